@@ -117,13 +117,13 @@ struct CSVItemReader {
                 }
             }
         }
-        var inferred: [ItemFileKind: [String]] = [:]
+        var inferred: [ItemFieldKind: [String]] = [:]
         for column in styles where !column.isEmpty {
             row.setKind(column.style.kind, at: column.place)
             inferred[column.style.kind, default: []].append(row.columns[column.place].fieldName)
         }
         if inferred.isEmpty || candidates.isEmpty { return }
-        let said = ItemFileKind.allCases.compactMap { kind in
+        let said = ItemFieldKind.allCases.compactMap { kind in
             inferred[kind].map { "\($0.joined(separator: ", ")) \(kind.rawValue)" }
         }
         options.onKinds?("\(path): \(said.joined(separator: "; ")); other columns are text")

@@ -26,7 +26,7 @@ struct CanonicalStyle: OptionSet {
     private static let reals: CanonicalStyle = [.decimal, .float, .floatWithBareZero]
 
     /// The kind of a column of which all texts are in these styles.
-    var kind: ItemFileKind {
+    var kind: ItemFieldKind {
         if contains(.integer) { return .integer }
         if !isDisjoint(with: Self.reals) { return .real }
         if contains(.boolean) { return .boolean }

@@ -7,7 +7,7 @@ enum FileText {
     ///
     /// - Throws: `invalidValue` that names the field.
     static func value(
-        _ text: UnsafeBufferPointer<UInt8>, _ kind: ItemFileKind, _ field: @autoclosure () -> String
+        _ text: UnsafeBufferPointer<UInt8>, _ kind: ItemFieldKind, _ field: @autoclosure () -> String
     ) throws(StoreError) -> PropertyListValue {
         let wanted: String
         switch kind {

@@ -8,7 +8,7 @@ struct ImportedColumn {
     let fieldName: String
     let field: ItemField
     /// What its texts become; nil for a source that has values and not texts.
-    var kind: ItemFileKind?
+    var kind: ItemFieldKind?
 }
 
 /// What a row has in a column.
@@ -45,7 +45,7 @@ final class ImportedRow {
     ///
     /// - Throws: `StoreError` for a name that no field can have; what the host's check throws.
     @discardableResult
-    func addColumn(_ name: String, _ kind: ItemFileKind? = nil) throws -> Int? {
+    func addColumn(_ name: String, _ kind: ItemFieldKind? = nil) throws -> Int? {
         // A column without a name is what spreadsheets make of row numbers.
         guard let fieldName = options.name(for: name), !fieldName.isEmpty else {
             places[name] = .some(nil)
@@ -57,7 +57,7 @@ final class ImportedRow {
     }
 
     /// Adds a field under the name that it has in the store.
-    func addField(_ fieldName: String, _ kind: ItemFileKind? = nil, column name: String? = nil) throws -> Int {
+    func addField(_ fieldName: String, _ kind: ItemFieldKind? = nil, column name: String? = nil) throws -> Int {
         try options.checkField?(fieldName)
         let field = try store.field(named: fieldName)
         if let other = columns.first(where: { $0.field == field }) {
@@ -81,14 +81,14 @@ final class ImportedRow {
     /// The columns' names in the file, those left out among them.
     var names: Set<String> { Set(places.keys) }
 
-    func setKind(_ kind: ItemFileKind, at place: Int) { columns[place].kind = kind }
+    func setKind(_ kind: ItemFieldKind, at place: Int) { columns[place].kind = kind }
 
     func removeCells() {
         for place in cells.indices { cells[place] = .missing }
     }
 
     /// What texts become in a field whatever the file is: a date has no form of its own in many.
-    private static func kind(of field: ItemField, _ name: String, _ options: ItemFileOptions) -> ItemFileKind? {
+    private static func kind(of field: ItemField, _ name: String, _ options: ItemFileOptions) -> ItemFieldKind? {
         if field == .dateCreated { return .date }
         if case .named(let kinds)? = options.kinds, !field.isDomain { return kinds[name] }
         return nil

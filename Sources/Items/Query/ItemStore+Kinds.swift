@@ -23,7 +23,7 @@ extension ItemStore {
         try predicate.check(kinds: kinds) { name, other in
             guard Self.domainKinds[name] == nil, let kind = kinds[name], kind != .unknown else { return nil }
             let fact = "every \(name) is \(kind.named)"
-            guard let wanted = ItemConversion(for: other) else { return fact }
+            guard let wanted = ItemFieldKind(for: other) else { return fact }
             return "\(fact): items:convert(\"\(name)\", \"\(wanted.rawValue)\") makes it comparable"
         }
     }
@@ -47,7 +47,7 @@ extension ItemStore {
     }
 }
 
-extension ItemConversion {
+extension ItemFieldKind {
     /// The conversion that makes values comparable with an operand; nil when none does.
     fileprivate init?(for operand: FormatExpression) {
         switch operand {

@@ -2,21 +2,9 @@ import ColumnEngine
 import Glibc
 import PropertyList
 
-/// What ``ItemStore/convert(_:to:)`` makes of a field's values.
-public enum ItemConversion: String, Sendable, CaseIterable {
-    /// Texts of decimal digits, reals without a fraction, truth values as 1 and 0.
-    case integer
-    /// Texts of a finite number, integers that a real holds exactly.
-    case real
-    /// Texts in ISO 8601.
-    case date
-    /// The texts `true` and `false`, the integers 1 and 0.
-    case boolean
-    /// Numbers and truth values as they print, dates in ISO 8601.
-    case string
-
+extension ItemFieldKind {
     /// The value converted; blank text is no value, which is `.some(nil)`. Nil for a value that is none of the kind.
-    func callAsFunction(_ value: PropertyListValue) -> PropertyListValue?? {
+    func converted(_ value: PropertyListValue) -> PropertyListValue?? {
         if self != .string, case .string(let text) = value {
             let trimmed = text.filter { !$0.isWhitespace }
             return trimmed.isEmpty ? .some(nil) : parse(text).map { .some($0) }
@@ -74,12 +62,12 @@ extension ItemStore {
     ///
     /// - Parameters:
     ///   - name: the field.
-    ///   - conversion: the kind of values that it then has.
+    ///   - kind: the kind of values that it then has.
     /// - Returns: the number of items whose value changed.
     /// - Throws: `StoreError`: `unknownField`; `readOnlyField` for a field of the domain, whose kind is fixed;
     ///   `invalidValue`, naming the first value that cannot be converted and its item.
     @discardableResult
-    public func convert(_ name: String, to conversion: ItemConversion) throws -> Int {
+    public func convert(_ name: String, to kind: ItemFieldKind) throws -> Int {
         let field = try columns.queriedField(name)
         if !field.isCustom {
             throw StoreError(.readOnlyField(field: name), "\(name) is a field of every item: its kind cannot change")
@@ -87,10 +75,10 @@ extension ItemStore {
         let count = try query().changeEach { row in
             let cell = columns.cell(row, field)
             guard !cell.isAbsent, let value = columns.value(cell) else { return false }
-            guard let converted = conversion(value) else {
+            guard let converted = kind.converted(value) else {
                 throw StoreError(
                     .invalidValue(field: name),
-                    "\(name) of the item \(columns.keyString(row)) is \(FieldValidation.describe(value)), which is no \(conversion.rawValue): nothing was converted"
+                    "\(name) of the item \(columns.keyString(row)) is \(FieldValidation.describe(value)), which is no \(kind.rawValue): nothing was converted"
                 )
             }
             if converted == value { return false }

@@ -52,8 +52,10 @@ public struct LuaOption<Options> {
     let value: (Options, LuaState) -> LuaValue
 
     /// An option; its type is the property's, or what an optional property wraps.
-    public init<Value: LuaRepresentable>(_ name: String, _ path: WritableKeyPath<Options, Value>, doc: String) {
-        declaration = LuaParameter(name, Value.luaType.wrapped, doc)
+    public init<Value: LuaRepresentable>(
+        _ name: String, _ path: WritableKeyPath<Options, Value>, doc: LuaArgument
+    ) {
+        declaration = LuaParameter(name, doc.refine(Value.luaType.wrapped), doc.documentation)
         assign = { options, value throws(LuaMismatch) in options[keyPath: path] = try Value(lua: value) }
         value = { options, state in options[keyPath: path].luaValue(in: state) }
     }

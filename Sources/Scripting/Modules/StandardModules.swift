@@ -20,7 +20,7 @@ enum StandardModules {
         add(itemClasses.imageClasses.module)
         add(PredicateModule.install(itemClasses))
         add(FileSystemModule.install(in: host))
-        add(CSVModule.install(itemClasses))
+        add(CSVModule.install(in: host))
         add(JSONModule.install(itemClasses))
         add(SQLiteModule.install(in: host))
         add(PlistModule.install(in: host))

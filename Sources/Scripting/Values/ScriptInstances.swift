@@ -28,4 +28,7 @@ extension NotificationToken: LuaInstance { public static var luaName: String { "
 
 extension PropertyListFormat: LuaRepresentable {}
 extension ItemGroups.Order: LuaRepresentable {}
+extension ItemFieldKind: LuaRepresentable {}
+extension ItemFileFormat: LuaRepresentable {}
+extension ItemFileEncoding: LuaRepresentable {}
 extension ItemStore.Isolation: LuaRepresentable {}

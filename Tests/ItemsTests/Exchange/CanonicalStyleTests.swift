@@ -11,7 +11,7 @@ struct CanonicalStyleTests {
         Array(text.utf8).withUnsafeBufferPointer { CanonicalStyle.of($0) }
     }
 
-    private func kind(_ texts: [String]) -> ItemFileKind {
+    private func kind(_ texts: [String]) -> ItemFieldKind {
         texts.reduce(CanonicalStyle.all) { $0.intersection(style($1)) }.kind
     }
 
@@ -33,8 +33,8 @@ struct CanonicalStyleTests {
             (["2001-02-03T04:05:60Z"], .string), (["2001-02-03T24:00:00Z"], .string),
             (["2001-02-03T04:05:06.1234Z"], .string), (["2001-02-03T04:05:06+00:00"], .string),
             (["2001-2-3"], .string), (["20010203"], .integer), (["1996-1997"], .string), (["c. 1860"], .string),
-        ] as [([String], ItemFileKind)])
-    func kinds(_ texts: [String], _ expected: ItemFileKind) {
+        ] as [([String], ItemFieldKind)])
+    func kinds(_ texts: [String], _ expected: ItemFieldKind) {
         #expect(kind(texts) == expected)
     }
 

@@ -66,7 +66,7 @@ struct ItemKindsTests {
     @Test(
         "values are converted",
         arguments: [
-            (ItemConversion.integer, PropertyListValue.string(" 007 "), PropertyListValue?.some(.integer(7))),
+            (ItemFieldKind.integer, PropertyListValue.string(" 007 "), PropertyListValue?.some(.integer(7))),
             (.integer, .string("13.0"), .integer(13)), (.integer, .real(13), .integer(13)),
             (.integer, .boolean(true), .integer(1)), (.integer, .string(" "), nil),
             (.real, .string("2006.10"), .real(2006.1)), (.real, .integer(3), .real(3)),
@@ -77,7 +77,7 @@ struct ItemKindsTests {
             (.string, .boolean(false), .string("false")), (.string, .string(" "), .string(" ")),
             (.string, .date(.init(secondsSinceReferenceDate: 0)), .string("2001-01-01T00:00:00Z")),
         ])
-    func conversions(conversion: ItemConversion, value: PropertyListValue, result: PropertyListValue?) throws {
+    func conversions(conversion: ItemFieldKind, value: PropertyListValue, result: PropertyListValue?) throws {
         try add("field", value)
         let changes = try store.convert("field", to: conversion)
         #expect(try store.query().first()?.value(forField: "field") == result)
@@ -87,13 +87,13 @@ struct ItemKindsTests {
     @Test(
         "a value that is none of the kind is named, and nothing changes",
         arguments: [
-            (ItemConversion.integer, PropertyListValue.string("1.5")), (.integer, .string("0x10")),
+            (ItemFieldKind.integer, PropertyListValue.string("1.5")), (.integer, .string("0x10")),
             (.integer, .real(1e30)),
             (.integer, .string("99999999999999999999")), (.real, .string("inf")), (.real, .string("1e999")),
             (.real, .string("١")), (.real, .array([])), (.boolean, .string("yes")), (.boolean, .integer(2)),
             (.date, .string("1906")), (.date, .real(0)), (.string, .data([1])),
         ])
-    func refusals(conversion: ItemConversion, value: PropertyListValue) throws {
+    func refusals(conversion: ItemFieldKind, value: PropertyListValue) throws {
         if conversion == .date, value == .string("1906") {
             // A year alone is a date in ISO 8601.
             try add("field", value)

@@ -7,69 +7,75 @@ import PropertyList
 
 /// `csv`: comma-separated values, read as a stream and written at once.
 enum CSVModule {
-    static func install(_ classes: ItemClasses) -> LuaModule {
-        let host = classes.host
+    static func install(in host: ScriptHost) -> LuaModule {
         let module = LuaModule("csv", "Comma-separated values (RFC 4180), byte for byte.", in: host.state)
         module.function(
-            "rows",
-            [
-                LuaParameter("path", .text, "the file's"),
-                LuaParameter(
-                    "options",
-                    .optional(
-                        .options([
-                            LuaParameter(
-                                "header", .boolean, "whether the first row names the columns; true if not given"),
-                            LuaParameter("delimiter", .text, "one character; a comma if not given"),
-                        ])), "how the file is read"),
-            ], returns: [.callback("() → table")],
+            "rows", ["path": "the file's", "options": "how the file is read"], returns: [.callback("() → table")],
             "An iterator over a file's rows: tables by the header's names, or arrays without a header; cells are strings.",
             example:
                 "fs.write(app.container.tmp .. \"/a.csv\", \"name,room\\nLamp,Study\\n\") for row in csv.rows(app.container.tmp .. \"/a.csv\") do print(row.name, row.room) end"
-        ) { [unowned host] call in try rows(call, host) }
+        ) { [unowned host] (path: String, options: Reading) in try rows(path, options, host) }
         module.function(
             "write",
             [
-                ItemFilesBinding.path,
-                LuaParameter(
-                    "rows", .union([.table, .object("Query")]), "an array of tables, or the items of a query"),
-                LuaParameter(
-                    "options",
-                    .optional(
-                        .options([
-                            LuaParameter(
-                                "columns", .array(.text),
-                                "which columns, in this order; if not given all names, sorted, or an item's own and then the others"
-                            ),
-                            LuaParameter("delimiter", .text, "one character; a comma if not given"),
-                        ])), "how the file is written"),
-            ], returns: LuaType.orError(.boolean),
+                "path": ItemFilesBinding.path, "rows": "an array of tables, or the items of a query",
+                "options": "how the file is written",
+            ],
             "Writes rows with a header; nil and an error when the file can't be written.",
             example:
                 "return csv.write(app.container.tmp .. \"/a.csv\", { { name = \"Lamp\", value = 9 } }, { columns = { \"name\", \"value\" } })"
-        ) { [unowned classes] call in
-            guard let query = call.optionalObject(1, classes.query)?.query else { return try write(call, classes.host) }
-            var options = ItemFileOptions(format: .csv)
-            options.delimiter = try delimiter(call, of: 2)
-            options.columns = try ItemFilesBinding.texts(call, "columns", at: 2)
-            return try ItemFilesBinding.finish(call) {
-                try FileOutput.write(call, classes.host, try call.text(0)) { append in
-                    try ItemFilesBinding.work(&options, "Writing", on: classes.host) {
-                        _ = try query.store.exportItems(query, $0, write: append)
-                        return call.returns(true)
-                    }
-                }
+        ) { [unowned host] (path: String, rows: LuaEither<QueryValue, LuaTable>, options: Writing) in
+            switch rows {
+            case .first(let value): try write(value.query, to: path, options, host)
+            case .second(let table): try write(table, to: path, options, host)
             }
         }
         return module
     }
 
-    private static func delimiter(_ call: LuaCall, of position: Int) throws -> UInt8 {
-        guard let text = try call.option("delimiter", of: position).textValue else { return UInt8(ascii: ",") }
-        guard text.utf8.count == 1, let byte = text.utf8.first else {
-            throw call.refuse(position, "option 'delimiter': one ASCII character expected, got '\(text)'")
+    private struct Reading: LuaOptions {
+        var header = true
+        var delimiter: String?
+
+        static var luaOptions: [LuaOption<Reading>] {
+            LuaOption("header", \.header, doc: "whether the first row names the columns; true if not given")
+            LuaOption("delimiter", \.delimiter, doc: "one character; a comma if not given")
         }
-        return byte
+    }
+
+    private struct Writing: LuaOptions {
+        var columns: [LuaString]?
+        var delimiter: String?
+
+        static var luaOptions: [LuaOption<Writing>] {
+            LuaOption(
+                "columns", \.columns,
+                doc:
+                    "which columns, in this order; if not given all names, sorted, or an item's own and then the others"
+            )
+            LuaOption("delimiter", \.delimiter, doc: "one character; a comma if not given")
+        }
+    }
+
+    private static func delimiter(_ text: String?) throws(LuaMismatch) -> UInt8 {
+        guard let text else { return UInt8(ascii: ",") }
+        return try ItemFilesBinding.delimiter(text)
+    }
+
+    private static func write(
+        _ query: ItemQuery, to path: String, _ given: Writing, _ host: ScriptHost
+    ) throws -> OrError<Bool> {
+        var options = ItemFileOptions(format: .csv)
+        options.delimiter = try delimiter(given.delimiter)
+        options.columns = given.columns.map { $0.map(\.description) }
+        return try ItemFilesBinding.finish {
+            try FileOutput.write(host, path) { append in
+                try ItemFilesBinding.work(&options, "Writing", showsBar: false, on: host) {
+                    _ = try query.store.exportItems(query, $0, write: append)
+                    return true
+                }
+            }
+        }
     }
 
     /// Reads rows on demand; the file is closed at its end, or when the iterator is collected.
@@ -96,10 +102,8 @@ enum CSVModule {
         deinit { close() }
     }
 
-    private static func rows(_ call: LuaCall, _ host: ScriptHost) throws -> LuaResults {
-        let path = try call.text(0)
-        let hasHeader = try call.option("header", of: 1).isNil || call.option("header", of: 1).isTruthy
-        let options = CSVOptions(delimiter: try delimiter(call, of: 1), hasHeader: hasHeader)
+    private static func rows(_ path: String, _ given: Reading, _ host: ScriptHost) throws -> LuaIterator {
+        let options = CSVOptions(delimiter: try delimiter(given.delimiter), hasHeader: given.header)
         let rows: Rows
         do {
             try host.askConsent(path, .read)
@@ -112,7 +116,7 @@ enum CSVModule {
         } catch let error as CSVError {
             throw LuaError(.runtime, "\(path): \(error)")
         }
-        return call.returns(ownedFunction: { call in
+        return LuaIterator { call in
             do {
                 guard rows.isOpen, try rows.reader.next(into: &rows.row) else {
                     rows.close()
@@ -123,25 +127,17 @@ enum CSVModule {
                 throw LuaError(.runtime, "\(path): \(error)")
             }
             return call.returns(LuaValue.table(call.state.makeRow(rows.row, names: rows.names)))
-        })
+        }
     }
 
-    private static func write(_ call: LuaCall, _ host: ScriptHost) throws -> LuaResults {
-        let path = try call.text(0)
-        let table = try call.table(1)
-        var columns: [LuaString] = []
-        if case .table(let given) = try call.option("columns", of: 2) {
-            for index in 1..<(given.count + 1) {
-                guard case .string(let name) = given[index] else {
-                    throw call.refuse(2, "option 'columns': an array of strings expected")
-                }
-                columns.append(name)
-            }
-        }
+    private static func write(
+        _ table: LuaTable, to path: String, _ given: Writing, _ host: ScriptHost
+    ) throws -> OrError<Bool> {
+        var columns = given.columns ?? []
         var rows: [LuaTable] = []
         for index in 1..<(table.count + 1) {
             guard case .table(let row) = table[index] else {
-                throw call.refuse(1, "row \(index) is no table")
+                throw LuaMismatch("row \(index) is no table", argument: "rows")
             }
             rows.append(row)
         }
@@ -149,13 +145,13 @@ enum CSVModule {
             var names: Set<LuaString> = []
             for row in rows {
                 try row.forEach { key, _ in
-                    names.insert(LuaString(call.state.describe(key).bytes))
+                    names.insert(LuaString(host.state.describe(key).bytes))
                     return true
                 }
             }
             columns = names.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
         }
-        var writer = try CSVWriter(delimiter: delimiter(call, of: 2))
+        var writer = try CSVWriter(delimiter: delimiter(given.delimiter))
         for name in columns { writer.append(name.bytes) }
         writer.endRow()
         var pace = InterruptionPace()
@@ -164,14 +160,14 @@ enum CSVModule {
             for (position, name) in columns.enumerated() {
                 var value = row[.string(name)]
                 if value.isNil, row.count == columns.count { value = row[position + 1] }
-                writer.append(value.isNil ? [] : try BaseModule.text(of: value, in: call.state))
+                writer.append(value.isNil ? [] : try BaseModule.text(of: value, in: host.state))
             }
             writer.endRow()
         }
         let bytes = writer.take()
-        return try FileOutput.write(call, host, path) { append in
+        return try FileOutput.write(host, path) { append in
             try bytes.withUnsafeBytes(append)
-            return call.returns(true)
+            return true
         }
     }
 }

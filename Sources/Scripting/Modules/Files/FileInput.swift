@@ -2,31 +2,27 @@ import Application
 import CPlatform
 import Files
 import Glibc
-import Lua
 import PropertyList
 
 /// Files that a function of a script reads more than once.
 enum FileInput {
     /// Runs a body with an open file. `-` and `/dev/stdin` are standard input, which is spooled into the container's
     /// temporary folder first.
-    static func read(
-        _ call: LuaCall, _ host: ScriptHost, _ path: String,
-        _ body: (OpenFile, any FileLayer) throws -> LuaResults
-    ) throws -> LuaResults {
+    static func read<Value>(
+        _ host: ScriptHost, _ path: String, _ body: (OpenFile, any FileLayer) throws -> Value
+    ) throws -> OrError<Value> {
         if path == "-" || OwnStream.descriptor(of: path) == 0 {
-            do {
+            return try OrError(returning: FileError.self) {
                 let (file, layer) = (try spool(host), PosixFileLayer())
                 defer { layer.close(file) }
                 return try body(file, layer)
-            } catch let error as FileError {
-                return call.returns(failure: error)
             }
         }
         return try host.attempt(path, .read) { layer in
             let file = try layer.open(path, .read)
             defer { layer.close(file) }
             return try body(file, layer)
-        }.results(call)
+        }
     }
 
     /// All of standard input as a file without a name.

@@ -6,18 +6,19 @@ import Lua
 enum FileOutput {
     /// Runs a body that writes a file: a regular one is written atomically and durably, a granted device or pipe directly.
     /// `-` and `/dev/stdout` are standard output, which counts as printed.
-    static func write(
-        _ call: LuaCall, _ host: ScriptHost, _ path: String,
-        _ body: (_ append: @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> LuaResults
-    ) throws -> LuaResults {
-        if path == "/dev/null" { return try body { _ in } }
+    static func write<Value>(
+        _ host: ScriptHost, _ path: String,
+        _ body: (_ append: @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Value
+    ) throws -> OrError<Value> {
+        if path == "/dev/null" { return .success(try body { _ in }) }
         let descriptor = path == "-" ? 1 : OwnStream.descriptor(of: path)
         guard let descriptor, descriptor == 1 || descriptor == 2 else {
-            return try host.attempt(path, .readWrite) { try FileTarget.write(to: path, using: $0, body) }.results(call)
+            return try host.attempt(path, .readWrite) { try FileTarget.write(to: path, using: $0, body) }
         }
-        return try body { [state = call.state] bytes in
-            guard try state.countOutput(bytes.count) else { return }
-            host.write(Array(bytes), toStandardError: descriptor == 2)
-        }
+        return .success(
+            try body { [unowned host] bytes in
+                guard try host.state.countOutput(bytes.count) else { return }
+                host.write(Array(bytes), toStandardError: descriptor == 2)
+            })
     }
 }

@@ -1,5 +1,5 @@
 import Items
-public import Lua
+import Lua
 import PropertyList
 import Wording
 
@@ -37,7 +37,7 @@ final class DescriptionBinding {
             "Converts the values of a field, all or none; how many changed, or nil and an error that names the first value that cannot be converted. Blank text becomes nil.",
             example:
                 "items:createItem{ name = \"Vase\", height = \"13.5\" } return items:convert(\"height\", \"real\")"
-        ) { (store, name: String, kind: ItemConversion) -> OrError<Int> in
+        ) { (store, name: String, kind: ItemFieldKind) -> OrError<Int> in
             do { return .success(try store.convert(name, to: kind)) } catch let error as StoreError {
                 guard case .invalidValue = error.code else { throw error }
                 return .failure(error)
@@ -94,5 +94,3 @@ final class DescriptionBinding {
         return TextTable.cut("\(state.describe(value))", to: width)
     }
 }
-
-extension ItemConversion: LuaRepresentable {}

@@ -13,44 +13,63 @@ final class ItemImportBinding {
 
     private init(_ classes: ItemClasses) { (self.classes, host) = (classes, classes.host) }
 
-    private static let kinds = ItemFileKind.allCases.map(\.rawValue)
+    private struct Options: LuaOptions {
+        enum Types: String, CaseIterable, LuaRepresentable { case infer, text }
+        enum Failure: String, CaseIterable, LuaRepresentable { case stop, skip }
 
-    private static let options = LuaParameter(
-        "options",
-        .optional(
-            .options([
-                ItemFilesBinding.format("what the file is; else its extension says"),
-                LuaParameter("map", .table, "new names of columns by their names; false leaves a column out"),
-                LuaParameter(
-                    "key", .union([.text, .array(.text)]),
+        var format: ItemFileFormat?
+        var map: LuaTable?
+        var key: ItemFilesBinding.Texts?
+        var update = false
+        var types: LuaEither<Types, LuaTable>?
+        var transform: LuaFunction?
+        var onError: LuaEither<Failure, LuaFunction>?
+        var rejects: String?
+        var encoding: ItemFileEncoding?
+        var table: String?
+        var dryRun = false
+        var delimiter: String?
+        var progress = false
+
+        static let kinds = ItemFieldKind.allCases.map(\.rawValue).joined(separator: ", ")
+
+        static var luaOptions: [LuaOption<Options>] {
+            LuaOption("format", \.format, doc: "what the file is; else its extension says")
+            LuaOption("map", \.map, doc: "new names of columns by their names; false leaves a column out")
+            LuaOption(
+                "key", \.key,
+                doc:
                     "the field, or fields, by which a row finds the item that it is about; each row is a new item if not given"
-                ),
-                LuaParameter(
-                    "update", .boolean,
-                    "whether rows replace fields of items that exist; else those items stay as they are"),
-                LuaParameter(
-                    "types", .union([.choice(["infer", "text"]), .table]),
-                    "what texts become: \"infer\" kinds of whole columns, the default for CSV; \"text\"; or kinds by field: \(kinds.joined(separator: ", "))"
-                ),
-                LuaParameter(
-                    "transform", .callback("(row: table) → table or nil"),
-                    "makes the row that is imported of one of the file, under the names of fields; nil leaves it out"),
-                LuaParameter(
-                    "onError",
-                    .union([
-                        .choice(["stop", "skip"]), .callback("(row: table, line: integer, message: string) → string"),
-                    ]),
+            )
+            LuaOption(
+                "update", \.update,
+                doc: "whether rows replace fields of items that exist; else those items stay as they are")
+            LuaOption(
+                "types", \.types,
+                doc:
+                    "what texts become: \"infer\" kinds of whole columns, the default for CSV; \"text\"; or kinds by field: \(kinds)"
+            )
+            LuaOption(
+                "transform", \.transform,
+                doc: .callback(
+                    "(row: table) → table or nil",
+                    "makes the row that is imported of one of the file, under the names of fields; nil leaves it out"))
+            LuaOption(
+                "onError", \.onError,
+                doc: .callback(
+                    "(row: table, line: integer, message: string) → string",
                     "what becomes of a row that is no item: \"stop\", the default, changes nothing; \"skip\" leaves it out; a function says which"
-                ),
-                LuaParameter(
-                    "rejects", .text,
-                    "a file for the rows that were left out, as they were, and why; \"-\" is standard output"),
-                LuaParameter(
-                    "encoding", .choice(ItemFileEncoding.allCases.map(\.rawValue)), "of text; utf-8 if not given"),
-                LuaParameter("table", .text, "of a SQLite database; items, or the only one, if not given"),
-                LuaParameter("dryRun", .boolean, "whether nothing is changed, and only the report made"),
-                ItemFilesBinding.delimiter, ItemFilesBinding.progress,
-            ])), "how the file is read")
+                ))
+            LuaOption(
+                "rejects", \.rejects,
+                doc: "a file for the rows that were left out, as they were, and why; \"-\" is standard output")
+            LuaOption("encoding", \.encoding, doc: "of text; utf-8 if not given")
+            LuaOption("table", \.table, doc: "of a SQLite database; items, or the only one, if not given")
+            LuaOption("dryRun", \.dryRun, doc: "whether nothing is changed, and only the report made")
+            LuaOption("delimiter", \.delimiter, doc: ItemFilesBinding.delimiter)
+            LuaOption("progress", \.progress, doc: ItemFilesBinding.progress)
+        }
+    }
 
     private static let report = LuaType.record(
         "import.report",
@@ -66,126 +85,129 @@ final class ItemImportBinding {
     static func declare(on cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         let binding = ItemImportBinding(classes)
         cls.method(
-            "import", [ItemFilesBinding.path, options],
+            "import", ["path": ItemFilesBinding.path, "options": "how the file is read"],
             returns: [.optional(.integer), .union([report, .object("Error")])],
             "Brings the items of a file of CSV, JSON, JSON Lines, a property list, an archive or a SQLite database in, in one transaction: how many are new or changed and a report that prints, or nil and an error that names the row.",
             example:
                 "fs.write(app.container.tmp .. \"/a.csv\", \"Title,valueInDollars\\nLamp,9\\n\") return items:import(app.container.tmp .. \"/a.csv\", { map = { Title = \"name\" }, key = \"name\", update = true })"
-        ) { store, call in try binding.importItems(store, call) }
+        ) { (store, path: String, options: Options) in try binding.importItems(store, path, options) }
     }
 
-    private func importItems(_ store: ItemStore, _ call: LuaCall) throws -> LuaResults {
-        let path = try call.text(0)
-        var options = try options(call, path)
-        let rejects = try call.option("rejects", of: 1).textValue
-        return try ItemFilesBinding.finish(call) {
-            try read(call, path, options.format) { file in
+    private func importItems(
+        _ store: ItemStore, _ path: String, _ given: Options
+    ) throws -> OrError<LuaVariadic<LuaValue>> {
+        var options = try options(given, path)
+        return try ItemFilesBinding.finish {
+            try read(path, options.format) { file -> OrError<LuaVariadic<LuaValue>> in
                 var report = ItemImportReport()
                 func run() throws {
-                    report = try ItemFilesBinding.work(&options, "Importing", on: host) {
+                    report = try ItemFilesBinding.work(&options, "Importing", showsBar: given.progress, on: host) {
                         try store.importItems(file, path: path, $0)
                     }
                 }
-                guard let rejects else {
+                guard let rejects = given.rejects else {
                     try run()
-                    return try results(of: report, call)
+                    return .success(results(of: report))
                 }
                 // Opened before the items change: a file that cannot be written ends the import.
-                return try FileOutput.write(call, host, rejects) { append in
+                return try FileOutput.write(host, rejects) { append in
                     try run()
                     try report.rejects.withUnsafeBytes(append)
-                    return try results(of: report, call)
+                    return results(of: report)
                 }
-            }
+            }.flatMap { $0 }
         }
     }
 
     /// Runs a body with the file's bytes. A database's file is left to its library: to close it here would give up the locks
     /// of other connections.
-    private func read(
-        _ call: LuaCall, _ path: String, _ format: ItemFileFormat, _ body: (ImportFile) throws -> LuaResults
-    ) throws -> LuaResults {
-        if format == .sqlite {
-            return try host.attempt(path, .read) { _ in try body(ImportFile([])) }.results(call)
-        }
-        return try FileInput.read(call, host, path) { try body(try ImportFile($0, $1)) }
+    private func read<Value>(
+        _ path: String, _ format: ItemFileFormat, _ body: (ImportFile) throws -> Value
+    ) throws -> OrError<Value> {
+        if format == .sqlite { return try host.attempt(path, .read) { _ in try body(ImportFile([])) } }
+        return try FileInput.read(host, path) { try body(try ImportFile($0, $1)) }
     }
 
-    private func results(of report: ItemImportReport, _ call: LuaCall) throws -> LuaResults {
+    private func results(of report: ItemImportReport) -> LuaVariadic<LuaValue> {
         let table = host.state.makeTable(fields: 6)
         for (name, count) in [
             ("created", report.created), ("updated", report.updated), ("unchanged", report.unchanged),
             ("rejected", report.rejected), ("total", report.total), ("pictures", report.pictures),
         ] { table[name] = .integer(Int64(count)) }
         classes.describe(table, as: "report", report.description)
-        return call.returns(report.created + report.updated) + call.returns(LuaValue.table(table))
+        return LuaVariadic([.integer(Int64(report.created + report.updated)), .table(table)])
     }
 
     // MARK: Options
 
-    private func options(_ call: LuaCall, _ path: String) throws -> ItemFileOptions {
-        var options = try ItemFilesBinding.options(call, path)
+    private func options(_ given: Options, _ path: String) throws -> ItemFileOptions {
+        var options = ItemFileOptions(format: try ItemFilesBinding.format(given.format, path))
+        if let delimiter = given.delimiter { options.delimiter = try ItemFilesBinding.delimiter(delimiter) }
+        if let map = given.map { options.names = try ItemFilesBinding.names(map) }
         options.checkField = { [classes] in try classes.itemBinding.checkName($0) }
-        options.key = try ItemFilesBinding.texts(call, "key") ?? []
-        options.updates = try call.option("update", of: 1).isTruthy
+        options.key = given.key?.texts ?? []
+        options.updates = given.update
         if options.updates, options.key.isEmpty {
-            throw call.refuse(1, "option 'update' needs the option 'key', by which items are found")
+            throw Self.refusal("option 'update' needs the option 'key', by which items are found")
         }
-        options.isDryRun = try call.option("dryRun", of: 1).isTruthy
-        options.kinds = try kinds(call)
-        options.encoding = try call.option("encoding", of: 1).textValue.flatMap(ItemFileEncoding.init) ?? .utf8
-        options.transform = try transform(call)
-        options.skipsRow = try skipsRow(call)
+        options.isDryRun = given.dryRun
+        options.kinds = try given.types.map(kinds)
+        options.encoding = given.encoding ?? .utf8
+        options.transform = given.transform.map(transform)
+        options.skipsRow = given.onError.flatMap(skipsRow)
         options.onKinds = { [unowned host] in host.logger.info("\($0)") }
-        options.table = try call.option("table", of: 1).textValue
+        options.table = given.table
         if options.format == .sqlite {
-            if path == "-" { throw call.refuse(0, "a SQLite database is a file, and no stream of bytes") }
+            if path == "-" {
+                throw LuaMismatch("a SQLite database is a file, and no stream of bytes", argument: "path")
+            }
             options.openDatabase = { [unowned host] in try DatabaseFile.open(host, path, isReadOnly: true) }
         }
         if options.format == .keyedArchive { options.attachment = attachment(beside: path) }
         return options
     }
 
-    private func kinds(_ call: LuaCall) throws -> ItemFileKinds? {
-        switch try call.option("types", of: 1) {
-        case .nil: return nil
-        case .table(let table):
-            var kinds: [String: ItemFileKind] = [:]
+    private static func refusal(_ message: String) -> LuaMismatch { LuaMismatch(message, argument: "options") }
+
+    private func kinds(_ types: LuaEither<Options.Types, LuaTable>) throws -> ItemFileKinds {
+        switch types {
+        case .first(.infer): return .inferred
+        case .first(.text): return .text
+        case .second(let table):
+            var kinds: [String: ItemFieldKind] = [:]
             try table.forEach { key, value in
                 let word = value.textValue == "text" ? "string" : value.textValue
-                guard let name = key.textValue, let kind = word.flatMap(ItemFileKind.init) else {
-                    throw call.refuse(
-                        1,
-                        "option 'types': a kind by each field's name expected (\(Self.kinds.joined(separator: ", "))), got \(host.state.describe(value)) for \(host.state.describe(key))"
+                guard let name = key.textValue, let kind = word.flatMap(ItemFieldKind.init) else {
+                    throw Self.refusal(
+                        "option 'types': a kind by each field's name expected (\(Options.kinds)), got \(host.state.describe(value)) for \(host.state.describe(key))"
                     )
                 }
                 kinds[name] = kind
                 return true
             }
             return .named(kinds)
-        case let value: return value.textValue == "text" ? .text : .inferred
         }
     }
 
     private func transform(
-        _ call: LuaCall
-    ) throws -> (([String: PropertyListValue]) throws -> [String: PropertyListValue]?)? {
-        guard case .function(let function) = try call.option("transform", of: 1) else { return nil }
+        _ function: LuaFunction
+    ) -> ([String: PropertyListValue]) throws -> [String: PropertyListValue]? {
         let values = host.values
         return { row in
             let result = try function.call(try values.table(of: row)).first ?? .nil
             if result.isNil { return nil }
             guard case .table(let table) = result else {
-                throw call.refuse(
-                    1, "option 'transform': the function answers a row or nil, got \(call.state.describe(result))")
+                throw Self.refusal(
+                    "option 'transform': the function answers a row or nil, got \(values.state.describe(result))")
             }
             var made: [String: PropertyListValue] = [:]
             try table.forEach { key, value in
                 guard let name = key.textValue else {
-                    throw call.refuse(1, "option 'transform': a row's names are text, got \(call.state.describe(key))")
+                    throw Self.refusal(
+                        "option 'transform': a row's names are text, got \(values.state.describe(key))")
                 }
                 do throws(ValueBridge.Refusal) { made[name] = try values.propertyList(value, path: name) } catch {
-                    throw call.refuse(1, "option 'transform': \(error.message)")
+                    throw Self.refusal("option 'transform': \(error.message)")
                 }
                 return true
             }
@@ -193,19 +215,22 @@ final class ItemImportBinding {
         }
     }
 
-    private func skipsRow(_ call: LuaCall) throws -> (([String: PropertyListValue], Int, String) throws -> Bool)? {
-        switch try call.option("onError", of: 1) {
-        case .function(let function):
+    private func skipsRow(
+        _ choice: LuaEither<Options.Failure, LuaFunction>
+    ) -> (([String: PropertyListValue], Int, String) throws -> Bool)? {
+        switch choice {
+        case .first(.stop): return nil
+        case .first(.skip): return { _, _, _ in true }
+        case .second(let function):
             let values = host.values
             return { row, line, message in
                 let arguments: [LuaValue] = [try values.table(of: row), .integer(Int64(line)), .text(message)]
                 switch try function.call(arguments: arguments).first?.textValue {
                 case "skip": return true
                 case "stop": return false
-                default: throw call.refuse(1, "option 'onError': the function answers \"skip\" or \"stop\"")
+                default: throw Self.refusal("option 'onError': the function answers \"skip\" or \"stop\"")
                 }
             }
-        case let value: return value.textValue == "skip" ? { _, _, _ in true } : nil
         }
     }
 
