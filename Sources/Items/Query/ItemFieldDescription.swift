@@ -5,9 +5,22 @@ public import PropertyList
 public struct ItemFieldDescription: Sendable {
     /// The kind of a field's values.
     public enum Kind: String, Sendable {
-        case string, integer, real, boolean, date
-        /// Bytes, arrays or dictionaries.
-        case data, array, dictionary
+        /// Text.
+        case string
+        /// Whole numbers.
+        case integer
+        /// Numbers, not all of them whole.
+        case real
+        /// Truth values.
+        case boolean
+        /// Dates.
+        case date
+        /// Bytes.
+        case data
+        /// Arrays.
+        case array
+        /// Dictionaries.
+        case dictionary
         /// Several kinds that do not compare.
         case mixed
     }

@@ -45,25 +45,22 @@ enum TimerModule {
         module.function(
             "at",
             [
-                LuaParameter("time", .text, "of the day, \"02:30\" or \"02:30:15\""),
-                LuaParameter(
-                    "zone", .union([.text, .callback("()")]),
-                    "the clock's, as \"Europe/Berlin\"; the user's clock if left out"),
-                LuaParameter("handler", .optional(.callback("()")), "what runs then"),
-            ], returns: [.object("Timer")],
+                "time": "of the day, \"02:30\" or \"02:30:15\"",
+                "zone": .callback("()", "the clock's, as \"Europe/Berlin\"; the user's clock if left out"),
+                "handler": .callback("()", "what runs then"),
+            ],
             "Runs a function each day at a time of day. A time that summer time skips comes later by what is skipped, one that comes twice is the earlier one; a time that passed while the program was stopped, or the clock was set, is made up for once.",
             example: "local t = timer.at(\"02:30\", \"Europe/Berlin\", function() items:saveChanges() end) t:cancel()"
-        ) { [unowned host] call in
-            let text = try call.text(0)
+        ) { [unowned host] (text: String, place: LuaEither<String, LuaFunction>, handler: LuaFunction?) in
             guard let time = timeOfDay(text) else {
-                throw call.refuse(0, "a time of day from 00:00 to 23:59:59 expected, got '\(text)'")
+                throw LuaMismatch("a time of day from 00:00 to 23:59:59 expected, got '\(text)'", argument: "time")
             }
             let (zone, function): (String, LuaFunction)
-            if case .function(let given) = call.value(1) {
-                guard call.isNil(2) else { throw call.refuse(1, "a zone's name expected before the handler") }
-                (zone, function) = ("local", given)
-            } else {
-                (zone, function) = (try call.text(1), try call.function(2))
+            switch (place, handler) {
+            case (.first(let name), let handler?): (zone, function) = (name, handler)
+            case (.second(let handler), nil): (zone, function) = ("local", handler)
+            case (.first, nil): throw LuaMismatch("function expected, got no value", argument: "handler")
+            case (.second, _?): throw LuaMismatch("a zone's name expected before the handler", argument: "zone")
             }
             let rules = try host.values.clock.zone(named: zone)
             var schedule = DailySchedule(time: time, zone: rules, now: host.loop.wallTime)
@@ -74,7 +71,7 @@ enum TimerModule {
                 }
                 return { [weak timer] in timer?.cancel() }
             }
-            return timer.push(as: call)
+            return timer
         }
     }
 
