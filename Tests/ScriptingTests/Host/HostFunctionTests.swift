@@ -172,10 +172,12 @@ struct HostFunctionTests {
         let log = Log()
         let results = try await Self.withHost(log) { embedding in
             let host = embedding.host
-            host.loop.every(0.01) {
+            let timer = host.loop.every(0.01) {
                 guard log.all == ["begun"] else { return }
                 if isEnd { embedding.end() } else { host.cancelForeground() }
             }
+            // It holds the host, whose loop holds it.
+            defer { timer.cancel() }
             return [script + " return 1", "return 2"].map { embedding.run($0) }
         }
         #expect(results[0].hasPrefix("error: "))
