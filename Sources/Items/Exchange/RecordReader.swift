@@ -99,15 +99,5 @@ extension PropertyListValue {
 
 extension TextDecoding {
     /// All of the text.
-    func contents(_ size: Int) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(size)
-        let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-        defer { chunk.deallocate() }
-        while true {
-            let count = try read(into: chunk)
-            if count == 0 { return bytes }
-            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: chunk[..<count]))
-        }
-    }
+    func contents(_ size: Int) throws -> [UInt8] { try ByteStream.contents(size) { try read(into: $0) } }
 }
