@@ -127,10 +127,10 @@ struct ScriptSession {
     private func failure(_ error: LuaError?, on host: ScriptHost) -> Int32 {
         guard let error, host.exitCode == nil else { return ExitStatus.done.rawValue }
         if error.kind == .cancelled {
-            CommandFailure.say("interrupted")
+            host.report("cubby: interrupted")
             return ExitStatus.interrupted.rawValue
         }
-        CommandFailure.say(ErrorText.describe(error, sources: host.sources))
+        host.report("cubby: \(ErrorText.describe(error, sources: host.sources))")
         return ExitStatus.scriptError.rawValue
     }
 

@@ -174,6 +174,30 @@ struct ServiceTests {
         #expect(objects.allSatisfy { $0["time"] is String && $0["pid"] is Int })
     }
 
+    @Test("errors are lines of the log where programs read it", arguments: ["json", "journal"])
+    func structuredErrors(form: String) throws {
+        try program.scratch.write("error('at the start')", to: "container/Library/Scripts/init.lua")
+        let result = try program(
+            "--log-format", form, "-e",
+            """
+            app:on("didEnterBackground", function() error("in the handler") end)
+            app:pressHome()
+            error("in the script")
+            """)
+        #expect(result.status == .exited(1))
+        let lines = result.stderr.split(separator: "\n").map(String.init)
+        if form == "journal" { return #expect(lines.allSatisfy { $0.hasPrefix("<3>") }, "\(lines)") }
+        let messages = try lines.map {
+            let object = try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+            #expect(object["level"] as? String == "error")
+            return try #require(object["message"] as? String)
+        }
+        try #require(messages.count == 3, "\(messages)")
+        for (message, part) in zip(messages, ["at the start", "in the handler", "in the script"]) {
+            #expect(message.contains(part))
+        }
+    }
+
     @Test("doctor says which fences stand, and who has the container")
     func doctor() throws {
         func lines() throws -> [Substring: String] {

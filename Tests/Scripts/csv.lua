@@ -23,6 +23,9 @@ print((fs.read(path):gsub("\r", "<CR>")))
 assert(csv.write(path, { { a = 1, b = 2, c = 3 } }, { columns = { "c", "a" } }))
 print((fs.read(path):gsub("\r\n", "|")))
 -- expect: c,a|3,1|
+assert(csv.write(path, { { d = date("2001-02-03 04:05:06.25 +0000"), f = true } }))
+print((fs.read(path):gsub("\r\n", "|")))
+-- expect: d,f|2001-02-03T04:05:06.25Z,true|
 print((select(2, pcall(csv.rows, app.container.tmp .. "/nothing.csv")):gsub("/.*/", "…/")))
 -- expect: cannot open …/nothing.csv: No such file or directory
 print(pcall(csv.rows, path, { delimiter = "ab" }))
@@ -39,6 +42,6 @@ print(pcall(function() for row in csv.rows(path) do print(row.a, row.b, row[3]) 
 -- expect: true
 assert(fs.write(path, 'a\n"never closed\n'))
 print((select(2, pcall(function() for _ in csv.rows(path) do end end)):gsub("/.*/", "…/")))
--- expect: csv.lua:41: …/things.csv: row 2, line 3: the text ends in a quoted cell; its closing quote is missing
+-- expect: csv.lua:44: …/things.csv: row 2, line 3: the text ends in a quoted cell; its closing quote is missing
 assert(fs.write(path, ""))
 for _ in csv.rows(path) do print("a row of nothing") end

@@ -62,7 +62,7 @@ print(fs.move(folder .. "/sub", folder .. "/other"), fs.read(folder .. "/other/d
 -- What the world refuses leaves everything as it was.
 local function refused(what, value, err) print(what, value, err.code, (err.message:gsub("/.*/", "…/"))) end
 refused("folder", fs.copy(folder .. "/other", folder .. "/new"))
--- expect: folder	nil	21	cannot copy …/other: it is a folder, and files alone are copied
+-- expect: folder	nil	21	cannot copy …/other: it is a folder: { recursive = true } copies it with all beneath it
 refused("absent", fs.copy(folder .. "/none", folder .. "/new"))
 -- expect: absent	nil	2	cannot open …/none: No such file or directory
 refused("absent", fs.move(folder .. "/none", folder .. "/new"))
@@ -100,8 +100,29 @@ refused("own", fs.hash(items.archivePath))
 -- expect: own	nil	13	cannot write …/items.archive: it is a file of the host's own
 -- expect: own	nil	13	cannot move …/Documents: it holds a file of the host's own
 -- expect: own	nil	13	cannot open …/items.archive: it is a file of the host's own
+refused("own", fs.remove(app.container.documents, { recursive = true }))
+-- expect: own	nil	13	cannot remove …/Documents: it holds a file of the host's own
 print(names())
 -- expect: .hidden 7, a.txt 5, moved.txt 9, other/, other/b.txt 9, other/deep/, other/deep/c.txt 14
+
+-- Folders, with all beneath them.
+local deep = { recursive = true }
+print(fs.copy(folder .. "/other", folder .. "/again", deep), fs.read(folder .. "/again/deep/c.txt"), fs.read(folder .. "/other/b.txt"))
+-- expect: true	sub/deep/c.txt	sub/b.txt
+refused("there", fs.copy(folder .. "/other", folder .. "/again", deep))
+-- expect: there	nil	17	cannot copy …/again: there is something already, and a folder is copied to a new path
+refused("into itself", fs.copy(folder .. "/other", folder .. "/other/deep/new", deep))
+-- expect: into itself	nil	22	cannot copy …/other: it would be copied into itself
+print(select(2, fs.copy(app.container.documents, folder .. "/new", deep)).message:match("it is a file of the host's own"), fs.exists(folder .. "/new"))
+-- expect: it is a file of the host's own	false
+print((select(2, fs.remove(folder .. "/again")).message:gsub("/.*/", "…/")))
+-- expect: cannot remove …/again: Directory not empty
+print(fs.remove(folder .. "/again", deep), fs.copy(folder .. "/a.txt", folder .. "/b.txt", deep), fs.remove(folder .. "/b.txt", deep))
+-- expect: true	true	true
+print(names())
+-- expect: .hidden 7, a.txt 5, moved.txt 9, other/, other/b.txt 9, other/deep/, other/deep/c.txt 14
+print((select(2, fs.remove(folder .. "/none", deep)).message:gsub("/.*/", "…/")))
+-- expect: cannot remove …/none: No such file or directory
 for _, call in ipairs{
   function() fs.copy(folder) end, function() fs.move(1, 2) end, function() fs.hash() end, function() fs.stat({}) end,
   function() fs.walk(folder, { depth = "all" }) end, function() fs.walk(folder, { followLinks = 1 }) end,

@@ -24,6 +24,9 @@ public struct StandardErrorLogHandler: LogHandler {
         case json
         /// For systemd's journal: the priority in angle brackets, and the message.
         case journal
+
+        /// Whether programs read the lines: then errors are lines of the log, too, and no text for a person.
+        package var isForPrograms: Bool { self == .json || self == .journal }
     }
 
     public var logLevel: Logger.Level
@@ -52,7 +55,7 @@ public struct StandardErrorLogHandler: LogHandler {
     }
 
     /// The form for standard error: bare on a terminal, priorities for the journal, else NSLog's.
-    private static var fittingForm: Form {
+    package static var fittingForm: Form {
         if isatty(STDERR_FILENO) == 1 { return .bare }
         var raw = stat()
         guard let journal = Environment.value("JOURNAL_STREAM"), fstat(STDERR_FILENO, &raw) == 0 else { return .nsLog }

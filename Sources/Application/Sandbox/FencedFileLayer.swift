@@ -64,6 +64,14 @@ public struct FencedFileLayer: PathLayer {
 
     public func removeDirectory(_ path: String) throws(FileError) { try unlink(path, flags: AT_REMOVEDIR) }
 
+    /// Removes a file, or a folder with all beneath it. One that holds a file of the host's own is left as it is.
+    ///
+    /// - Throws: `FileError`. What came before the failure is removed then.
+    package func removeAll(_ path: String) throws(FileError) {
+        try fence.inFolder(of: fence.place(path, .readWrite, .remove), path, .remove) { _, _ in }
+        try FolderRemover.removeAll(path, using: self)
+    }
+
     private func unlink(_ path: String, flags: Int32) throws(FileError) {
         let place = try fence.place(path, .readWrite, .remove)
         try fence.inFolder(of: place, path, .remove) { folder, name throws(FileError) in

@@ -31,15 +31,21 @@ extension ColumnStore {
     ///   cannot be read.
     package func key(_ text: String) throws -> RowKey {
         if let field = fields.existing(text) { return .field(field) }
+        // An empty store has no fields, and every key is right for it.
+        let isEmpty = count == 0
         // A name alone is meant as a field.
-        if text.utf8.allSatisfy({
-            $0 == UInt8(ascii: "_") || $0 >= 0x80 || Character(UnicodeScalar($0)).isLetter
-                || Character(UnicodeScalar($0)).isNumber
-        }) {
+        if !isEmpty,
+            text.utf8.allSatisfy({
+                $0 == UInt8(ascii: "_") || $0 >= 0x80 || Character(UnicodeScalar($0)).isLetter
+                    || Character(UnicodeScalar($0)).isNumber
+            })
+        {
             _ = try queriedField(text)
         }
         let expression = try FormatExpression(format: text)
-        for name in expression.fields.sorted() { _ = try queriedField(name) }
+        if !isEmpty {
+            for name in expression.fields.sorted() { _ = try queriedField(name) }
+        }
         return .expression(expression, text: text)
     }
 

@@ -14,6 +14,7 @@ package enum FileLayerCode {
     package static let tooManyFiles = EMFILE
     package static let tooManyLinks = ELOOP
     package static let inputOutput = EIO
+    package static let invalid = EINVAL
     package static let noMemory = ENOMEM
     /// The work was interrupted.
     package static let interrupted = EINTR

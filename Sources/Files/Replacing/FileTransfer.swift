@@ -47,7 +47,7 @@ package enum FileTransfer {
     private static func open(_ source: String, using layer: any FileLayer) throws(FileError) -> OpenFile {
         do throws(FileError) { return try layer.open(source, .read) } catch {
             guard error.code == FileLayerCode.isDirectory else { throw error }
-            throw FileError(.copy, source, code: error.code, reason: "it is a folder, and files alone are copied")
+            throw FileError(.copy, source, code: error.code, reason: "it is a folder")
         }
     }
 }

@@ -20,9 +20,12 @@ public struct ItemQuery {
     /// Only items that satisfy a predicate, too.
     ///
     /// - Throws: `FormatPredicateError` for a field that no item has, with the nearest names, and for a comparison that can
-    ///   never hold, because of what it compares or because all values of a field are of another kind.
+    ///   never hold, because of what it compares or because all values of a field are of another kind. An empty store has
+    ///   no fields to compare names with: there it finds nothing.
     public func filter(_ predicate: FormatPredicate) throws(FormatPredicateError) -> ItemQuery {
-        try predicate.check(knownFields: store.knownFields, of: "item")
+        do throws(FormatPredicateError) { try predicate.check(knownFields: store.knownFields, of: "item") } catch {
+            if store.count > 0 { throw error }
+        }
         try store.checkKinds(of: predicate)
         var query = self
         query.rows.add(.predicate(predicate))

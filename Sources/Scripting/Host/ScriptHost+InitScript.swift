@@ -15,8 +15,7 @@ extension ScriptHost {
     /// A failing script is reported and skipped: it must not lock out its owner.
     func runInitScript() {
         if let error = evaluateInitScript() {
-            output.writeError(
-                "\(ErrorText.describe(error, sources: sources))\n(init.lua was skipped; the rest goes on)\n")
+            report("\(ErrorText.describe(error, sources: sources))\n(init.lua was skipped; the rest goes on)")
         }
     }
 
@@ -85,9 +84,8 @@ extension ScriptHost {
             modules.restore(formerModules)
             lifeCycle.delegate = delegate
             initScript = former
-            output.writeError(
-                "\(ErrorText.describe(failure, sources: sources))\n(init.lua was not taken; its last good version goes on)\n"
-            )
+            report(
+                "\(ErrorText.describe(failure, sources: sources))\n(init.lua was not taken; its last good version goes on)")
         } else {
             former.undo.forEach { $0(self) }
             logger.info("init.lua was loaded again")

@@ -24,6 +24,7 @@ public final class ScriptHost {
     /// The fence that each path of a script meets.
     public let fence: PathFence
     package let logger: Logger
+    private let logForm: StandardErrorLogHandler.Form
     /// The items.
     public let items: ItemStore
     /// The pictures of the items.
@@ -113,9 +114,11 @@ public final class ScriptHost {
         self.files = files
         lock = opened.lock
         let output = self.output
+        let form = options.logForm ?? StandardErrorLogHandler.fittingForm
+        logForm = form
         logger = Logger(label: options.applicationName) { label in
             StandardErrorLogHandler(
-                label: label, level: options.logLevel, form: options.logForm, processName: options.applicationName,
+                label: label, level: options.logLevel, form: form, processName: options.applicationName,
                 sink: { text in output.writeError(text) })
         }
         if !options.isReadOnly {
@@ -403,8 +406,12 @@ public final class ScriptHost {
     package var sandboxDescription: String { fences.text }
 
     private func report(_ failure: HookFailure) {
-        let text = ErrorText.describe(failure.error, sources: sources)
-        output.writeError("error in the handler \(failure.title): \(text)\n")
+        report("error in the handler \(failure.title): \(ErrorText.describe(failure.error, sources: sources))")
+    }
+
+    /// Tells of an error on standard error: as it is, or as a line of the log where programs read those.
+    package func report(_ error: String) {
+        if logForm.isForPrograms { logger.error("\(error)") } else { output.writeError(error + "\n") }
     }
 
     /// Whether an entry of a prompt is running: undefined globals are warnings there.

@@ -98,4 +98,59 @@ struct FileTransferTests {
         let error = #expect(throws: FileError.self) { try FileTransfer.move(source, to: memory + "-", using: layer) }
         #expect(error?.code == EXDEV && error?.path == source)
     }
+
+    @Test("a folder is copied with all beneath it, links as the files that they lead to")
+    func folder() throws {
+        for name in ["a/b/c/d.txt", "a/e.txt", "a/b/f.txt"] { try directory.write(name, to: name) }
+        chmod(directory.file("a/e.txt"), 0o640)
+        chmod(directory.file("a/b"), 0o750)
+        symlink("b/f.txt", directory.file("a/link"))
+        try FolderCopier.copy(directory.file("a"), to: directory.file("z"), using: layer)
+        for name in ["b/c/d.txt", "e.txt", "b/f.txt"] {
+            #expect(try layer.contents(of: directory.file("z/\(name)")) == Array("a/\(name)".utf8))
+        }
+        #expect(try layer.contents(of: directory.file("z/link")) == Array("a/b/f.txt".utf8))
+        #expect(try layer.status(directory.file("z/link"))?.kind == .regular)
+        #expect(try layer.status(directory.file("z/e.txt"))?.permissions == 0o640)
+        #expect(try layer.status(directory.file("z/b"))?.permissions == 0o750)
+    }
+
+    @Test(
+        "a folder that cannot be copied as a whole leaves nothing",
+        arguments: ["pipe", "link to a folder", "link in a circle", "dangling link", "target within", "target there"])
+    func folderRefused(obstacle: String) throws {
+        try directory.write("x", to: "a/b/c.txt")
+        var target = directory.file("z")
+        switch obstacle {
+        case "pipe": mkfifo(directory.file("a/b/pipe"), 0o600)
+        case "link to a folder": symlink("/usr", directory.file("a/b/link"))
+        case "link in a circle": symlink("link", directory.file("a/b/link"))
+        case "dangling link": symlink("nowhere", directory.file("a/b/link"))
+        case "target within": target = directory.file("a/b/z")
+        default: try directory.write("mine", to: "z/c.txt")
+        }
+        let before = try directory.contents().sorted()
+        #expect(throws: FileError.self) {
+            try FolderCopier.copy(directory.file("a"), to: target, using: layer)
+        }
+        #expect(try directory.contents().sorted() == before)
+        #expect(try layer.list(directory.file("a/b")).allSatisfy { !$0.hasPrefix(".") && $0 != "z" })
+    }
+
+    @Test("a removal of all stops at the first failure, and follows no link")
+    func removal() throws {
+        try directory.write("x", to: "kept/c.txt")
+        try directory.write("x", to: "a/b/c.txt")
+        symlink(directory.file("kept"), directory.file("a/link"))
+        try FolderRemover.removeAll(directory.file("a"), using: layer)
+        #expect(try directory.contents() == ["kept"])
+        #expect(try layer.list(directory.file("kept")) == ["c.txt"])
+        let error = #expect(throws: FileError.self) { try FolderRemover.removeAll(directory.file("a"), using: layer) }
+        #expect(error?.code == ENOENT)
+        try directory.write("x", to: "a/b/c.txt")
+        let faulty = FaultyFileLayer()
+        faulty.arm(failAt: 5)
+        #expect(throws: FileError.self) { try FolderRemover.removeAll(directory.file("a"), using: faulty) }
+        #expect(try directory.contents().sorted() == ["a", "kept"])
+    }
 }

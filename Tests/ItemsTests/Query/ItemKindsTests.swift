@@ -63,6 +63,17 @@ struct ItemKindsTests {
         #expect(failure(of: "text > 3") == nil)
     }
 
+    @Test("a program that asks before it creates: an empty store knows no fields, and finds nothing")
+    func emptyFromTheStart() throws {
+        let query = try store.query(FormatPredicate(format: "height > 3 AND sha256 == 'x'"))
+        #expect(try query.sorted("height").sorted("height * 2").count() == 0)
+        #expect(try query.groupBy("room").isEmpty)
+        try add("height", .integer(4))
+        try store.query().update(["sha256": .string("x")])
+        #expect(try query.count() == 1)
+        #expect(throws: FormatPredicateError.self) { try store.query(FormatPredicate(format: "hieght > 3")) }
+    }
+
     @Test(
         "values are converted",
         arguments: [

@@ -21,7 +21,7 @@ enum CSVModule {
                 "path": ItemFilesBinding.path, "rows": "an array of tables, or the items of a query",
                 "options": "how the file is written",
             ],
-            "Writes rows with a header; nil and an error when the file can't be written.",
+            "Writes rows with a header, dates in ISO 8601; nil and an error when the file can't be written.",
             example:
                 "return csv.write(app.container.tmp .. \"/a.csv\", { { name = \"Lamp\", value = 9 } }, { columns = { \"name\", \"value\" } })"
         ) { [unowned host] (path: String, rows: LuaEither<QueryValue, LuaTable>, options: Writing) in
@@ -160,7 +160,7 @@ enum CSVModule {
             for (position, name) in columns.enumerated() {
                 var value = row[.string(name)]
                 if value.isNil, row.count == columns.count { value = row[position + 1] }
-                writer.append(value.isNil ? [] : try BaseModule.text(of: value, in: host.state))
+                writer.append(try cell(of: value, host))
             }
             writer.endRow()
         }
@@ -169,6 +169,13 @@ enum CSVModule {
             try bytes.withUnsafeBytes(append)
             return true
         }
+    }
+
+    /// A value as all exports write it: a date in ISO 8601, nothing for nil.
+    private static func cell(of value: LuaValue, _ host: ScriptHost) throws -> [UInt8] {
+        if value.isNil { return [] }
+        if let date = host.values.dates.object(of: value) { return Array(date.date.exchangeText.utf8) }
+        return try BaseModule.text(of: value, in: host.state)
     }
 }
 

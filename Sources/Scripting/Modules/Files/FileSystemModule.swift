@@ -34,11 +34,6 @@ enum FileSystemModule {
             example: "return fs.write(app.container.tmp .. \"/a.txt\", \"text\")"
         ) { [unowned host] (path: String, bytes: BytesArgument) in try host.write(bytes.bytes, to: path) }
         module.function(
-            "remove", path, "Removes a file or an empty folder; nil and an error when it can't.",
-            example:
-                "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.remove(app.container.tmp .. \"/a.txt\")"
-        ) { [unowned host] (path: String) in try host.remove(path) }
-        module.function(
             "hash", path, "The SHA-256 of a file's bytes, in hexadecimal digits.",
             example:
                 "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.hash(app.container.tmp .. \"/a.txt\")"
@@ -72,20 +67,42 @@ enum FileSystemModule {
     }
 
     private static func installTransfers(_ module: LuaModule, in host: ScriptHost) {
-        let paths: LuaArguments = ["from": "its path", "to": "its new path, not a folder to put it in"]
         module.function(
-            "copy", paths,
-            "Copies a file with its permissions, as a whole: an interrupted copy leaves what was there. A file in its place is replaced.",
+            "remove", ["path": "relative paths begin at the working folder", "options": "what is removed"],
+            "Removes a file or an empty folder; nil and an error when it can't.",
+            example:
+                "fs.makeDirectory(app.container.tmp .. \"/a/b\") return fs.remove(app.container.tmp .. \"/a\", { recursive = true })"
+        ) { [unowned host] (path: String, options: Depth) in
+            guard options.recursive else { return try host.remove(path) }
+            return try host.attempt(path, .readWrite) { layer in
+                try layer.removeAll(path)
+                return true
+            }
+        }
+        module.function(
+            "copy",
+            ["from": "its path", "to": "its new path, not a folder to put it in", "options": "what is copied"],
+            "Copies a file with its permissions, as a whole: an interrupted copy leaves what was there. A file in its place is replaced. A folder is copied to a new path; a link in it becomes a copy of its file.",
             example:
                 "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.copy(app.container.tmp .. \"/a.txt\", app.container.tmp .. \"/b.txt\")"
-        ) { [unowned host] (from: String, to: String) in
+        ) { [unowned host] (from: String, to: String, options: Depth) in
             try host.attempt(from, .read) { _ in }.flatMap {
                 try host.attempt(to, .readWrite) { layer in
-                    try FileTransfer.copy(from, to: to, using: layer)
+                    guard try layer.status(from)?.kind == .directory else {
+                        try FileTransfer.copy(from, to: to, using: layer)
+                        return true
+                    }
+                    guard options.recursive else {
+                        throw FileError(
+                            .copy, from, code: FileLayerCode.isDirectory,
+                            reason: "it is a folder: { recursive = true } copies it with all beneath it")
+                    }
+                    try FolderCopier.copy(from, to: to, using: layer)
                     return true
                 }
             }
         }
+        let paths: LuaArguments = ["from": "its path", "to": "its new path, not a folder to put it in"]
         module.function(
             "move", paths, "Moves a file or a folder. A file in its place is replaced. Links are moved, not followed.",
             example:
@@ -97,6 +114,16 @@ enum FileSystemModule {
                     return true
                 }
             }
+        }
+    }
+}
+
+extension FileSystemModule {
+    private struct Depth: LuaOptions {
+        var recursive = false
+
+        static var luaOptions: [LuaOption<Depth>] {
+            LuaOption("recursive", \.recursive, doc: "a folder with all beneath it, too; links are not followed")
         }
     }
 }
