@@ -1,3 +1,7 @@
+import Files
+import Items
+import Lua
+import PredicateFormat
 import Scripting
 
 /// The program's exit statuses, described in docs/exit-status.md.
@@ -11,6 +15,21 @@ enum ExitStatus: Int32 {
     case inputOutput = 74
     case containerInUse = 75
     case interrupted = 130
+
+    /// The exit status of a command's own work that failed: what was at fault, the command line, the data or the disk.
+    static func ofWork(_ error: LuaError) -> ExitStatus {
+        switch error.underlying {
+        case let error as StoreError:
+            switch error.code {
+            case .unreadableFile, .invalidRow: .badData
+            case .inputOutput: .inputOutput
+            default: error.code.isProgrammerError ? .usage : .scriptError
+            }
+        case is FileError: .inputOutput
+        case is FormatPredicateError: .usage
+        default: error.kind == .argument ? .usage : .scriptError
+        }
+    }
 
     /// The exit status of a session whose host has ended.
     ///

@@ -88,7 +88,8 @@ struct ScriptSession {
             status = run(chunk.bytes, chunk.name, module.map { [$0] } ?? arguments, on: host)
         }
         if case .work(let work) = source, host.exitCode == nil, status == 0 {
-            status = failure(work.run(arguments, on: host), on: host)
+            let error = work.run(arguments, on: host)
+            status = failure(error, error.map(ExitStatus.ofWork) ?? .done, on: host)
         }
         if host.exitCode == nil, isPrompt || (staysAtPrompt && status != ExitStatus.interrupted.rawValue) {
             isWatched = true
@@ -117,21 +118,21 @@ struct ScriptSession {
         case .success(let results):
             if expression != nil { show(results, on: host) }
             return 0
-        case .failure(let error): return failure(error, on: host)
+        case .failure(let error): return failure(error, .scriptError, on: host)
         }
     }
 
     /// Reports an error, if any.
     ///
-    /// - Returns: the exit status.
-    private func failure(_ error: LuaError?, on host: ScriptHost) -> Int32 {
+    /// - Returns: the exit status: the one given, unless the error is an interruption.
+    private func failure(_ error: LuaError?, _ status: ExitStatus, on host: ScriptHost) -> Int32 {
         guard let error, host.exitCode == nil else { return ExitStatus.done.rawValue }
         if error.kind == .cancelled {
             host.report("cubby: interrupted")
             return ExitStatus.interrupted.rawValue
         }
         host.report("cubby: \(ErrorText.describe(error, sources: host.sources))")
-        return ExitStatus.scriptError.rawValue
+        return status.rawValue
     }
 
     /// The function of a chunk that is an expression; nil for a statement.

@@ -18,7 +18,7 @@ struct ItemListing {
     ///   - fields: custom fields of the query, which precede others.
     ///   - columns: the width of the screen.
     ///   - rows: its height.
-    ///   - date: the text of a date by the user's clock.
+    ///   - date: the short text of a date.
     ///   - thumbnail: an item's picture in `thumbnailColumns` cells; nil without one.
     init(
         _ items: [Item], fields: [String], columns: Int, rows: Int,
@@ -79,18 +79,12 @@ struct ItemListing {
         case .integer(let number): isMoney ? "$" + Int(number).grouped : String(number)
         case .real(let number): "\(number)"
         case .boolean(let flag): flag ? "true" : "false"
-        case .date(let date): short(date)
+        case .date(let date): self.date(date)
         case .data(let bytes): bytes.count.counted("byte")
         case .array(let elements): elements.map { cell($0, isMoney: false) }.joined(separator: ", ")
         case .dictionary(let entries): "{\(entries.count.counted("field"))}"
         default: "…"
         }
-    }
-
-    /// A date by the user's clock; one at midnight in UTC is a day, which is the same in all zones.
-    private func short(_ date: PropertyListDate) -> String {
-        let text = date.text
-        return text.hasSuffix(" 00:00:00 +0000") ? String(text.prefix(10)) : String(self.date(date).prefix(16))
     }
 
     /// A duration for display.

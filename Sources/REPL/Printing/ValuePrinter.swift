@@ -90,7 +90,7 @@ package struct ValuePrinter {
     }
 
     private func table(_ items: [Item], fields: [String]) -> ItemListing {
-        ItemListing(items, fields: fields, columns: columns, rows: rowLimit, date: host.localText) { item in
+        ItemListing(items, fields: fields, columns: columns, rows: rowLimit, date: host.shortText) { item in
             guard let pictures, pictures.graphics != nil, let key = try? item.itemKey,
                 host.images.hasImage(forKey: key),
                 let picture = try? host.images.thumbnail(forKey: key, size: 40, cornerRadius: 0)

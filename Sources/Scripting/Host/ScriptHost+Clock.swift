@@ -4,6 +4,12 @@ extension ScriptHost {
     /// A date's text by the user's clock, with its offset from UTC.
     package func localText(_ date: PropertyListDate) -> String { values.clock.local(date) }
 
+    /// A date in a table, to the minute by the user's clock; one at midnight in UTC is a day, which is the same in all zones.
+    package func shortText(_ date: PropertyListDate) -> String {
+        let text = date.text
+        return String(text.hasSuffix(" 00:00:00 +0000") ? text.prefix(10) : localText(date).prefix(16))
+    }
+
     /// Makes a text for a person, whose dates are by the user's clock.
     package func showing<Value>(_ body: () throws -> Value) rethrows -> Value { try values.clock.showing(body) }
 }

@@ -85,7 +85,8 @@ extension ScriptHost {
             lifeCycle.delegate = delegate
             initScript = former
             report(
-                "\(ErrorText.describe(failure, sources: sources))\n(init.lua was not taken; its last good version goes on)")
+                "\(ErrorText.describe(failure, sources: sources))\n(init.lua was not taken; its last good version goes on)"
+            )
         } else {
             former.undo.forEach { $0(self) }
             logger.info("init.lua was loaded again")

@@ -5,17 +5,21 @@ import Wording
 
 /// What the items have in their fields: `describe`, and `convert`, which makes the values of a field one kind.
 final class DescriptionBinding {
+    private unowned let host: ScriptHost
     private let values: ValueBridge
     private let metatable: LuaTable
 
     init(_ classes: ItemClasses) {
         let state = classes.host.state
-        values = classes.host.values
+        host = classes.host
+        values = host.values
         metatable = state.makeTable(fields: 2)
         metatable["__name"] = "descriptions"
         metatable["__tostring"] = .function(
-            state.makeFunction(LuaFunctionDeclaration("tostring", [LuaParameter("descriptions", .table)])) { call in
-                call.returns(try Self.text(of: try call.table(0), in: call.state))
+            state.makeFunction(
+                LuaFunctionDeclaration("tostring", [LuaParameter("descriptions", .table)])
+            ) { [unowned host] call in
+                call.returns(try Self.text(of: try call.table(0), on: host))
             })
         declare(classes)
     }
@@ -70,27 +74,28 @@ final class DescriptionBinding {
     }
 
     /// The rows as they are now, aligned.
-    private static func text(of descriptions: LuaTable, in state: LuaState) throws -> String {
+    private static func text(of descriptions: LuaTable, on host: ScriptHost) throws -> String {
         let rows = (1...max(descriptions.count, 1)).compactMap { position -> LuaTable? in
             if case .table(let row) = descriptions[position] { row } else { nil }
         }
         var table = TextTable(columns: 132)
         for name in ["field", "kind", "count", "distinct", "min", "max"] {
             let isNumber = name == "count" || name == "distinct"
-            let cells = rows.map { $0[name].isNil ? "" : cell($0[name], in: state, width: 20) }
+            let cells = rows.map { $0[name].isNil ? "" : cell($0[name], on: host, width: 20) }
             table.add(TextTable.Column(title: name, cells: cells, isNumber: isNumber))
         }
         let examples = rows.map { row -> String in
             guard case .table(let examples) = row["examples"] else { return "" }
-            let texts = (0..<examples.count).map { cell(examples[$0 + 1], in: state, width: 20) }
+            let texts = (0..<examples.count).map { cell(examples[$0 + 1], on: host, width: 20) }
             return TextTable.cut(texts.joined(separator: ", "), to: 36)
         }
         table.add(TextTable.Column(title: "examples", cells: examples))
         return table.lines.joined(separator: "\n")
     }
 
-    private static func cell(_ value: LuaValue, in state: LuaState, width: Int) -> String {
+    private static func cell(_ value: LuaValue, on host: ScriptHost, width: Int) -> String {
         if case .table = value { return TextTable.cut("\(value)", to: width) }
-        return TextTable.cut("\(state.describe(value))", to: width)
+        if let date = host.values.dates.object(of: value) { return host.shortText(date.date) }
+        return TextTable.cut("\(host.state.describe(value))", to: width)
     }
 }
