@@ -36,7 +36,7 @@ struct LongWorkPtyTests {
         try terminal.enter("print('ite' .. 'ms', #items)", andExpect: "items\t168859")
         // Taken back as one step.
         try terminal.sendLine(":undo")
-        try terminal.expect("undone: 168,858 items fewer")
+        try terminal.expect("undone: 168,858 items created")
     }
 
     @Test("Ctrl-C in a loop over the museum's rows: the transaction is taken back, without one the rows stay")

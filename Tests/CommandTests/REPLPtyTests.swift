@@ -275,7 +275,7 @@ struct REPLPtyTests {
             "29 :undo and :redo",
             [
                 .enter("items:createItem{ name = 'One' } n = #items"), .prompt, .enter(":undo"),
-                .see("undone: 1 item fewer"), .enter(":redo"), .see("done again: 1 item more"),
+                .see("undone: 1 item created"), .enter(":redo"), .see("done again: 1 item created"),
             ]),
         Row("29 :history", [.enter("first = 1"), .prompt, .enter(":history"), .see("1  first = 1")]),
         Row("29 :doctor", [.enter(":doctor"), .see("line editor"), .see("memory of Lua")]),

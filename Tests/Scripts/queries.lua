@@ -112,7 +112,21 @@ refused(function() items:query():sorted() end)
 -- expect: bad argument #1 'key' to 'Query:sorted' (string or function expected, got no value)
 refused(function() items:query(function() error("in the predicate") end):count() end)
 -- expect: in the predicate
+refused(function() items:query():update{} end)
+-- expect: bad argument #1 'change' to 'Query:update' (at least one field expected, got an empty table)
 refused(function() items:query():update{ valueInDollars = "no" } end)
 -- expect: valueInDollars takes an integer: "no" is not one
 refused(function() items:query():wher("TRUEPREDICATE") end)
 -- expect: Query has no property or method 'wher'; did you mean 'where'?
+
+-- A function changes its item: all of them, or none.
+items:query():remove()
+for i = 1, 3 do items:createItem{ name = "n" .. i, valueInDollars = i } end
+print(items:query("valueInDollars > 1"):update(function(item) item.valueInDollars = item.valueInDollars * 10 end), items:query():sum("valueInDollars"))
+-- expect: 2	51
+print(items:query():update(function(item) if item.name == "n2" then item.room = "Study" end end), items:query("room == 'Study'"):count())
+-- expect: 1	1
+refused(function() items:query():update(function(item) item.name = "x" assert(item.valueInDollars < 30, "too much") end) end)
+-- expect: too much
+print(items[1].name)
+-- expect: n1

@@ -17,6 +17,19 @@ extension ItemQuery {
         }
     }
 
+    /// Runs a function on every item, as one change: when it throws, none has changed. Observers are told once.
+    ///
+    /// - Parameter change: a function that changes its item, or other items.
+    /// - Returns: the number of items at which something changed.
+    @discardableResult
+    public func update(_ change: (Item) throws -> Void) throws -> Int {
+        try changeEach { row in
+            let before = store.columns.changeCount
+            try change(store.item(row: row))
+            return store.columns.changeCount > before
+        }
+    }
+
     /// Removes every item: all of them or, if an observer refuses, none. Observers are told once.
     ///
     /// - Returns: the number of items.

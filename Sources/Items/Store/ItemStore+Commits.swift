@@ -41,6 +41,7 @@ extension ItemStore {
 
     /// The same for changes that are not the log's.
     func noteCommit(_ cause: ItemStoreCommit.Cause, _ changes: [Change], host: String? = nil) {
+        commitCounter?(cause, ItemCommitTally(changes))
         guard !commitObservers.isEmpty else { return }
         let commit = ItemStoreCommit(columns, changes, cause, generation: commitGeneration(), host: host)
         untoldCommits.append(commit)

@@ -39,6 +39,8 @@ public final class ItemStore {
     /// Whether a change takes more than changing: it has observers, or a commit refers to the values.
     @exclusivity(unchecked) var isWatched = false
     var commitObservers: [any ItemCommitObserver] = []
+    /// Told how many items each commit concerns, when it is made. A prompt shows that; counting takes O(changes).
+    package var commitCounter: ((ItemStoreCommit.Cause, ItemCommitTally) -> Void)?
     /// Commits that their observers are still to be told of, oldest first.
     var untoldCommits: [ItemStoreCommit] = []
     var isTellingCommits = false

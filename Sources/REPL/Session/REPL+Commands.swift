@@ -191,12 +191,10 @@ extension REPL {
     }
 
     private func history(_ verb: String, _ done: String, _ nothing: String) {
-        let before = host.items.count
+        changes = ChangeNotice()
         guard let values = values(of: "return require('cubby').items:\(verb)()") else { return }
         guard values.first?.isTruthy ?? false else { return print(nothing + "\n") }
-        let change = host.items.count - before
-        let items = abs(change).counted("item")
-        print(done + (change == 0 ? "" : change > 0 ? ": \(items) more" : ": \(items) fewer") + "\n")
+        print("\(done): \(ChangeNotice.text(changes.history))\n")
     }
 
     private func showHistory(_ argument: String) {

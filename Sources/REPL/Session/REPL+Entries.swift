@@ -12,12 +12,15 @@ extension REPL {
     func perform(entry text: String) {
         if let command = CommandLine.parse(text) { return perform(command) }
         if let question = HelpQuestion(text) { return answer(question) }
+        let locals = evaluator.scope.locals
+        let word = PlainWord.command(text) { !host.state.globals[$0].isNil || !locals[$0].isNil }
+        if let word, let command = CommandLine.parse(":" + word) { return perform(command) }
         run(text, timed: showsTime)
     }
 
     /// Runs Lua.
     func run(_ text: String, timed: Bool) {
-        let before = host.items.count
+        changes = ChangeNotice()
         let start = MonotonicTime.now()
         secondsOfQuestions = 0
         // A copy runs: the entry may call help, which reads the session's names.
@@ -30,24 +33,25 @@ extension REPL {
         case .success(let values):
             var shown = ""
             var includesDuration = false
-            if values.isEmpty {
-                let change = host.items.count - before
-                if abs(change) > 1 {
-                    let verb = change > 0 ? "created" : "removed"
-                    shown = "\(abs(change).counted("item")) \(verb) · \(ItemListing.duration(seconds))\n"
-                    includesDuration = true
-                }
-            } else {
-                (shown, includesDuration) = printer.printed(values, seconds: seconds)
-            }
+            if !values.isEmpty { (shown, includesDuration) = printer.printed(values, seconds: seconds) }
             page(drawn: shown)
-            remember(text, true, values.isEmpty ? "" : shown)
+            remember(text, true, shown)
+            includesDuration = tellChanges(includesDuration ? nil : seconds) || includesDuration
             if timed, !includesDuration { print(StyledText(ItemListing.duration(seconds) + "\n", .dimmed)) }
         case .failure(let error):
             remember(text, false, "")
             report(error, in: text)
+            _ = tellChanges(nil)
         }
         tutor(text, result)
+    }
+
+    /// Tells what an entry changed, if more than one item: one is what the entry says, or shows.
+    private func tellChanges(_ seconds: Double?) -> Bool {
+        guard changes.own.count > 1 else { return false }
+        let duration = seconds.map { " · \(ItemListing.duration($0))" } ?? ""
+        print(StyledText("\(ChangeNotice.text(changes.own))\(duration) · :undo\n", .dimmed))
+        return true
     }
 
     private func remember(_ text: String, _ hasWorked: Bool, _ shown: String) {

@@ -1,6 +1,7 @@
 import Application
 import Files
 import Glibc
+import Items
 public import Images
 import LineEditor
 import Lua
@@ -27,6 +28,8 @@ public final class REPL: HostFrontEnd {
     var secondsOfQuestions = 0.0
     /// The initial text of the next line, from an external editor.
     var nextText = ""
+    /// What was committed since the entry began.
+    var changes = ChangeNotice()
     /// The number of failures of handlers and timers already seen.
     var seenFailures = 0
     private var plain = PlainLineReader()
@@ -94,6 +97,8 @@ public final class REPL: HostFrontEnd {
         host.onOtherSignal = { [unowned self] signal in if signal == .windowChange { resized() } }
         seenFailures = host.handlerFailureCount
         installFunctions()
+        host.items.commitCounter = { [unowned self] cause, tally in changes.add(cause, tally) }
+        defer { host.items.commitCounter = nil }
         if isEditing { Terminal.restoreAfterCrash(sequences: mode.restoringSequences) }
         if isInputTerminal {
             waitWithKeys()

@@ -201,25 +201,38 @@ enum QueryBinding {
 
     private static func changing(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
         cls.method(
-            "update", ["fields": "values by field name"], "Sets fields of all the items; how many were changed.",
+            "update",
+            ["change": .callback("(item: Item)", "values by field name, or a function that changes its item")],
+            "Changes all the items, or none when the function fails; how many were changed.",
             example:
-                "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query(\"room == 'Study'\"):update{ room = \"Attic\" }"
-        ) { [unowned classes] (value, table: LuaTable) in
-            var fields: [String: PropertyListValue?] = [:]
-            try table.forEach { key, each in
-                guard let name = key.textValue else {
-                    throw LuaMismatch("a field's name is text", argument: "fields")
-                }
-                try classes.itemBinding.checkName(name)
-                fields[name] = .some(try classes.itemBinding.value(each, field: name))
-                return true
+                "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query(\"room == 'Study'\"):update{ room = \"Attic\" }, items:query():update(function(item) item.valueInDollars = item.valueInDollars * 2 end)"
+        ) { [unowned classes] (value, change: LuaEither<LuaTable, LuaFunction>) in
+            switch change {
+            case .first(let table): try value.query.update(fields(of: table, classes))
+            case .second(let function): try value.query.update { _ = try function.call(classes.item.value($0)) }
             }
-            return try value.query.update(fields)
         }
         cls.method(
             "remove", [], "Removes all the items, with their images; how many there were.",
             example: "items:randomItem() return items:query(\"valueInDollars < 100\"):remove()"
         ) { try $0.query.remove() }
+    }
+}
+
+extension QueryBinding {
+    /// The values that `update` sets.
+    private static func fields(
+        of table: LuaTable, _ classes: ItemClasses
+    ) throws -> [String: PropertyListValue?] {
+        var fields: [String: PropertyListValue?] = [:]
+        try table.forEach { key, each in
+            guard let name = key.textValue else { throw LuaMismatch("a field's name is text", argument: "change") }
+            try classes.itemBinding.checkName(name)
+            fields[name] = .some(try classes.itemBinding.value(each, field: name))
+            return true
+        }
+        if fields.isEmpty { throw LuaMismatch("at least one field expected, got an empty table", argument: "change") }
+        return fields
     }
 }
 
