@@ -21,6 +21,7 @@ extension ItemQuery {
     ///
     /// - Parameter change: a function that changes its item, or other items.
     /// - Returns: the number of items at which something changed.
+    /// - Throws: what the function throws; `StoreError` when an observer refuses.
     @discardableResult
     public func update(_ change: (Item) throws -> Void) throws -> Int {
         try changeEach { row in

@@ -1,8 +1,8 @@
 import Application
 import Files
 import Glibc
-import Items
 public import Images
+import Items
 import LineEditor
 import Lua
 public import Scripting
