@@ -277,6 +277,18 @@ struct REPLPtyTests {
                 .enter("items:createItem{ name = 'One' } n = #items"), .prompt, .enter(":undo"),
                 .see("undone: 1 item created"), .enter(":redo"), .see("done again: 1 item created"),
             ]),
+        Row(
+            "29 an entry says what it changed, one that fails, too",
+            [
+                .enter("for i = 1, 3 do items:createItem{} end"), .see("3 items created · "), .see("· :undo"),
+                .enter("items:query():update{ room = 'Attic' }"), .see("3 items changed"), .enter(":undo"),
+                .see("undone: 3 items changed"),
+                .enter("for i = 1, 2 do items:createItem{} end items:removeItem(items[1]) error('late')"),
+                .see("2 items created, 1 removed"),
+            ]),
+        Row("29 print of a table", [.enter("print({ 1, a = 'x' }, 'y')"), .see("{ 1, a = \"x\" }")]),
+        Row("29 help is understood", [.enter("help"), .see(":tutorial")]),
+        Row("29 a variable named quit is one", [.enter("quit = 4 + 5"), .prompt, .enter("quit"), .see("\n9")]),
         Row("29 :history", [.enter("first = 1"), .prompt, .enter(":history"), .see("1  first = 1")]),
         Row("29 :doctor", [.enter(":doctor"), .see("line editor"), .see("memory of Lua")]),
         Row(

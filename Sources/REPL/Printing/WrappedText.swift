@@ -39,9 +39,13 @@ enum WrappedText {
     /// text slightly indented.
     private static func hangingIndent(of line: Substring, _ columns: Int) -> Int {
         let indent = line.prefix { $0 == " " }.count
-        let name = line.dropFirst(indent).prefix { $0 != " " }
-        let gap = line.dropFirst(indent + name.count).prefix { $0 == " " }.count
-        let description = indent + DisplayWidth.of(name) + gap
-        return gap >= 2 && description <= columns / 2 ? description : min(indent < 4 ? indent + 4 : indent, columns / 2)
+        let rest = line.dropFirst(indent)
+        // A name may have arguments: `:time [entry]`.
+        let gap = rest.firstRange(of: "  ")
+        let description = gap.map { gap in
+            indent + DisplayWidth.of(rest[..<gap.lowerBound]) + rest[gap.lowerBound...].prefix { $0 == " " }.count
+        }
+        if let description, description <= columns / 2 { return description }
+        return min(indent < 4 ? indent + 4 : indent, columns / 2)
     }
 }

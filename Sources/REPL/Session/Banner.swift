@@ -9,7 +9,7 @@ enum Banner {
     static func text(_ host: ScriptHost) -> String {
         """
         Cubby \(CubbyVersion.string) · Lua 5.4 · container \(host.container.title) · \(host.items.count.counted("item")) · sandbox: \(host.sandboxDescription)\(host.options.isReadOnly ? " · read-only" : "")
-        Type :help for help, :tutorial for lessons, Ctrl-Z to go to the background, Ctrl-D to leave.
+        Type :help or :tutorial, Ctrl-Z to go to the background, Ctrl-D to leave.
 
         """
     }

@@ -102,7 +102,8 @@ public final class REPL: HostFrontEnd {
         if isEditing { Terminal.restoreAfterCrash(sequences: mode.restoringSequences) }
         if isInputTerminal {
             waitWithKeys()
-            put(Array(VisibleText.escaped(Banner.text(host)).utf8))
+            let banner = WrappedText.wrapped(VisibleText.escaped(Banner.text(host)), to: printer.columns)
+            put(Array(banner.utf8))
         }
         watch = host.loop.watch(STDIN_FILENO) { [unowned self] ready in readable(ready) }
         beginEntry()
@@ -111,6 +112,7 @@ public final class REPL: HostFrontEnd {
         watch?.cancel()
         host.frontEnd = nil
         host.describeUnknown = nil
+        host.describeTable = nil
     }
 
     // MARK: Reading

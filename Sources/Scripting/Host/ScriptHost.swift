@@ -421,6 +421,9 @@ public final class ScriptHost {
     /// The undefined globals already warned about in this entry.
     var warnedNames: Set<String> = []
 
+    /// A prompt's text of a table, which `print` shows in an entry.
+    package var describeTable: ((LuaTable) -> String)?
+
     /// A front end's description of a value without a declaration: a script's own function. `help` calls it first.
     package var describeUnknown: ((LuaValue) -> String?)?
 

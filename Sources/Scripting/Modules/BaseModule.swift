@@ -49,6 +49,9 @@ enum BaseModule {
     ) throws -> [UInt8] {
         switch value {
         case .string(let string): return string.bytes
+        case .table(let table) where host?.isRunningEntry == true && table.metatable == nil:
+            // Its address is of no use to a person.
+            return Array((host?.describeTable?(table) ?? state.describe(value).description).utf8)
         case .table, .userdata:
             guard case .function(let tostring) = state.globals["tostring"] else { return [] }
             let isHosts = host != nil && isDescribedByHost(value)

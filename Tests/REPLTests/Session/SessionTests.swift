@@ -49,6 +49,10 @@ import Testing
                 == "short\n  name   one two three\n         four five six\n    deeper prose that is\n    far too long for it\n"
         )
         #expect(WrappedText.wrapped(text, to: 80) == text)
+        // A name with arguments has its description in a column, too.
+        #expect(
+            WrappedText.wrapped("  :time [entry]  how long an entry takes", to: 36)
+                == "  :time [entry]  how long an entry\n                 takes")
     }
 
     @Test("a search finds what is named so before what speaks of it")
