@@ -51,7 +51,8 @@ struct ArchiveReport {
             tree, layout: .compact, keepsData: false, maximumBytes: Self.maximumBytes(of: tree))
         var json: [UInt8] = []
         try writer.write { json += $0 }
-        top = json.dropLast()
+        json.removeLast()
+        top = json
         if error == nil { error = writer.damage?.description }
     }
 

@@ -3,9 +3,12 @@ struct FoldedText {
     private let text: String
     /// The text's bytes if it is ASCII, which needs no decoding to be found.
     private let ascii: [UInt8]?
+    /// Whether a date's text can have it, which takes long to make.
+    let mayBeDate: Bool
 
     init(_ text: String) {
         self.text = text.lowercased()
+        mayBeDate = self.text.utf8.allSatisfy("0123456789-:.+ tz".utf8.contains)
         ascii = text.utf8.allSatisfy { $0 < 0x80 } ? Array(self.text.utf8) : nil
     }
 

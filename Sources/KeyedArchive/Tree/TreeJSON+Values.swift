@@ -101,7 +101,8 @@ extension TreeJSON {
             var json = TreeJSON(tree, layout: .compact)
             var line: [UInt8] = []
             try json.write(node) { line += $0 }
-            return line.dropLast()
+            line.removeLast()
+            return line
         }
         var text = JSONText(.compact)
         text.append("{")

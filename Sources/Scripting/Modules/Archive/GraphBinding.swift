@@ -94,7 +94,7 @@ enum GraphBinding {
             example: example + "print(graph:dump())"
         ) { graph in try refusing { try graph.withGraph { $0.dump() } } }
         cls.method(
-            "json", [], returns: [.string],
+            "json", [],
             "The graph as the JSON of `cubby inspect --json`: an object has its class as `$class`, one that is shared a number "
                 + "as `$id`, and is `{\"$ref\": number}` elsewhere.",
             example: example + "return json.decode(graph:json()).root[1].name"

@@ -42,13 +42,14 @@ final class GraphPath {
     ///   - key: the child's key.
     ///   - position: its place among the table's children.
     ///   - table: the table.
-    ///   - bridge: knows how the table was archived.
+    ///   - form: how the table was archived, if it was.
+    ///   - bridge: has the keys of the archive.
     /// - Returns: the steps to the key and to the value.
     static func steps(
-        to key: LuaValue, at position: Int, in table: LuaTable, _ bridge: ArchiveBridge
+        to key: LuaValue, at position: Int, in table: LuaTable, as form: TableKind.Form?, _ bridge: ArchiveBridge
     ) -> (key: TreePath.Step, value: TreePath.Step) {
         let entry = (key: TreePath.Step(.entryKey(position)), value: TreePath.Step(.entryValue(position)))
-        switch (bridge.kind(of: table)?.form, key) {
+        switch (form, key) {
         case (.countedSet?, _):
             return (TreePath.Step(.index(position)), TreePath.Step(.key("NS.count\(position)")))
         case (_, .string(let text)): return (entry.key, TreePath.Step(.key(text.description)))

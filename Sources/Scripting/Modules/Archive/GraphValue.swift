@@ -69,8 +69,9 @@ final class GraphValue {
             if try body(value, path) { waiting.append((table, path)) }
         }
         func visitContents(of table: LuaTable, _ path: GraphPath?) throws {
+            let form = bridge.kind(of: table)?.form
             for (position, child) in TableChildren(table, bridge).all.enumerated() {
-                let steps = GraphPath.steps(to: child.key, at: position, in: table, bridge)
+                let steps = GraphPath.steps(to: child.key, at: position, in: table, as: form, bridge)
                 if case .table = child.key { try visit(child.key, GraphPath(steps.key, below: path)) }
                 try visit(child.value, GraphPath(steps.value, below: path))
             }
