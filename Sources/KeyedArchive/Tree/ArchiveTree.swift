@@ -98,8 +98,8 @@ public final class ArchiveTree {
     /// The number of objects: entries of `$objects`, or objects of the binary form.
     public var objectCount: Int { archive?.objectCount ?? propertyList.objectCount }
 
-    /// More references than a file has room for whose containers do not share their bytes. Those of a small hostile file
-    /// could make work for hours.
+    /// More references and bytes of long leaves than a file has room for whose objects do not share their bytes. Those of a
+    /// small hostile file could make work for hours.
     var referenceBudget: Int { 4 * propertyList.storage.bytes.count + (1 << 16) }
 
     /// The node of an entry of `$objects`; nil outside of it, and for another property list.

@@ -91,7 +91,7 @@ package struct TreeWalk {
     }
 
     private mutating func visit(_ node: ArchiveTree.Node, _ body: (Visit, TreeWalk) throws -> Void) throws {
-        let value = value(node)
+        let value = try value(node)
         let isNew = value.identity.map { visited.insert($0).inserted } ?? true
         var key: String?
         if case .key(let text)? = steps.last?.label { key = text }
@@ -99,8 +99,7 @@ package struct TreeWalk {
         if case .leaf(.data) = value.content { return enter(node) }
         guard isNew, value.count > 0 else { return }
         let children = tree.children(node)
-        budget -= children.count
-        guard budget >= 0 else { throw ArchiveError.corrupt("the values unfold far beyond the file") }
+        try spend(children.count)
         if steps.count - (anchors.last?.depth ?? 0) >= Self.longestPath, tree.archive != nil,
             let uid = value.identity.flatMap(UInt32.init(exactly:))
         {
@@ -111,11 +110,23 @@ package struct TreeWalk {
         }
     }
 
-    private mutating func value(_ node: ArchiveTree.Node) -> TreeValue {
+    private mutating func spend(_ count: Int) throws {
+        budget -= count
+        guard budget >= 0 else { throw ArchiveError.corrupt("the values unfold far beyond the file") }
+    }
+
+    private mutating func value(_ node: ArchiveTree.Node) throws -> TreeValue {
         let number = tree.objectNumber(of: node)
         if let known = longLeaves[number] { return known }
         let value = tree.value(node)
-        if value.isLongLeaf { longLeaves[number] = value }
+        guard value.isLongLeaf else { return value }
+        // Texts of a hostile file may share their bytes, too.
+        switch value.content {
+        case .leaf(.string(let text)): try spend(text.utf8.count)
+        case .leaf(.data(let bytes)): try spend(bytes.count)
+        default: break
+        }
+        longLeaves[number] = value
         return value
     }
 
