@@ -23,6 +23,7 @@ struct CubbyCommand: ParsableCommand {
             cubby export [<options>] [PREDICATE] [FILE] --format FORMAT
             cubby gallery [<options>] [PREDICATE] DIR
             cubby inspect | convert | check FILE … [<options>]
+            cubby inspect PATH … --json-lines | --find TEXT
             cubby shared init | migrate | grant | status | push | pull URL
             cubby attach | backup | restore | doctor | api | init [<options>]
             """,

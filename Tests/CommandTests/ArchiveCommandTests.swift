@@ -104,7 +104,7 @@ struct ArchiveCommandTests {
         let elements = try #require(root["$elements"] as? [Any])
         let first = try #require(elements[0] as? [String: Any])
         #expect(first["$class"] as? String == "Homepwner.Item")
-        #expect((first["dateCreated"] as? [String: Double]) == ["$date": 0.5])
+        #expect((first["dateCreated"] as? [String: String]) == ["$date": "2001-01-01T00:00:00.5Z"])
         let owner = try #require(first["owner"] as? [String: Any])
         #expect((owner["items"] as? [String: Int]) == ["$ref": 1])
         #expect((owner["photo"] as? [String: String])?["$data"]?.isEmpty == false)

@@ -15,7 +15,7 @@ graph:walk(function(value, path)
   if path:find("tags") then print(path, archiver.className(value)) end
   return not path:find("tags")
 end)
--- expect: root[1].tags	NSArray
+-- expect: root[0].tags	NSArray
 
 bear.name = "Fluffy Bear"
 bear.owner = archiver.object("Owner", { item = bear, site = archiver.url("http://a.org/") })
@@ -31,6 +31,22 @@ print((again:dump():match("owner: [^\n]*")))
 again.root = { 1, 2 }
 print(archiver.reader(again:bytes({ format = "binary" })):decodeObject("root")[2], again.top.root[1])
 -- expect: 2	1
+
+-- As JSON: what is shared or leads back has a number.
+local loop = archiver.object("Owner", { name = "Ann", since = date(0.5) })
+loop.self = loop
+local text = archiver.open(archiver.archivedData({ loop, { ["a.b"] = 1, [""] = { 2 } } })):json()
+local tree = json.decode(text).root
+print(tree[1]["$class"], tree[1].name, tree[1].since["$date"], tree[1].self["$ref"] == tree[1]["$id"])
+-- expect: Owner	Ann	1970-01-01T00:00:00.5Z	true
+-- The paths of walk are those of cubby inspect --path.
+archiver.open(archiver.archivedData({ { ["a.b"] = 1 }, { [""] = { 2 } }, { [5] = "x", [0.5] = "y" } })):walk(function(value, path)
+  if type(value) ~= "table" then print(path, value) end
+end)
+-- expect: root[0]["a.b"]	1
+-- expect: root[2][value 0]	y
+-- expect: root[2][5]	x
+-- expect: root[1][""][0]	2
 
 -- Foundation's values, and back.
 local values = {

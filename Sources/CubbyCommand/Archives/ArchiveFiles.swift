@@ -9,14 +9,21 @@ import Wording
 /// File input and output of `cubby inspect`, `convert` and `check`.
 enum ArchiveFiles {
     static let different: Int32 = 1
-    private static let sizeLimit = 1 << 33
+    static let sizeLimit = 1 << 33
 
     /// The bytes of a file; `-` is standard input.
+    static func contents(of path: String) throws(FileError) -> [UInt8] {
+        let layer = PosixFileLayer()
+        guard path == "-" else { return try layer.contents(of: path, limit: sizeLimit) }
+        return try layer.contents(of: OpenFile(descriptor: STDIN_FILENO, path: "standard input"), limit: sizeLimit)
+    }
+
+    /// The bytes of a command's only file.
+    ///
+    /// - Throws: the exit status, after a message on standard error.
     static func bytes(of path: String) throws -> [UInt8] {
         do throws(FileError) {
-            let layer = PosixFileLayer()
-            guard path == "-" else { return try layer.contents(of: path, limit: sizeLimit) }
-            return try layer.contents(of: OpenFile(descriptor: STDIN_FILENO, path: "standard input"), limit: sizeLimit)
+            return try contents(of: path)
         } catch {
             throw CommandFailure.exit(.inputOutput, error.message)
         }

@@ -4,15 +4,18 @@ import KeyedArchive
 import PropertyList
 import Wording
 
-/// `cubby inspect FILE`, and `cubby inspect OLD NEW`.
+/// `cubby inspect FILE`, `cubby inspect OLD NEW`, and `cubby inspect PATH… --json-lines` or `--find TEXT`.
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Show a keyed archive or a property list as a tree, or how two of them differ.",
+        abstract: "Show keyed archives and property lists: one as a tree, how two of them differ, or many.",
         discussion: """
             References are resolved and classes named; no class has to be known. An object that several places refer to \
             has its number behind a #.
             With two files: their difference as objects, and exit status 1 when there is one.
+            With --json-lines or --find: any number of files, and folders with all that is in them. Links in a folder are \
+            not followed, and its files that are no property lists are passed over. Exit status 65 when one is damaged, 74 \
+            when one cannot be read, 1 when nothing is found.
             """)
 
     @Option(
@@ -26,6 +29,15 @@ struct InspectCommand: ParsableCommand {
     @Flag(help: "As the XML property list that is in the file, nothing resolved.")
     var xml = false
 
+    @Flag(help: "A JSON object a line for each file: file, sha256, classes, top, found, error.")
+    var jsonLines = false
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Only what has a text in it, in any case: the paths of values, keys and classes.", valueName: "text"))
+    var find: String?
+
     @Option(parsing: .unconditional, help: ArgumentHelp("How many levels to draw.", valueName: "n"))
     var depth: Int?
 
@@ -35,40 +47,54 @@ struct InspectCommand: ParsableCommand {
     @Flag(name: .customLong("no-color"), help: "No colours.")
     var noColor = false
 
-    @Argument(help: "The file; - is standard input.")
-    var file: String
-
-    @Argument(help: "Another, to be compared with the first.")
-    var other: String?
+    @Argument(help: "The file, or two to be compared; - is standard input.")
+    var files: [String]
 
     func validate() throws {
         if json, xml { throw ValidationError("--json and --xml exclude each other.") }
-        if other != nil, json || xml { throw ValidationError("Two files are compared; --json and --xml show one.") }
         if let depth, depth < 0 { throw ValidationError("--depth takes a number from 0.") }
+        if jsonLines || find != nil {
+            guard !json, !xml, path == nil, depth == nil else {
+                throw ValidationError("--json-lines and --find go without --json, --xml, --path and --depth.")
+            }
+            if find == "" { throw ValidationError("--find takes a text that is not empty.") }
+            return
+        }
+        if files.count > 2 { throw ValidationError("More than two files are shown with --json-lines or --find.") }
+        if files.count > 1, json || xml {
+            throw ValidationError("Two files are compared; --json and --xml show one.")
+        }
     }
 
     func run() throws {
         SignalMask.restore()
         let output = TextOutput(noColor: noColor)
+        if jsonLines || find != nil {
+            var survey = ArchiveSurvey(
+                output, search: find.map { TreeSearch($0) }, writesJSON: jsonLines, leafText: leafText(output))
+            return try survey.run(files)
+        }
+        let file = files[0]
         let tree = try open(file)
-        if let other {
-            let isSame = try compare(tree, try open(other), output)
+        if files.count > 1 {
+            let isSame = try compare(tree, try open(files[1]), output)
             output.flush()
             if !isSame { throw ExitCode(ArchiveFiles.different) }
             return
         }
-        let node = try node(of: tree, file)
-        if xml { return try writeXML(tree, node) }
-        if json {
-            return try writeJSON(tree, node, output)
-        }
-        var drawing = TreeDrawing(tree, leafText: leafText(output), maximumDepth: depth ?? .max)
-        if let node {
-            try drawing.draw(node) { try emit($0, output) }
-        } else {
+        guard let path else {
+            if xml { return try writeXML(tree, nil) }
+            if json { return try writeJSON(tree, nil, output) }
+            var drawing = TreeDrawing(tree, leafText: leafText(output), maximumDepth: depth ?? .max)
             output.line([(.detail, heading(tree))])
             try drawing.draw { try emit($0, output) }
+            return output.flush()
         }
+        let place = try place(path, of: tree, file)
+        if xml { return try writeXML(place.tree, place.node) }
+        if json { return try writeJSON(place.tree, place.node, output) }
+        var drawing = TreeDrawing(place.tree, leafText: leafText(output), maximumDepth: depth ?? .max)
+        try drawing.draw(place.node) { try emit($0, output) }
         output.flush()
     }
 
@@ -89,12 +115,13 @@ struct InspectCommand: ParsableCommand {
         return ArchiveTree(reader, format: format ?? .binary)
     }
 
-    private func node(of tree: ArchiveTree, _ file: String) throws -> ArchiveTree.Node? {
-        guard let path else { return nil }
+    private func place(
+        _ path: String, of tree: ArchiveTree, _ file: String
+    ) throws -> (tree: ArchiveTree, node: ArchiveTree.Node) {
         let steps: TreePath
         do throws(ArchiveError) { steps = try TreePath(path) } catch { throw ValidationError(error.message) }
         do throws(ArchiveError) {
-            return try tree.node(at: steps)
+            return try tree.place(at: steps)
         } catch {
             throw CommandFailure.exit(.scriptError, "\(ArchiveFiles.name(file)): \(error.message)")
         }
@@ -118,7 +145,7 @@ struct InspectCommand: ParsableCommand {
             if let node { try writer.write(node, emit) } else { try writer.write(emit) }
         } catch let error as ArchiveError {
             output.flush()
-            throw CommandFailure.exit(.badData, "\(ArchiveFiles.name(file)): \(error)")
+            throw CommandFailure.exit(.badData, "\(ArchiveFiles.name(files[0])): \(error)")
         }
         output.flush()
     }
@@ -135,16 +162,18 @@ struct InspectCommand: ParsableCommand {
             }
             try? ArchiveFiles.write(bytes, to: "-", as: .xml)
         } catch {
-            throw CommandFailure.exit(.badData, "\(ArchiveFiles.name(file)): \(error)")
+            throw CommandFailure.exit(.badData, "\(ArchiveFiles.name(files[0])): \(error)")
         }
     }
 
     // MARK: - Two files
 
     private func compare(_ old: ArchiveTree, _ new: ArchiveTree, _ output: TextOutput) throws -> Bool {
+        var (old, new) = (old, new)
         var nodes: (ArchiveTree.Node, ArchiveTree.Node)?
-        if let one = try node(of: old, file), let other, let another = try node(of: new, other) {
-            nodes = (one, another)
+        if let path {
+            let (one, other) = (try place(path, of: old, files[0]), try place(path, of: new, files[1]))
+            (old, new, nodes) = (one.tree, other.tree, (one.node, other.node))
         }
         var difference = TreeDifference(old, new)
         let text = leafText(output)
@@ -163,7 +192,7 @@ struct InspectCommand: ParsableCommand {
     }
 
     /// A value in one line.
-    private static func line(_ tree: ArchiveTree, _ node: ArchiveTree.Node, _ text: LeafText) -> TreeDrawing.Line {
+    static func line(_ tree: ArchiveTree, _ node: ArchiveTree.Node, _ text: LeafText) -> TreeDrawing.Line {
         var line: TreeDrawing.Line = []
         var drawing = TreeDrawing(tree, leafText: text, maximumDepth: 0)
         drawing.draw(node) { line = $0 }

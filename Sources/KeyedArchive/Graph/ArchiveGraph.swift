@@ -11,6 +11,8 @@ public final class ArchiveGraph {
     public var top: [ArchivedObject.Field]
     /// The unreferenced objects.
     package var unreferenced: [ArchiveValue]
+    /// Their UIDs in the archive that was opened.
+    package private(set) var unreferencedUIDs: [UInt32] = []
     /// The archive's `$archiver`.
     package var archiverName: String
 
@@ -38,7 +40,11 @@ public final class ArchiveGraph {
             top.append(ArchivedObject.Field(key: ArchiveKey.given(entry.key), value: value))
         }
         self.top = top
-        unreferenced = try Self.unreferenced(unarchiver)
+        unreferenced = []
+        for (uid, value) in try Self.unreferenced(unarchiver) {
+            unreferenced.append(value)
+            unreferencedUIDs.append(uid)
+        }
     }
 
     /// Makes a new graph.
@@ -57,8 +63,10 @@ public final class ArchiveGraph {
         self.archiverName = archiverName
     }
 
-    private static func unreferenced(_ unarchiver: KeyedUnarchiver) throws(ArchiveError) -> [ArchiveValue] {
-        var values: [ArchiveValue] = []
+    private static func unreferenced(
+        _ unarchiver: KeyedUnarchiver
+    ) throws(ArchiveError) -> [(uid: UInt32, value: ArchiveValue)] {
+        var values: [(uid: UInt32, value: ArchiveValue)] = []
         let reader = unarchiver.reader
         var pace = InterruptionPace()
         for index in 1..<max(reader.objectCount, 1) {
@@ -76,7 +84,7 @@ public final class ArchiveGraph {
             }
             guard let value = try unarchiver.object(of: uid) else { continue }
             try unarchiver.fillAll()
-            values.append(value)
+            values.append((uid, value))
         }
         return values
     }

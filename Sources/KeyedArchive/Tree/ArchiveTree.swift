@@ -39,20 +39,29 @@ public final class ArchiveTree {
     public let format: PropertyListFormat
     /// The keyed archive, or nil for another property list.
     public let archive: KeyedArchiveReader?
+    /// What a property list that claims to be an archive lacks.
+    package let archiveError: ArchiveError?
     let unarchiver: KeyedUnarchiver?
     private lazy var sharing = Sharing(self)
+    let limits: ArchiveLimits
+    /// How many archives this one is embedded in.
+    let level: Int
+    /// What data holds, by the data's number.
+    var embeddings: [Int: Result<ArchiveTree, ArchiveError>] = [:]
+    /// The bytes of the data that was opened.
+    var embeddedBytes = 0
 
     /// Opens bytes in binary or XML form.
     ///
     /// - Throws: `notAnArchive` when the bytes are no property list.
     package convenience init(
-        _ storage: PropertyListStorage, limits: ArchiveLimits = .standard
+        _ storage: PropertyListStorage, limits: ArchiveLimits = .standard, level: Int = 0
     ) throws(ArchiveError) {
         let format = PropertyListFormat(detecting: storage.bytes) ?? .binary
         let reader = try lifted { () throws(PropertyListError) in
             try BinaryPropertyListReader(detecting: storage, limits: limits.propertyList)
         }
-        self.init(reader, format: format, limits: limits)
+        self.init(reader, format: format, limits: limits, level: level)
     }
 
     /// Opens an open property list as a tree.
@@ -61,12 +70,22 @@ public final class ArchiveTree {
     ///   - reader: the property list.
     ///   - format: its form.
     ///   - limits: the limits.
+    ///   - level: how many archives this one is embedded in.
     package init(
-        _ reader: BinaryPropertyListReader, format: PropertyListFormat = .binary, limits: ArchiveLimits = .standard
+        _ reader: BinaryPropertyListReader, format: PropertyListFormat = .binary, limits: ArchiveLimits = .standard,
+        level: Int = 0
     ) {
         propertyList = reader
         self.format = format
-        archive = try? KeyedArchiveReader(reader, format: format, limits: limits, acceptsAnyArchiver: true)
+        self.limits = limits
+        self.level = level
+        do throws(ArchiveError) {
+            archive = try KeyedArchiveReader(reader, format: format, limits: limits, acceptsAnyArchiver: true)
+            archiveError = nil
+        } catch {
+            archive = nil
+            archiveError = ArchiveCheck.claimsToBeAnArchive(reader) ? error : nil
+        }
         unarchiver = archive.map { KeyedUnarchiver(reader: $0) }
     }
 
@@ -78,6 +97,10 @@ public final class ArchiveTree {
 
     /// The number of objects: entries of `$objects`, or objects of the binary form.
     public var objectCount: Int { archive?.objectCount ?? propertyList.objectCount }
+
+    /// More references and bytes of long leaves than a file has room for whose objects do not share their bytes. Those of a
+    /// small hostile file could make work for hours.
+    var referenceBudget: Int { 4 * propertyList.storage.bytes.count + (1 << 16) }
 
     /// The node of an entry of `$objects`; nil outside of it, and for another property list.
     public func node(ofObject uid: UInt32) -> Node? {

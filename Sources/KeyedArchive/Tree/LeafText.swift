@@ -44,13 +44,16 @@ package struct LeafText: Sendable {
 
     /// The text in quotes, with escapes for control characters.
     static func quoted(_ text: String) -> String {
-        text.quoted { scalar in
-            // Control and format characters: escape sequences and changes of the text direction.
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
-                scalar == "\u{200D}" ? nil : "\\u{\(String(scalar.value, radix: 16))}"
-            default: nil
-            }
+        text.quoted { isEscaped($0) ? "\\u{\(String($0.value, radix: 16))}" : nil }
+    }
+
+    /// Whether a character is shown as an escape: control and format characters, which are escape sequences and changes of
+    /// the text direction.
+    static func isEscaped(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+            scalar != "\u{200D}"
+        default: false
         }
     }
 
@@ -96,6 +99,15 @@ package struct LeafText: Sendable {
         case .affineTransform(let numbers):
             return "[" + numbers.map { number(Double($0)) }.joined(separator: ", ") + "]"
         case .decimal(let decimal): return decimal.description
+        }
+    }
+
+    /// One of Foundation's small values as data for programs: not shortened, without quotes, a URL with its base.
+    static func plain(_ value: FoundationValue) -> String {
+        switch value {
+        case .url: value.absoluteURL ?? ""
+        case .timeZone(let text, _), .locale(let text), .regularExpression(let text, _): text
+        default: LeafText(limit: nil).text(value)
         }
     }
 

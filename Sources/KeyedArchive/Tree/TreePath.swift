@@ -1,119 +1,84 @@
+import Wording
+
 /// A path to a value: keys and positions, as in `root[0].name`, `root.0.name`, `["a.b"].c`, `$objects[3]`.
-public struct TreePath: Sendable, Hashable {
+///
+/// A key in quotes stands for itself; behind a `$` the quotes have escapes: `[$"a\nb"]`. `[key 0]` and `[value 0]` are the
+/// parts of a dictionary's entry, and `$embedded` is the archive or property list in data.
+public struct TreePath: Sendable, Hashable, CustomStringConvertible {
     /// One step of a path.
     public struct Step: Sendable, Hashable {
         /// The key, or the place in brackets.
         public var key: String
         /// The position, if the step can be one.
         public var index: Int?
+        /// The only label that the step stands for; nil for an unquoted key or position.
+        var label: ArchiveTree.Label?
+
+        /// From data to the archive or property list in it.
+        package static let embedded = Step(key: "$embedded")
+        /// Followed by a UID, to the object.
+        package static let objects = Step(key: "$objects")
+
+        /// The step to the child with a label.
+        package init(_ label: ArchiveTree.Label) {
+            switch label {
+            case .key(let key): self.init(key: key, label: label)
+            case .index(let index): self.init(key: "\(index)", index: index)
+            case .entryKey(let index): self.init(key: "key \(index)", label: label)
+            case .entryValue(let index): self.init(key: "value \(index)", label: label)
+            }
+        }
+
+        init(key: String, index: Int? = nil, label: ArchiveTree.Label? = nil) {
+            (self.key, self.index, self.label) = (key, index, label)
+        }
     }
 
     /// The steps from the root.
     public var steps: [Step]
 
+    package init(_ steps: [Step]) { self.steps = steps }
+
     /// - Throws: `invalidValue` for text that is no path.
     public init(_ text: String) throws(ArchiveError) {
-        steps = []
-        var rest = text[...]
-        while !rest.isEmpty {
-            if rest.hasPrefix("[") {
-                rest.removeFirst()
-                try bracket(&rest, of: text)
-            } else {
-                if rest.hasPrefix("."), !steps.isEmpty { rest.removeFirst() }
-                let key = rest.prefix { $0 != "." && $0 != "[" }
-                guard !key.isEmpty else { throw Self.malformed(text) }
-                steps.append(Step(key: String(key), index: Int(key)))
-                rest = rest.dropFirst(key.count)
-            }
-        }
-        guard !steps.isEmpty else { throw Self.malformed(text) }
+        var parser = TreePathParser(text)
+        steps = try parser.steps()
     }
 
-    private mutating func bracket(_ rest: inout Substring, of text: String) throws(ArchiveError) {
-        if let quote = rest.first, quote == "\"" || quote == "'" {
-            rest.removeFirst()
-            let key = rest.prefix { $0 != quote }
-            rest = rest.dropFirst(key.count)
-            guard rest.hasPrefix("\(quote)]") else { throw Self.malformed(text) }
-            rest = rest.dropFirst(2)
-            steps.append(Step(key: String(key), index: nil))
-            return
-        }
-        let content = rest.prefix { $0 != "]" }
-        guard let index = Int(content), index >= 0, rest.count > content.count else { throw Self.malformed(text) }
-        rest = rest.dropFirst(content.count + 1)
-        steps.append(Step(key: String(content), index: index))
-    }
-
-    private static func malformed(_ text: String) -> ArchiveError {
-        .invalid("“\(text)” is no path; a path is like root[0].name, with keys that hold a point in [\"…\"]")
+    /// The text that reads as this path.
+    public var description: String {
+        var text = ""
+        for step in steps { step.append(to: &text) }
+        return text
     }
 }
 
-extension ArchiveTree {
-    /// The node at a path. The key of an archive's only root is optional; `$objects[n]` is the object with a UID.
-    ///
-    /// - Throws: `valueNotFound` with the longest valid prefix and the alternatives.
-    public func node(at path: TreePath) throws(ArchiveError) -> Node {
-        if path.steps.count > 1, path.steps[0].key == "$objects", let index = path.steps[1].index,
-            let uid = UInt32(exactly: index), let node = node(ofObject: uid)
-        {
-            return try follow(path, from: 2, node)
+extension TreePath.Step {
+    func append(to text: inout String) {
+        switch label {
+        case .entryKey, .entryValue: text += "[\(key)]"
+        case .key where !isPlain: text += Self.quoted(key)
+        case nil where index != nil: text += "[\(key)]"
+        default: text += text.isEmpty ? key : ".\(key)"
         }
-        let roots = roots
-        if let step = path.steps.first, let root = roots.first(where: { $0.label == .key(step.key) }) {
-            return try follow(path, from: 1, root.node)
-        }
-        if roots.count == 1 { return try follow(path, from: 0, roots[0].node) }
-        throw Self.absent(path, 0, roots.compactMap(\.label))
     }
 
-    private func follow(_ path: TreePath, from start: Int, _ node: Node) throws(ArchiveError) -> Node {
-        var node = node
-        for position in start..<max(path.steps.count, start) {
-            guard let next = child(path.steps[position], of: node) else {
-                throw Self.absent(path, position, children(node).map(\.label))
+    /// Whether a key needs no quotes: letters, digits, `_`, `-`, `$`, and spaces within.
+    private var isPlain: Bool {
+        guard !key.isEmpty, key != Self.objects.key, key != Self.embedded.key, !key.hasPrefix(" "), !key.hasSuffix(" ")
+        else { return false }
+        return key.unicodeScalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .otherLetter, .decimalNumber: true
+            default: scalar == "_" || scalar == "-" || scalar == "$" || scalar == " "
             }
-            node = next
-        }
-        return node
-    }
-
-    /// The child of a step.
-    public func child(_ step: TreePath.Step, of node: Node) -> Node? {
-        let children = children(node)
-        switch value(node).content {
-        case .list, .bag:
-            guard let index = step.index, children.indices.contains(index) else { return nil }
-            return children[index].node
-        default:
-            if let child = children.first(where: { $0.label == .key(step.key) }) { return child.node }
-            // An entry with a key that is no string is found by the key's text.
-            for (key, entry) in zip(children, children.dropFirst()) {
-                guard case .entryKey = key.label, case .leaf(let leaf) = value(key.node).content else { continue }
-                if LeafText(limit: nil).text(leaf) == step.key { return entry.node }
-            }
-            return nil
         }
     }
 
-    private static func absent(_ path: TreePath, _ position: Int, _ labels: [Label]) -> ArchiveError {
-        let way = path.steps[..<position].map(\.key).joined(separator: ".")
-        let place = way.isEmpty ? "at the top" : "at \(way)"
-        let known =
-            labels.isEmpty
-            ? "it holds nothing"
-            : "there is " + labels.prefix(12).map(step).joined(separator: ", ") + (labels.count > 12 ? ", …" : "")
-        return ArchiveError(
-            code: .valueNotFound, message: "there is no “\(path.steps[position].key)” \(place): \(known)")
-    }
-
-    /// A label as a step of a path.
-    private static func step(_ label: Label) -> String {
-        guard case .key(let key) = label, key.isEmpty || key.contains(where: { $0 == "." || $0 == "[" }) else {
-            return label.text
-        }
-        return key.contains("\"") ? "['\(key)']" : "[\"\(key)\"]"
+    private static func quoted(_ key: String) -> String {
+        let isVisible = key.unicodeScalars.allSatisfy { !LeafText.isEscaped($0) }
+        if isVisible, !key.utf8.contains(UInt8(ascii: "\"")) { return "[\"\(key)\"]" }
+        if isVisible, !key.utf8.contains(UInt8(ascii: "'")) { return "['\(key)']" }
+        return "[$\(LeafText.quoted(key))]"
     }
 }

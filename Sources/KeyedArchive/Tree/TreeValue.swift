@@ -38,6 +38,22 @@ public struct TreeValue {
         self.count = count
     }
 
+    /// Whether this is a value without parts and without a number of its own in JSON.
+    var isPlainLeaf: Bool {
+        guard case .leaf(let leaf) = content else { return false }
+        return leaf != .null
+    }
+
+    var isPlainDictionary: Bool {
+        guard case .dictionary = content else { return false }
+        return className == nil || className == "NSDictionary" || className == "NSMutableDictionary"
+    }
+
+    var isAttributedString: Bool {
+        guard case .object = content else { return false }
+        return className == "NSAttributedString" || className == "NSMutableAttributedString"
+    }
+
     /// Whether this is inline text or data that is expensive to process, whose result is cached.
     var isLongLeaf: Bool {
         guard identity == nil, case .leaf(let leaf) = content else { return false }

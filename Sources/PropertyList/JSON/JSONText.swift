@@ -18,7 +18,7 @@ package struct JSONText {
     package mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
     /// Bytes in Base64, in quotes.
-    mutating func base64(_ data: [UInt8]) {
+    package mutating func base64(_ data: [UInt8]) {
         append("\"")
         data.withUnsafeBytes { Base64.encode($0, into: &bytes) }
         append("\"")

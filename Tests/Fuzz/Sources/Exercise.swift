@@ -122,10 +122,29 @@ package enum Exercise {
         _ = try? writer.write { json += $0 }
         let isJSON = json.withUnsafeBytes { (try? BinaryPropertyListReader(json: $0)) != nil }
         if !isJSON { throw Broken("the JSON of a tree is none: \(String(decoding: json, as: UTF8.self))") }
+        try survey(tree)
         guard !check.hasErrors else { return }
         var difference = TreeDifference(tree, tree)
         let isSameAsItself = difference.compare { _ in }
         if !isSameAsItself { throw Broken("a tree differs from itself") }
+    }
+
+    /// What is done with each of many archives: classes are counted, a text is looked for, and its paths lead to it.
+    private static func survey(_ tree: ArchiveTree) throws(Broken) {
+        _ = tree.classCounts
+        var wrong: String?
+        var search = TreeSearch("e")
+        try? search.run(in: tree) { hit in
+            guard let path = try? TreePath(hit.path.description), let place = try? tree.place(at: path),
+                place.tree === hit.tree,
+                place.tree.objectNumber(of: place.node) == hit.tree.objectNumber(of: hit.node)
+            else {
+                wrong = hit.path.description
+                return
+            }
+            _ = try TreeJSON.brief(hit.node, of: hit.tree)
+        }
+        if let wrong { throw Broken("the path \(wrong) leads to something else") }
     }
 
     private static func json(_ bytes: [UInt8]) throws(Broken) {

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import KeyedArchive
 import Lua
 
@@ -145,9 +144,7 @@ enum FoundationBinding {
         guard let value = box.foundation else { return "(\(box.className))" }
         switch value {
         case .uuid(let bytes): return uuidText(bytes)
-        case .url(let text, let base):
-            guard let base, case .url(let above, _) = base else { return text }
-            return URL(string: text, relativeTo: URL(string: above))?.absoluteString ?? text
+        case .url: return value.absoluteURL ?? ""
         case .point(let x, let y): return "{\(short(x)), \(short(y))}"
         case .size(let width, let height): return "{\(short(width)), \(short(height))}"
         case .rect(let x, let y, let width, let height):

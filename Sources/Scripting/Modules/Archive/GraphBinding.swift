@@ -78,12 +78,13 @@ enum GraphBinding {
             [
                 "visitor": .callback(
                     "(value: any, path: string) → boolean?",
-                    "called with each value and where it is; false leaves out what the value holds")
+                    "called with each value and its path, as `cubby inspect --path` takes it; false leaves out what the value holds"
+                )
             ], "Goes through all values, objects once, outermost first.",
             example: example + "graph:walk(function(value, path) print(path, value) end)"
         ) { (graph, visitor: LuaFunction) in
             try graph.walk { value, path in
-                if case .boolean(false)? = try visitor.call(value, .text(path?.text ?? "")).first { return false }
+                if case .boolean(false)? = try visitor.call(value, .text(path.text)).first { return false }
                 return true
             }
         }
@@ -92,6 +93,12 @@ enum GraphBinding {
             "The graph as indented text, a line a value; shared objects are named by number.",
             example: example + "print(graph:dump())"
         ) { graph in try refusing { try graph.withGraph { $0.dump() } } }
+        cls.method(
+            "json", [],
+            "The graph as the JSON of `cubby inspect --json`: an object has its class as `$class`, one that is shared a number "
+                + "as `$id`, and is `{\"$ref\": number}` elsewhere.",
+            example: example + "return json.decode(graph:json()).root[1].name"
+        ) { graph in try refusing { try graph.withGraph { try $0.json() } } }
     }
 
     private static func gather(_ graph: GraphValue, _ isWanted: (LuaTable) throws -> Bool) throws -> [LuaTable] {

@@ -11,6 +11,8 @@ final class GraphValue {
     /// The archive's top by key, and the unreferenced objects.
     private var tables: (top: LuaTable, others: LuaTable)?
     private let encoders: LuaClass<ArchiveEncoder>
+    /// The UIDs of the unreferenced objects in the archive that was opened.
+    private let unreferencedUIDs: [UInt32]
 
     init(_ graph: ArchiveGraph, _ bridge: ArchiveBridge, _ encoders: LuaClass<ArchiveEncoder>) {
         self.graph = graph
@@ -18,6 +20,7 @@ final class GraphValue {
         self.encoders = encoders
         format = graph.format
         archiverName = graph.archiverName
+        unreferencedUIDs = graph.unreferencedUIDs
     }
 
     deinit { graph?.dismantle() }
@@ -51,31 +54,37 @@ final class GraphValue {
     }
 
     /// Visits each value, objects once, outermost first; a result of false skips the value's contents.
-    func walk(_ body: (LuaValue, ArchiveValueBuilder.Path?) throws -> Bool) throws {
+    func walk(_ body: (LuaValue, GraphPath) throws -> Bool) throws {
         let (top, others) = opened()
         var seen: Set<UnsafeRawPointer> = []
         var retained: [LuaTable] = []
-        var waiting: [(table: LuaTable, path: ArchiveValueBuilder.Path?)] = [(top, nil)]
-        waiting += others.isEmpty ? [] : [(others, ArchiveValueBuilder.Path("unreferenced"))]
+        var waiting: [(table: LuaTable, path: GraphPath)] = []
+        func visit(_ value: LuaValue, _ path: GraphPath) throws {
+            guard case .table(let table) = value, let identity = table.identity else {
+                _ = try body(value, path)
+                return
+            }
+            guard seen.insert(identity).inserted else { return }
+            retained.append(table)
+            if try body(value, path) { waiting.append((table, path)) }
+        }
+        func visitContents(of table: LuaTable, _ path: GraphPath?) throws {
+            let form = bridge.kind(of: table)?.form
+            for (position, child) in TableChildren(table, bridge).all.enumerated() {
+                let steps = GraphPath.steps(to: child.key, at: position, in: table, as: form, bridge)
+                if case .table = child.key { try visit(child.key, GraphPath(steps.key, below: path)) }
+                try visit(child.value, GraphPath(steps.value, below: path))
+            }
+        }
+        try visitContents(of: top, nil)
+        for (index, uid) in unreferencedUIDs.enumerated() {
+            try visit(others[.integer(Int64(index + 1))], GraphPath(object: uid))
+        }
         var next = 0
         while next < waiting.count {
             let (table, path) = waiting[next]
             next += 1
-            for child in TableChildren(table, bridge).all {
-                let (key, value) = (child.key, child.value)
-                let below = ArchiveValueBuilder.Path(key, below: path)
-                if case .table(let keyTable) = key, let identity = keyTable.identity, seen.insert(identity).inserted {
-                    retained.append(keyTable)
-                    if try body(key, below) { waiting.append((keyTable, below)) }
-                }
-                guard case .table(let inner) = value, let identity = inner.identity else {
-                    _ = try body(value, below)
-                    continue
-                }
-                guard seen.insert(identity).inserted else { continue }
-                retained.append(inner)
-                if try body(value, below) { waiting.append((inner, below)) }
-            }
+            try visitContents(of: table, path)
             if next == 4096 {
                 waiting.removeFirst(next)
                 next = 0

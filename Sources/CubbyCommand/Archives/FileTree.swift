@@ -1,0 +1,61 @@
+import Application
+import Files
+import Glibc
+
+/// The files of a command line, in its order: those that are named, and those in the folders that are, in byte order of
+/// names. Links in folders are not followed; what is neither file nor folder is left out.
+struct FileTree: Sequence, IteratorProtocol {
+    /// A file, or why a folder's contents cannot be given.
+    struct Entry {
+        let path: String
+        /// Whether it is named on the command line.
+        let isNamed: Bool
+        var problem: FileError?
+    }
+
+    private let layer = PosixFileLayer()
+    /// The last one is next.
+    private var pending: [Entry]
+
+    init(_ paths: [String]) { pending = paths.reversed().map { Entry(path: $0, isNamed: true) } }
+
+    mutating func next() -> Entry? {
+        while var next = pending.popLast() {
+            if next.problem != nil { return next }
+            do throws(FileError) {
+                switch try kind(of: next) {
+                case .regular: return next
+                case .directory: pending += try contents(of: next.path).reversed()
+                default: if next.isNamed { return next }
+                }
+            } catch {
+                next.problem = error
+                return next
+            }
+        }
+        return nil
+    }
+
+    private func kind(of entry: Entry) throws(FileError) -> FileStatus.Kind? {
+        guard entry.isNamed else { return try layer.status(entry.path)?.kind }
+        // A named link is followed, to a folder too.
+        return entry.path != "-" && !entry.path.isEmpty && layer.exists(PathText.join(entry.path, "."))
+            ? .directory : .regular
+    }
+
+    private func contents(of folder: String) throws(FileError) -> [Entry] {
+        let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError(.list, folder, code: errno) }
+        let stream = try FolderStream(descriptor: descriptor, path: folder)
+        var names: [[UInt8]] = []
+        while let name = try stream.next() { names.append(name) }
+        return names.sorted { $0.lexicographicallyPrecedes($1) }.map { bytes in
+            let name = String(decoding: bytes, as: UTF8.self)
+            var entry = Entry(path: PathText.join(folder, name), isNamed: false)
+            if !name.utf8.elementsEqual(bytes) {
+                entry.problem = FileError(.open, entry.path, code: EILSEQ, reason: "the name is not UTF-8")
+            }
+            return entry
+        }
+    }
+}

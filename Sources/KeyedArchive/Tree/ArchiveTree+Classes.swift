@@ -1,0 +1,22 @@
+import PropertyList
+
+extension ArchiveTree {
+    /// How many instances of each class there are, unreferenced ones and those of embedded archives too.
+    package var classCounts: [String: Int] {
+        var counts: [String: Int] = [:]
+        count(into: &counts)
+        return counts
+    }
+
+    private func count(into counts: inout [String: Int]) {
+        if let archive {
+            for index in 1..<max(archive.objectCount, 1) {
+                guard let uid = UInt32(exactly: index), let name = try? archive.record(at: uid)?.className() else {
+                    continue
+                }
+                counts[name, default: 0] += 1
+            }
+        }
+        for tree in embeddedTrees { tree.count(into: &counts) }
+    }
+}

@@ -1,0 +1,45 @@
+import PropertyList
+
+extension ArchiveTree {
+    /// How deep archives in data of archives are opened.
+    private static let maximumEmbedding = 8
+
+    /// The archive or property list in the data of a node, or why it cannot be read; nil for other data and other nodes.
+    package func embedded(in node: Node) -> Result<ArchiveTree, ArchiveError>? {
+        guard let number = try? dataNumber(of: node) else { return nil }
+        return embedded(at: number)
+    }
+
+    /// The archives and property lists in all data, also in unreferenced ones.
+    var embeddedTrees: [ArchiveTree] {
+        (0..<propertyList.objectCount).compactMap { try? embedded(at: $0)?.get() }
+    }
+
+    /// The number of the data of a node: its own, or the one in an NSData.
+    private func dataNumber(of node: Node) throws(ArchiveError) -> Int? {
+        let (uid, number) = try resolve(node)
+        guard let record = try record(number, uid: uid) else { return number }
+        guard let builtin = FoundationClass(name: try record.className()), builtin == .data || builtin == .mutableData
+        else { return nil }
+        guard let slot = record.shape.slot(of: "NS.data") ?? record.shape.slot(of: "NS.bytes") else { return nil }
+        return try record.leaf(at: slot)
+    }
+
+    private func embedded(at number: Int) -> Result<ArchiveTree, ArchiveError>? {
+        guard (try? propertyList.kind(of: number)) == .data else { return nil }
+        if let known = embeddings[number] { return known }
+        guard level < Self.maximumEmbedding, let bytes = try? propertyList.data(at: number),
+            PropertyListFormat.isBeginning(of: bytes)
+        else { return nil }
+        // Objects of a hostile file may share their bytes; all that is opened is in proportion to the file.
+        embeddedBytes += bytes.count
+        guard embeddedBytes <= propertyList.storage.bytes.count else { return nil }
+        let storage = propertyList.storage
+        let slice = PropertyListStorage(adopting: bytes) { _ in withExtendedLifetime(storage) {} }
+        let result = Result { () throws(ArchiveError) in
+            try ArchiveTree(slice, limits: limits, level: level + 1)
+        }
+        embeddings[number] = result
+        return result
+    }
+}

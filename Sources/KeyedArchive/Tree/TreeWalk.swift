@@ -1,0 +1,138 @@
+import PropertyList
+
+/// Goes through all values of a tree: those at its top, outermost first, then unreferenced objects, then those in embedded
+/// archives. The contents of an object are visited once, however many places refer to it.
+package struct TreeWalk {
+    /// A value on the way.
+    package struct Visit {
+        package let tree: ArchiveTree
+        package let node: ArchiveTree.Node
+        package let value: TreeValue
+        /// The key of the value in what holds it, if it has one.
+        package let key: String?
+        /// Whether the object's contents come, or came, at another path.
+        package let isRepeated: Bool
+    }
+
+    private struct Pending {
+        let depth: Int
+        let step: TreePath.Step?
+        let node: ArchiveTree.Node
+    }
+
+    private let tree: ArchiveTree
+    /// The path of the tree itself: that of the data that holds it.
+    private let prefix: [TreePath.Step]
+    private var steps: [TreePath.Step] = []
+    /// The steps to the objects that paths may begin at, by depth: a deep path begins at one near its end.
+    private var anchors: [(depth: Int, uid: UInt32)] = []
+    private var pending: [Pending] = []
+    private var visited: Set<Int> = []
+    private var embedded: [(path: [TreePath.Step], tree: ArchiveTree)] = []
+    private var opened: Set<ObjectIdentifier> = []
+    private var budget: Int
+    /// Long leaves by their number in the property list, since many places may refer to one.
+    private var longLeaves: [Int: TreeValue] = [:]
+    private var pace = InterruptionPace()
+    private static let longestPath = 64
+
+    package init(_ tree: ArchiveTree, prefix: [TreePath.Step] = []) {
+        self.tree = tree
+        self.prefix = prefix
+        // Containers of a hostile file may share their bytes, and refer to more than the file has room for.
+        budget = tree.referenceBudget
+    }
+
+    /// The path of the current value; `cubby inspect --path` takes it.
+    package var path: TreePath {
+        guard let anchor = anchors.last else { return TreePath(prefix + steps) }
+        return TreePath(prefix + Self.steps(to: anchor.uid) + steps[anchor.depth...])
+    }
+
+    private static func steps(to uid: UInt32) -> [TreePath.Step] { [.objects, TreePath.Step(.index(Int(uid)))] }
+
+    /// - Throws: `readCorrupt` when the file unfolds too far or the work is interrupted; what `body` throws.
+    package mutating func run(_ body: (Visit, TreeWalk) throws -> Void) throws {
+        for root in tree.roots { try run(from: root.node, root.label.map(TreePath.Step.init), body) }
+        for (uid, node) in tree.unreferenced { try run(from: node, uid: uid, body) }
+        // Unreferenced objects that refer to one another.
+        for index in 1..<max(tree.archive?.objectCount ?? 0, 1) where !visited.contains(index) {
+            guard let uid = UInt32(exactly: index), (try? tree.archive?.record(at: uid)) != nil,
+                let node = tree.node(ofObject: uid)
+            else { continue }
+            try run(from: node, uid: uid, body)
+        }
+        for (path, tree) in embedded {
+            var inner = TreeWalk(tree, prefix: path)
+            try inner.run(body)
+        }
+    }
+
+    private mutating func run(
+        from node: ArchiveTree.Node, uid: UInt32, _ body: (Visit, TreeWalk) throws -> Void
+    ) throws {
+        anchors = [(0, uid)]
+        try run(from: node, nil, body)
+        anchors = []
+    }
+
+    private mutating func run(
+        from node: ArchiveTree.Node, _ step: TreePath.Step?, _ body: (Visit, TreeWalk) throws -> Void
+    ) throws {
+        pending = [Pending(depth: 0, step: step, node: node)]
+        while let next = pending.popLast() {
+            if pace.isDue() { throw ArchiveError.corrupt(Interruption.message) }
+            steps.removeLast(max(steps.count - next.depth, 0))
+            while let anchor = anchors.last, anchor.depth > next.depth { anchors.removeLast() }
+            if let step = next.step { steps.append(step) }
+            try visit(next.node, body)
+        }
+        steps = []
+    }
+
+    private mutating func visit(_ node: ArchiveTree.Node, _ body: (Visit, TreeWalk) throws -> Void) throws {
+        let value = try value(node)
+        let isNew = value.identity.map { visited.insert($0).inserted } ?? true
+        var key: String?
+        if case .key(let text)? = steps.last?.label { key = text }
+        try body(Visit(tree: tree, node: node, value: value, key: key, isRepeated: !isNew), self)
+        if case .leaf(.data) = value.content { return enter(node) }
+        guard isNew, value.count > 0 else { return }
+        let children = tree.children(node)
+        try spend(children.count)
+        if steps.count - (anchors.last?.depth ?? 0) >= Self.longestPath, tree.archive != nil,
+            let uid = value.identity.flatMap(UInt32.init(exactly:))
+        {
+            anchors.append((steps.count, uid))
+        }
+        for (child, step) in zip(children, tree.pathSteps(to: children)).reversed() {
+            pending.append(Pending(depth: steps.count, step: step, node: child.node))
+        }
+    }
+
+    private mutating func spend(_ count: Int) throws {
+        budget -= count
+        guard budget >= 0 else { throw ArchiveError.corrupt("the values unfold far beyond the file") }
+    }
+
+    private mutating func value(_ node: ArchiveTree.Node) throws -> TreeValue {
+        let number = tree.objectNumber(of: node)
+        if let known = longLeaves[number] { return known }
+        let value = tree.value(node)
+        guard value.isLongLeaf else { return value }
+        // Texts of a hostile file may share their bytes, too.
+        switch value.content {
+        case .leaf(.string(let text)): try spend(text.utf8.count)
+        case .leaf(.data(let bytes)): try spend(bytes.count)
+        default: break
+        }
+        longLeaves[number] = value
+        return value
+    }
+
+    private mutating func enter(_ data: ArchiveTree.Node) {
+        guard case .success(let inner)? = tree.embedded(in: data), opened.insert(ObjectIdentifier(inner)).inserted
+        else { return }
+        embedded.append((path.steps + [.embedded], inner))
+    }
+}
