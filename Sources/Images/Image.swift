@@ -16,6 +16,8 @@ public final class Image: Sendable {
     /// The memory of the picture in bytes.
     public let byteCount: Int
 
+    /// Whether these are the bytes of a picture in a store, which are not to be encoded again.
+    let isStored: Bool
     private let source: ImageLibrary.Source
     private let limits: ImageLimits
 
@@ -30,6 +32,12 @@ public final class Image: Sendable {
     public static func open(
         _ path: String, limits: ImageLimits = ImageLimits(), using layer: any FileLayer = PosixFileLayer()
     ) throws(ImageError) -> Image {
+        try open(path, limits: limits, using: layer, isStored: false)
+    }
+
+    static func open(
+        _ path: String, limits: ImageLimits, using layer: any FileLayer, isStored: Bool
+    ) throws(ImageError) -> Image {
         let bytes: [UInt8]
         do throws(FileError) {
             bytes = try layer.contents(of: path, limit: limits.bytes)
@@ -37,7 +45,7 @@ public final class Image: Sendable {
             throw ImageError(error.code == FileLayerCode.tooLarge ? .tooManyBytes : .unreadable, error)
         }
         do throws(ImageError) {
-            return try Image(bytes: bytes, limits: limits)
+            return try Image(bytes: bytes, limits: limits, isStored: isStored)
         } catch {
             throw ImageError(error.code, error.message, path: path)
         }
@@ -49,7 +57,11 @@ public final class Image: Sendable {
     ///   - bytes: the whole file.
     ///   - limits: the limits.
     /// - Throws: `ImageError` for an unknown format, truncated bytes, or a picture beyond the limits.
-    public init(bytes: [UInt8], limits: ImageLimits = ImageLimits()) throws(ImageError) {
+    public convenience init(bytes: [UInt8], limits: ImageLimits = ImageLimits()) throws(ImageError) {
+        try self.init(bytes: bytes, limits: limits, isStored: false)
+    }
+
+    init(bytes: [UInt8], limits: ImageLimits, isStored: Bool) throws(ImageError) {
         guard bytes.count <= limits.bytes else {
             throw ImageError(
                 .tooManyBytes, "the picture has \(bytes.count) bytes, more than the limit of \(limits.bytes)")
@@ -67,6 +79,7 @@ public final class Image: Sendable {
         }
         self.format = format
         self.limits = limits
+        self.isStored = isStored
         source = .encoded(bytes, width: width, height: height)
         byteCount = bytes.count
     }
@@ -80,6 +93,7 @@ public final class Image: Sendable {
         width = pixels.width
         height = pixels.height
         format = nil
+        isStored = false
         byteCount = pixels.bytes.count
         source = .pixels(pixels)
         self.limits = limits
