@@ -45,7 +45,7 @@ public final class Image: Sendable {
             throw ImageError(error.code == FileLayerCode.tooLarge ? .tooManyBytes : .unreadable, error)
         }
         do throws(ImageError) {
-            return try Image(bytes: bytes, limits: limits, isStored: isStored)
+            return isStored ? try Image(stored: bytes, limits: limits) : try Image(bytes: bytes, limits: limits)
         } catch {
             throw ImageError(error.code, error.message, path: path)
         }
@@ -57,11 +57,24 @@ public final class Image: Sendable {
     ///   - bytes: the whole file.
     ///   - limits: the limits.
     /// - Throws: `ImageError` for an unknown format, truncated bytes, or a picture beyond the limits.
-    public convenience init(bytes: [UInt8], limits: ImageLimits = ImageLimits()) throws(ImageError) {
-        try self.init(bytes: bytes, limits: limits, isStored: false)
+    public init(bytes: [UInt8], limits: ImageLimits = ImageLimits()) throws(ImageError) {
+        let (format, width, height) = try Self.header(of: bytes, limits)
+        (self.format, self.width, self.height, self.limits, isStored) = (format, width, height, limits, false)
+        source = .encoded(bytes, width: width, height: height)
+        byteCount = bytes.count
     }
 
-    init(bytes: [UInt8], limits: ImageLimits, isStored: Bool) throws(ImageError) {
+    /// Makes a picture of a store's bytes.
+    init(stored bytes: [UInt8], limits: ImageLimits) throws(ImageError) {
+        let (format, width, height) = try Self.header(of: bytes, limits)
+        (self.format, self.width, self.height, self.limits, isStored) = (format, width, height, limits, true)
+        source = .encoded(bytes, width: width, height: height)
+        byteCount = bytes.count
+    }
+
+    private static func header(
+        of bytes: [UInt8], _ limits: ImageLimits
+    ) throws(ImageError) -> (ImageFormat, width: Int, height: Int) {
         guard bytes.count <= limits.bytes else {
             throw ImageError(
                 .tooManyBytes, "the picture has \(bytes.count) bytes, more than the limit of \(limits.bytes)")
@@ -73,15 +86,11 @@ public final class Image: Sendable {
                     ? "not a picture: there are no bytes"
                     : "not a picture in a format that is read: JPEG, PNG, WebP, HEIC, AVIF, GIF or TIFF")
         }
-        (width, height) = try Self.measure(bytes, format, limits)
+        let (width, height) = try measure(bytes, format, limits)
         guard width <= limits.pixels / height else {
             throw .tooManyPixels(width: width, height: height, limits: limits)
         }
-        self.format = format
-        self.limits = limits
-        self.isStored = isStored
-        source = .encoded(bytes, width: width, height: height)
-        byteCount = bytes.count
+        return (format, width, height)
     }
 
     /// Makes a picture of pixels.

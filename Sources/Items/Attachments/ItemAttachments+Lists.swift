@@ -134,7 +134,7 @@ extension ItemAttachments {
     }
 
     /// The names of an item's files that are there.
-    private func presentNames(forKey key: String) -> [String] {
+    func presentNames(forKey key: String) -> [String] {
         (listedNames(forKey: key) ?? [key]).filter {
             AttachmentKey.isKey($0) && path(ofFile: $0).map(layer.exists) ?? false
         }

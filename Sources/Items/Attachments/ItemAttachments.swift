@@ -147,7 +147,13 @@ public final class ItemAttachments {
             let staged = deeds.compactMap { $0.value == .removed ? nil : $0.key }
             var keys = Set(kept + staged + (shared?.keys ?? []))
             for key in listingKeys {
-                if hasBytes(forKey: key) { keys.insert(key) } else { keys.remove(key) }
+                let names = presentNames(forKey: key)
+                if names.isEmpty { keys.remove(key) }
+                // The first is known by its item's key, unless another has that as its name.
+                if let first = names.first, !names.contains(key) {
+                    keys.remove(first)
+                    keys.insert(key)
+                }
             }
             return keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         } catch {
