@@ -23,6 +23,18 @@ public struct Gallery {
         var values: [String: GalleryValue]
         var thumbnail: String?
         var picture: String?
+        /// The item's further pictures.
+        var others: [String]?
+
+        mutating func add(_ file: GalleryPicture) {
+            let path = "\(GalleryPicture.pictures)/\(file.name)"
+            if file.isFirst {
+                picture = path
+                thumbnail = "\(GalleryPicture.thumbnails)/\(file.name)"
+            } else {
+                others = (others ?? []) + [path]
+            }
+        }
     }
 
     private struct Contents: Encodable {
@@ -66,7 +78,7 @@ public struct Gallery {
         try write(Array(GalleryStyle.css.utf8), "gallery.css", in: folder)
         var custom: Set<String> = []
         var entries: [Entry] = []
-        var pictures: [GalleryPicture?] = []
+        var work: [[GalleryPicture]] = []
         for item in items {
             var entry = Entry(values: [:])
             let names = try item.customFieldNames
@@ -74,30 +86,28 @@ public struct Gallery {
             for name in Self.domain + names {
                 if let value = try item.value(forField: name) { entry.values[name] = GalleryValue(value) }
             }
-            pictures.append(
-                images.pictureFile(forKey: try item.itemKey).map {
-                    GalleryPicture($0, number: entries.count + 1, folder: folder, layer: layer)
+            work.append(
+                images.pictureFiles(forKey: try item.itemKey).enumerated().map { place, file in
+                    GalleryPicture(file, number: entries.count + 1, place: place, folder: folder, layer: layer)
                 })
             entries.append(entry)
         }
-        let work = pictures
-        for kind in [GalleryPicture.pictures, GalleryPicture.thumbnails] where work.contains(where: { $0 != nil }) {
+        for kind in [GalleryPicture.pictures, GalleryPicture.thumbnails] where work.contains(where: { !$0.isEmpty }) {
             try layer.makeDirectories(PathText.join(folder, kind))
         }
         // Nearly all of the time is spent here.
-        try ParallelWork.forEach(work.count) { number in
-            ImageLibrary.besideOthers { work[number]?.write() }
-        } consume: { number, result in
-            if let picture = work[number] {
+        let pictures = work
+        try ParallelWork.forEach(pictures.count) { number in
+            ImageLibrary.besideOthers { pictures[number].map { $0.write() } }
+        } consume: { number, results in
+            for (picture, result) in zip(pictures[number], results) {
                 switch result {
                 case .success:
-                    entries[number].picture = "\(GalleryPicture.pictures)/\(picture.name)"
-                    entries[number].thumbnail = "\(GalleryPicture.thumbnails)/\(picture.name)"
+                    entries[number].add(picture)
                     summary.pictures += 1
                 case .failure(let error):
                     if error.code == .unwritable, let fileError = error.fileError { throw fileError }
                     summary.failures[picture.file.key] = error.message
-                case nil: break
                 }
             }
             try progress(number + 1)

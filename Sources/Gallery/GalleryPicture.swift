@@ -14,19 +14,23 @@ struct GalleryPicture: Sendable {
     let file: PictureFile
     /// The name of both files.
     let name: String
+    /// Whether it is its item's first, which alone has a thumbnail.
+    let isFirst: Bool
     private let folder: String
     private let layer: any FileLayer
 
     /// - Parameters:
     ///   - file: the picture in the store.
     ///   - number: its item's number, from 1.
+    ///   - place: its place among its item's pictures, from 0.
     ///   - folder: the gallery's folder, with its two subfolders.
     ///   - layer: the file system for the output.
-    init(_ file: PictureFile, number: Int, folder: String, layer: any FileLayer) {
+    init(_ file: PictureFile, number: Int, place: Int, folder: String, layer: any FileLayer) {
         self.file = file
         self.folder = folder
         self.layer = layer
-        name = Self.fileName(file.key, number)
+        isFirst = place == 0
+        name = Self.fileName(file.key, number, place)
     }
 
     /// Makes both files.
@@ -44,10 +48,10 @@ struct GalleryPicture: Sendable {
                 picture = try image.jpegData(
                     quality: 0.8, sizing: isLarge ? ImageSizing(width: side, height: side) : nil)
             }
-            let thumbnail = try image.jpegData(
-                quality: 0.7,
-                sizing: ImageSizing(width: Self.thumbnailSize, height: Self.thumbnailSize, mode: .fill))
             try write(picture, Self.pictures)
+            guard isFirst else { return .success(()) }
+            let small = ImageSizing(width: Self.thumbnailSize, height: Self.thumbnailSize, mode: .fill)
+            let thumbnail = try image.jpegData(quality: 0.7, sizing: small)
             try write(thumbnail, Self.thumbnails)
             return .success(())
         } catch {
@@ -65,13 +69,13 @@ struct GalleryPicture: Sendable {
     }
 
     /// A name that is valid in a URL; other keys are replaced by a number.
-    private static func fileName(_ key: String, _ number: Int) -> String {
+    private static func fileName(_ key: String, _ number: Int, _ place: Int) -> String {
         let isPlain = key.utf8.allSatisfy {
             switch $0 {
             case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
             default: false
             }
         }
-        return (isPlain ? key : "picture-\(number)") + ".jpg"
+        return (isPlain ? key : "picture-\(number)") + (place == 0 ? "" : ".\(place + 1)") + ".jpg"
     }
 }

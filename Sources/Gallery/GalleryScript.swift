@@ -105,7 +105,8 @@ enum GalleryScript {
             detail.replaceChildren(
               element("div", { class: "bar" }, button("Previous", "←", () => open(current - 1)),
                 button("Close", "Close", () => detail.close()), button("Next", "→", () => open(current + 1))),
-              ...(item.picture ? [element("img", { src: item.picture, alt: said(item.values.get("name")) })] : []),
+              ...[item.picture, ...(item.others || [])].filter(Boolean)
+                .map((picture) => element("img", { src: picture, alt: said(item.values.get("name")) })),
               element("h2", { id: "detail-title" }, said(item.values.get("name")) || "(no name)"), list);
             if (!detail.open) detail.showModal();
           }

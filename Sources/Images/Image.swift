@@ -16,6 +16,8 @@ public final class Image: Sendable {
     /// The memory of the picture in bytes.
     public let byteCount: Int
 
+    /// Whether these are the bytes of a picture in a store, which are not to be encoded again.
+    let isStored: Bool
     private let source: ImageLibrary.Source
     private let limits: ImageLimits
 
@@ -30,6 +32,12 @@ public final class Image: Sendable {
     public static func open(
         _ path: String, limits: ImageLimits = ImageLimits(), using layer: any FileLayer = PosixFileLayer()
     ) throws(ImageError) -> Image {
+        try open(path, limits: limits, using: layer, isStored: false)
+    }
+
+    static func open(
+        _ path: String, limits: ImageLimits, using layer: any FileLayer, isStored: Bool
+    ) throws(ImageError) -> Image {
         let bytes: [UInt8]
         do throws(FileError) {
             bytes = try layer.contents(of: path, limit: limits.bytes)
@@ -37,7 +45,7 @@ public final class Image: Sendable {
             throw ImageError(error.code == FileLayerCode.tooLarge ? .tooManyBytes : .unreadable, error)
         }
         do throws(ImageError) {
-            return try Image(bytes: bytes, limits: limits)
+            return isStored ? try Image(stored: bytes, limits: limits) : try Image(bytes: bytes, limits: limits)
         } catch {
             throw ImageError(error.code, error.message, path: path)
         }
@@ -50,6 +58,23 @@ public final class Image: Sendable {
     ///   - limits: the limits.
     /// - Throws: `ImageError` for an unknown format, truncated bytes, or a picture beyond the limits.
     public init(bytes: [UInt8], limits: ImageLimits = ImageLimits()) throws(ImageError) {
+        let (format, width, height) = try Self.header(of: bytes, limits)
+        (self.format, self.width, self.height, self.limits, isStored) = (format, width, height, limits, false)
+        source = .encoded(bytes, width: width, height: height)
+        byteCount = bytes.count
+    }
+
+    /// Makes a picture of a store's bytes.
+    init(stored bytes: [UInt8], limits: ImageLimits) throws(ImageError) {
+        let (format, width, height) = try Self.header(of: bytes, limits)
+        (self.format, self.width, self.height, self.limits, isStored) = (format, width, height, limits, true)
+        source = .encoded(bytes, width: width, height: height)
+        byteCount = bytes.count
+    }
+
+    private static func header(
+        of bytes: [UInt8], _ limits: ImageLimits
+    ) throws(ImageError) -> (ImageFormat, width: Int, height: Int) {
         guard bytes.count <= limits.bytes else {
             throw ImageError(
                 .tooManyBytes, "the picture has \(bytes.count) bytes, more than the limit of \(limits.bytes)")
@@ -61,14 +86,11 @@ public final class Image: Sendable {
                     ? "not a picture: there are no bytes"
                     : "not a picture in a format that is read: JPEG, PNG, WebP, HEIC, AVIF, GIF or TIFF")
         }
-        (width, height) = try Self.measure(bytes, format, limits)
+        let (width, height) = try measure(bytes, format, limits)
         guard width <= limits.pixels / height else {
             throw .tooManyPixels(width: width, height: height, limits: limits)
         }
-        self.format = format
-        self.limits = limits
-        source = .encoded(bytes, width: width, height: height)
-        byteCount = bytes.count
+        return (format, width, height)
     }
 
     /// Makes a picture of pixels.
@@ -80,6 +102,7 @@ public final class Image: Sendable {
         width = pixels.width
         height = pixels.height
         format = nil
+        isStored = false
         byteCount = pixels.bytes.count
         source = .pixels(pixels)
         self.limits = limits

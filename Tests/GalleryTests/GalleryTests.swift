@@ -61,6 +61,28 @@ struct GalleryTests {
         }
     }
 
+    @Test("all pictures of an item are on the page, and the first has a thumbnail")
+    func several() throws {
+        store.attachments = images.attachments
+        for key in ["lamp", "a b"] {
+            try store.createItem(ItemFields(name: "Lamp", itemKey: key))
+            let pictures = [40, 80, 120].map { shade in
+                Image(
+                    pixels: ImagePixels(width: 8, height: 8, channels: 3, bytes: [UInt8](repeating: shade, count: 192)))
+            }
+            try images.setImages(pictures, forKey: key)
+        }
+        let summary = try write()
+        #expect(summary.items == 2 && summary.pictures == 6)
+        #expect(
+            try scratch.contents(of: "page/pictures")
+                == ["lamp.jpg", "lamp.2.jpg", "lamp.3.jpg", "picture-2.jpg", "picture-2.2.jpg", "picture-2.3.jpg"]
+                .sorted())
+        #expect(try scratch.contents(of: "page/thumbnails") == ["lamp.jpg", "picture-2.jpg"])
+        let script = String(decoding: try scratch.read("page/items.js"), as: UTF8.self)
+        #expect(script.contains(#"\"others\":[\"pictures/lamp.2.jpg\",\"pictures/lamp.3.jpg\"]"#))
+    }
+
     @Test("a picture that cannot be read is told, and its item is shown")
     func damagedPicture() throws {
         let item = try store.createItem(ItemFields(name: "Lamp", itemKey: "key"))

@@ -116,4 +116,30 @@ struct SharedPictureQueueTests {
         #expect(laptop.store.conflicts.isEmpty)
         try expectEqual([laptop.store, desk.store])
     }
+
+    @Test("several pictures wait with their order, and are settled as one field", arguments: [false, true])
+    func several(keepsMine: Bool) throws {
+        let (laptop, desk) = try hosts("several-\(keepsMine)")
+        func set(_ bytes: [UInt8], _ key: String, _ host: PictureHost) throws {
+            try host.attachments.setAllBytes(bytes.map { [$0] }, forKey: key)
+            try host.store.commit()
+        }
+        func all(_ key: String, _ host: PictureHost) throws -> [[UInt8]] {
+            try host.store.update()
+            return try host.attachments.allBytes(forKey: key)
+        }
+        try goAway(laptop)
+        try set([2, 1, 3], "a", laptop)
+        try set([5, 6], "b", laptop)
+        #expect(try laptop.attachments.allBytes(forKey: "a") == [[2], [1], [3]])
+        try set([4, 1], "a", desk)
+        try comeBack(laptop)
+        #expect(try all("b", desk) == [[5], [6]] && all("a", desk) == [[4], [1]])
+        let conflict = try #require(laptop.store.conflicts.first)
+        #expect(conflict.changes.map(\.shownField) == ["image"])
+        if keepsMine { try laptop.store.keepMine(conflict) } else { try laptop.store.keepTheirs(conflict) }
+        #expect(try all("a", desk) == (keepsMine ? [[2], [1], [3]] : [[4], [1]]))
+        #expect(try all("a", laptop) == all("a", desk))
+        try expectEqual([laptop.store, desk.store])
+    }
 }

@@ -1,7 +1,7 @@
 /// A remote persistence whose server keeps what goes with the items, too: bytes by the item's key and their SHA-256.
 ///
-/// An item has the digest as a field without a name for people, so that changes of the bytes are merged, refused, told to the
-/// other hosts and taken back as those of any field. The bytes are sent with the commit that has the field, and
+/// An item has the digests, in order, as one field without a name for people, so that changes of the bytes are merged, refused,
+/// told to the other hosts and taken back as those of any field. The bytes are sent with the commit that has the field, and
 /// read one by one when somebody wants them.
 public protocol AttachmentPersistence: RemotePersistence {
     /// Gives the bytes of this host's own commits by their digest; asked for those that the server has not.

@@ -55,8 +55,8 @@ package struct ItemRows {
     /// The field that says which bytes go with an item; nil while no item has had it.
     package var attachmentField: ItemField? { store.attachmentField }
 
-    /// The SHA-256 of the bytes that go with an item; nil for none.
-    package func attachment(_ row: UInt32) -> [UInt8]? { store.attachment(row) }
+    /// The SHA-256 of each of the bytes that go with an item, in order.
+    package func digests(_ row: UInt32) -> [[UInt8]] { store.digests(row) }
 
     /// Fetches the key and the field of an item that changed, ahead of its turn.
     @inline(never)

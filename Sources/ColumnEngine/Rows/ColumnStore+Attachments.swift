@@ -1,27 +1,36 @@
-import PropertyList
+package import PropertyList
 
-/// The field that says which bytes go with an item, in a collection whose server keeps them. It is changed, merged, committed and
-/// taken back as any field, and is none of those that have names for people.
+/// The field that says which bytes go with an item: their SHA-256 where a server keeps them, the names of their files where the
+/// item has several. It is changed, merged, committed and taken back as any field, and is none of those that have names for
+/// people.
 extension ColumnStore {
     /// The field; nil while no item has had it.
     package var attachmentField: ItemField? {
         @inline(never) get { fields.attachment }
     }
 
-    /// The SHA-256 of the bytes that go with an item; nil for none. What a damaged record may have there is none, too.
+    /// The field's value; nil for none.
     @inline(never)
-    package func attachment(_ row: UInt32) -> [UInt8]? {
-        guard let field = fields.attachment, case .data(let digest)? = value(row, field), digest.count == 32 else {
-            return nil
+    package func attachments(_ row: UInt32) -> PropertyListValue? { fields.attachment.flatMap { value(row, $0) } }
+
+    /// The SHA-256 of each of the bytes that go with an item, in order. What a damaged record may have there is none.
+    @inline(never)
+    package func digests(_ row: UInt32) -> [[UInt8]] {
+        let elements: [PropertyListValue]
+        switch attachments(row) {
+        case .array(let list)?: elements = list
+        case let value: elements = value.map { [$0] } ?? []
         }
-        return digest
+        return elements.compactMap { element in
+            if case .data(let digest) = element, digest.count == 32 { digest } else { nil }
+        }
     }
 
     /// Sets it, as a change of the log.
     @inline(never)
-    package func setAttachment(_ row: UInt32, _ digest: [UInt8]?) {
+    package func setAttachments(_ row: UInt32, _ value: PropertyListValue?) {
         let field = fields.field(named: FieldTable.attachmentName)
-        change(row, field, to: digest.map { heap.cell(.data($0)) } ?? .absent)
+        change(row, field, to: value.map { heap.cell($0) } ?? .absent)
     }
 
     /// The names of all fields that have names for people.

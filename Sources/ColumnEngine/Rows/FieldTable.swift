@@ -4,8 +4,8 @@ package struct FieldTable {
     package private(set) var names: [String]
     private var numbers: [String: UInt32] = [:]
 
-    /// The name of the field that has the SHA-256 of the bytes that go with an item, where a server keeps them. No script
-    /// and no file can name it: ``FieldValidation/checkName(_:)`` refuses it.
+    /// The name of the field that says which bytes go with an item; see `ColumnStore+Attachments.swift`. No script and no
+    /// file can name it: ``FieldValidation/checkName(_:)`` refuses it.
     package static let attachmentName = "$image"
     /// The name for people of a field's name: changes are told under it.
     package static func shownName(of name: String) -> String { name == attachmentName ? "image" : name }

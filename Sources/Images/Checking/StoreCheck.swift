@@ -129,30 +129,35 @@ public struct StoreCheck {
     private mutating func checkPictures() {
         guard let store else { return }
         guard let keys = try? pictures.keys() else { return }
-        orphans = keys.filter { store.item(forKey: $0) == nil }
+        orphans = keys.filter { !store.namesAttachment($0) }
         if !keys.isEmpty { note(.note, keys.count.counted("picture")) }
         for key in orphans {
             note(.warning, "the picture \(key) has no item", "move it to Documents/\(Self.orphanFolder)")
         }
         let known = Set(keys)
-        for key in pictures.attachments.removedKeys where store.item(forKey: key) != nil && !known.contains(key) {
+        let aside = Set(pictures.attachments.removedKeys)
+        for key in aside.sorted() where store.namesAttachment(key) && !known.contains(key) {
             let folder = pictures.attachments.removedFolder
             note(.warning, "the picture of item \(key) is in \(folder): the next launch brings it back")
         }
-        // Only items with keys of pictures imply that there should be one.
-        guard schema.itemKeyKey == "imageKey" else { return }
-        var missing = 0
-        for position in 0..<store.count {
-            guard let item = store[position], let key = try? item.itemKey, !schema.keylessItems.contains(key),
-                !known.contains(key)
-            else { continue }
-            missing += 1
-            if missing <= 20 {
-                let name = (try? item.name) ?? ""
-                note(.warning, "item \(position + 1), \(name), names the picture \(key), which is not there")
+        var named = store.listedAttachments
+        // Of other items only those with keys of pictures imply that there should be one.
+        if schema.itemKeyKey == "imageKey" {
+            let listing = Set(named.map(\.position))
+            for position in 0..<store.count where !listing.contains(position) {
+                guard let key = try? store[position]?.itemKey, !schema.keylessItems.contains(key) else { continue }
+                named.append((position, key))
             }
+            named.sort { $0.position < $1.position }
         }
-        if missing > 20 { note(.warning, "\(missing - 20) more items name pictures that are not there") }
+        let missing = named.filter { !known.contains($0.name) && !aside.contains($0.name) }
+        for (position, picture) in missing.prefix(20) {
+            let name = (try? store[position]?.name) ?? ""
+            note(.warning, "item \(position + 1), \(name), names the picture \(picture), which is not there")
+        }
+        if missing.count > 20 {
+            note(.warning, "\(missing.count - 20) more pictures that items name are not there")
+        }
     }
 
     private mutating func checkLeftovers() {

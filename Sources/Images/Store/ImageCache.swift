@@ -36,6 +36,9 @@ struct ImageCache {
         return node.image
     }
 
+    /// Returns the picture of a key without a mark.
+    func peek(_ key: String) -> Image? { places[key].flatMap { nodes[$0]?.image } }
+
     /// Stores a picture as the most recently used one, unless it is larger than the limit.
     mutating func insert(_ image: Image, forKey key: String) {
         remove(key)

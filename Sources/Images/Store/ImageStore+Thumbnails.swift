@@ -57,7 +57,8 @@ extension ImageStore {
         let picture =
             pictureFile(anywayForKey: key)
             ?? PictureFile(
-                key: key, file: AttachmentFile(PathText.join(thumbnailDirectory, key)), limits: limits, layer: layer)
+                key: key, file: AttachmentFile(PathText.join(thumbnailDirectory, key), name: key), limits: limits,
+                layer: layer)
         return ThumbnailFile(picture, in: thumbnailDirectory, size: size, cornerRadius: radius)
     }
 

@@ -26,7 +26,7 @@ public final class ImageStore {
 
     let thumbnailDirectory: String
     let logger: Logger
-    private var cache: ImageCache
+    var cache: ImageCache
     var layer: any FileLayer { attachments.layer }
 
     /// Makes a store of two folders, of which the first must exist.
@@ -78,17 +78,20 @@ public final class ImageStore {
     ///   picture remains.
     public func setImage(_ image: Image, forKey key: String, quality: Double = 0.5) throws(ImageError) {
         try checkKey(key)
-        let bytes: [UInt8]
-        do throws(ImageError) {
-            bytes = try image.jpegData(quality: quality)
-        } catch {
-            guard error.code == .libraryMissing, let own = image.encodedJPEG else { throw error }
-            bytes = own
-        }
+        let bytes = try jpeg(image, quality)
         do throws(StoreError) { try attachments.setBytes(bytes, forKey: key) } catch {
             throw ImageError(.unwritable, error)
         }
-        cache.insert(image, forKey: attachments.file(forKey: key)?.contentName ?? key)
+        if let file = attachments.file(forKey: key) { cache.insert(image, forKey: file.name) }
+    }
+
+    func jpeg(_ image: Image, _ quality: Double) throws(ImageError) -> [UInt8] {
+        do throws(ImageError) {
+            return try image.jpegData(quality: quality)
+        } catch {
+            guard error.code == .libraryMissing, let own = image.encodedJPEG else { throw error }
+            return own
+        }
     }
 
     /// The picture of a key, from the cache or from its file, which is then cached.
@@ -99,34 +102,35 @@ public final class ImageStore {
     public func image(forKey key: String) throws(ImageError) -> Image? {
         let path = try imagePath(forKey: key)
         attachments.noteRead(key)
-        let file = pictureFile(anywayForKey: key)
-        let name = file?.contentName ?? key
-        if let image = cache.image(forKey: name) {
+        return try open(attachments.file(forKey: key), key, path)
+    }
+
+    /// Opens a picture, unless it is in the cache.
+    func open(_ file: AttachmentFile?, _ key: String, _ path: String) throws(ImageError) -> Image? {
+        if let file, let image = cache.image(forKey: file.name) {
             cacheHits += 1
             return image
         }
         cacheMisses += 1
         do throws(ImageError) {
-            guard let file else {
-                logger.error("Error: unable to find \(path)")
-                return nil
+            if let file {
+                let image = try PictureFile(key: key, file: file, limits: limits, layer: layer).open()
+                cache.insert(image, forKey: file.name)
+                return image
             }
-            let image = try file.open()
-            cache.insert(image, forKey: name)
-            return image
         } catch {
             guard error.fileError?.code == FileLayerCode.absent else { throw error }
-            logger.error("Error: unable to find \(path)")
-            return nil
         }
+        logger.error("Error: unable to find \(path)")
+        return nil
     }
 
-    /// The file of a key's picture; nil when there is none.
-    package func pictureFile(forKey key: String) -> PictureFile? {
-        hasImage(forKey: key) ? pictureFile(anywayForKey: key) : nil
+    /// The files of an item's pictures, in order.
+    package func pictureFiles(forKey key: String) -> [PictureFile] {
+        attachments.files(forKey: key).map { PictureFile(key: key, file: $0, limits: limits, layer: layer) }
     }
 
-    /// The same without a look at the folder.
+    /// The file of a key's picture, there or not.
     func pictureFile(anywayForKey key: String) -> PictureFile? {
         attachments.file(forKey: key).map { PictureFile(key: key, file: $0, limits: limits, layer: layer) }
     }
@@ -159,7 +163,7 @@ public final class ImageStore {
     public func imagePath(forKey key: String) throws(ImageError) -> String {
         try checkKey(key)
         if attachments.isShared(key), let file = attachments.file(forKey: key) { return file.path }
-        return PathText.join(attachments.folder, key)
+        return PathText.join(attachments.folder, attachments.name(forKey: key) ?? key)
     }
 
     func checkKey(_ key: String) throws(ImageError) {

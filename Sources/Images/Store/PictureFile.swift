@@ -9,12 +9,10 @@ package struct PictureFile: Sendable {
     let layer: any FileLayer
 
     package var path: String { file.path }
-    /// A name that no other picture has; nil where a picture is replaced in its place.
-    var contentName: String? { file.contentName }
 
     /// Opens the picture, which is fetched when only the server of a shared collection has it.
     package func open() throws(ImageError) -> Image {
         do throws(StoreError) { try file.prepare() } catch { throw ImageError(.unreadable, error) }
-        return try Image.open(path, limits: limits, using: layer)
+        return try Image.open(path, limits: limits, using: layer, isStored: true)
     }
 }

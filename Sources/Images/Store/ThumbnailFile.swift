@@ -1,4 +1,5 @@
 import Files
+import Items
 
 /// A thumbnail's file and its picture's file. Usable on any thread.
 struct ThumbnailFile: Sendable {
@@ -20,12 +21,12 @@ struct ThumbnailFile: Sendable {
         folder = PathText.join(thumbnails, "\(size)-\(corners)")
     }
 
-    var path: String { PathText.join(folder, picture.contentName ?? picture.key) }
+    var path: String { PathText.join(folder, picture.file.name) }
 
     /// The cached thumbnail, unless the picture is newer or there is none.
     func kept() -> Image? {
         let layer = picture.layer
-        if picture.contentName == nil {
+        if !picture.file.isImmutable {
             guard let source = (try? layer.status(picture.path)) ?? nil, let kept = (try? layer.status(path)) ?? nil,
                 kept.modified >= source.modified
             else { return nil }

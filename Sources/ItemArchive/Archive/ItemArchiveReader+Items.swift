@@ -149,8 +149,9 @@ extension ItemArchiveReader {
             case key: plan.roles.append(.itemKey)
             default:
                 // An archiver writes a key that begins with $ as one that begins with $$.
-                if (try? FieldValidation.checkKeptName(text)) != nil {
-                    let name = schema.field(ofArchivedKey: text)
+                let key = schema.form == .keyedArchive ? ArchiveKey.given(text) : text
+                if (try? FieldValidation.checkKeptName(key)) != nil {
+                    let name = schema.field(ofArchivedKey: key)
                     plan.roles.append(.custom(store.field(named: name), name))
                 } else {
                     plan.roles.append(.className)

@@ -219,8 +219,9 @@ struct MappedItems: Sendable {
     private mutating func learn(_ item: BinaryPropertyListContainer) throws(PropertyListError) {
         let keys = try archive.shape(of: item)
         shape.places = schema.fields.map { keys.slot(ofStored: $0.key) ?? -1 }
-        shape.custom = keys.storedKeys.enumerated().compactMap { place, key in customNumbers[key].map { ($0, place) } }
-            .sorted { $0.number < $1.number }
+        shape.custom = keys.storedKeys.enumerated().compactMap { place, key in
+            customNumbers[ArchiveKey.given(key)].map { ($0, place) }
+        }.sorted { $0.number < $1.number }
         shape.run = archive.runNumber
     }
 }

@@ -40,7 +40,8 @@ public final class OriginalArchive: Sendable {
             let object: ArchivedObject
             if let existing = places.objects[key], let old = known.row(forKey: key) {
                 var editor = ItemObjectEditor(existing, schema)
-                editor.update(from: known.store.dictionary(of: old), to: fields, hasKey: known.keyed.contains(key))
+                let values = known.store.dictionary(of: old, keepsAttachment: true)
+                editor.update(from: values, to: fields, hasKey: known.keyed.contains(key))
                 object = existing
             } else {
                 object = ArchivedObject(ArchivedClass(schema.className, superclasses: schema.superclasses))
@@ -49,7 +50,8 @@ public final class OriginalArchive: Sendable {
                 if let source = snapshot.source(ofCopy: key), let model = places.objects[source],
                     let old = known.row(forKey: source)
                 {
-                    editor.takeForeignFields(of: model, besides: known.store.dictionary(of: old))
+                    let values = known.store.dictionary(of: old, keepsAttachment: true)
+                    editor.takeForeignFields(of: model, besides: values)
                 }
             }
             items.append((key, object))

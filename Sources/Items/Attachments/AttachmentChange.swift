@@ -34,16 +34,16 @@ final class AttachmentChange {
 
     /// Exchanges the file and what is under the key.
     ///
-    /// - Parameter isItem: whether an item has the key now.
+    /// - Parameter isNamed: whether an item has a file of this name now.
     /// - Returns: false when nothing changed: where the file was purged, what is under the key stays.
     /// - Throws: `FileError`; both are where they were then.
-    func reverse(isItem: Bool) throws(FileError) -> Bool {
+    func reverse(isNamed: Bool) throws(FileError) -> Bool {
         let layer = files.layer
         let place = files.place(key)
         if let path, !layer.exists(path) { return false }
         var other: String?
         if layer.exists(place) {
-            let goesAside = !isItem && path != files.removedPlace(key)
+            let goesAside = !isNamed && path != files.removedPlace(key)
             other = goesAside ? try files.freeRemovedPlace(key) : try files.freePlace()
         }
         if let path {

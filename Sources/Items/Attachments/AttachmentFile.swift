@@ -2,15 +2,18 @@
 package struct AttachmentFile: Sendable {
     /// Where it is, or is going to be once it is fetched.
     package let path: String
-    /// A name that other bytes do not have, under which may be kept what is made of these; nil where bytes are replaced in
-    /// their place.
-    package let contentName: String?
+    /// The name under which may be kept what is made of the bytes.
+    package let name: String
+    /// Whether other bytes never have the name; else they may be replaced in their place.
+    package let isImmutable: Bool
     private let fetch: (@Sendable () throws(StoreError) -> Void)?
 
-    package init(_ path: String, contentName: String? = nil, fetch: (@Sendable () throws(StoreError) -> Void)? = nil) {
-        self.path = path
-        self.contentName = contentName
-        self.fetch = fetch
+    package init(_ path: String, name: String) {
+        (self.path, self.name, isImmutable, fetch) = (path, name, false, nil)
+    }
+
+    init(_ path: String, immutable name: String, fetch: (@Sendable () throws(StoreError) -> Void)? = nil) {
+        (self.path, self.name, isImmutable, self.fetch) = (path, name, true, fetch)
     }
 
     /// Fetches the bytes from the collection's server, if they are not here.

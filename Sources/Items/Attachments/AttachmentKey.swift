@@ -7,6 +7,15 @@ package enum AttachmentKey {
     /// The item store's files in the same folder; their side files begin with the same names.
     private static let reserved = ["items.archive", "items.journal"]
 
+    /// A name that no other file has, for one of several attachments of an item.
+    static func further(of key: String) -> String {
+        let number = String(UInt64.random(in: .min ... .max), radix: 16)
+        return "\(key).\(String(repeating: "0", count: 16 - number.count))\(number)"
+    }
+
+    /// The item's key in a name that ``further(of:)`` made; nil for another name.
+    static func owner(of name: String) -> String? { name.lastIndex(of: ".").map { String(name[..<$0]) } }
+
     /// Whether a file of this name can be an attachment.
     package static func isKey(_ name: String) -> Bool { objection(to: name) == nil }
 

@@ -12,8 +12,8 @@ struct AttachmentTransaction {
         }
     }
 
-    /// By key; the last counts.
+    /// By the file's name; the last counts.
     var deeds: [String: Deed] = [:]
-    /// The keys of which what was there before is kept: noted with the change, for the items may be gone at the end.
+    /// The names of which what was there before is kept: noted with the change, for the items may be gone at the end.
     var keptKeys: Set<String> = []
 }

@@ -46,15 +46,13 @@ extension ItemAttachments {
         }
     }
 
-    /// Items have left the store, which is in the journal: what goes with them leaves.
+    /// Items have left the store, or their lists have, which is in the journal: what went with them leaves.
     ///
-    /// - Parameter keys: of the items; another item may be in the store under one of them.
+    /// - Parameter names: the files'; an item in the store may have one of them again.
     /// - Returns: the changes, oldest first. Files that no step needs are removed for good.
-    func setAside(_ keys: Set<String>) -> [AttachmentChange] {
-        // Files under the keys of a server's items are no part of these.
-        if shared != nil { return [] }
-        return self.keys(among: keys).sorted().compactMap { key in
-            if isItem(key) { return nil }
+    func setAside(_ names: Set<String>) -> [AttachmentChange] {
+        self.keys(among: names).sorted().compactMap { key in
+            if isNamed(key) { return nil }
             do throws(FileError) {
                 let place = try files.freeRemovedPlace(key)
                 try layer.rename(files.place(key), to: place)
@@ -73,7 +71,7 @@ extension ItemAttachments {
         // What failed has not happened, and there is nothing to reverse.
         if change.hasFailed { return change.hasFailed = false }
         do throws(FileError) {
-            guard try change.reverse(isItem: isItem(change.key)) else { return }
+            guard try change.reverse(isNamed: isNamed(change.key)) else { return }
             isUnsynced = true
             onChange?(change.key)
             synchronize()
@@ -100,7 +98,7 @@ extension ItemAttachments {
         files.removeReplaced()
         for key in files.removedKeys {
             let path = files.removedPlace(key)
-            guard isItem(key), !hasBytes(forKey: key) else {
+            guard isNamed(key), !layer.exists(files.place(key)) else {
                 try? layer.remove(path)
                 continue
             }

@@ -83,14 +83,19 @@ extension ItemAttachments {
     /// The file that a key's bytes are read from now; nil when they are removed.
     package func currentPath(forKey key: String) -> String? {
         noteRead(key)
+        return name(forKey: key).flatMap(path(ofFile:))
+    }
+
+    /// The same of a file's name.
+    func path(ofFile name: String) -> String? {
         for transaction in transactions.reversed() {
-            switch transaction.deeds[key] {
+            switch transaction.deeds[name] {
             case .removed: return nil
             case .staged(let path): return path
             case .placed, nil: continue
             }
         }
-        return files.place(key)
+        return files.place(name)
     }
 
     /// Writes bytes beside their place, where an interrupted write's rests are looked for.
@@ -109,7 +114,7 @@ extension ItemAttachments {
     func note(_ deed: AttachmentTransaction.Deed, _ key: String) {
         guard let innermost = transactions.indices.last else { return }
         replace(deed, key, in: innermost)
-        if isItem(key) { transactions[innermost].keptKeys.insert(key) }
+        if isNamed(key) { transactions[innermost].keptKeys.insert(key) }
     }
 
     private func replace(_ deed: AttachmentTransaction.Deed, _ key: String, in index: Int) {
@@ -123,7 +128,7 @@ extension ItemAttachments {
         onChange?(key)
     }
 
-    private func removeStaged(_ path: String, _ key: String) {
+    func removeStaged(_ path: String, _ key: String) {
         do throws(FileError) {
             try layer.remove(path)
             isUnsynced = true

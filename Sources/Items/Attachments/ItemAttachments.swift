@@ -1,9 +1,11 @@
+import ColumnEngine
 public import Files
 
 /// Bytes that go with items: a file for each key, an item's `itemKey` as a rule, in one folder.
 ///
 /// Assigned to ``ItemStore/attachments``, they are part of the store's transactions and of its history: a removed item's
-/// leave with it, and come back with it. Under a key that is no item's they are files and nothing else. In a store whose
+/// leave with it, and come back with it. An item may have several, in order: under its key is the first then, the others lie
+/// under keys that begin with it (``setAllBytes(_:forKey:)``). Under a key that is no item's they are files and nothing else. In a store whose
 /// collection a server keeps, the items' bytes are the server's, and files here are copies. The store's thread owns them.
 public final class ItemAttachments {
     /// Told what failed where no error can be thrown.
@@ -24,6 +26,8 @@ public final class ItemAttachments {
     private(set) var shared: SharedAttachments?
     /// Whether files came or went without a sync of their folder.
     var isUnsynced = false
+    /// The names of further files that were made since the last commit.
+    var freshNames: Set<String> = []
 
     /// Attachments in a folder that exists; it may be the store's own. One store at a time may have it.
     ///
@@ -63,19 +67,19 @@ public final class ItemAttachments {
     public func setBytes(_ bytes: [UInt8], forKey key: String) throws(StoreError) {
         try checkChange(key)
         if let shared, let item = item(key) { return try setShared(bytes, item, in: shared) }
-        do throws(FileError) {
-            if transactions.isEmpty {
-                let change = keepCopy(key, isKept: isItem(key))
-                try AtomicFile.write(bytes, to: files.place(key), using: layer)
-                note(change)
-            } else {
-                try stage(bytes, key)
-            }
-        } catch {
-            throw StoreError(attachment: error)
-        }
+        // An item whose list is empty.
+        guard let name = name(forKey: key) else { return try set([.bytes(bytes)], forKey: key) }
+        do throws(FileError) { try write(bytes, name) } catch { throw StoreError(attachment: error) }
         shared?.looseKeys.insert(key)
-        onChange?(key)
+        onChange?(name)
+    }
+
+    /// Writes a file in its place; in a transaction, beside it.
+    func write(_ bytes: [UInt8], _ name: String) throws(FileError) {
+        guard transactions.isEmpty else { return try stage(bytes, name) }
+        let change = keepCopy(name, isKept: isNamed(name))
+        try AtomicFile.write(bytes, to: files.place(name), using: layer)
+        note(change)
     }
 
     /// The bytes under a key, those of the open transaction included; nil when there are none.
@@ -84,7 +88,10 @@ public final class ItemAttachments {
     ///   `disconnected` where only the server has them, which does not answer.
     public func bytes(forKey key: String) throws(StoreError) -> [UInt8]? {
         try checkKey(key)
-        guard let file = file(forKey: key) else { return nil }
+        return try file(forKey: key).flatMap(bytes)
+    }
+
+    func bytes(of file: AttachmentFile) throws(StoreError) -> [UInt8]? {
         try file.prepare()
         let path = file.path
         do throws(FileError) {
@@ -104,10 +111,12 @@ public final class ItemAttachments {
     /// - Throws: `StoreError`: `invalidValue` for what cannot be a key, `readOnly`, `inputOutput`; they are there then.
     public func removeBytes(forKey key: String) throws(StoreError) {
         try checkChange(key)
-        if shared != nil, let item = item(key) {
-            try item.store.setAttachment(nil, of: item)
+        if let shared, let item = item(key) {
+            try shared.set(Array(shared.digests(of: item).dropFirst()), of: item)
+        } else if let (item, names) = list(naming: key) {
+            try setNames(names, of: item)
         } else if transactions.isEmpty {
-            do throws(FileError) { note(try remove(key, isKept: isItem(key))) } catch {
+            do throws(FileError) { note(try remove(key, isKept: isNamed(key))) } catch {
                 throw StoreError(attachment: error)
             }
         } else {
@@ -118,7 +127,7 @@ public final class ItemAttachments {
 
     /// Whether there are bytes under a key, without reading them; false, too, for what cannot be a key.
     public func hasBytes(forKey key: String) -> Bool {
-        if let shared, let item = item(key) { return shared.digest(of: item) != nil }
+        if let shared, let item = item(key) { return !shared.digests(of: item).isEmpty }
         return AttachmentKey.isKey(key) && currentPath(forKey: key).map(layer.exists) ?? false
     }
 
@@ -136,21 +145,31 @@ public final class ItemAttachments {
                 return (try? layer.status(files.place(name)))?.kind == .regular
             }
             let staged = deeds.compactMap { $0.value == .removed ? nil : $0.key }
-            return (kept + staged + (shared?.keys ?? [])).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            var keys = Set(kept + staged + (shared?.keys ?? []))
+            for key in listingKeys {
+                let names = presentNames(forKey: key)
+                if names.isEmpty { keys.remove(key) }
+                // The first is known by its item's key, unless another has that as its name.
+                if let first = names.first, !names.contains(key) {
+                    keys.remove(first)
+                    keys.insert(key)
+                }
+            }
+            return keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         } catch {
             throw StoreError(attachment: error)
         }
     }
 
-    /// Which of many keys have bytes. A few are looked up one by one; for many the folder is listed once.
-    package func keys(among keys: Set<String>) -> Set<String> {
-        guard keys.count >= 1000, transactions.isEmpty, shared == nil, let names = try? layer.list(folder) else {
-            return keys.filter(hasBytes)
+    /// Which of many files are there. A few are looked up one by one; for many the folder is listed once.
+    package func keys(among names: Set<String>) -> Set<String> {
+        guard names.count >= 1000, let known = try? layer.list(folder) else {
+            return names.filter { AttachmentKey.isKey($0) && layer.exists(files.place($0)) }
         }
-        return keys.intersection(names).filter(AttachmentKey.isKey)
+        return names.intersection(known).filter(AttachmentKey.isKey)
     }
 
-    private func checkKey(_ key: String) throws(StoreError) {
+    func checkKey(_ key: String) throws(StoreError) {
         if let reason = AttachmentKey.objection(to: key) {
             throw StoreError(
                 .invalidValue(field: "itemKey"),
@@ -158,7 +177,7 @@ public final class ItemAttachments {
         }
     }
 
-    private func checkChange(_ key: String) throws(StoreError) {
+    func checkChange(_ key: String) throws(StoreError) {
         try checkKey(key)
         if let store = store?.store, store.isReadOnly { throw store.readOnlyError }
     }
@@ -183,41 +202,12 @@ public final class ItemAttachments {
         transactions = []
     }
 
-    private func item(_ key: String) -> Item? { store?.store?.item(forKey: key) }
+    func item(_ key: String) -> Item? { store?.store?.item(forKey: key) }
     func isItem(_ key: String) -> Bool { item(key) != nil }
-
-    // MARK: Items that a server keeps
-
-    /// The file of what is under a key, there or not; nil when an item, or the open transaction, has nothing there.
-    package func file(forKey key: String) -> AttachmentFile? {
-        if let shared, let item = item(key) { return shared.file(of: item, limit: byteLimit) }
-        return currentPath(forKey: key).map { AttachmentFile($0) }
-    }
-
-    /// Whether what is under a key is an item's that a server keeps.
-    package func isShared(_ key: String) -> Bool { shared != nil && isItem(key) }
-
-    private func setShared(_ bytes: [UInt8], _ item: Item, in shared: SharedAttachments) throws(StoreError) {
-        try shared.set(bytes, of: item, limit: byteLimit)
-        onChange?(try item.itemKey)
-    }
-
-    /// Gives new items the bytes that were set under their keys before; their commit is about to be sent.
-    func adoptLooseBytes() throws(StoreError) {
-        guard let shared, !shared.looseKeys.isEmpty else { return }
-        for key in shared.looseKeys {
-            guard let item = item(key) else { continue }
-            shared.looseKeys.remove(key)
-            guard shared.digest(of: item) == nil, let path = currentPath(forKey: key), layer.exists(path) else {
-                continue
-            }
-            let bytes: [UInt8]
-            do throws(FileError) { bytes = try layer.contents(of: path, limit: byteLimit) } catch {
-                throw StoreError(attachment: error)
-            }
-            try setShared(bytes, item, in: shared)
-        }
-    }
+    /// The store's rows; nil without a store.
+    var columns: ColumnStore? { store?.store?.columns }
+    /// Whether an item has a file of this name, there or not.
+    func isNamed(_ name: String) -> Bool { columns?.namesAttachment(name) ?? false }
 
     /// A transaction that reads what goes with an item has read the item.
     package func noteRead(_ key: String) {

@@ -1,8 +1,9 @@
 import ColumnEngine
 import Files
+import PropertyList
 
-/// What goes with the items of a collection that a server keeps: each item has the bytes' SHA-256, and files of that name have
-/// the bytes.
+/// What goes with the items of a collection that a server keeps: each item has the bytes' SHA-256, one or several in order, and
+/// files of these names have the bytes.
 ///
 /// New bytes wait in one folder for the commit that sends them. Then, and when they were fetched, they are in the cache,
 /// which may be emptied at any time.
@@ -48,39 +49,72 @@ final class SharedAttachments {
         }
     }
 
-    /// The digest of an item's bytes; nil for none.
-    func digest(of item: Item) -> [UInt8]? { item.store.columns.attachment(item.row) }
+    /// The digests of what an item has, in order.
+    func digests(of item: Item) -> [[UInt8]] { item.store.columns.digests(item.row) }
 
     /// The keys of all items that have bytes. O(items).
     var keys: [String] {
         guard let columns = store.store?.columns, columns.attachmentField != nil else { return [] }
-        return (0..<columns.count).lazy.map(columns.row(at:)).filter { columns.attachment($0) != nil }.map(
+        return (0..<columns.count).lazy.map(columns.row(at:)).filter { !columns.digests($0).isEmpty }.map(
             columns.keyString)
     }
 
+    /// Sets all that goes with an item. What it has is not written again, but for one that is set alone: it may be lost.
+    ///
     /// - Throws: ``StoreError``: `inputOutput`, `readOnly`.
-    func set(_ bytes: [UInt8], of item: Item, limit: Int) throws(StoreError) {
-        try Self.checkCount(bytes.count, limit)
-        let digest = SHA256.digest(bytes)
+    func set(_ contents: [AttachmentContent], of item: Item, limit: Int) throws(StoreError) {
+        let old = digests(of: item)
+        var digests: [[UInt8]] = []
+        var new: Set<[UInt8]> = []
+        do throws(StoreError) {
+            for content in contents {
+                switch content {
+                case .kept(let name): digests += old.filter { SHA256.text($0) == name }.prefix(1)
+                case .bytes(let bytes):
+                    try Self.checkCount(bytes.count, limit)
+                    let digest = SHA256.digest(bytes)
+                    digests.append(digest)
+                    if contents.count > 1, old.contains(digest) { continue }
+                    if !staged.contains(digest) { new.insert(digest) }
+                    try write(bytes, digest)
+                }
+            }
+            try set(digests, of: item)
+        } catch {
+            for digest in new.subtracting(waiting) { try? layer.remove(outgoingPath(digest)) }
+            throw error
+        }
+        staged.formUnion(new)
+    }
+
+    private func write(_ bytes: [UInt8], _ digest: [UInt8]) throws(StoreError) {
         do throws(FileError) {
             try layer.makeDirectories(outgoing)
             try AtomicFile.write(bytes, to: outgoingPath(digest), using: layer, durable: false)
         } catch {
             throw StoreError(attachment: error)
         }
-        staged.insert(digest)
-        try item.store.setAttachment(digest, of: item)
     }
 
-    /// The file of an item's bytes; nil for none.
-    func file(of item: Item, limit: Int) -> AttachmentFile? {
-        guard let digest = digest(of: item), let key = try? item.itemKey else { return nil }
+    /// Says what goes with an item: one as its digest, several as an array of them.
+    func set(_ digests: [[UInt8]], of item: Item) throws(StoreError) {
+        let values = digests.map { PropertyListValue.data($0) }
+        try item.store.setAttachments(values.count > 1 ? .array(values) : values.first, of: item)
+    }
+
+    /// The files of what goes with an item, in order.
+    func files(of item: Item, limit: Int) -> [AttachmentFile] {
+        guard let key = try? item.itemKey else { return [] }
+        return digests(of: item).map { file($0, key, limit) }
+    }
+
+    private func file(_ digest: [UInt8], _ key: String, _ limit: Int) -> AttachmentFile {
         let name = SHA256.text(digest)
         if staged.contains(digest) || waiting.contains(digest) {
-            return AttachmentFile(outgoingPath(digest), contentName: name)
+            return AttachmentFile(outgoingPath(digest), immutable: name)
         }
         let (path, cache, layer, reader) = (cachePath(digest), cache, layer, reader)
-        return AttachmentFile(path, contentName: name) { () throws(StoreError) in
+        return AttachmentFile(path, immutable: name) { () throws(StoreError) in
             if layer.exists(path) { return }
             let bytes = try reader.bytes(ofItem: key, digest: digest, limit: limit)
             try Self.checkCount(bytes.count, limit)

@@ -110,7 +110,22 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
         }
     }
 
-    /// The bytes that go with an item; nil for none.
+    /// Keeps several with an item, in order; see ``ItemAttachments/setAllBytes(_:forKey:)``.
+    ///
+    /// - Throws: as ``setAttachment(_:forKey:)``.
+    public func setAttachments(_ all: [[UInt8]], forKey key: some ItemIdentifier) async throws(StoreError) {
+        try await local { (books) throws(StoreError) in
+            let attachments = try books.attachments()
+            try books.change { () throws(StoreError) in try attachments.setAllBytes(all, forKey: key.itemKey) }
+        }
+    }
+
+    /// All that goes with an item, in order.
+    public func attachments(forKey key: some ItemIdentifier) async throws(StoreError) -> [[UInt8]] {
+        try await local { (books) throws(StoreError) in try books.attachments().allBytes(forKey: key.itemKey) }
+    }
+
+    /// The bytes that go with an item, the first of several; nil for none.
     public func attachment(forKey key: some ItemIdentifier) async throws(StoreError) -> [UInt8]? {
         try await local { (books) throws(StoreError) in try books.attachments().bytes(forKey: key.itemKey) }
     }

@@ -32,6 +32,8 @@ final class ImportedRow {
     private(set) var columns: [ImportedColumn] = []
     /// By column.
     var cells: [ImportedCell] = []
+    /// The names of the files of its pictures, in order; nil where an item's key is the only one.
+    var attachmentNames: [String]?
     /// The row as it is in the file: names, and texts.
     var original: () -> [(name: String, text: [UInt8])] = { [] }
 

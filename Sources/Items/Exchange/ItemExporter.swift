@@ -107,7 +107,10 @@ struct ItemExporter {
             for (name, value) in custom where chosen?.contains(name) ?? true {
                 if let new = options.name(for: name) { try fields.set(value, forField: new) }
             }
-            try other.createItem(fields)
+            let item = try other.createItem(fields)
+            if let names = store.columns.attachmentNames(row) {
+                other.columns.setAttachments(item.row, .array(names.map { .string($0) }))
+            }
         }
         return other
     }

@@ -64,6 +64,7 @@ final class ItemMerger {
 
     private func transformed(_ values: [String: PropertyListValue], _ source: ImportedRow) throws -> ImportedRow {
         transformed.removeCells()
+        transformed.attachmentNames = source.attachmentNames
         for (place, column) in source.columns.enumerated() {
             guard case .empty = source.cells[place] else { continue }
             let known = transformed.columns.firstIndex { $0.field == column.field }
@@ -150,7 +151,7 @@ final class ItemMerger {
             throw error
         }
         report.created += 1
-        try bringPicture(draft.row)
+        try bringPictures(draft.row, row.attachmentNames)
         return draft.row
     }
 
@@ -255,11 +256,12 @@ final class ItemMerger {
 
     // MARK: Pictures
 
-    private func bringPicture(_ row: UInt32) throws {
+    private func bringPictures(_ row: UInt32, _ names: [String]?) throws {
         guard let attachment = options.attachment, let attachments = store.attachments else { return }
         let key = store.columns.keyString(row)
-        guard let bytes = try attachment(key) else { return }
-        try attachments.setBytes(bytes, forKey: key)
-        report.pictures += 1
+        let pictures = try (names ?? [key]).compactMap(attachment)
+        if pictures.isEmpty { return }
+        try attachments.setAllBytes(pictures, forKey: key)
+        report.pictures += pictures.count
     }
 }

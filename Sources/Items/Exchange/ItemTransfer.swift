@@ -24,8 +24,9 @@ public enum ItemTransfer {
 
         /// What a store has.
         public init(of store: ItemStore) throws(StoreError) {
-            let keys = try store.attachments?.keys() ?? []
-            self.init(items: store.count, pictures: keys.count { store.item(forKey: $0) != nil })
+            let keys = try store.attachments?.keys().filter { store.item(forKey: $0) != nil } ?? []
+            let pictures = keys.reduce(0) { $0 + (store.attachments?.files(forKey: $1).count ?? 0) }
+            self.init(items: store.count, pictures: pictures)
         }
     }
 
@@ -55,7 +56,7 @@ public enum ItemTransfer {
             guard let item = source[position] else { break }
             if position >= start { try target.createItem(try item.allFields) }
             if !pictured.isEmpty, pictured.contains(try item.itemKey) {
-                bytes += try copyPicture(try item.itemKey, source.attachments, target.attachments, &summary)
+                bytes += try copyPictures(try item.itemKey, source.attachments, target.attachments, &summary)
             }
             let isLast = position + 1 == source.count
             guard (position + 1) % batch == 0 || isLast || bytes >= batchBytes else { continue }
@@ -66,27 +67,35 @@ public enum ItemTransfer {
         return summary
     }
 
-    /// Copies an item's picture, unless the target has one.
+    /// Copies an item's pictures, unless the target has as many.
     ///
-    /// - Returns: the picture's bytes, how many.
-    private static func copyPicture(
+    /// - Returns: the pictures' bytes, how many.
+    private static func copyPictures(
         _ key: String, _ source: ItemAttachments?, _ target: ItemAttachments?, _ summary: inout Summary
     ) throws(StoreError) -> Int {
-        guard let source, let target, !target.hasBytes(forKey: key) else { return 0 }
-        let bytes: [UInt8]?
-        do throws(StoreError) { bytes = try source.bytes(forKey: key) } catch {
-            if error.code == .disconnected { throw error }
-            summary.failures[key] = error.message
-            return 0
+        guard let source, let target else { return 0 }
+        let files = source.files(forKey: key)
+        let known = target.files(forKey: key).count
+        guard known < files.count else { return 0 }
+        var pictures: [[UInt8]] = []
+        for file in files {
+            do throws(StoreError) {
+                guard let bytes = try source.bytes(of: file) else { continue }
+                guard bytes.count <= target.byteLimit else {
+                    throw StoreError(
+                        .inputOutput,
+                        "the picture has \(bytes.count) bytes, more than the limit of \(target.byteLimit)")
+                }
+                pictures.append(bytes)
+            } catch {
+                if error.code == .disconnected { throw error }
+                summary.failures[key] = error.message
+            }
         }
-        guard let bytes else { return 0 }
-        if bytes.count > target.byteLimit {
-            summary.failures[key] = "the picture has \(bytes.count) bytes, more than the limit of \(target.byteLimit)"
-            return 0
-        }
-        try target.setBytes(bytes, forKey: key)
-        summary.pictures += 1
-        return bytes.count
+        guard pictures.count > known else { return 0 }
+        try target.setAllBytes(pictures, forKey: key)
+        summary.pictures += pictures.count - known
+        return pictures.reduce(0) { $0 + $1.count }
     }
 
     private static func occupied(_ target: ItemStore) -> StoreError {

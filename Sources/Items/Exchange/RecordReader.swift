@@ -58,6 +58,7 @@ struct RecordReader {
         for (index, item) in other.order.slots.enumerated() {
             try options.report(index, other.count)
             row.number = index + 1
+            row.attachmentNames = other.attachmentNames(item)
             try merger.take(.dictionary(other.dictionary(of: item)), row)
         }
     }

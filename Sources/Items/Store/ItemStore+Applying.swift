@@ -45,14 +45,13 @@ extension ItemStore {
     /// The changes of others are no step of the history.
     func endApplying(_ applied: [Change]) {
         foreignChanges.note(applied)
-        for change in applied where change.kind == .set {
-            columns.discard(change.cell, of: ItemField(rawValue: change.field))
-        }
         if let attachments {
             // Nobody keeps what leaves: no step of this store brings it back.
-            let keys = Set(applied.lazy.filter { $0.kind == .remove }.map { self.columns.keyString($0.row) })
-            _ = attachments.setAside(keys)
+            _ = attachments.setAside(attachments.namesLeft(by: applied))
             if durability == .power { attachments.synchronize() }
+        }
+        for change in applied where change.kind == .set {
+            columns.discard(change.cell, of: ItemField(rawValue: change.field))
         }
         pruneForeignChanges()
         tidy()

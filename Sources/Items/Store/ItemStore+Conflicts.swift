@@ -67,15 +67,12 @@ extension ItemStore {
 
     private func insert(_ values: [String: PropertyListValue]) throws(StoreError) {
         var values = values
-        let digest = values.removeValue(forKey: FieldTable.attachmentName)
-        try set(try createItem(ItemFields(stored: values)), FieldTable.attachmentName, digest)
+        let attachments = values.removeValue(forKey: FieldTable.attachmentName)
+        try setAttachments(attachments, of: try createItem(ItemFields(stored: values)))
     }
 
     private func set(_ item: Item, _ field: String, _ value: PropertyListValue?) throws(StoreError) {
-        if field == FieldTable.attachmentName {
-            if case .data(let digest)? = value { return try setAttachment(digest, of: item) }
-            return try setAttachment(nil, of: item)
-        }
+        if field == FieldTable.attachmentName { return try setAttachments(value, of: item) }
         if try item.value(forField: field) != value { try item.setValue(value, forField: field) }
     }
 

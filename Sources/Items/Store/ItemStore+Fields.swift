@@ -76,13 +76,13 @@ extension ItemStore {
         try set(try row(reference), field, value)
     }
 
-    /// Sets the SHA-256 of the bytes that go with an item. No observer is asked, as for bytes in files.
-    func setAttachment(_ digest: [UInt8]?, of item: Item) throws(StoreError) {
+    /// Sets which bytes go with an item. No observer is asked, as for bytes in files.
+    func setAttachments(_ value: PropertyListValue?, of item: Item) throws(StoreError) {
         if isReadOnly { throw readOnlyError }
         guard columns.isLive(item.row) else { throw .itemWasRemoved }
-        if columns.attachment(item.row) == digest { return }
+        if columns.attachments(item.row) == value { return }
         if isWatched { keepLatestCommit() }
-        columns.setAttachment(item.row, digest)
+        columns.setAttachments(item.row, value)
     }
 
     func set(_ row: UInt32, _ field: ItemField, _ value: PropertyListValue?) throws(StoreError) {

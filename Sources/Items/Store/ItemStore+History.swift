@@ -133,6 +133,7 @@ extension ItemStore {
     ///   - waits: whether ``durability`` counts now, and not at the end of a group.
     func settle(_ kind: CommitKind, waits: Bool = true) {
         defer { if waits, durability == .power { attachments?.synchronize() } }
+        if !columns.hasChanges { attachments?.removeUnnamed() }
         guard unsettled.groups > 0 else { return }
         let (count, hasRemovals) = unsettled
         unsettled = (0, false)
@@ -165,12 +166,8 @@ extension ItemStore {
     }
 
     private func settle(_ group: inout ChangeGroup, _ attachments: ItemAttachments, _ hasRemovals: Bool) {
-        if hasRemovals {
-            var keys: Set<String> = []
-            for change in group.changes where change.kind == .remove && columns.isRemoved(change.row) {
-                keys.insert(columns.keyString(change.row))
-            }
-            group.attachments += attachments.setAside(keys)
+        if hasRemovals || columns.attachmentField != nil {
+            group.attachments += attachments.setAside(attachments.namesLeft(by: group.changes))
         }
         group.keptBytes = group.attachments.reduce(0) { $0 + $1.byteCount }
     }

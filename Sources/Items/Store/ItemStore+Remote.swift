@@ -198,7 +198,7 @@ private struct OwnChanges {
                 var key = change.itemKey
                 let row = key.withUTF8 { columns.row(forKey: $0) }
                 if field == FieldTable.attachmentName {
-                    if row.flatMap(columns.attachment).map({ .data($0) }) == change.new { continue }
+                    if row.flatMap(columns.attachments) == change.new { continue }
                     return Self.conflict("the image of \(name) was changed by \(commit.host), and here")
                 }
                 let mine = row.flatMap { row in columns.existingField(named: field).flatMap { columns.value(row, $0) } }

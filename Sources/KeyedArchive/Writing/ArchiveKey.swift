@@ -10,7 +10,7 @@ public struct ArchiveKey: Sendable, Hashable {
     /// The displayed form of a stored key.
     ///
     /// The keys of unkeyed values are unchanged, and ambiguous keys stay escaped, so that `stored` is the inverse.
-    static func given(_ stored: String) -> String {
+    package static func given(_ stored: String) -> String {
         stored.hasPrefix("$$") && !isNumber(stored) ? String(stored.dropFirst()) : stored
     }
 

@@ -9,6 +9,7 @@ struct ItemListing {
     private let columns: Int
     private let rows: Int
     private let date: (PropertyListDate) -> String
+    private let imageCount: (Item) -> Int
     private let thumbnail: (Item) -> String?
     /// The cells of a thumbnail.
     static let thumbnailColumns = 2
@@ -19,16 +20,19 @@ struct ItemListing {
     ///   - columns: the width of the screen.
     ///   - rows: its height.
     ///   - date: the short text of a date.
+    ///   - imageCount: how many pictures an item has.
     ///   - thumbnail: an item's picture in `thumbnailColumns` cells; nil without one.
     init(
         _ items: [Item], fields: [String], columns: Int, rows: Int,
-        date: @escaping (PropertyListDate) -> String, thumbnail: @escaping (Item) -> String? = { _ in nil }
+        date: @escaping (PropertyListDate) -> String, imageCount: @escaping (Item) -> Int = { _ in 0 },
+        thumbnail: @escaping (Item) -> String? = { _ in nil }
     ) {
         self.items = items
         self.fields = fields
         self.columns = columns
         self.rows = rows
         self.date = date
+        self.imageCount = imageCount
         self.thumbnail = thumbnail
     }
 
@@ -50,6 +54,11 @@ struct ItemListing {
             let cells = values.map { TextTable.cut(cell($0, isMoney: title == "valueInDollars"), to: limit) }
             // Queried fields are shown even when the rest of the line does not fit.
             table.add(TextTable.Column(title: title, cells: cells, isNumber: isNumber))
+        }
+        let counts = shown.map(imageCount)
+        if counts.contains(where: { $0 > 1 }) {
+            let cells = counts.map { $0 > 0 ? String($0) : "" }
+            table.add(TextTable.Column(title: "images", cells: cells, isNumber: true))
         }
         let blank = String(repeating: " ", count: Self.thumbnailColumns)
         var lines = table.lines

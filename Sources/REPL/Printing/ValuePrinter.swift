@@ -90,7 +90,12 @@ package struct ValuePrinter {
     }
 
     private func table(_ items: [Item], fields: [String]) -> ItemListing {
-        ItemListing(items, fields: fields, columns: columns, rows: rowLimit, date: host.shortText) { item in
+        let imageCount = { [images = host.images] (item: Item) in
+            (try? item.itemKey).map { images.pictureFiles(forKey: $0).count } ?? 0
+        }
+        return ItemListing(
+            items, fields: fields, columns: columns, rows: rowLimit, date: host.shortText, imageCount: imageCount
+        ) { item in
             guard let pictures, pictures.graphics != nil, let key = try? item.itemKey,
                 host.images.hasImage(forKey: key),
                 let picture = try? host.images.thumbnail(forKey: key, size: 40, cornerRadius: 0)

@@ -271,10 +271,11 @@ extension REPL {
         switch host.inspect(value) {
         case .image(let image): show(image)
         case .item:
-            guard let found = values(of: "return (...).image", [value])?.first,
-                case .image(let image) = host.inspect(found)
+            guard let found = values(of: "local all = (...).images return all[1], #all", [value]),
+                let first = found.first, case .image(let image) = host.inspect(first)
             else { return complain("the item has no image") }
             show(image)
+            if case .integer(let count)? = found.last, count > 1 { print("the first of \(count) images\n") }
         default: complain(":img takes an item or an image, got \(value.typeName.withArticle)")
         }
     }

@@ -108,17 +108,17 @@ struct EncodedCommit {
         _ effects: [Effect], _ rows: ItemRows, _ field: ItemField
     ) -> [CommittedPicture] {
         // An item that left may have come again under its key in another row.
-        var digests: [[UInt8]: [UInt8]] = [:]
+        var digests: [[UInt8]: [[UInt8]]] = [:]
         for effect in effects where effect.isWhole || effect.fields.contains(field.rawValue) {
-            let digest = rows.attachment(effect.row) ?? []
-            if effect.isThere, !digest.isEmpty {
-                digests[key(effect.row, rows)] = digest
-            } else if effect.wasThere, !digest.isEmpty || effect.fields.contains(field.rawValue) {
+            let present = rows.digests(effect.row)
+            if effect.isThere, !present.isEmpty {
+                digests[key(effect.row, rows)] = present
+            } else if effect.wasThere, !present.isEmpty || effect.fields.contains(field.rawValue) {
                 digests[key(effect.row, rows), default: []] += []
             }
         }
-        return digests.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map {
-            CommittedPicture(key: $0.key, position: 0, digest: $0.value)
+        return digests.sorted { $0.key.lexicographicallyPrecedes($1.key) }.flatMap {
+            CommittedPicture.all($0.value, of: $0.key)
         }
     }
 

@@ -58,9 +58,8 @@ extension SharedPersistence: AttachmentPersistence {
     func pictures(of commits: [QueuedCommit]) -> [CommittedPicture] {
         guard let columns, columns.attachmentField != nil else { return [] }
         let keys = Set(commits.flatMap { $0.keys + $0.removed })
-        return keys.sorted { $0.lexicographicallyPrecedes($1) }.map { key in
-            let digest = Self.row(ofKey: key, in: columns).flatMap(columns.attachment)
-            return CommittedPicture(key: key, position: 0, digest: digest ?? [])
+        return keys.sorted { $0.lexicographicallyPrecedes($1) }.flatMap { key in
+            CommittedPicture.all(Self.row(ofKey: key, in: columns).map(columns.digests) ?? [], of: key)
         }
     }
 }
@@ -69,10 +68,17 @@ extension SharedPersistence: AttachmentPersistence {
 struct CommittedPicture: Sendable {
     /// The item's key, as records have it.
     let key: [UInt8]
-    /// From 0; an item has one picture as yet.
-    let position: Int32
+    /// 0: the item's record has the order, so that another order sends nothing.
+    let position: Int32 = 0
     /// The SHA-256 of the bytes; empty for none.
     let digest: [UInt8]
+
+    /// An item's pictures, each once; one without a digest says that there are none.
+    static func all(_ digests: [[UInt8]], of key: [UInt8]) -> [CommittedPicture] {
+        var known: Set<[UInt8]> = []
+        let different = digests.filter { known.insert($0).inserted }
+        return (different.isEmpty ? [[]] : different).map { CommittedPicture(key: key, digest: $0) }
+    }
 }
 
 extension [CommittedPicture] {

@@ -106,6 +106,28 @@ struct OriginalArchiveTests {
         }
     }
 
+    @Test("take the list of an item's pictures, and lose it again; a copy has none")
+    func pictures() throws {
+        try folder.write(try Self.graph("mutable values").encoded(), folder.archive)
+        func list(_ store: ItemStore, _ index: Int) -> [String]? {
+            store.columns.attachmentNames(store.columns.row(at: index))
+        }
+        let names = ["KEY-a.1", "KEY-a"]
+        var store = try folder.open()
+        try store.setAttachments(.array(names.map { .string($0) }), of: #require(store[0]))
+        try store.saveChanges()
+        store = try folder.open()
+        #expect(list(store, 0) == names && store.loadReport.notices.isEmpty)
+        _ = try store[0]?.copy()
+        try store.saveChanges()
+        store = try folder.open()
+        #expect(list(store, 0) == names && store.columns.attachments(store.columns.row(at: 2)) == nil)
+        try store.setAttachments(nil, of: #require(store[0]))
+        try store.saveChanges()
+        store = try folder.open()
+        #expect(store.columns.attachments(store.columns.row(at: 0)) == nil)
+    }
+
     @Test("take the changes of fields, and nothing else")
     func changed() throws {
         try folder.write(try Self.graph("mutable values").encoded(), folder.archive)

@@ -1,7 +1,5 @@
 import Files
-import Foundation
 import ItemsTestSupport
-import Synchronization
 import TestSupport
 import Testing
 
@@ -125,25 +123,5 @@ struct AttachmentFailureTests {
         try scene.items.commit()
         let next = try AttachmentScene(in: scene.folder)
         #expect(next.items.item(forKey: "a") != nil && next.stored("a") == 1)
-    }
-}
-
-/// Copies of a store's folders, as they were at one moment each.
-private final class Snapshots: Sendable {
-    private let folder: StoreFolder
-    private let taken = Mutex<[StoreFolder]>([])
-
-    init(of folder: StoreFolder) { self.folder = folder }
-
-    var all: [StoreFolder] { taken.withLock { $0 } }
-
-    func take() {
-        guard let copy = try? StoreFolder() else { return }
-        let manager = FileManager.default
-        for (source, target) in [(folder.path, copy.path), (folder.caches, copy.caches)] {
-            try? manager.removeItem(atPath: target)
-            try? manager.copyItem(atPath: source, toPath: target)
-        }
-        taken.withLock { $0.append(copy) }
     }
 }

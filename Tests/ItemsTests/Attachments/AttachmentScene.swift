@@ -37,6 +37,12 @@ struct AttachmentScene {
 
     func set(_ byte: UInt8, _ key: String) throws { try attachments.setBytes([byte], forKey: key) }
 
+    func setAll(_ bytes: [UInt8], _ key: String) throws {
+        try attachments.setAllBytes(bytes.map { [$0] }, forKey: key)
+    }
+
+    func all(_ key: String) throws -> [UInt8] { try attachments.allBytes(forKey: key).flatMap(\.self) }
+
     func remove(_ key: String) throws {
         try items.removeItem(#require(items.item(forKey: key)))
         try items.commit()

@@ -126,6 +126,11 @@ struct ItemCollectionTests {
         #expect(try await kept.books.attachment(forKey: book.id) == nil)
         try await kept.database.undo()
         #expect(try await kept.books.attachment(forKey: book.id) == [1, 2])
+        try await kept.books.setAttachments([[3], [1, 2], [4]], forKey: book.id)
+        #expect(try await kept.books.attachments(forKey: book.id) == [[3], [1, 2], [4]])
+        #expect(try await kept.books.attachment(forKey: book.id) == [3])
+        try await kept.database.undo()
+        #expect(try await kept.books.attachments(forKey: book.id) == [[1, 2]])
         try await kept.books.setAttachment(nil, forKey: book.id)
         #expect(try await kept.books.attachment(forKey: book.id) == nil)
         await #expect(throws: StoreError.self) {

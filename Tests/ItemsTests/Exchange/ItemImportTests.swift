@@ -137,4 +137,24 @@ struct ItemImportTests {
         try scene.items.undo()
         #expect(scene.stored("k2") == nil)
     }
+
+    @Test("several pictures of an item come in their order, those that are there", arguments: [false, true])
+    func severalPictures(isPart: Bool) throws {
+        let other = try AttachmentScene()
+        for key in ["k1", "k2"] { try other.create(key, 1) }
+        try other.setAll([3, 1, 2], "k2")
+        let exporting = options(.keyedArchive) { if isPart { $0.columns = ["name"] } }
+        let archive = try other.items.exportItems(exporting)
+        let missing = try #require(other.items.listedAttachments.last?.name)
+        let scene = try AttachmentScene()
+        let bringing = options(.keyedArchive) {
+            $0.attachment = { name in name == missing ? nil : other.stored(name).map { [$0] } }
+        }
+        let report = try scene.items.importReport(archive, path: "f", bringing)
+        #expect((report.created, report.pictures) == (2, 3))
+        #expect(try scene.all("k2") == [3, 1] && scene.all("k1") == [1])
+        #expect(try scene.items.item(forKey: "k2")?.customFieldNames == [])
+        try scene.items.undo()
+        #expect(scene.folder.attachmentNames.isEmpty)
+    }
 }

@@ -33,6 +33,7 @@ struct SharedReadsTests {
             "name": "return k.name", "serialNumber": "return k.serialNumber",
             "valueInDollars": "return k.valueInDollars",
             "dateCreated": "return k.dateCreated", "itemKey": "return k.itemKey", "image": "return k.image",
+            "images": "return k.images",
             "copy": "return k:copy()", "fields": "return k:fields()", "index": "return k.room",
             "tostring": "return tostring(k)", "set": "k.name = 'vase'", "setOther": "k.room = nil",
         ],

@@ -89,21 +89,34 @@ final class ItemBinding {
         let images = images
         cls.property(
             "image",
-            "The image under its key; assigning stores one, nil removes it. A picture that could not be opened in the same line does not: it is an error, and the old one stays.",
+            "The image under its key, the first of images; assigning stores one in its place, nil removes it, and the next is the first. A picture that could not be opened in the same line does not: it is an error, and the old one stays.",
             get: { item -> Image? in
                 let key = try item.itemKey
                 return images.store.hasImage(forKey: key) ? try images.store.image(forKey: key) : nil
             },
-            set: { [unowned host] item, image in
+            set: { [unowned self] item, image in
                 let key = try item.itemKey
                 if let image { return try images.store.setImage(image, forKey: key) }
-                guard let failure = images.failureToOpen(in: host.state) else {
-                    return try images.store.deleteImage(forKey: key)
-                }
-                if images.store.hasImage(forKey: key) { throw failure }
-                let name = try item.name
-                host.logger.warning("\(name.debugDescription) gets no picture: \(failure)")
+                if try meansRemoval(item) { try images.store.deleteImage(forKey: key) }
             })
+        cls.property(
+            "images", .optional(.array(Image.luaType)),
+            "Its images, in order: a copy. Assign an array to set all of them: those that it has, in whatever order, and those of other items keep their bytes; nil or an empty array removes all.",
+            set: { [unowned self, unowned host] item, call in
+                let key = try item.itemKey
+                if call.isNil(0) {
+                    if try meansRemoval(item) { try images.store.setImages([], forKey: key) }
+                    return
+                }
+                let pictures: PictureArray
+                do throws(LuaMismatch) { pictures = try PictureArray(lua: call.value(0)) } catch {
+                    throw images.failureToOpen(in: host.state) ?? error
+                }
+                try images.store.setImages(pictures.images, forKey: key)
+            }
+        ) { [unowned host] item, call in
+            call.returns(try images.store.images(forKey: item.itemKey).luaValue(in: host.state))
+        }
         cls.method(
             "copy", [], "A deep copy with a new key, at the end of the store.",
             example: "return items:createItem{ name = \"Lamp\" }:copy().name"
@@ -116,14 +129,24 @@ final class ItemBinding {
         cls.metamethod("__tostring") { item, call in call.returns(item.description(of: clock.text)) }
     }
 
+    /// Whether nil was assigned to remove what is there, and not since a picture could not be opened in the same line.
+    private func meansRemoval(_ item: Item) throws -> Bool {
+        guard let failure = images.failureToOpen(in: host.state) else { return true }
+        if try images.store.hasImage(forKey: item.itemKey) { throw failure }
+        let name = try item.name
+        host.logger.warning("\(name.debugDescription) gets no picture: \(failure)")
+        return false
+    }
+
     /// A method's name is no field; a name one slip away from a field of the domain is stored, and warned about once.
     func checkName(_ name: String) throws {
         let declaration = host.state.declarations["Item", .class]
         if let method = declaration?.functions.first(where: { $0.name == name }) {
             throw LuaError(.argument, "Item.\(method.name) is a method and can be no field: choose another name")
         }
-        if name == "image" {
-            throw LuaError(.argument, "Item.image is the item's picture and can be no field: assign it to the item")
+        if name == "image" || name == "images" {
+            let what = name == "image" ? "is the item's picture" : "are the item's pictures"
+            throw LuaError(.argument, "Item.\(name) \(what) and can be no field: assign to the item")
         }
         guard !warned.contains(name), host.items.existingField(named: name) == nil else { return }
         guard
