@@ -11,16 +11,10 @@ struct ConfigurationReport {
 
     var lines: [String] {
         var table = TextTable(columns: .max)
-        let values = Setting.allCases.map { setting in
-            (setting, settings.values[setting] ?? SettingsInForce.Value(text: nil, origin: .standard))
-        }
-        table.add(.init(title: "setting", cells: ["container"] + Setting.names))
-        table.add(
-            .init(
-                title: "value",
-                cells: [configured.container.displayPath]
-                    + values.map { setting, value in value.text.map { $0 + setting.unit } ?? "none" }))
-        table.add(.init(title: "from", cells: [containerOrigin] + values.map(\.1.origin.rawValue)))
+        let values = settings.values
+        table.add(.init(title: "setting", cells: ["container"] + values.map(\.setting.rawValue)))
+        table.add(.init(title: "value", cells: [configured.container.displayPath] + values.map(\.shown)))
+        table.add(.init(title: "from", cells: [containerOrigin] + values.map(\.origin.rawValue)))
         return table.lines + [""] + grantLines + settings.notes
     }
 

@@ -15,11 +15,14 @@ struct SettingsInForce {
     }
 
     struct Value {
+        var setting: Setting
+        /// Nil for no limit.
         var text: String?
         var origin: Origin
     }
 
-    private(set) var values: [Setting: Value] = [:]
+    /// In the order of the settings. A dictionary of them would have the runtime look for its key's conformance: 3 ms.
+    private(set) var values: [Value] = []
     /// Preferences without effect, and why.
     private(set) var notes: [String] = []
 
@@ -29,32 +32,29 @@ struct SettingsInForce {
     ///   - container: the container; it need not exist.
     /// - Throws: the exit status, for a configured value that is none.
     init(_ options: HostOptions, _ configured: [String: String], in container: Container) throws {
-        let given: [Setting: String?] = [
-            .timeLimit: options.timeLimit.map(Self.text), .memoryLimit: options.memoryLimit.map(String.init),
-            .durability: options.durability?.rawValue, .logLevel: options.logLevel?.rawValue,
-        ]
         let preferences = Self.preferences(of: container)
         for setting in Setting.allCases {
-            if let text = given[setting] ?? nil {
-                values[setting] = Value(text: text, origin: .commandLine)
+            if let text = Self.given(setting, in: options) {
+                values.append(Value(setting: setting, text: text, origin: .commandLine))
                 continue
             }
-            var value = Value(text: setting.standard, origin: .standard)
+            var value = Value(setting: setting, text: setting.standard, origin: .standard)
             if let text = configured[setting.rawValue] {
                 guard setting.accepts(text) else {
                     throw CommandFailure.exit(
                         .badData, "the configuration's \(setting.rawValue) is '\(text)': it takes \(setting.range)")
                 }
-                value = Value(text: text, origin: .configuration)
+                value = Value(setting: setting, text: text, origin: .configuration)
             }
-            if let preference = preferences[setting.rawValue] { narrow(&value, to: preference, setting, container) }
-            values[setting] = value
+            if let preference = preferences[setting.rawValue] { narrow(&value, to: preference, container) }
+            values.append(value)
         }
     }
 
     private mutating func narrow(
-        _ value: inout Value, to preference: PropertyListValue, _ setting: Setting, _ container: Container
+        _ value: inout Value, to preference: PropertyListValue, _ container: Container
     ) {
+        let setting = value.setting
         let wanted: Double? =
             switch preference {
             case .integer(let number): Double(number)
@@ -71,7 +71,16 @@ struct SettingsInForce {
             notes.append("the preference \(setting.rawValue) of \(container.displayPath) is passed over: \(reason)")
             return
         }
-        if wanted < limit { value = Value(text: text, origin: .preference) }
+        if wanted < limit { value = Value(setting: setting, text: text, origin: .preference) }
+    }
+
+    private static func given(_ setting: Setting, in options: HostOptions) -> String? {
+        switch setting {
+        case .timeLimit: options.timeLimit.map(text)
+        case .memoryLimit: options.memoryLimit.map { "\($0)" }
+        case .durability: options.durability?.rawValue
+        case .logLevel: options.logLevel?.rawValue
+        }
     }
 
     private static func preferences(of container: Container) -> [String: PropertyListValue] {
@@ -84,15 +93,18 @@ struct SettingsInForce {
 
     /// For one line: `time-limit 60 s (config), …`.
     var summary: String {
-        Setting.allCases.map { setting in
-            let value = values[setting]
-            return
-                "\(setting.rawValue) \(value?.text.map { $0 + setting.unit } ?? "none") (\((value?.origin ?? .standard).rawValue))"
-        }.joined(separator: ", ")
+        values.map { "\($0.setting.rawValue) \($0.shown) (\($0.origin.rawValue))" }.joined(separator: ", ")
     }
 
-    var timeLimit: Double? { values[.timeLimit]?.text.flatMap(Double.init) }
-    var memoryLimit: Int? { values[.memoryLimit]?.text.flatMap { Int($0) } }
-    var durability: Durability { values[.durability]?.text.flatMap { Durability(rawValue: $0) } ?? .process }
-    var logLevel: Logger.Level { values[.logLevel]?.text.flatMap { Logger.Level(rawValue: $0) } ?? .info }
+    var timeLimit: Double? { text(of: .timeLimit).flatMap(Double.init) }
+    var memoryLimit: Int? { text(of: .memoryLimit).flatMap { Int($0) } }
+    var durability: Durability { text(of: .durability).flatMap { Durability(rawValue: $0) } ?? .process }
+    var logLevel: Logger.Level { text(of: .logLevel).flatMap { Logger.Level(rawValue: $0) } ?? .info }
+
+    private func text(of setting: Setting) -> String? { values.first { $0.setting == setting }?.text }
+}
+
+extension SettingsInForce.Value {
+    /// The value with its unit.
+    var shown: String { text.map { $0 + setting.unit } ?? "none" }
 }
