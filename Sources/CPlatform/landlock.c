@@ -35,8 +35,12 @@ enum {
     read_directory = 1 << 3,
     remove_directory = 1 << 4,
     remove_file = 1 << 5,
+    make_character_device = 1 << 6,
     make_directory = 1 << 7,
     make_regular = 1 << 8,
+    make_socket = 1 << 9,
+    make_pipe = 1 << 10,
+    make_block_device = 1 << 11,
     make_link = 1 << 12,
     all_of_abi_1 = (1 << 13) - 1,
     refer = 1 << 13,          /* ABI 2 */
@@ -45,6 +49,10 @@ enum {
 };
 enum { network_bind = 1 << 0, network_connect = 1 << 1 };
 enum { scope_abstract_socket = 1 << 0, scope_signal = 1 << 1 };
+
+static const uint64_t changes = write_file | remove_directory | remove_file | make_character_device | make_directory |
+                                make_regular | make_socket | make_pipe | make_block_device | make_link | refer |
+                                truncate_file;
 
 static uint64_t known(int abi) {
     uint64_t rights = all_of_abi_1;
@@ -75,8 +83,15 @@ int cubby_landlock_ruleset(int abi, int deny_network, int deny_scopes) {
     return result < 0 ? -errno : (int)result;
 }
 
+int cubby_landlock_change_ruleset(int abi) {
+    struct ruleset_attributes attributes = {.file_system = changes & known(abi)};
+    long result = syscall(__NR_landlock_create_ruleset, &attributes, sizeof attributes.file_system, 0);
+    return result < 0 ? -errno : (int)result;
+}
+
 int cubby_landlock_allow(int ruleset, int abi, int path, int is_directory, int uses) {
     uint64_t rights = 0;
+    if (uses & CUBBY_LANDLOCK_CHANGE) rights |= changes;
     if (uses & CUBBY_LANDLOCK_READ) rights |= read_file | read_directory;
     if (uses & CUBBY_LANDLOCK_EXECUTE) rights |= execute | read_file | read_directory;
     /* Scripts cannot create devices, sockets and pipes. */
@@ -110,6 +125,11 @@ int cubby_landlock_abi(void) { return -ENOSYS; }
 
 int cubby_landlock_ruleset(int abi, int deny_network, int deny_scopes) {
     (void)abi, (void)deny_network, (void)deny_scopes;
+    return -ENOSYS;
+}
+
+int cubby_landlock_change_ruleset(int abi) {
+    (void)abi;
     return -ENOSYS;
 }
 

@@ -25,6 +25,17 @@ enum CommandFailure {
         exit(error.isMisplaced ? .badData : .inputOutput, error.message + advice)
     }
 
+    /// Reports a configuration that cannot be used; what was changed has to be approved.
+    static func exit(_ error: ConfigurationError, _ container: Container) -> ExitCode {
+        switch error {
+        case .file: exit(.inputOutput, error.message)
+        case .damaged: exit(.badData, error.message)
+        case .exposed, .noHome, .inContainer: exit(.usage, error.message)
+        case .changed:
+            exit(.usage, "\(error.message). cubby --container \(container.displayPath) config approve approves it")
+        }
+    }
+
     /// Writes a message to standard error; data in it must be escaped already.
     static func say(_ message: String) {
         StandardErrorLogHandler.writeToStandardError("cubby: \(message)\n")

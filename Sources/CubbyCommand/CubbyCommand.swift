@@ -25,6 +25,7 @@ struct CubbyCommand: ParsableCommand {
             cubby inspect | convert | check FILE … [<options>]
             cubby inspect PATH … --json-lines | --find TEXT
             cubby shared init | migrate | grant | status | push | pull URL
+            cubby config [set | grant | revoke | approve …] [<options>]
             cubby attach | backup | restore | doctor | api | init [<options>]
             """,
         discussion: """
@@ -36,7 +37,8 @@ struct CubbyCommand: ParsableCommand {
         subcommands: [
             StartCommand.self, RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self,
             ImportCommand.self, ExportCommand.self, InspectCommand.self, ConvertCommand.self, CheckCommand.self,
-            GalleryCommand.self, DoctorCommand.self, SharedCommand.self, APICommand.self, InitCommand.self,
+            GalleryCommand.self, ConfigCommand.self, DoctorCommand.self, SharedCommand.self, APICommand.self,
+            InitCommand.self,
         ],
         defaultSubcommand: StartCommand.self)
 
@@ -104,7 +106,9 @@ struct CubbyCommand: ParsableCommand {
         else { return nil }
         let position = words.count - start.arguments.count
         // Its own commands take the options.
-        if word == SharedCommand.configuration.commandName, start.arguments.count > 1 {
+        if [SharedCommand.configuration, ConfigCommand.configuration].contains(where: { $0.commandName == word }),
+            start.arguments.count > 1, !start.arguments[1].hasPrefix("-")
+        {
             return [word, words[position + 1]] + words[..<position] + words[(position + 2)...]
         }
         return [word] + words[..<position] + words[(position + 1)...]
@@ -113,6 +117,6 @@ struct CubbyCommand: ParsableCommand {
     /// The commands with the options of ``StartCommand``.
     private static let commandsOfHosts: [any ParsableCommand.Type] = [
         RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
-        GalleryCommand.self, ImportCommand.self, ExportCommand.self, SharedCommand.self,
+        GalleryCommand.self, ImportCommand.self, ExportCommand.self, SharedCommand.self, ConfigCommand.self,
     ]
 }

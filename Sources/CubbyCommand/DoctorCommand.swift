@@ -31,7 +31,9 @@ struct DoctorCommand: ParsableCommand {
             let folder = MemoryContainer.parent()
             lines.append(("container", "in memory: a new folder in \(folder) for each run, the items in the process"))
         } else {
-            describeContainer(try ContainerArgument.locate(container), &lines, &advice)
+            let container = try ContainerArgument.locate(container)
+            describeContainer(container, &lines, &advice)
+            try describeConfiguration(of: container, &lines, &advice)
         }
         describeFences(&lines, &advice)
         let source = MemoryPressureSource.find()
@@ -98,6 +100,40 @@ struct DoctorCommand: ParsableCommand {
         }
     }
 
+    private func describeConfiguration(
+        of container: Container, _ lines: inout [(String, String)], _ advice: inout [String]
+    ) throws {
+        var configuration = Configuration()
+        do throws(ConfigurationError) {
+            guard let folder = ConfigurationFolder.locate() else { throw ConfigurationError.noHome }
+            let file = try ConfigurationFile(for: container, in: folder)
+            let path = DisplayPath.abbreviate(file.path)
+            if let read = try file.read() {
+                configuration = read
+                let permissions = (try? PosixFileLayer().status(file.path))??.permissions ?? 0
+                lines.append(("configuration", "\(path), mode \(String(permissions, radix: 8))"))
+                let changed = read.unapproved(for: file.identity)
+                if !changed.isEmpty {
+                    let error = ConfigurationError.changed(path: file.path, parts: changed)
+                    advice.append(
+                        "\(error.message). cubby --container \(container.displayPath) config approve approves it.")
+                }
+            } else {
+                lines.append(("configuration", "none; cubby config set and grant make \(path)"))
+            }
+        } catch {
+            lines.append(("configuration", "not used"))
+            advice.append(error.message)
+        }
+        let settings = try SettingsInForce(HostOptions.parse([]), configuration.settings, in: container)
+        lines.append(("settings", settings.summary))
+        advice += settings.notes
+        for grant in configuration.grants {
+            lines.append(("grant", "\(grant.title), \(grant.state.rawValue) \(grant.time)"))
+            if grant.state == .changed { advice.append("\(grant.title) is not what was granted: grant it anew.") }
+        }
+    }
+
     private func describeFences(_ lines: inout [(String, String)], _ advice: inout [String]) {
         lines.append(("path fence", PathFence(base: "/").method))
         if let abi = Landlock.abi {
@@ -110,6 +146,7 @@ struct DoctorCommand: ParsableCommand {
                 ))
         } else {
             lines.append(("kernel fence", "none: \(LandlockError.unsupported.message)"))
+            advice.append("Programs that scripts start can write the configuration: only its approval tells of that.")
             advice.append(
                 "Scripts are held by the path fence alone; --require-sandbox refuses to run them here. Landlock needs Linux 5.13 or newer, with landlock in /sys/kernel/security/lsm."
             )

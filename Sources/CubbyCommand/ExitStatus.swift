@@ -40,7 +40,8 @@ enum ExitStatus: Int32 {
     ///   - isWatched: whether a user at a prompt has seen the failures.
     /// - Returns: the status.
     static func ofSession(_ host: ScriptHost, script: Int32, isStrict: Bool?, isWatched: Bool) -> Int32 {
-        let status = host.exitCode ?? script
+        var status = host.exitCode ?? script
+        if status == scriptError.rawValue, host.hasRefusedChangedProgram { status = usage.rawValue }
         let hasLostSave = host.saveFailure != nil
         let hasFailures = host.handlerFailureCount > 0
         switch isStrict {

@@ -4,6 +4,7 @@ import Files
 public import Items
 public import Logging
 import Scripting
+import Wording
 
 /// The options that every command with a host takes.
 struct HostOptions: ParsableArguments {
@@ -78,8 +79,8 @@ struct HostOptions: ParsableArguments {
         help: "Let require load C modules: they run outside of the sandbox and of all limits.")
     var allowFFI = false
 
-    @Option(help: "What each commit survives: process (kill -9) or power (a power cut).")
-    var durability: Durability = .process
+    @Option(help: "What each commit survives: process (kill -9), if not given, or power (a power cut).")
+    var durability: Durability?
 
     // A value may begin with a sign, so that its error is reported, rather than a missing value.
     @Option(parsing: .unconditional, help: ArgumentHelp("Megabytes that Lua may use.", valueName: "mb"))
@@ -95,8 +96,9 @@ struct HostOptions: ParsableArguments {
     var strict: Bool?
 
     @Option(
-        help: ArgumentHelp("The least important messages shown: debug, info, warning or error.", valueName: "level"))
-    var logLevel: Logger.Level = .info
+        help: ArgumentHelp(
+            "The least important messages shown: debug, info, if not given, warning or error.", valueName: "level"))
+    var logLevel: Logger.Level?
 
     @Option(
         help: ArgumentHelp(
@@ -122,11 +124,13 @@ struct HostOptions: ParsableArguments {
         if onlyPathFence, onlyKernelFence {
             throw ValidationError("--only-path-fence and --only-kernel-fence leave no fence between them: give one.")
         }
-        if let memoryLimit, !(1...1_000_000).contains(memoryLimit) {
-            throw ValidationError("--memory-limit takes megabytes from 1.")
-        }
-        if let timeLimit, !(timeLimit > 0 && timeLimit.isFinite) {
-            throw ValidationError("--time-limit takes seconds above 0.")
+        let limits: [(Setting, String?)] = [
+            (.memoryLimit, memoryLimit.map { "\($0)" }), (.timeLimit, timeLimit.map { "\($0)" }),
+        ]
+        for (setting, given) in limits {
+            if let given, !setting.accepts(given) {
+                throw ValidationError("--\(setting.rawValue) takes \(setting.range).")
+            }
         }
         for (name, given) in [("--callback-time", callbackTime), ("--background-time", backgroundTime)] {
             if let given, !(given > 0 && given <= 3600) {
@@ -157,14 +161,19 @@ struct HostOptions: ParsableArguments {
         }
         options.isReadOnly = readOnly
         options.runsInitScript = !noInit
-        options.durability = durability
-        options.memoryLimit = memoryLimit.map { $0 << 20 }
+        let configured = try ConfiguredContainer(located, asks: asks)
+        let settings = try SettingsInForce(self, configured.settings, in: located)
+        for note in settings.notes { CommandFailure.say(VisibleText.line(note)) }
+        options.durability = settings.durability
+        options.memoryLimit = settings.memoryLimit.map { $0 << 20 }
         options.limitsProcess = true
-        options.timeLimit = timeLimit
+        options.timeLimit = settings.timeLimit
         options.allowsNativeModules = allowFFI
-        options.readable = allowRead
-        options.writable = allowWrite
-        options.logLevel = logLevel
+        options.readable = allowRead + configured.paths(.read)
+        options.writable = allowWrite + configured.paths(.write)
+        options.programs = configured.programs
+        options.programApproved = configured.approve
+        options.logLevel = settings.logLevel
         options.logForm = logFormat
         options.bundles = bundles(of: located)
         options.watchesInitScript = watch

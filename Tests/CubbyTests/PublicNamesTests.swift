@@ -18,7 +18,7 @@ import Testing
         FenceAccess.self, FencedFileLayer.self, LifeCycleCause.self,
         LoopTimer.self, LoopWatch.self, MemoryContainer.self, NotificationToken.self,
         OpenedContainer.self,
-        PathFence.self, ReadyEvents.self, SignalMask.self, StandardErrorLogHandler.self,
+        PathFence.self, ProgramGrant.self, ReadyEvents.self, SignalMask.self, StandardErrorLogHandler.self,
     ]
 
     // CSV

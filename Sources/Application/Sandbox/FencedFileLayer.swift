@@ -13,6 +13,8 @@ public struct FencedFileLayer: PathLayer {
 
     public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
         let place = try fence.place(path, access == .read ? .read : .readWrite, .open)
+        // Before the file is made.
+        if access.flags & O_CREAT != 0 { try fence.checkFolderNotClosed(of: place, path) }
         // Non-blocking: a pipe's other end may never be opened.
         let descriptor = try fence.open(
             place, path, flags: access.flags | O_NONBLOCK | O_NOCTTY, permissions: permissions, .open)
@@ -140,6 +142,10 @@ public struct FencedFileLayer: PathLayer {
     public func list(_ path: String) throws(FileError) -> [String] {
         let place = try fence.place(path, .read, .list)
         let descriptor = try fence.open(place, path, flags: O_RDONLY | O_DIRECTORY, .list)
+        do throws(FileError) { try fence.checkNotClosed(descriptor, path) } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
         return try DirectoryEntries.names(descriptor: descriptor, path: path)
     }
 

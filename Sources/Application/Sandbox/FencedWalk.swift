@@ -87,7 +87,9 @@ package final class FencedWalk {
         let place = try fence.place(folder.path, .read, .list)
         let flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW)
         let descriptor = try fence.open(place, folder.path, flags: flags, .list)
-        return (folder, try FolderStream(descriptor: descriptor, path: folder.path))
+        let entries = try FolderStream(descriptor: descriptor, path: folder.path)
+        try fence.checkNotClosed(entries.descriptor, folder.path)
+        return (folder, entries)
     }
 
     /// An entry of a folder; nil for one that is left out.

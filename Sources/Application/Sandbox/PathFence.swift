@@ -20,6 +20,8 @@ public final class PathFence: Sendable {
     private struct State: Sendable {
         var grants: [FenceGrant] = []
         var closed: [String] = []
+        /// Folders whose contents are closed as well.
+        var closedFolders: [String] = []
     }
 
     /// A fence without grants.
@@ -75,6 +77,14 @@ public final class PathFence: Sendable {
         if real != absolute { state.withLock { $0.closed.append(real) } }
     }
 
+    /// Closes a folder and its contents like a file. Its contents are reached directly in it, or not at all.
+    ///
+    /// - Parameter path: without links; it need not exist yet.
+    package func close(folder path: String) {
+        close(path)
+        state.withLock { $0.closedFolders.append(path) }
+    }
+
     /// The fence's decision on a path; opens nothing.
     ///
     /// - Parameters:
@@ -114,7 +124,9 @@ public final class PathFence: Sendable {
     private func locate(_ path: String, _ access: FenceAccess) -> Result<Place, Refusal> {
         let absolute = PathText.absolute(path, from: base)
         return state.withLock { state in
-            if state.closed.contains(absolute) {
+            if state.closed.contains(absolute)
+                || state.closedFolders.contains(where: { absolute.hasPrefix($0 + "/") })
+            {
                 return .failure(Refusal(value: .closed(path: absolute)))
             }
             var best: Place?
@@ -185,14 +197,25 @@ public final class PathFence: Sendable {
     ) throws(FileError) {
         // Status queries are harmless: the existence of a folder with a closed file is no secret.
         if operation == .status { return }
-        let closed = state.withLock { $0.closed }
+        let (closed, folders) = state.withLock { ($0.closed, $0.closedFolders) }
         if closed.isEmpty { return }
         var own = stat()
+        guard fstat(folder, &own) == 0 else { throw FileError(operation, path, code: errno) }
+        for closed in folders where Self.names(closed, own) {
+            throw FileError(operation, path, code: EACCES, reason: Self.hostsOwn)
+        }
         guard fstatat(folder, name, &own, AT_SYMLINK_NOFOLLOW) == 0 else {
             // A file that does not exist yet is identified by its folder and its name.
             guard fstat(folder, &own) == 0 else { throw FileError(operation, path, code: errno) }
-            for path in closed where PathText.name(of: path) == name && Self.names(PathText.parent(of: path), own) {
-                throw FileError(operation, path, code: EACCES, reason: Self.hostsOwn)
+            for closedPath in closed {
+                var ancestor = closedPath
+                // A folder that is moved there could hold the closed file.
+                while ancestor == closedPath || (operation == .rename && ancestor != "/") {
+                    if PathText.name(of: ancestor) == name, Self.names(PathText.parent(of: ancestor), own) {
+                        throw FileError(operation, path, code: EACCES, reason: Self.hostsOwn)
+                    }
+                    ancestor = PathText.parent(of: ancestor)
+                }
             }
             return
         }
@@ -208,6 +231,20 @@ public final class PathFence: Sendable {
         }
     }
 
+    /// Refuses a path directly in a closed folder, by whatever links the folder was reached.
+    func checkFolderNotClosed(of place: Place, _ path: String) throws(FileError) {
+        let folders = state.withLock { $0.closedFolders }
+        guard !folders.isEmpty, !place.rest.isEmpty else { return }
+        let folder = Place(grant: place.grant, rest: PathText.parent(of: place.rest))
+        let descriptor = try open(folder, path, flags: cubby_open_path | O_DIRECTORY, .open)
+        defer { Glibc.close(descriptor) }
+        var own = stat()
+        guard fstat(descriptor, &own) == 0 else { throw FileError(.open, path, code: errno) }
+        guard !folders.contains(where: { Self.names($0, own) }) else {
+            throw FileError(.open, path, code: EACCES, reason: Self.hostsOwn)
+        }
+    }
+
     private static let hostsOwn = "it is a file of the host's own"
 
     /// Whether a path leads to the file of a status.
@@ -220,9 +257,12 @@ public final class PathFence: Sendable {
     func checkNotClosed(_ descriptor: Int32, _ path: String) throws(FileError) {
         var own = stat()
         guard fstat(descriptor, &own) == 0 else { throw FileError(.open, path, code: errno) }
-        for closed in state.withLock({ $0.closed }) where Self.names(closed, own) {
-            throw FileError(.open, path, code: EACCES, reason: Self.hostsOwn)
+        let (closed, folders) = state.withLock { ($0.closed, $0.closedFolders) }
+        let contents = folders.lazy.flatMap { folder in
+            ((try? PosixFileLayer().list(folder)) ?? []).map { PathText.join(folder, $0) }
         }
+        guard !closed.contains(where: { Self.names($0, own) }), !contents.contains(where: { Self.names($0, own) })
+        else { throw FileError(.open, path, code: EACCES, reason: Self.hostsOwn) }
     }
 
     static func error(_ operation: FileError.Operation, _ path: String, code: Int32) -> FileError {

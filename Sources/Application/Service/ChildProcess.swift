@@ -16,15 +16,61 @@ package final class ChildProcess {
     ///
     /// - Parameters:
     ///   - words: its path, or a name in PATH, and its arguments.
+    ///   - program: the file that is started; found by the first word if not given.
+    ///   - folder: a folder that it cannot change, where the kernel has Landlock.
     ///   - input: its standard input; this process's own if not given.
     ///   - output: its standard output; this process's own if not given.
     /// - Throws: `FileError` when it cannot be started.
-    package init(_ words: [String], input: Int32? = nil, output: Int32? = nil) throws(FileError) {
+    package init(
+        _ words: [String], program: ProgramFile? = nil, closing folder: ClosedFolder? = nil, input: Int32? = nil,
+        output: Int32? = nil
+    ) throws(FileError) {
+        // Buffered output must precede the program's output.
+        cubby_flush_output()
+        let descriptor = program?.descriptor
+        let staysOpen = program?.isScript == true
+        defer { withExtendedLifetime(program) {} }
+        let start: @Sendable () -> Outcome = {
+            Self.spawn(words, descriptor, staysOpen: staysOpen, input: input, output: output)
+        }
+        switch folder.map({ Self.restricted($0, start) }) ?? start() {
+        case .started(let process): processIdentifier = process
+        case .failed(let code, let reason): throw FileError(.open, words.first ?? "", code: code, reason: reason)
+        }
+    }
+
+    private enum Outcome: Sendable {
+        case started(pid_t)
+        case failed(Int32, reason: String? = nil)
+    }
+
+    /// Starts it on a thread of its own: restrictions are a thread's, and its children's.
+    private static func restricted(_ folder: ClosedFolder, _ start: @escaping @Sendable () -> Outcome) -> Outcome {
+        guard Landlock.abi != nil else { return start() }
+        let caller = UInt(bitPattern: Int(pthread_self()))
+        let thread = WorkerThread { () -> Outcome in
+            // This thread's restrictions would stay.
+            guard UInt(bitPattern: Int(pthread_self())) != caller else {
+                return .failed(EAGAIN)
+            }
+            do throws(LandlockError) { try Landlock.closeThread(folder) } catch {
+                return .failed(EACCES, reason: error.message)
+            }
+            return start()
+        }
+        return thread.join() ?? .failed(EAGAIN)
+    }
+
+    private static func spawn(
+        _ words: [String], _ program: Int32?, staysOpen: Bool, input: Int32?, output: Int32?
+    ) -> Outcome {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
         if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+        // An interpreter opens the script by this name.
+        if let program, staysOpen { posix_spawn_file_actions_adddup2(&actions, program, program) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -38,11 +84,9 @@ package final class ChildProcess {
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var process: pid_t = 0
-        // Buffered output must precede the program's output.
-        cubby_flush_output()
-        let code = posix_spawnp(&process, words.first ?? "", &actions, &attributes, &arguments, environ)
-        guard code == 0 else { throw FileError(.open, words.first ?? "", code: code) }
-        processIdentifier = process
+        let path = program.map { "/proc/self/fd/\($0)" } ?? words.first ?? ""
+        let code = posix_spawnp(&process, path, &actions, &attributes, &arguments, environ)
+        return code == 0 ? .started(process) : .failed(code)
     }
 
     /// A descriptor that becomes readable when the program has ended, for an event loop; the caller closes it. Negative

@@ -189,6 +189,8 @@ enum {
     /* Terminal and device controls on devices opened later (ABI 5). */
     CUBBY_LANDLOCK_DEVICE = 8,
     CUBBY_LANDLOCK_REMOVE_FOLDER = 16,
+    /* Every change of files and folders, with devices, sockets and pipes. */
+    CUBBY_LANDLOCK_CHANGE = 32,
 };
 
 /* The kernel's Landlock ABI, 1 or more; -ENOSYS or -EOPNOTSUPP where there is none. */
@@ -197,6 +199,9 @@ int cubby_landlock_abi(void);
 /* Makes a ruleset for all file system rights of the ABI; with `deny_network` also TCP bind and connect (ABI 4), and
    with `deny_scopes` signals to and abstract sockets of outside processes (ABI 6). A descriptor. */
 int cubby_landlock_ruleset(int abi, int deny_network, int deny_scopes);
+
+/* Makes a ruleset for changes alone: reading and executing stay as they are. A descriptor. */
+int cubby_landlock_change_ruleset(int abi);
 
 /* Allows uses beneath a path, which is open with O_PATH. */
 int cubby_landlock_allow(int ruleset, int abi, int path, int is_directory, int uses);

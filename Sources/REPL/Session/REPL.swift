@@ -1,4 +1,4 @@
-import Application
+public import Application
 import Files
 import Glibc
 public import Images
@@ -304,8 +304,26 @@ public final class REPL: HostFrontEnd {
 
     /// Asks on the terminal; events are served meanwhile.
     public func consent(to access: PathConsent.Access, path: String) -> PathConsent {
-        guard isInputTerminal else { return .no }
         let verb = access == .reading ? "Allow reading" : "Allow writing"
+        // A line break in a path must not end the question.
+        let place = VisibleText.line(DisplayPath.abbreviate(path))
+        return ask("\(verb) \(place)? [y]es, its whole [f]older, [n]o: ", PathConsent.init) ?? .no
+    }
+
+    public func consent(toChanged program: ProgramGrant) -> Bool {
+        let place = VisibleText.line(DisplayPath.abbreviate(program.path))
+        return ask("\(place) has changed since it was granted. Approve it as it is now? [y]es, [n]o: ") { answer in
+            switch PathConsent(answer: answer) {
+            case .yes: true
+            case .no: false
+            case .folder, nil: nil
+            }
+        } ?? false
+    }
+
+    /// Asks until there is an answer; nil at the end of input, after Ctrl-C, and without a terminal.
+    private func ask<Answer>(_ question: String, _ answer: (String) -> Answer?) -> Answer? {
+        guard isInputTerminal else { return nil }
         // The answer is edited by the kernel; keys typed before the question are not part of it.
         mode.leave()
         let asked = MonotonicTime.now()
@@ -313,18 +331,15 @@ public final class REPL: HostFrontEnd {
             secondsOfQuestions += MonotonicTime.now().seconds(since: asked)
             waitWithKeys()
         }
-        // A line break in a path must not end the question.
-        let place = VisibleText.line(DisplayPath.abbreviate(path))
         while true {
             tcflush(STDIN_FILENO, TCIFLUSH)
-            put(Array("\(verb) \(place)? [y]es, its whole [f]older, [n]o: ".utf8))
+            put(Array(question.utf8))
             let reply = nextInput { $0.contains(0x0A) }
-            // The end of input, and Ctrl-C, are a refusal.
             guard let end = reply.firstIndex(of: 0x0A) else {
                 put([0x0A])
-                return .no
+                return nil
             }
-            if let answer = PathConsent(answer: String(decoding: reply[..<end], as: UTF8.self)) { return answer }
+            if let answer = answer(String(decoding: reply[..<end], as: UTF8.self)) { return answer }
         }
     }
 

@@ -47,6 +47,8 @@ public struct FenceReport: Sendable, Hashable {
         // The host removes the container at the end, which changes the folder above.
         if options.container.isTemporary { rules.removeFolders.append(PathText.parent(of: options.container.path)) }
         rules.readWrite += options.writable
+        rules.execute += options.programs.map(\.path)
+        rules.optional.formUnion(options.programs.map(\.path))
         rules.readOnly += options.readable + options.modulePaths + bundles.map(\.path)
         if options.usesLuaTrees {
             rules.readOnly += LuaTrees.granted

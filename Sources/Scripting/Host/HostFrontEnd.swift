@@ -1,3 +1,4 @@
+public import Application
 public import Images
 
 /// The user interface of a host: a REPL, or standard output alone.
@@ -18,6 +19,8 @@ public protocol HostFrontEnd: AnyObject {
     func show(help text: String) -> Bool
     /// Asks the user whether scripts may read or write a path outside the container.
     func consent(to access: PathConsent.Access, path: String) -> PathConsent
+    /// Asks the user whether scripts may start a program whose file has changed since it was granted.
+    func consent(toChanged program: ProgramGrant) -> Bool
 }
 
 extension HostFrontEnd {
@@ -29,6 +32,7 @@ extension HostFrontEnd {
     public func show(_ image: Image) {}
     public func show(help text: String) -> Bool { false }
     public func consent(to access: PathConsent.Access, path: String) -> PathConsent { .no }
+    public func consent(toChanged program: ProgramGrant) -> Bool { false }
 }
 
 /// The user's answer when a script requests a path outside the container.

@@ -48,6 +48,7 @@ public final class ScriptHost {
     let service: ServiceManager
     let memoryPressure: MemoryPressureSource?
     let modules = LoadedModules()
+    let programs: ProgramStarter
     var initScript = InitScript()
 
     /// The container's settings for its items: the indexed fields.
@@ -128,6 +129,7 @@ public final class ScriptHost {
         fence = try PathFence(container, access: options.isReadOnly ? .read : .readWrite)
         if !options.hasPathFence { try fence.grant("/", .readWrite) }
         fence.close(container.socketFile)
+        if let folder = ConfigurationFolder.locate() { fence.close(folder: folder) }
         for path in options.readable + bundles.map(\.path) { try fence.grant(path, .read) }
         for path in options.writable { try fence.grant(path, .readWrite) }
         for folder in options.modulePaths + [container.scripts] { try moduleFence.grant(folder, .read) }
@@ -136,6 +138,7 @@ public final class ScriptHost {
                 do { try moduleFence.grant(folder, .read) } catch { logger.debug("\(error.message)") }
             }
         }
+        programs = ProgramStarter(options.programs)
         let waiter = LoopWaiter()
         let persistence: any ItemPersistence
         var others = LandlockRules()
@@ -440,6 +443,9 @@ public final class ScriptHost {
     package var handlerFailures: [(title: String, message: String, time: Double)] {
         hooks.failures.map { ($0.title, $0.error.message, $0.time) }
     }
+
+    /// Whether a script was refused a program whose file has changed since it was approved.
+    public var hasRefusedChangedProgram: Bool { programs.hasRefusedChange }
 
     /// The number of errors of handlers and timers since the launch.
     public var handlerFailureCount: Int { hooks.failureCount }

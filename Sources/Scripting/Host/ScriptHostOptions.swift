@@ -75,6 +75,11 @@ public struct ScriptHostOptions: Sendable {
     private(set) var hasPathFence = true
     /// Whether scripts may start programs.
     public var allowsRunning = false
+    /// Programs that scripts may start by name, without a shell and as long as their files are what was granted. Without effect
+    /// when `allowsRunning`.
+    public var programs: [ProgramGrant] = []
+    /// Keeps the user's approval of a program whose file has changed; nil to keep it until the host ends.
+    public var programApproved: (@Sendable (ProgramGrant) throws -> Void)?
     /// Whether `cubby attach` may open a prompt on this host.
     public var acceptsAttachments = false
     /// The log's format; if nil, bare on a terminal, and NSLog's format elsewhere.

@@ -1,3 +1,4 @@
+import Application
 import Images
 import Items
 import Scripting
@@ -10,6 +11,8 @@ final class Recorder: HostFrontEnd {
     private(set) var shown = 0
     /// What it answers when a script wants to leave the container.
     var consent = PathConsent.no
+    /// Whether it approves programs that have changed.
+    var approvesPrograms = false
     private(set) var questions: [String] = []
 
     func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
@@ -23,5 +26,10 @@ final class Recorder: HostFrontEnd {
     func consent(to access: PathConsent.Access, path: String) -> PathConsent {
         questions.append("\(access.rawValue) \(path)")
         return consent
+    }
+
+    func consent(toChanged program: ProgramGrant) -> Bool {
+        questions.append("changed \(program.path)")
+        return approvesPrograms
     }
 }

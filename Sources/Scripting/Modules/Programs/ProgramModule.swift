@@ -3,20 +3,27 @@ import Files
 import Glibc
 import Lua
 
-/// `os.execute` and `io.popen`, for a host with `--allow-run`. Programs inherit the kernel's fence.
+/// `os.execute` and `io.popen`, for a host whose scripts may start programs. Programs inherit the kernel's fence.
 enum ProgramModule {
     static func install(os: LuaModule, io: LuaModule, in host: ScriptHost) {
         os.function(
             "execute",
-            [LuaParameter("command", .optional(.text), "for the shell; without one, whether there is a shell")],
+            [
+                LuaParameter(
+                    "command", .optional(.text),
+                    "for the shell, or a granted program and its arguments; without one, whether there is a shell")
+            ],
             returns: [.optional(.boolean), .string, .integer],
-            "Runs a command in the shell and waits, as Lua's own does; timers go on meanwhile. Needs --allow-run.",
+            "Runs a command and waits, as Lua's own does; timers go on meanwhile. Needs --allow-run, which gives it a shell, or a program granted by cubby config.",
             example: "return pcall(os.execute, \"true\")"
         ) { [unowned host] call in
             guard !call.isNil(0) else { return call.returns(host.options.allowsRunning) }
-            try checkAllowed("os.execute", host)
             let child: ChildProcess
-            do { child = try start(try call.text(0)) } catch { return call.returns(failure: error) }
+            do { child = try host.programs.start(try call.text(0), for: "os.execute", in: host) } catch let error
+                as FileError
+            {
+                return call.returns(failure: error)
+            }
             host.commit()
             host.output.flush()
             return try host.scheduler.waitForValues(call) { [unowned host] resume in
@@ -25,13 +32,15 @@ enum ProgramModule {
         }
         io.function(
             "popen",
-            ["command": "for the shell", "mode": "\"r\" reads what it writes, \"w\" the other way"],
+            [
+                "command": "for the shell, or a granted program and its arguments",
+                "mode": "\"r\" reads what it writes, \"w\" the other way",
+            ],
             returns: LuaType.orError(.object("file*")),
-            "Starts a command in the shell and gives a file that is its other end. Needs --allow-run.",
+            "Starts a command and gives a file that is its other end. Needs --allow-run, which gives it a shell, or a program granted by cubby config.",
             example: "return pcall(io.popen, \"date\")"
         ) { [unowned host] (command: String, mode: PipeMode?) in
-            try checkAllowed("io.popen", host)
-            return try OrError(returning: FileError.self) { try open(command, mode ?? .r, host) }
+            try OrError(returning: FileError.self) { try open(command, mode ?? .r, host) }
         }
     }
 
@@ -46,7 +55,8 @@ enum ProgramModule {
         _ = fcntl(own, F_SETFD, FD_CLOEXEC)
         defer { close(other) }
         do {
-            let child = mode == .r ? try start(command, output: other) : try start(command, input: other)
+            let child = try host.programs.start(
+                command, for: "io.popen", in: host, input: mode == .w ? other : nil, output: mode == .r ? other : nil)
             guard let file = host.state.makeFile(own, mode: mode.rawValue, process: child.processIdentifier) else {
                 throw FileError(.open, "a pipe", code: EMFILE)
             }
@@ -55,16 +65,6 @@ enum ProgramModule {
             close(own)
             throw error
         }
-    }
-
-    private static func checkAllowed(_ name: String, _ host: ScriptHost) throws {
-        guard host.options.allowsRunning else {
-            throw LuaError(.runtime, "\(name) starts a program, which the sandbox does not grant; --allow-run does")
-        }
-    }
-
-    private static func start(_ command: String, input: Int32? = nil, output: Int32? = nil) throws -> ChildProcess {
-        try ChildProcess(["/bin/sh", "-c", command], input: input, output: output)
     }
 
     /// Calls back when the program has ended; the returned function terminates it.

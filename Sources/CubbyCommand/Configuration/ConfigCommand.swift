@@ -1,0 +1,56 @@
+import Application
+import ArgumentParser
+import Files
+
+/// `cubby config`: settings and grants that a container's runs need no options for.
+struct ConfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config", abstract: "Show and change a container's settings and grants.",
+        discussion: """
+            Without a subcommand: what a run with these options would have, and where it comes from.
+            They are kept in $XDG_CONFIG_HOME/cubby (~/.config/cubby), outside of every container.
+            """,
+        subcommands: [
+            ConfigShowCommand.self, ConfigSetCommand.self, ConfigGrantCommand.self, ConfigRevokeCommand.self,
+            ConfigApproveCommand.self,
+        ],
+        defaultSubcommand: ConfigShowCommand.self)
+}
+
+/// `cubby config`: the tables.
+struct ConfigShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show settings and grants.")
+
+    @OptionGroup var host: HostOptions
+
+    func run() throws {
+        SignalMask.restore()
+        let container =
+            ContainerArgument.isMemory(host.container)
+            ? Container(path: MemoryContainer.name, isTemporary: true) : try ContainerArgument.locate(host.container)
+        let configured = try ConfiguredContainer(reading: container)
+        let settings = try SettingsInForce(host, configured.settings, in: container)
+        let report = ConfigurationReport(configured: configured, settings: settings, containerOption: host.container)
+        for line in report.lines { Report.line(line) }
+        if let file = configured.file, let configuration = configured.configuration,
+            case let changed = configuration.unapproved(for: file.identity), !changed.isEmpty
+        {
+            throw CommandFailure.exit(.changed(path: file.path, parts: changed), container)
+        }
+    }
+}
+
+/// `cubby config approve`: takes what was changed in the file as it is.
+struct ConfigApproveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "approve", abstract: "Approve a configuration that was changed, after a look at cubby config.")
+
+    @OptionGroup var target: ConfigTarget
+
+    func run() throws {
+        let file = try target.file()
+        let changed = try target.update(file, approvesAll: true) { $0.unapproved(for: file.identity) }
+        for part in changed { Report.line("approved \(part)") }
+        if changed.isEmpty { Report.line("nothing was changed") }
+    }
+}

@@ -1,0 +1,58 @@
+import Lua
+
+/// A command's words, as the shell splits them where nothing is expanded.
+///
+/// Quotes and backslashes mean what they mean to the shell. What a shell would act upon is refused, so that no command
+/// means something else here than there.
+enum CommandWords {
+    /// Splits a command.
+    ///
+    /// - Throws: `LuaError` for a character that needs a shell, and for a quote without its end.
+    static func split(_ command: String, for function: String) throws(LuaError) -> [String] {
+        var words: [String] = []
+        var word: String?
+        var quote: Unicode.Scalar?
+        var rest = command.unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            switch (scalar, quote) {
+            case ("'", "'"), ("\"", "\""): quote = nil
+            case (_, "'"): word?.unicodeScalars.append(scalar)
+            case ("'", nil), ("\"", nil):
+                quote = scalar
+                word = word ?? ""
+            case ("\\", _):
+                guard let next = rest.popFirst(), next != "\n" else {
+                    throw refusal("a backslash at the end of a line", function)
+                }
+                // Within double quotes it escapes only what means something there.
+                let isLiteral = quote != nil && !["\"", "\\", "$", "`"].contains(next)
+                word = (word ?? "") + (isLiteral ? "\\" : "")
+                word?.unicodeScalars.append(next)
+            case ("$", _), ("`", _): throw refusal("'\(scalar)'", function)
+            case (_, "\""): word?.unicodeScalars.append(scalar)
+            case (" ", _), ("\t", _):
+                if let found = word { words.append(found) }
+                word = nil
+            case _ where operators.contains(scalar), ("~", _) where word == nil, ("#", _) where word == nil:
+                throw refusal(scalar == "\n" ? "a line break" : "'\(scalar)'", function)
+            default:
+                word = word ?? ""
+                word?.unicodeScalars.append(scalar)
+            }
+        }
+        if let quote { throw refusal("\(quote) without its end", function) }
+        if let word { words.append(word) }
+        return words
+    }
+
+    private static let operators: Set<Unicode.Scalar> = [
+        ";", "|", "&", "<", ">", "(", ")", "*", "?", "[", "\n", "\r",
+    ]
+
+    private static func refusal(_ subject: String, _ function: String) -> LuaError {
+        LuaError(
+            .runtime,
+            "\(function): \(subject) needs a shell, and programs that are granted by name are started without one; "
+                + "quote what is meant as text, or start with --allow-run, which grants the shell")
+    }
+}
