@@ -51,7 +51,7 @@ struct ExportCommand: ParsableCommand {
         // Naming the file is consent to write it.
         if path != "-" { host.allowWrite.append(PathText.parent(of: path)) }
         let predicate = words.count == 2 || file == nil ? words.first : nil
-        let work = HostWork(Self.chunk, name: "cubby export") { _, _ in }
+        let work = HostWork(Self.chunk, name: "cubby export", status: ExitStatus.ofExchange) { _, _ in }
         try ScriptSession(
             host, source: .work(work), arguments: [path, format ?? "", columns ?? "", predicate ?? ""],
             staysAtPrompt: false

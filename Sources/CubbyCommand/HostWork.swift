@@ -5,12 +5,18 @@ import Scripting
 struct HostWork {
     let chunk: [UInt8]
     let name: String
+    /// The exit status of an error.
+    let status: (LuaError) -> ExitStatus
     /// Reports the results.
     let report: ([LuaValue], ScriptHost) -> Void
 
-    init(_ chunk: String, name: String, report: @escaping ([LuaValue], ScriptHost) -> Void) {
+    init(
+        _ chunk: String, name: String, status: @escaping (LuaError) -> ExitStatus = { _ in .scriptError },
+        report: @escaping ([LuaValue], ScriptHost) -> Void
+    ) {
         self.chunk = Array(chunk.utf8)
         self.name = name
+        self.status = status
         self.report = report
     }
 

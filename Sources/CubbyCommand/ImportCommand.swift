@@ -80,7 +80,7 @@ struct ImportCommand: ParsableCommand {
         }
         if !key.isEmpty, update { add("update", "true") }
         if dryRun { add("dryRun", "true") }
-        let work = HostWork(Self.chunk, name: "cubby import") { results, _ in
+        let work = HostWork(Self.chunk, name: "cubby import", status: ExitStatus.ofExchange) { results, _ in
             Report.line(results.first?.textValue ?? "")
         }
         try ScriptSession(host, source: .work(work), arguments: words, staysAtPrompt: false).run()

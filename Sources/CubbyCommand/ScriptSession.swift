@@ -89,7 +89,7 @@ struct ScriptSession {
         }
         if case .work(let work) = source, host.exitCode == nil, status == 0 {
             let error = work.run(arguments, on: host)
-            status = failure(error, error.map(ExitStatus.ofWork) ?? .done, on: host)
+            status = failure(error, error.map(work.status) ?? .done, on: host)
         }
         if host.exitCode == nil, isPrompt || (staysAtPrompt && status != ExitStatus.interrupted.rawValue) {
             isWatched = true

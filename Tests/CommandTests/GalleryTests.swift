@@ -36,7 +36,7 @@ struct GalleryTests {
 
     @Test(
         "an error shows nothing of the host's own source",
-        arguments: ["valueInDollars >", "nope == 1", "FUNCTION(1, 'x')", "name == \"\u{1B}\""])
+        arguments: ["valueInDollars >", "nmae == 1", "FUNCTION(1, 'x')", "name == \"\u{1B}\""])
     func errors(predicate: String) throws {
         let output = try program("gallery", predicate, program.scratch.file("page"))
         #expect(output.status == .exited(1) || predicate.hasPrefix("name"))

@@ -36,9 +36,7 @@ struct JobTests {
         let folder = "\(Project.root)/Tests/Fixtures/archives"
         let output = try job("timeline", folder)
         #expect(output.status == .exited(0), "\(output.stderr)")
-        let rows = output.stdout.split(whereSeparator: \.isNewline).dropFirst().map {
-            $0.split(separator: ",").map(String.init)
-        }
+        let rows = try Self.cells(output.stdout).dropFirst()
         #expect(rows.count > 2)
         #expect(rows.map { $0[0] } == rows.map { $0[0] }.sorted())
         for row in rows {
@@ -48,6 +46,13 @@ struct JobTests {
         }
         // What is no archive is told, and the others go on.
         #expect(output.stderr.contains("index.tsv"))
+    }
+
+    /// The cells of a text of CSV, as Python reads them.
+    private static func cells(_ csv: String) throws -> [[String]] {
+        let output = try TestSupport.run(
+            "python3", ["-c", "import csv, json, sys; print(json.dumps(list(csv.reader(sys.stdin))))"], input: csv)
+        return try JSONDecoder().decode([[String]].self, from: Data(output.stdout.utf8))
     }
 
     @Test("photographs come with what the camera wrote, and once")

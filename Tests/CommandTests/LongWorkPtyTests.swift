@@ -36,6 +36,12 @@ struct LongWorkPtyTests {
         try terminal.enter("print('ite' .. 'ms', #items)", andExpect: "items\t168859")
         // Taken back as one step.
         try terminal.sendLine(":undo")
+        try terminal.expect("Take back: 168,858 items created? [y]es, [n]o: ")
+        try terminal.sendLine("n")
+        try terminal.expect("nothing was taken back")
+        try terminal.sendLine(":undo")
+        try terminal.expect("[n]o: ")
+        try terminal.sendLine("y")
         try terminal.expect("undone: 168,858 items created")
     }
 

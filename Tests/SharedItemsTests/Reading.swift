@@ -186,6 +186,8 @@ struct Reading: CustomTestStringConvertible {
             "ItemStore.archivePath", "ItemStore.onDamage",
             "ItemStore.attachments", "ItemStore.indexedFields", "ItemStore.createIndex", "ItemStore.dropIndex",
             "ItemStore.defaultRetries", "ItemStore.isInTransaction", "ItemStore.commitGeneration",
+            "ItemStore.commitCounter",
+            "ItemStore.undoTally",
         ],
         "a transaction's and a commit's own steps": [
             "ItemStore.transaction", "ItemStore.beginTransaction", "ItemStore.endTransaction",

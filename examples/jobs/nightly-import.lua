@@ -1,5 +1,5 @@
--- A nightly import: rows that are new become items, rows that changed update theirs, and rows that are no items go into a
--- file of their own. The same file again changes nothing.
+-- A nightly import: rows that are new become items, rows that changed update theirs, and rows that are no items go into
+-- a file of their own. The same file again changes nothing.
 --
 --   cubby --container DIR run examples/jobs/nightly-import.lua FILE KEY [NAME]
 --

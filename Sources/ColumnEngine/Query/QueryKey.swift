@@ -40,12 +40,10 @@ extension ColumnStore {
                     || Character(UnicodeScalar($0)).isNumber
             })
         {
-            _ = try queriedField(text)
+            try checkQueried(text)
         }
         let expression = try FormatExpression(format: text)
-        if !isEmpty {
-            for name in expression.fields.sorted() { _ = try queriedField(name) }
-        }
+        for name in expression.fields.sorted() { try checkQueried(name) }
         return .expression(expression, text: text)
     }
 
@@ -56,6 +54,13 @@ extension ColumnStore {
         case .expression(_, let text): text
         case .function: "a function"
         }
+    }
+
+    /// Refuses a name that no item has. An empty store knows no custom fields: there only a name that is like one of the
+    /// domain's is refused.
+    private func checkQueried(_ name: String) throws(StoreError) {
+        if count == 0, NearestNames.nearest(to: name, among: fields.names).isEmpty { return }
+        _ = try queriedField(name)
     }
 
     /// The field that a query names.

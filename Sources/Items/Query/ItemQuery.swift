@@ -20,11 +20,11 @@ public struct ItemQuery {
     /// Only items that satisfy a predicate, too.
     ///
     /// - Throws: `FormatPredicateError` for a field that no item has, with the nearest names, and for a comparison that can
-    ///   never hold, because of what it compares or because all values of a field are of another kind. An empty store has
-    ///   no fields to compare names with: there it finds nothing.
+    ///   never hold, because of what it compares or because all values of a field are of another kind. An empty store knows
+    ///   no custom fields: there only a name that is like one of the domain's is refused.
     public func filter(_ predicate: FormatPredicate) throws(FormatPredicateError) -> ItemQuery {
         do throws(FormatPredicateError) { try predicate.check(knownFields: store.knownFields, of: "item") } catch {
-            if store.count > 0 { throw error }
+            if store.count > 0 || !error.suggestions.isEmpty { throw error }
         }
         try store.checkKinds(of: predicate)
         var query = self

@@ -9,6 +9,8 @@ struct ChangeHistory {
 
     var count: Int { groups.count }
     var isEmpty: Bool { groups.isEmpty }
+    /// The newest group.
+    var last: ChangeGroup? { groups.last }
     /// That of the oldest group, which no other is before.
     var oldestEpoch: UInt64? { groups.first?.epoch }
 

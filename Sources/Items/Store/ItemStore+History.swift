@@ -35,6 +35,9 @@ extension ItemStore {
         return true
     }
 
+    /// How many items ``undo()`` would take back to what they were; nil when there is nothing to take back. O(changes).
+    package var undoTally: ItemCommitTally? { undoStack.last.map { ItemCommitTally($0.changes) } }
+
     /// Does again what `undo` took back last. A change in between forgets it.
     ///
     /// - Returns: false when there is nothing to do again.

@@ -29,7 +29,7 @@ extension REPL {
         case "load": load(rest)
         case "hooks": page(hooksTable)
         case "errors": showErrors()
-        case "undo": history("undo", "undone", "nothing to undo")
+        case "undo": if isUndoMeant { history("undo", "undone", "nothing to undo") }
         case "redo": history("redo", "done again", "nothing to redo")
         case "history": showHistory(rest)
         case "img": draw(rest)
@@ -188,6 +188,15 @@ extension REPL {
     private func expanded(_ name: String) -> String {
         guard name.hasPrefix("~/"), let home = Environment.value("HOME") else { return name }
         return home + name.dropFirst()
+    }
+
+    /// Asks before an undo of more than a person would do again by hand.
+    private var isUndoMeant: Bool {
+        guard isInputTerminal, let tally = host.items.undoTally, tally.count > 1000 else { return true }
+        let question = "Take back: \(ChangeNotice.text(tally))? [y]es, [n]o: "
+        let isMeant = ask(question) { PathConsent(answer: $0).flatMap { $0 == .folder ? nil : $0 == .yes } }
+        if isMeant != true { print("nothing was taken back\n") }
+        return isMeant ?? false
     }
 
     private func history(_ verb: String, _ done: String, _ nothing: String) {

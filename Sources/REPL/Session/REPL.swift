@@ -45,7 +45,7 @@ public final class REPL: HostFrontEnd {
     private var isInterrupted = false
     private var hasAskedTerminal = false
     private let terminal = Terminal()
-    private let isInputTerminal = isatty(STDIN_FILENO) == 1
+    let isInputTerminal = isatty(STDIN_FILENO) == 1
 
     /// - Parameters:
     ///   - host: a launched host, whose front end this becomes.
@@ -322,7 +322,7 @@ public final class REPL: HostFrontEnd {
     }
 
     /// Asks until there is an answer; nil at the end of input, after Ctrl-C, and without a terminal.
-    private func ask<Answer>(_ question: String, _ answer: (String) -> Answer?) -> Answer? {
+    func ask<Answer>(_ question: String, _ answer: (String) -> Answer?) -> Answer? {
         guard isInputTerminal else { return nil }
         // The answer is edited by the kernel; keys typed before the question are not part of it.
         mode.leave()

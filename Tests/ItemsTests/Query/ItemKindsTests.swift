@@ -68,6 +68,9 @@ struct ItemKindsTests {
         let query = try store.query(FormatPredicate(format: "height > 3 AND sha256 == 'x'"))
         #expect(try query.sorted("height").sorted("height * 2").count() == 0)
         #expect(try query.groupBy("room").isEmpty)
+        // A field of the domain can be misspelt there, too.
+        #expect(throws: FormatPredicateError.self) { try store.query(FormatPredicate(format: "nmae == 'x'")) }
+        #expect(throws: StoreError.self) { try store.query().sorted("nmae") }
         try add("height", .integer(4))
         try store.query().update(["sha256": .string("x")])
         #expect(try query.count() == 1)

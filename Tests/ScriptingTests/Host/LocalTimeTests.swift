@@ -26,7 +26,7 @@ struct LocalTimeTests {
             ),
             (
                 "csv.write(app.container.tmp .. '/a', { { d = d } }) print((fs.read(app.container.tmp .. '/a')))",
-                "d\r\n2026-07-01 06:00:00 +0000\r\n"
+                "d\r\n2026-07-01T06:00:00Z\r\n"
             ),
             ("print(date(1e300))", "1e+300 seconds since 2001"),
         ])
