@@ -33,6 +33,42 @@ struct BackupTests {
         #expect(result.stdout == "bear\t1\tkept\tkept\tfalse\n")
     }
 
+    @Test(
+        "several pictures of an item come back in their order; a check names one that is gone",
+        arguments: [false, true])
+    func severalPictures(byScript: Bool) throws {
+        let copy = program.scratch.file("copies/copy")
+        try FileManager.default.createDirectory(
+            atPath: program.scratch.file("copies"), withIntermediateDirectories: true)
+        let pictures = "\(Project.root)/examples/data/pictures"
+        let made = try program(
+            "--allow-read", pictures, "--allow-write", program.scratch.file("copies"), "-e",
+            """
+            local folder, copy = ...
+            local all = {}
+            for _, name in ipairs{ "lamp", "chair", "radio" } do all[#all + 1] = assert(image.open(folder .. "/" .. name .. ".png")) end
+            local item = items:createItem{ name = "Set", itemKey = "set" }
+            item.images = all
+            item.images = { all[3], item.images[1], item.images[2] }
+            assert(fs.exists(app.container.documents .. "/set"))
+            if copy ~= "-" then assert(app:backup(copy)) end
+            """, pictures, byScript ? copy : "-")
+        #expect(made.status == .exited(0), "\(made.stderr)")
+        let widths = "for _, picture in ipairs(items[1].images) do io.write(picture.width, ' ') end"
+        let before = try program("-e", widths).stdout
+        #expect(before.split(separator: " ").count == 3)
+        if !byScript { #expect(try program("backup", copy).status == .exited(0)) }
+        let target = program.scratch.file("restored")
+        #expect(try program("restore", "--container", target, copy).status == .exited(0))
+        #expect(try program("--container", target, "-e", widths).stdout == before)
+        #expect(try program("check", target).status == .exited(0))
+        let documents = try FileManager.default.contentsOfDirectory(atPath: "\(target)/Documents")
+        let further = try #require(documents.first { $0.hasPrefix("set.") })
+        try FileManager.default.removeItem(atPath: "\(target)/Documents/\(further)")
+        let check = try program("check", target)
+        #expect(check.stdout.contains(further), "\(check.stdout)")
+    }
+
     @Test("a script's backup is restored like any other, and has what the script has just changed")
     func ofScript() throws {
         let folder = program.scratch.file("outside")

@@ -4,7 +4,8 @@ import PropertyList
 
 /// Several attachments of an item, in order. New ones are files of their own before the record lists them, and those that the
 /// record lists no more leave after it was committed: at each moment an item has the earlier ones or the new, and at worst there
-/// is a file too many. Another order writes no file.
+/// is a file too many. Of an item that had none the first is there a moment before the others are listed. Another order writes
+/// no file.
 extension ItemAttachments {
     /// All that goes with an item, in order; under a key that is no item's, what is there. A file that is missing is left out.
     ///
@@ -48,7 +49,8 @@ extension ItemAttachments {
         }
         let listed = listedNames(forKey: key)
         let old = listed ?? presentNames(forKey: key)
-        let (names, new) = try plan(contents, old, key)
+        // The first of an item that has none is under the item's key, where other programs look for it.
+        let (names, new) = try plan(contents, old, key, firstName: listed == nil && old.isEmpty ? key : nil)
         if names == old { return }
         guard let item = item(key) else {
             if names.isEmpty { return try removeBytes(forKey: key) }
@@ -65,8 +67,9 @@ extension ItemAttachments {
         }
         for (name, _) in new { try checkKey(name) }
         do throws(FileError) {
-            for (name, bytes) in new {
-                freshNames.insert(name)
+            // The first comes last: until it is there, the item has none.
+            for (name, bytes) in new.reversed() {
+                if name != key { freshNames.insert(name) }
                 try write(bytes, name)
             }
         } catch {
@@ -78,7 +81,7 @@ extension ItemAttachments {
 
     /// The names that the files of an item's attachments are to have, and those of them that are to be written.
     private func plan(
-        _ contents: [AttachmentContent], _ old: [String], _ key: String
+        _ contents: [AttachmentContent], _ old: [String], _ key: String, firstName: String?
     ) throws(StoreError) -> (names: [String], new: [(name: String, bytes: [UInt8])]) {
         var unused = Set(old)
         var names: [String] = []
@@ -103,7 +106,7 @@ extension ItemAttachments {
                 }
                 bytes = given
             }
-            let name = AttachmentKey.further(of: key)
+            let name = names.isEmpty ? firstName ?? AttachmentKey.further(of: key) : AttachmentKey.further(of: key)
             names.append(name)
             new.append((name, bytes))
         }

@@ -57,6 +57,49 @@ struct AttachmentListTests {
         #expect(scene.stored("a") == 9)
     }
 
+    @Test("the first of an item that had none is under the item's key, at each moment of the way") func fresh() throws {
+        func create(_ scene: AttachmentScene, _ key: String) throws {
+            try scene.items.createItem(ItemFields(itemKey: key))
+            try scene.items.commit()
+        }
+        let scene = try AttachmentScene()
+        try create(scene, "a")
+        let snapshots = Snapshots(of: scene.folder)
+        scene.layer.beforeChange { snapshots.take() }
+        try scene.setAll([1, 2, 3], "a")
+        try scene.items.commit()
+        scene.layer.beforeChange {}
+        #expect(scene.stored("a") == 1 && scene.items.listedAttachments.map(\.name).first == "a")
+        #expect(try scene.items.undo() && scene.all("a").isEmpty && scene.stored("a") == nil)
+        #expect(try scene.items.redo() && scene.all("a") == [1, 2, 3] && scene.stored("a") == 1)
+        #expect(snapshots.all.count > 3)
+        for folder in snapshots.all {
+            let found = try AttachmentScene(in: folder)
+            #expect(try [[], [1], [1, 2, 3]].contains(found.all("a")))
+            #expect(found.items.listedAttachments.allSatisfy { found.stored($0.name) != nil })
+        }
+        // In a transaction, too, and all or nothing.
+        try create(scene, "b")
+        try? scene.items.transaction {
+            try scene.setAll([4, 5], "b")
+            throw Failure()
+        }
+        #expect(try scene.all("b").isEmpty && scene.stored("b") == nil)
+        try scene.items.transaction { try scene.setAll([4, 5], "b") }
+        #expect(try scene.all("b") == [4, 5] && scene.stored("b") == 4)
+        // What fails on the way leaves nothing.
+        for step in 1...40 {
+            let scene = try AttachmentScene()
+            try create(scene, "c")
+            scene.layer.arm(failAt: step)
+            let isDone = (try? scene.setAll([6, 7], "c")) != nil
+            scene.layer.disarm()
+            try scene.items.commit()
+            #expect(try scene.all("c") == (isDone ? [6, 7] : []), "step \(step)")
+            #expect(scene.folder.attachmentNames.count == (isDone ? 2 : 0), "step \(step)")
+        }
+    }
+
     @Test("another order is one commit of the record and touches no file") func order() throws {
         try scene.create("a", 1)
         try set([1, 2, 3])
