@@ -8,12 +8,14 @@ final class FenceGrant: Sendable {
     /// The grant's absolute paths: as given, and without symbolic links.
     let spellings: [String]
     let access: FenceAccess
+    /// Whether a person agreed to it at the prompt, who may be asked for more.
+    let isConsent: Bool
     /// The folder, or the file's folder.
     let root: Int32
     /// The file's name beneath `root`; nil for a folder.
     let file: String?
 
-    init(_ path: String, _ access: FenceAccess, base: String) throws(FileError) {
+    init(_ path: String, _ access: FenceAccess, base: String, isConsent: Bool = false) throws(FileError) {
         let absolute = PathText.absolute(path, from: base)
         guard let resolved = realpath(absolute, nil) else { throw FileError(.open, absolute, code: errno) }
         defer { free(resolved) }
@@ -34,6 +36,7 @@ final class FenceGrant: Sendable {
         file = isFolder ? nil : PathText.name(of: real)
         spellings = absolute == real ? [real] : [absolute, real]
         self.access = access
+        self.isConsent = isConsent
     }
 
     deinit { close(root) }

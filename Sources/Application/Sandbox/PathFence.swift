@@ -63,6 +63,12 @@ public final class PathFence: Sendable {
         state.withLock { $0.grants.append(grant) }
     }
 
+    /// Grants what a person agreed to. Where it is for reading, writing is a question of its own.
+    package func grantConsent(_ path: String, _ access: FenceAccess) throws(FileError) {
+        let grant = try FenceGrant(path, access, base: base, isConsent: true)
+        state.withLock { $0.grants.append(grant) }
+    }
+
     /// Closes one file regardless of grants, under every name. Its folder cannot be moved either.
     ///
     /// - Parameter path: a file of the host; it need not exist yet.
@@ -133,7 +139,7 @@ public final class PathFence: Sendable {
             var readable = false
             for grant in state.grants {
                 guard let rest = grant.beneath(absolute) else { continue }
-                readable = true
+                if !grant.isConsent { readable = true }
                 guard grant.access.allows(access) else { continue }
                 if let found = best, found.rest.utf8.count <= rest.utf8.count { continue }
                 best = Place(grant: grant, rest: rest)

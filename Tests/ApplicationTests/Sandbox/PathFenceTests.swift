@@ -131,6 +131,20 @@ struct PathFenceTests {
         }
     }
 
+    @Test("who agreed to reading is asked about writing; a grant for reading is not")
+    func consents() throws {
+        let fence = try fence(.walk)
+        let secret = scratch.file("outside/secret")
+        try fence.grantConsent(scratch.file("outside"), .read)
+        #expect(fence.verdict(secret, .read) == .granted)
+        #expect(fence.verdict(secret, .readWrite) == .notGranted(path: secret))
+        #expect(throws: FileError.self) { try fence.layer.open(secret, .append) }
+        try fence.grantConsent(scratch.file("outside"), .readWrite)
+        #expect(fence.verdict(secret, .readWrite) == .granted)
+        try fence.grant(scratch.file("outside"), .read)
+        #expect(fence.verdict(secret, .readWrite) == .granted)
+    }
+
     @Test func grantsForReadingAreForReading() throws {
         let fence = try fence(.walk)
         let secret = scratch.file("outside/secret")

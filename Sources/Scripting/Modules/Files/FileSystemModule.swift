@@ -138,8 +138,8 @@ extension ScriptHost {
             return
         }
         switch frontEnd.consent(to: access == .read ? .reading : .writing, path: absolute) {
-        case .yes: try fence.grant(access == .read ? absolute : PathText.parent(of: absolute), access)
-        case .folder: try fence.grant(PathText.parent(of: absolute), access)
+        case .yes: try fence.grantConsent(access == .read ? absolute : PathText.parent(of: absolute), access)
+        case .folder: try fence.grantConsent(PathText.parent(of: absolute), access)
         case .no: break
         }
     }
