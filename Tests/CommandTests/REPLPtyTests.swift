@@ -286,6 +286,14 @@ struct REPLPtyTests {
                 .enter("for i = 1, 2 do items:createItem{} end items:removeItem(items[1]) error('late')"),
                 .see("2 items created, 1 removed"),
             ]),
+        Row(
+            "29 :undo of a picture",
+            [
+                .enter("p = image.fromData(data.fromBase64('R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs='))"),
+                .prompt,
+                .enter("i = items:createItem{}"), .prompt, .enter("i.image = p"), .prompt, .enter(":undo"),
+                .see("undone: what an item has beside its fields"), .enter("i.image"), .see("nil"),
+            ]),
         Row("29 print of a table", [.enter("print({ 1, a = 'x' }, 'y')"), .see("{ 1, a = \"x\" }")]),
         Row("29 help is understood", [.enter("help"), .see(":tutorial")]),
         Row("29 a variable named quit is one", [.enter("quit = 4 + 5"), .prompt, .enter("quit"), .see("\n9")]),

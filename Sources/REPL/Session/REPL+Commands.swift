@@ -203,7 +203,9 @@ extension REPL {
         changes = ChangeNotice()
         guard let values = values(of: "return require('cubby').items:\(verb)()") else { return }
         guard values.first?.isTruthy ?? false else { return print(nothing + "\n") }
-        print("\(done): \(ChangeNotice.text(changes.history))\n")
+        // An item's picture changes without a field.
+        let text = ChangeNotice.text(changes.history)
+        print(text.isEmpty ? "\(done): what an item has beside its fields\n" : "\(done): \(text)\n")
     }
 
     private func showHistory(_ argument: String) {
