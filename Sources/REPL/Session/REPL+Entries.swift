@@ -136,6 +136,7 @@ extension REPL {
             page(drawn: whole.text(call.allValues, seconds: 0))
             return call.returnsNothing()
         }
+        host.screenColumns = { [unowned self] in printer.columns }
         host.describeTable = { [unowned self] in printer.describe(.table($0)) }
         let scope = evaluator.scope
         host.describeUnknown = { [unowned self] value in

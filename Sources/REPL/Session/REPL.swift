@@ -113,6 +113,7 @@ public final class REPL: HostFrontEnd {
         host.frontEnd = nil
         host.describeUnknown = nil
         host.describeTable = nil
+        host.screenColumns = nil
     }
 
     // MARK: Reading

@@ -424,6 +424,9 @@ public final class ScriptHost {
     /// The undefined globals already warned about in this entry.
     var warnedNames: Set<String> = []
 
+    /// The width of a prompt's screen, to which tables are cut.
+    package var screenColumns: (() -> Int)?
+
     /// A prompt's text of a table, which `print` shows in an entry.
     package var describeTable: ((LuaTable) -> String)?
 

@@ -83,17 +83,17 @@ struct ProgramFileTests {
         .enabled(if: Landlock.abi != nil, "needs a kernel with Landlock"))
     func closedFolder() throws {
         try scratch.write("secret", to: "home/.config/cubby/file")
-        try scratch.write("x", to: "home/work/file")
+        try scratch.write("x", to: "home/papers/file")
         symlink(".config/cubby", scratch.file("home/way"))
         let home = try RealPath.of(scratch.file("home"))
         let script = """
             cd '\(home)' 2>/dev/null
             for attempt in 'echo x > .config/cubby/file' 'echo x >> way/file' 'echo x > .config/cubby/new' \
-                'rm .config/cubby/file' 'mv .config/cubby/file work/stolen' 'mv .config/cubby .config/other' \
-                'mv .config away' 'mkdir .config/fresh' 'ln .config/cubby/file work/hard' 'chmod 600 .config/none'; do
+                'rm .config/cubby/file' 'mv .config/cubby/file papers/stolen' 'mv .config/cubby .config/other' \
+                'mv .config away' 'mkdir .config/fresh' 'ln .config/cubby/file papers/hard' 'chmod 600 .config/none'; do
                 (eval "$attempt") 2>/dev/null && echo "DONE $attempt"
             done
-            cat .config/cubby/file && echo "" && mv work/file work/moved && mkdir work/new && echo x > work/new/y && ls work
+            cat .config/cubby/file && echo "" && mv papers/file papers/moved && mkdir papers/new && echo x > papers/new/y && ls papers
             """
         let program = try ProgramFile(RealPath.of("/bin/sh"))
         let text = try output(of: ["sh", "-c", script], program, closing: ClosedFolder(home + "/.config/cubby"))
@@ -107,15 +107,15 @@ struct ProgramFileTests {
         .enabled(if: Landlock.abi != nil, "needs a kernel with Landlock"))
     func fenced() throws {
         try scratch.write("secret", to: "home/.config/cubby/file")
-        try scratch.write("x", to: "home/work/file")
+        try scratch.write("x", to: "home/papers/file")
         try scratch.write("x", to: "other/file")
         let top = try RealPath.of(scratch.path)
         let closed = ClosedFolder("\(top)/home/.config/cubby", within: ["\(top)/home", "\(top)/other", "/dev/null"])
         let script =
-            "cd '\(top)'; for file in home/.config/cubby/file home/work/file other/file third; do"
+            "cd '\(top)'; for file in home/.config/cubby/file home/papers/file other/file third; do"
             + " (echo y > $file) 2>/dev/null && echo $file; done"
         let program = try ProgramFile(RealPath.of("/bin/sh"))
-        #expect(try output(of: ["sh", "-c", script], program, closing: closed) == "home/work/file\nother/file\n")
+        #expect(try output(of: ["sh", "-c", script], program, closing: closed) == "home/papers/file\nother/file\n")
         #expect(ClosedFolder("/home/u/.config/cubby", within: ["/srv", "/home/u/.config/cubby-notes"]) == nil)
     }
 
@@ -123,11 +123,11 @@ struct ProgramFileTests {
         "a closed folder that is not there yet is not made",
         .enabled(if: Landlock.abi != nil, "needs a kernel with Landlock"))
     func absentFolder() throws {
-        try scratch.write("x", to: "home/work/file")
+        try scratch.write("x", to: "home/papers/file")
         let home = try RealPath.of(scratch.file("home"))
         let program = try ProgramFile(RealPath.of("/bin/sh"))
-        let script = "mkdir -p '\(home)/.config/cubby' 2>/dev/null; echo y > '\(home)/work/file'; ls -A '\(home)'"
+        let script = "mkdir -p '\(home)/.config/cubby' 2>/dev/null; echo y > '\(home)/papers/file'; ls -A '\(home)'"
         #expect(
-            try output(of: ["sh", "-c", script], program, closing: ClosedFolder(home + "/.config/cubby")) == "work\n")
+            try output(of: ["sh", "-c", script], program, closing: ClosedFolder(home + "/.config/cubby")) == "papers\n")
     }
 }
