@@ -66,8 +66,12 @@ struct SettingsInForce {
         guard setting == .timeLimit || setting == .memoryLimit, setting.accepts(text), let wanted, wanted <= limit
         else {
             let reason =
-                value.text.map { "it may only lower \(setting.range), and \($0)\(setting.unit) applies" }
-                ?? "it takes \(setting.range)"
+                switch setting {
+                case .durability, .logLevel: "preferences lower limits, and nothing else"
+                case _ where !setting.accepts(text): "it takes \(setting.range)"
+                case .timeLimit, .memoryLimit:
+                    "it may only lower the limit, and \(value.text ?? "none")\(setting.unit) applies"
+                }
             notes.append("the preference \(setting.rawValue) of \(container.displayPath) is passed over: \(reason)")
             return
         }
