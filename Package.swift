@@ -63,7 +63,9 @@ let package = Package(
         .target(
             name: "Application",
             dependencies: [
-                "Files", "CPlatform", "PropertyList", "Wording", .product(name: "Logging", package: "swift-log"),
+                "Files", "CPlatform", "PropertyList", "Wording",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         // The items: columns, the archive that keeps them, the store; then what is above it.
         .target(

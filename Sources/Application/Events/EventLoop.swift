@@ -1,3 +1,4 @@
+import DequeModule
 public import Files
 import Glibc
 
@@ -23,6 +24,9 @@ public final class EventLoop {
     private var replies: [UInt64: (any Sendable) -> Void] = [:]
     private var notices: [UInt64: (notifier: EventNotifier, handler: () -> Void)] = [:]
     private var lastReply: UInt64 = 0
+    /// Posts that were taken and not yet handled. A handler may run a script: what lies behind it here is still seen
+    /// between two of the script's instructions.
+    private var posts: Deque<EventPoster.Posted> = []
     /// Reused, so that a turn allocates nothing.
     private var polled: [pollfd] = []
 
@@ -155,9 +159,10 @@ public final class EventLoop {
     /// - Returns: whether there were any.
     @discardableResult
     package func drainPending() -> Bool {
-        let posted = poster.take()
-        for entry in posted {
-            switch entry {
+        posts.append(contentsOf: poster.take())
+        let hadPosts = !posts.isEmpty
+        while let post = posts.popFirst() {
+            switch post {
             case .signal(let signal): onSignal?(signal)
             case .reply(let number, let value): replies.removeValue(forKey: number)?(value)
             case .notice(let number):
@@ -167,7 +172,7 @@ public final class EventLoop {
             case .wake: break
             }
         }
-        return !posted.isEmpty
+        return hadPosts
     }
 
     private func wait(timeout: Double?) -> [(LoopWatch, ReadyEvents)] {

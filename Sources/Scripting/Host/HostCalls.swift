@@ -20,13 +20,16 @@ final class HostCalls: LuaFunctionCaller {
     private let state = Mutex(State())
     private let interrupter: LuaInterrupter
     // Set by the initializer, before any other thread knows this object.
-    nonisolated(unsafe) private var notifier: EventNotifier?
+    nonisolated(unsafe) private var additions: EventNotifier?
+    /// Its own notifier: every notice of it is followed by an interrupt, so a running script sees each.
+    nonisolated(unsafe) private var cancellations: EventNotifier?
     /// The host's tasks for calls, by their numbers. Used on the host's thread alone.
     nonisolated(unsafe) private var tasks: [Int: ScriptTask] = [:]
 
     init(_ host: ScriptHost) {
         interrupter = host.state.interrupter
-        notifier = host.loop.notifier { [weak self, unowned host] in self?.serve(host) }
+        additions = host.loop.notifier { [weak self, unowned host] in self?.startNew(host) }
+        cancellations = host.loop.notifier { [weak self, unowned host] in self?.cancelRequested(host) }
     }
 
     func call<T: Sendable>(
@@ -41,9 +44,10 @@ final class HostCalls: LuaFunctionCaller {
             }
         } onCancel: {
             call.cancel()
-            // The function may be running.
+            cancellations?.notify()
+            // The function may be running. The interrupt comes last: the script looks for notices once, and does not look
+            // again for one that comes after its interrupt.
             interrupter.interrupt(.events)
-            notifier?.notify()
         }
     }
 
@@ -55,11 +59,11 @@ final class HostCalls: LuaFunctionCaller {
             state.new.append(state.lastNumber)
             return false
         }
-        if isLate { call.end(.failure(Self.hasEnded)) } else { notifier?.notify() }
+        if isLate { call.end(.failure(Self.hasEnded)) } else { additions?.notify() }
     }
 
     /// On the host's thread, possibly between two instructions of a script: new calls start in the loop's next turn.
-    private func serve(_ host: ScriptHost) {
+    private func startNew(_ host: ScriptHost) {
         let (new, calls) = state.withLock { state in
             defer { state.new = [] }
             return (state.new, state.calls)
@@ -68,6 +72,11 @@ final class HostCalls: LuaFunctionCaller {
             guard let call = calls[number] else { continue }
             host.loop.after(0) { [weak self, unowned host] in self?.start(call, number, host) }
         }
+    }
+
+    /// On the host's thread, possibly between two instructions of the very function.
+    private func cancelRequested(_ host: ScriptHost) {
+        let calls = state.withLock { $0.calls }
         for (number, task) in tasks where calls[number]?.isCancelled ?? false { host.scheduler.requestCancel(task) }
     }
 

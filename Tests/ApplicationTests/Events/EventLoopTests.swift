@@ -235,6 +235,25 @@ struct EventLoopTests {
         #expect(loop.runOnce(timeout: nil))
     }
 
+    @Test("what was posted together is handled once, in its order, also when a handler drains")
+    func nestedDrains() throws {
+        let loop = try EventLoop()
+        var seen: [Int] = []
+        let second = loop.notifier { seen.append(2) }
+        let first = loop.notifier {
+            seen.append(1)
+            second.notify()
+            // A script that runs in a handler looks for posts like this, between two instructions.
+            loop.drainPending()
+            seen.append(3)
+        }
+        first.notify()
+        second.notify()
+        loop.runOnce(timeout: 0)
+        #expect(seen == [1, 2, 3])
+        #expect(!loop.drainPending())
+    }
+
     @Test("a wall timer is called when its moment has come or has passed, and again at the next")
     func wallTimers() throws {
         let loop = try EventLoop()

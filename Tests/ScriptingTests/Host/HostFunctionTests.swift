@@ -204,10 +204,11 @@ struct HostFunctionTests {
 
     /// Serves a host's loop until tasks have done their work with one of its functions.
     private func serve<T: Sendable>(
-        _ script: String, _ change: @escaping @Sendable (inout ScriptHostOptions) -> Void = { _ in },
+        _ script: String, patience: Double = 120,
+        _ change: @escaping @Sendable (inout ScriptHostOptions) -> Void = { _ in },
         _ work: @escaping @Sendable (LuaAsyncFunction) async -> T
     ) async throws -> T {
-        let watchdog = Watchdog(script, needsTasks: true)
+        let watchdog = Watchdog(script, seconds: patience, needsTasks: true)
         defer { watchdog.done() }
         return try await Self.withHost(Log(), change) { embedding in
             _ = embedding.run(script)
@@ -258,6 +259,29 @@ struct HostFunctionTests {
             }
         }
         #expect(text.hasPrefix(message))
+    }
+
+    /// `scripts/soak calls` makes as many rounds as its time allows.
+    @Test("a call that is cancelled at any moment ends, while others come")
+    func cancelledAtAnyMoment() async throws {
+        let seconds = ProcessInfo.processInfo.environment["CUBBY_SOAK_SECONDS"].flatMap(Double.init)
+        let end = ContinuousClock.now + .seconds(seconds ?? 0)
+        let script = "function f(ends) while not ends do pcall(error) end return 'ended' end"
+        let unlike = try await serve(script, patience: 120 + (seconds ?? 0)) { function in
+            var unlike: [String] = []
+            var round = 0
+            while round < 500 || .now < end {
+                round += 1
+                let endless = Task { try await function(false) }
+                let other = Task { try await function(true, as: String.self) }
+                try? await Task.sleep(for: .microseconds(round * 37 % 2000))
+                endless.cancel()
+                if case .success = await endless.result { unlike.append("round \(round) was not cancelled") }
+                if await (try? other.value) != "ended" { unlike.append("round \(round) cancelled another call") }
+            }
+            return unlike
+        }
+        #expect(unlike == [])
     }
 
     @Test("after the host's end, and during it, calls throw")
