@@ -5,9 +5,16 @@ package struct TextTable {
         package let title: String
         package let cells: [String]
         package var isNumber: Bool
+        /// The least width, in which further rows keep their places.
+        package var leastWidth = 0
 
         package init(title: String, cells: [String], isNumber: Bool = false) {
             (self.title, self.cells, self.isNumber) = (title, cells, isNumber)
+        }
+
+        /// The columns of the screen that it takes.
+        package var width: Int {
+            max(leastWidth, DisplayWidth.of(title), cells.map { DisplayWidth.of($0) }.max() ?? 0)
         }
     }
 
@@ -18,13 +25,20 @@ package struct TextTable {
     /// A table with a greatest width.
     package init(columns limit: Int) { self.limit = limit }
 
-    /// Adds a column at the right; false when it does not fit. The first two always fit.
+    /// Adds a column at the right; the first two always fit.
+    ///
+    /// - Parameters:
+    ///   - column: the column.
+    ///   - always: whether it is added though it does not fit.
+    /// - Returns: false when it does not fit.
     @discardableResult
-    package mutating func add(_ column: Column) -> Bool {
-        let column = Column(
+    package mutating func add(_ column: Column, always: Bool = false) -> Bool {
+        var plain = Column(
             title: Self.plain(column.title), cells: column.cells.map(Self.plain), isNumber: column.isNumber)
-        let needed = Self.width(column) + (columns.isEmpty ? 1 : 2)
-        guard width + needed <= limit || columns.count < 2 else { return false }
+        plain.leastWidth = column.leastWidth
+        let column = plain
+        let needed = column.width + (columns.isEmpty ? 1 : 2)
+        guard always || width + needed <= limit || columns.count < 2 else { return false }
         width += needed
         columns.append(column)
         return true
@@ -32,7 +46,7 @@ package struct TextTable {
 
     /// The lines, beginning with the titles.
     package var lines: [String] {
-        let widths = columns.map(Self.width)
+        let widths = columns.map(\.width)
         let rows = columns.map(\.cells.count).max() ?? 0
         var lines = [line(columns.map(\.title), widths)]
         for row in 0..<rows { lines.append(line(columns.map { row < $0.cells.count ? $0.cells[row] : "" }, widths)) }
@@ -49,14 +63,14 @@ package struct TextTable {
         return text
     }
 
-    private static func width(_ column: Column) -> Int {
-        max(DisplayWidth.of(column.title), column.cells.map { DisplayWidth.of($0) }.max() ?? 0)
-    }
-
     /// A text of one line, truncated with an ellipsis.
     package static func cut(_ text: String, to width: Int) -> String {
-        let line = plain(text)
-        guard DisplayWidth.of(line) > width else { return line }
+        // A long text is not read beyond what can be shown, however many marks its letters carry.
+        let scalars = text.unicodeScalars
+        let end = scalars.index(scalars.startIndex, offsetBy: 16 * width + 64, limitedBy: scalars.endIndex)
+        let head = end.map { String(scalars[..<$0]) }
+        let line = plain(head ?? text)
+        guard head != nil || DisplayWidth.of(line) > width else { return line }
         var result = ""
         var used = 0
         for character in line {

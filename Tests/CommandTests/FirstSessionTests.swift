@@ -34,9 +34,10 @@ struct FirstSessionTests {
 
         try shell.sendLine(
             "items:query(\"department == 'Photography' AND name CONTAINS[c] 'bridge'\"):sorted(\"dateCreated\")")
-        try shell.expect(matching: #"#  name +serialNumber +dateCreated +department"#)
-        try shell.expect("Bridge and House with Boat on Stream")
-        try shell.expect(matching: #"74\.42\.12 +1974-10-10 +Photography"#)
+        try shell.expect(matching: #"#  department +name +dateCreated +serialNumber"#)
+        try shell.expect(matching: #"Photography +Bridge and House with Boat on Stream +1974-10-10 +74\.42\.12"#)
+        try shell.expect("rows 1–48 of 83")
+        try shell.send("q")
         try shell.expect(matching: #"83 rows · \d+ (ms|µs)"#)
         try shell.expect("> ")
 

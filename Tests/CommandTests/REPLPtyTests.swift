@@ -84,7 +84,7 @@ struct REPLPtyTests {
                 .see("search: need"), .keys("\r"), .prompt, .enter("needle"), .see("\"found\""),
             ]),
         Row("9 completion of globals and fields", [.keys("ite\t.hasC\t\r"), .see("\nfalse")]),
-        Row("10 completion of methods", [.keys("items:rand\t\r"), .see("recorded on")]),
+        Row("10 completion of methods", [.keys("items:rand\t\r"), .see("valueInDollars")]),
         Row(
             "11 completion after calls",
             [

@@ -41,6 +41,7 @@ struct TerminalRestoredTests {
         Way(
             name: "a trap in the pager", typed: "help(items)\r", shown: "space: more", signal: SIGILL,
             status: 128 + SIGILL),
+        Way(name: "SIGTERM to the pager", typed: "help(items)\r", shown: "space: more", signal: SIGTERM, status: 0),
         Way(
             name: "another signal that ends a process", typed: "40 + ", shown: "40 + ", signal: SIGUSR1,
             status: 128 + SIGUSR1),
@@ -69,6 +70,7 @@ struct TerminalRestoredTests {
         let written = String(decoding: terminal.rawTranscript, as: UTF8.self)
         for (on, off) in [
             ("\u{1B}[?2004h", "\u{1B}[?2004l"), ("\u{1B}[>1u", "\u{1B}[<u"), ("\u{1B}[?25l", "\u{1B}[?25h"),
+            ("\u{1B}[?1049h", "\u{1B}[?1049l"), ("\u{1B}[?7l", "\u{1B}[?7h"),
         ] {
             guard let last = written.range(of: on, options: .backwards) else { continue }
             #expect(written[last.upperBound...].contains(off), "what \(on.dropFirst()) asked for is taken back")

@@ -2,7 +2,7 @@
 struct Command: Sendable {
     /// The kind of its argument, for completion.
     enum Completion: Sendable {
-        case nothing, files, lua, commands
+        case nothing, files, lua, commands, fields
         case words([String])
     }
 
@@ -42,6 +42,9 @@ struct Command: Sendable {
         Command(
             name: "out", arguments: "[table|lua|json|csv]", documentation: "How results are shown.",
             completion: .words(["table", "lua", "json", "csv"])),
+        Command(
+            name: "columns", arguments: "[fields|*]",
+            documentation: "The columns of tables, remembered; with * those that differ again.", completion: .fields),
         Command(name: "doctor", arguments: "", documentation: "What the terminal, the container and the sandbox are."),
         Command(name: "quit", arguments: "", documentation: "Saves, and leaves. Ctrl-D does the same."),
     ]

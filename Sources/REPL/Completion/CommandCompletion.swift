@@ -29,6 +29,12 @@ struct CommandCompletion {
         case .files?:
             let found = FileCompletion(completer.host).candidates(rest, granted: false, closing: "")
             return completer.result(found.candidates, bytes.count - found.length..<bytes.count)
+        case .fields?:
+            let word = rest.split(separator: " ", omittingEmptySubsequences: false).last ?? ""
+            let found = Matching.filter(ChosenColumns.known(completer.host), by: String(word)) { $0 }.map {
+                Candidate($0, kind: .field, suffix: " ")
+            }
+            return completer.result(found, bytes.count - word.utf8.count..<bytes.count)
         case .lua?: return shifted(rest, command.restOffset)
         case .commands?:
             let found = Command.all.filter { $0.name.hasPrefix(rest.drop { $0 == ":" }) }.map {

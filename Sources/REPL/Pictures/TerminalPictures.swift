@@ -31,10 +31,10 @@ struct TerminalPictures {
     }
 
     /// A picture, at most as wide as the screen, and low enough to keep its caption and the prompt visible.
-    func text(_ image: Image) -> String? {
+    func text(_ image: Image, columns: Int = 80, rows: Int = 30) -> String? {
         guard let graphics else { return nil }
         return try? TerminalImage.text(
-            image, as: graphics, in: area(columns: min(size.columns, 80), rows: max(4, min(size.rows - 4, 30))))
+            image, as: graphics, in: area(columns: min(size.columns, columns), rows: max(4, min(size.rows - 4, rows))))
     }
 
     /// A picture for a table's row, some cells wide.

@@ -105,7 +105,8 @@ struct PlainValues {
             })
     }
 
-    private func plain(_ value: PropertyListValue) -> PlainValue {
+    /// The value of a field.
+    func plain(_ value: PropertyListValue) -> PlainValue {
         switch value {
         case .string(let text): .string(Array(text.utf8))
         case .integer(let number): .integer(Int64(clamping: number))

@@ -20,6 +20,12 @@ package struct ValuePrinter {
     var isForTerminal = isatty(STDOUT_FILENO) == 1
     /// Whether limits are off: `full(x)`.
     var isUnlimited = false
+    /// Whether the prompt's pager shows what is longer than the screen, and its commands are there.
+    var isPaged = false
+    /// The fields that `:columns` has chosen; all when empty.
+    var chosenFields: [String] = []
+    /// When this session last changed an item; nil where that is not known.
+    var changed: (Item) -> PropertyListDate? = { _ in nil }
     private let host: ScriptHost
 
     /// Limits of a value's text; what is beyond is left out.
@@ -30,46 +36,75 @@ package struct ValuePrinter {
         return limits
     }
     /// The number of table rows that keep the prompt and the entry on the screen.
-    var rowLimit: Int { isUnlimited ? 100_000 : max(5, min(rows - 5, 40)) }
+    var rowLimit: Int { isUnlimited && !isPaged ? 100_000 : max(5, rows - 5) }
 
     /// A printer of a host's values.
     package init(_ host: ScriptHost) { self.host = host }
 
     /// The text of an entry's results, ending with a line break; empty without results.
-    package func text(_ values: [LuaValue], seconds: Double) -> String { printed(values, seconds: seconds).text }
+    package func text(_ values: [LuaValue], seconds: Double) -> String {
+        let printed = printed(values, seconds: seconds)
+        return printed.text + printed.picture
+    }
 
-    /// The same, and whether the text includes the entry's duration.
-    func printed(_ values: [LuaValue], seconds: Double) -> (text: String, includesDuration: Bool) {
-        guard format == .table else { return (formatted(values), false) }
-        var includesDuration = false
+    /// The same in parts.
+    func printed(_ values: [LuaValue], seconds: Double) -> PrintedValues {
+        guard format == .table else { return PrintedValues(formatted(values)) }
+        var printed = PrintedValues()
         // An error after nil is a failure that a function of the host returned.
         var lines: [String] = []
         for value in values {
             switch host.inspect(value) {
             case .items(let items) where items.count > 1 || values.count == 1:
-                lines.append(table(items, fields: []).text(seconds: seconds))
-                includesDuration = true
+                lines.append(table(ItemRows(items, record: record), seconds, &printed))
+            case .item(let item) where values.count == 1 && !item.isRemoved:
+                lines.append(record.text(item, columns: columns) ?? describe(value))
+                printed.picture = record.picture(item) ?? ""
             case .query(let query):
                 let start = MonotonicTime.now()
                 do {
-                    let items = try query.all()
-                    let whole = seconds + MonotonicTime.now().seconds(since: start)
-                    lines.append(table(items, fields: query.fields).text(seconds: whole))
-                    includesDuration = true
+                    let rows = try ItemRows(query, record: record)
+                    lines.append(table(rows, seconds + MonotonicTime.now().seconds(since: start), &printed))
                 } catch { lines.append(VisibleText.escaped("query: \(error)")) }
             case .image(let image): lines.append(picture(image, value))
             default:
-                if values.count == 1, case .table(let table) = value,
-                    let records = RecordTable(self, host).text(table, seconds: seconds)
-                {
-                    lines.append(records)
-                    includesDuration = true
+                if values.count == 1, case .table(let table) = value, let rows = RecordRows(table, self, host) {
+                    lines.append(self.table(rows, seconds, &printed))
                 } else {
                     lines.append(describe(value))
                 }
             }
         }
-        return (lines.isEmpty ? "" : lines.joined(separator: "\n") + "\n", includesDuration)
+        if values.count != 1 { printed.table = nil }
+        printed.text = lines.isEmpty ? "" : lines.joined(separator: "\n") + "\n"
+        return printed
+    }
+
+    /// A table's text; notes the table where that leaves out rows.
+    private func table(_ rows: any TableRows, _ seconds: Double, _ printed: inout PrintedValues) -> String {
+        printed.time = Self.duration(seconds)
+        guard rows.count > 0 else { return "no items · \(printed.time)" }
+        var table = TableText(rows, in: 0..<min(rows.count, rowLimit), chosen: chosenFields)
+        let text = text(&table, time: printed.time)
+        if rows.count > rowLimit { printed.table = table }
+        return text
+    }
+
+    /// A table's text for the screen as it is.
+    func text(_ table: inout TableText, time: String) -> String {
+        table.text(limit: rowLimit, columns: columns, advice: isPaged ? "; :columns chooses" : "", time: time)
+    }
+
+    /// A duration for display.
+    static func duration(_ seconds: Double) -> String {
+        if seconds < 0.000_95 { return "\(Int((seconds * 1e6).rounded())) µs" }
+        if seconds < 0.995 { return "\(Int((seconds * 1000).rounded())) ms" }
+        let tenths = Int((seconds * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) s"
+    }
+
+    private var record: ItemRecord {
+        ItemRecord(host: host, pictures: pictures, limit: limits.string, changed: changed)
     }
 
     /// The results in a format for other programs.
@@ -87,21 +122,6 @@ package struct ValuePrinter {
 
     private func shown(_ text: String, as notation: VisibleText.Notation) -> String {
         isForTerminal ? VisibleText.escaped(text, as: notation) : text
-    }
-
-    private func table(_ items: [Item], fields: [String]) -> ItemListing {
-        let imageCount = { [images = host.images] (item: Item) in
-            (try? item.itemKey).map { images.pictureFiles(forKey: $0).count } ?? 0
-        }
-        return ItemListing(
-            items, fields: fields, columns: columns, rows: rowLimit, date: host.shortText, imageCount: imageCount
-        ) { item in
-            guard let pictures, pictures.graphics != nil, let key = try? item.itemKey,
-                host.images.hasImage(forKey: key),
-                let picture = try? host.images.thumbnail(forKey: key, size: 40, cornerRadius: 0)
-            else { return nil }
-            return pictures.inlineText(picture, columns: ItemListing.thumbnailColumns)
-        }
     }
 
     /// A picture, drawn where the terminal can, with its description.

@@ -34,6 +34,7 @@ extension REPL {
         case "history": showHistory(rest)
         case "img": draw(rest)
         case "out": setFormat(rest)
+        case "columns": chooseColumns(rest)
         case "doctor": page(Doctor(host: host, printer: printer, isEditing: isEditing).text)
         case "quit": host.terminate(cause: .script, explicitly: true)
         default: complain("':\(known.name)' is not done here")
@@ -180,7 +181,7 @@ extension REPL {
         guard host.exitCode == nil else { return }
         switch result {
         case .success(let values):
-            page(drawn: printer.text(values, seconds: MonotonicTime.now().seconds(since: start)))
+            page(printer.printed(values, seconds: MonotonicTime.now().seconds(since: start)))
         case .failure(let error): report(error)
         }
     }

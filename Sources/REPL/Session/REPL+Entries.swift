@@ -31,13 +31,12 @@ extension REPL {
         guard host.exitCode == nil else { return }
         switch result {
         case .success(let values):
-            var shown = ""
-            var includesDuration = false
-            if !values.isEmpty { (shown, includesDuration) = printer.printed(values, seconds: seconds) }
-            page(drawn: shown)
-            remember(text, true, shown)
-            includesDuration = tellChanges(includesDuration ? nil : seconds) || includesDuration
-            if timed, !includesDuration { print(StyledText(ItemListing.duration(seconds) + "\n", .dimmed)) }
+            let shown = values.isEmpty ? PrintedValues() : printer.printed(values, seconds: seconds)
+            page(shown)
+            remember(text, true, shown.text)
+            let includesDuration =
+                tellChanges(shown.includesDuration ? nil : seconds) || shown.includesDuration
+            if timed, !includesDuration { print(StyledText(ValuePrinter.duration(seconds) + "\n", .dimmed)) }
         case .failure(let error):
             remember(text, false, "")
             report(error, in: text)
@@ -49,7 +48,7 @@ extension REPL {
     /// Tells what an entry changed, if more than one item: one is what the entry says, or shows.
     private func tellChanges(_ seconds: Double?) -> Bool {
         guard changes.own.count > 1 else { return false }
-        let duration = seconds.map { " · \(ItemListing.duration($0))" } ?? ""
+        let duration = seconds.map { " · \(ValuePrinter.duration($0))" } ?? ""
         print(StyledText("\(ChangeNotice.text(changes.own))\(duration) · :undo\n", .dimmed))
         return true
     }
@@ -90,32 +89,6 @@ extension REPL {
         print(shown, toStandardError: true)
     }
 
-    // MARK: Long texts
-
-    /// Prints a text, paged if longer than the screen, with data escaped.
-    func page(_ text: String) { page(drawn: VisibleText.escaped(text)) }
-
-    /// The same for preformatted text: values from the printer, with pictures.
-    func page(drawn text: String) {
-        // While a line is being edited, only the editor reads keys.
-        guard isEditing, isRunningEntry, Pager.isNeeded(text, rows: printer.rows, columns: printer.columns) else {
-            return draw(text)
-        }
-        var pager = Pager(text, rows: printer.rows, columns: printer.columns)
-        // Output must not go through the line editor: no line is shown.
-        do { try mode.enter() } catch { return draw(text) }
-        defer { waitWithKeys() }
-        put(Array(pager.page().utf8))
-        while !pager.isAtEnd {
-            put(Array(palette.apply(.searchMatch, to: TextTable.cut(pager.question, to: printer.columns)).utf8))
-            let key = nextInput { !$0.isEmpty }
-            put(Array("\r\u{1B}[K".utf8))
-            let step = key.isEmpty ? .end : Pager.step(key)
-            if step == .end { return }
-            put(Array(pager.take(step).utf8))
-        }
-    }
-
     // MARK: Functions for entries
 
     /// Shows the text of `help`.
@@ -133,7 +106,7 @@ extension REPL {
         host.state.setGlobal(declaration) { [unowned self] call in
             var whole = printer
             whole.isUnlimited = true
-            page(drawn: whole.text(call.allValues, seconds: 0))
+            page(whole.printed(call.allValues, seconds: 0))
             return call.returnsNothing()
         }
         host.screenColumns = { [unowned self] in printer.columns }

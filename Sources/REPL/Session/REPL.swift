@@ -30,6 +30,8 @@ public final class REPL: HostFrontEnd {
     var nextText = ""
     /// What was committed since the entry began.
     var changes = ChangeNotice()
+    /// When items were changed.
+    let sessionChanges = SessionChanges()
     /// The number of failures of handlers and timers already seen.
     var seenFailures = 0
     private var plain = PlainLineReader()
@@ -42,7 +44,9 @@ public final class REPL: HostFrontEnd {
     /// Whether an entry runs: keys wait, and Ctrl-C is a signal.
     private(set) var isRunningEntry = false
     /// Whether Ctrl-C came during an entry while no script code ran: a pager, a question.
-    private var isInterrupted = false
+    var isInterrupted = false
+    /// The pager that has the terminal.
+    var pagerScreen: PagerScreen?
     private var hasAskedTerminal = false
     private let terminal = Terminal()
     let isInputTerminal = isatty(STDIN_FILENO) == 1
@@ -71,6 +75,8 @@ public final class REPL: HostFrontEnd {
         editor = LineEditor(renderer: renderer, history: (try? historyFile.load()) ?? History())
         printer.columns = size.columns
         printer.rows = size.rows
+        printer.isPaged = isEditing
+        printer.changed = { [sessionChanges] in sessionChanges.date(of: $0) }
         printer.pictures = TerminalPictures(size: size, hasColors: !palette.isEmpty, environment: Environment.value)
         editor.services = services
         plain.services = services
@@ -98,7 +104,11 @@ public final class REPL: HostFrontEnd {
         seenFailures = host.handlerFailureCount
         installFunctions()
         host.items.commitCounter = { [unowned self] cause, tally in changes.add(cause, tally) }
-        defer { host.items.commitCounter = nil }
+        host.items.addCommitObserver(sessionChanges)
+        defer {
+            host.items.commitCounter = nil
+            host.items.removeCommitObserver(sessionChanges)
+        }
         if isEditing { Terminal.restoreAfterCrash(sequences: mode.restoringSequences) }
         if isInputTerminal {
             waitWithKeys()
@@ -149,10 +159,11 @@ public final class REPL: HostFrontEnd {
     }
 
     /// Restores the terminal's mode.
-    private func leaveEditing() {
+    func leaveEditing() {
         escapeTimer?.cancel()
         focusTimer?.cancel()
         takeUpTimer?.cancel()
+        if let pagerScreen { put(pagerScreen.hide()) }
         mode.leave()
     }
 
@@ -209,12 +220,13 @@ public final class REPL: HostFrontEnd {
         }
     }
 
-    private func resized() {
+    func resized() {
         guard let size = TerminalSize(descriptor: STDOUT_FILENO) else { return }
         printer.columns = size.columns
         printer.rows = size.rows
         printer.pictures?.size = size
         if isEditing { perform(editor.resize(columns: size.columns, rows: size.rows)) }
+        if let pagerScreen { put(pagerScreen.resize(columns: size.columns, rows: size.rows)) }
     }
 
     private func submitted(_ text: String) {
@@ -270,6 +282,7 @@ public final class REPL: HostFrontEnd {
     }
 
     public func applicationDidEnterForeground() {
+        if pagerScreen != nil { return showPager() }
         guard !isRunningEntry else { return waitWithKeys() }
         // A signal that arrived while the process was stopped is handled first: it may be the end.
         takeUpTimer?.cancel()
@@ -294,6 +307,12 @@ public final class REPL: HostFrontEnd {
     }
 
     public func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
+        if let pagerScreen, pagerScreen.isShown {
+            if toStandardError, !showsErrors { return false }
+            put(pagerScreen.hide() + bytes)
+            put(pagerScreen.show())
+            return true
+        }
         guard isEditing, editor.isActive, mode.isEntered else { return false }
         // Redirected standard error does not go to the terminal.
         if toStandardError, !showsErrors { return false }
@@ -345,7 +364,12 @@ public final class REPL: HostFrontEnd {
     }
 
     /// Waits for input while an entry runs, serving events; empty when interrupted or at the application's end.
-    func nextInput(until isEnough: ([UInt8]) -> Bool) -> [UInt8] {
+    ///
+    /// - Parameters:
+    ///   - seconds: how long; without limit if not given.
+    ///   - isEnough: whether the input is complete.
+    /// - Returns: the bytes.
+    func nextInput(within seconds: Double? = nil, until isEnough: ([UInt8]) -> Bool) -> [UInt8] {
         var input: [UInt8] = []
         var hasEnded = false
         // The prompt's own watch is inside the handler of the running entry.
@@ -363,7 +387,8 @@ public final class REPL: HostFrontEnd {
         while !hasEnded, !isEnough(input), !isInterrupted, host.exitCode == nil, !host.isCancelRequested {
             // In the background the question waits: input belongs to the shell. The poller's timer wakes the loop.
             question.events = terminal.presence == .background ? [] : .readable
-            host.loop.runOnce()
+            host.loop.runOnce(timeout: seconds)
+            if seconds != nil { break }
         }
         return isInterrupted ? [] : input
     }

@@ -11,12 +11,19 @@ import Testing
             ("{ at = date('2026-01-01T23:30:00Z') }", "{ at = 2026-01-02 00:30:00 +0100 }"),
             ("tostring(date('2026-07-01T06:00:00Z'))", "\"2026-07-01 06:00:00 +0000\""),
             (
-                "items:createItem{ name = 'Lamp', dateCreated = date('2026-07-01T06:00:00Z') }",
-                "Lamp (): Worth $0, recorded on 2026-07-01 08:00:00 +0200"
+                "{ items:createItem{ name = 'Lamp', dateCreated = date('2026-07-01T06:00:00Z') }, 1 }",
+                "{ Lamp (): Worth $0, recorded on 2026-07-01 08:00:00 +0200, 1 }"
             ),
         ])
     func prompt(entry: String, shown: String) throws {
         #expect(try TestHost(timeZone: "Europe/Berlin").enter(entry) == shown + "\n")
+    }
+
+    @Test("are local times in an item's fields")
+    func item() throws {
+        let entry = "items:createItem{ name = 'Lamp', dateCreated = date('2026-07-01T06:00:00Z') }"
+        let lines = try TestHost(timeZone: "Europe/Berlin").lines(entry)
+        #expect(lines.contains(" dateCreated     2026-07-01 08:00:00 +0200"), "\(lines)")
     }
 
     @Test(

@@ -65,23 +65,6 @@ import Testing
         #expect(texts.search("nothing speaks of this") == nil && texts.search(" ") == nil)
     }
 
-    @Test("the pager shows a screen, a line, the rest")
-    func pager() {
-        let text = (1...100).map { "\($0)\n" }.joined()
-        #expect(Pager.isNeeded(text, rows: 24, columns: 80) && !Pager.isNeeded("1\n2\n", rows: 24, columns: 80))
-        // A line that is broken takes its rows; pictures take one a line.
-        let wide = String(repeating: "x", count: 1000)
-        #expect(Pager.isNeeded(wide, rows: 10, columns: 80) && !Pager.isNeeded("\u{1B}" + wide, rows: 10, columns: 80))
-        var broken = Pager("\(wide)\n\(wide)\nend\n", rows: 20, columns: 80)
-        #expect(broken.page() == "\(wide)\n" && broken.page() == "\(wide)\nend\n")
-        var pager = Pager(text, rows: 11, columns: 80)
-        #expect(pager.page() == (1...10).map { "\($0)\n" }.joined())
-        #expect(pager.take(.line) == "11\n")
-        #expect(pager.take(.page) == (12...21).map { "\($0)\n" }.joined())
-        #expect(pager.take(.rest) == (22...100).map { "\($0)\n" }.joined())
-        #expect(pager.isAtEnd)
-    }
-
     @Test(
         "locals of the top go on; what they mean is what they would mean in one chunk",
         arguments: [

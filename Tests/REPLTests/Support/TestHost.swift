@@ -29,6 +29,21 @@ final class TestHost {
         ValuePrinter(host).text(try evaluator.evaluate(entry).get(), seconds: 0)
     }
 
+    /// The same on a screen of some size, with chosen fields; without the line of the duration.
+    func lines(_ entry: String, columns: Int = 80, rows: Int = 24, chosen: [String] = []) throws -> [String] {
+        var printer = ValuePrinter(host)
+        (printer.columns, printer.rows, printer.chosenFields) = (columns, rows, chosen)
+        let text = printer.text(try evaluator.evaluate(entry).get(), seconds: 0)
+        return text.split(separator: "\n").map(String.init).filter { !$0.contains(" · ") }
+    }
+
+    /// The table of an entry's result.
+    func table(_ entry: String, columns: Int = 80, rows: Int = 12, chosen: [String] = []) throws -> TableText? {
+        var printer = ValuePrinter(host)
+        (printer.columns, printer.rows, printer.chosenFields) = (columns, rows, chosen)
+        return printer.printed(try evaluator.evaluate(entry).get(), seconds: 0).table
+    }
+
     /// The candidates at the end of a text.
     func complete(_ text: String) -> [String] {
         let completer = Completer(

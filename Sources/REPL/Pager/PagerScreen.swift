@@ -1,0 +1,89 @@
+import LineEditor
+
+/// A pager on the terminal's alternate screen. Its owner reads keys, and writes the bytes that it returns.
+final class PagerScreen {
+    /// What brings the screen back, for a process that ends in the pager.
+    static let leaving = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+    // Lines whose width terminals disagree about are cut, not broken.
+    private static let entering = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
+
+    private var pager: Pager
+    private var decoder = KeyDecoder()
+    private let palette: Palette
+    /// Whether the alternate screen is on.
+    private(set) var isShown = false
+
+    init(_ pager: Pager, palette: Palette) {
+        self.pager = pager
+        self.palette = palette
+    }
+
+    /// Whether lines are being searched: call ``searchOn()``.
+    var isSearching: Bool { pager.isSearching }
+
+    /// Whether bytes that may be a complete key are kept: call ``flush()`` if no more come soon.
+    var isWaiting: Bool { decoder.isWaiting }
+
+    /// Switches to the alternate screen and draws it.
+    func show() -> [UInt8] {
+        guard !isShown else { return draw() }
+        isShown = true
+        return Array(Self.entering.utf8) + draw()
+    }
+
+    /// Switches back.
+    func hide() -> [UInt8] {
+        guard isShown else { return [] }
+        isShown = false
+        return Array(Self.leaving.utf8)
+    }
+
+    /// Draws the screen.
+    func draw() -> [UInt8] {
+        guard isShown else { return [] }
+        // A copy: what is drawn may write to the terminal, which draws again.
+        var drawing = pager
+        let lines = drawing.lines()
+        pager = drawing
+        var text = ""
+        for (row, line) in lines.enumerated() {
+            text += "\u{1B}[\(row + 1);1H\(palette.apply(to: line))\u{1B}[0m\u{1B}[K"
+        }
+        return Array(text.utf8)
+    }
+
+    func resize(columns: Int, rows: Int) -> [UInt8] {
+        var resizing = pager
+        resizing.resize(columns: columns, rows: rows)
+        pager = resizing
+        return isShown ? Array("\u{1B}[2J".utf8) + draw() : []
+    }
+
+    /// Takes bytes of the terminal, up to the first that has an effect.
+    func feed(_ bytes: [UInt8]) -> Pager.Effect { press(decoder.decode(bytes)) }
+
+    func flush() -> Pager.Effect { press(decoder.flush()) }
+
+    /// Searches some lines more.
+    ///
+    /// - Returns: what draws the result, or the progress.
+    func searchOn() -> [UInt8] {
+        var searching = pager
+        let isChanged = searching.searchOn()
+        pager = searching
+        return isChanged ? draw() : []
+    }
+
+    /// Stops a search; false when there is none.
+    func stopSearch() -> Bool { pager.stopSearch() }
+
+    private func press(_ keys: [Key]) -> Pager.Effect {
+        var pressing = pager
+        defer { pager = pressing }
+        for key in keys {
+            let effect = pressing.press(key)
+            if effect != .none { return effect }
+        }
+        return .none
+    }
+}

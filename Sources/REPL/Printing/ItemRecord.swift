@@ -1,0 +1,64 @@
+import Images
+import Items
+import Lua
+import PropertyList
+import Scripting
+import Wording
+
+/// One item with all that is known of it, a field a line.
+struct ItemRecord {
+    let host: ScriptHost
+    /// Draws pictures; nil when pictures are not drawn.
+    let pictures: TerminalPictures?
+    /// The most characters of a value.
+    let limit: Int
+    /// When this session last changed an item; nil where that is not known.
+    let changed: (Item) -> PropertyListDate?
+
+    /// The fields, those of the domain first; nil for an item that was removed.
+    func text(_ item: Item, columns: Int) -> String? {
+        guard let custom = try? item.customFieldNames else { return nil }
+        var fields: [(name: String, value: String)] = []
+        for name in ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"] + custom {
+            guard let value = (try? item.value(forField: name)) ?? nil, value != .null else { continue }
+            fields.append((name, text(value, isMoney: name == "valueInDollars")))
+        }
+        if let key = try? item.itemKey, let images = imageText(key) { fields.append(("images", images)) }
+        if let date = changed(item) { fields.append(("(changed)", host.localText(date))) }
+        return RecordText.text(fields, columns: columns)
+    }
+
+    /// An item's first picture, small; nil without one, and where the terminal draws none.
+    func picture(_ item: Item) -> String? {
+        guard let pictures, pictures.graphics != nil, let key = try? item.itemKey,
+            host.images.hasImage(forKey: key), let image = (try? host.images.image(forKey: key)) ?? nil
+        else { return nil }
+        return pictures.text(image, columns: 40, rows: 12)
+    }
+
+    /// How many pictures an item has.
+    func imageCount(_ item: Item) -> Int {
+        (try? item.itemKey).map { host.images.pictureFiles(forKey: $0).count } ?? 0
+    }
+
+    private func imageText(_ key: String) -> String? {
+        let count = host.images.pictureFiles(forKey: key).count
+        guard count > 0 else { return nil }
+        guard host.images.hasImage(forKey: key), let image = (try? host.images.image(forKey: key)) ?? nil else {
+            return count.counted("image")
+        }
+        return "\(count.counted("image")), \(count > 1 ? "the first " : "")\(image.width)×\(image.height)"
+    }
+
+    private func text(_ value: PropertyListValue, isMoney: Bool) -> String {
+        switch value {
+        case .string(let text): RecordText.value(text, limit: limit)
+        case .integer(let number): isMoney ? "$" + Int(clamping: number).grouped : String(number)
+        case .real(let number): LuaValueText.text(number)
+        case .boolean(let flag): flag ? "true" : "false"
+        case .date(let date): host.localText(date)
+        case .data(let bytes): bytes.count.counted("byte")
+        default: RecordText.cut(LuaLiteral.text(PlainValues(host: host).plain(value)), limit: limit)
+        }
+    }
+}

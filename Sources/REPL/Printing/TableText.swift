@@ -1,0 +1,85 @@
+import Wording
+
+/// Rows as aligned columns, as many as fit.
+struct TableText {
+    let rows: any TableRows
+    private(set) var layout: TableLayout
+    /// The widths of the columns drawn so far, which never shrink.
+    private var widths: [String: Int] = [:]
+    private var extended: Range<Int>
+
+    /// - Parameters:
+    ///   - rows: the rows.
+    ///   - shown: those that decide the order of the columns.
+    ///   - chosen: the fields that the user has chosen.
+    init(_ rows: any TableRows, in shown: Range<Int>, chosen: [String]) {
+        self.rows = rows
+        layout = TableLayout(rows, in: shown, chosen: chosen)
+        extended = shown
+    }
+
+    /// Draws some rows.
+    ///
+    /// - Parameters:
+    ///   - shown: the rows.
+    ///   - offset: the number of columns passed over behind the first.
+    ///   - columns: the width.
+    /// - Returns: the titles, a line for each row, and how many fields are shown.
+    mutating func lines(
+        _ shown: Range<Int>, passing offset: Int = 0, columns: Int
+    ) -> (title: String, lines: [String], fields: Int) {
+        if shown.lowerBound < extended.lowerBound || shown.upperBound > extended.upperBound {
+            layout.extend(rows, in: shown)
+            extended = shown
+        }
+        let removed = shown.map(rows.isRemoved)
+        var table = TextTable(columns: columns)
+        table.add(TextTable.Column(title: "#", cells: shown.map { String($0 + 1) }, isNumber: true))
+        var fields = 0
+        for (place, name) in layout.names.enumerated() where place == 0 || place > offset {
+            let cells = zip(shown, removed).map { $1 ? nil : rows.cell($0, name) }
+            let limit = name == "name" ? 48 : rows is ItemRows ? 30 : 48
+            var texts = cells.map { TextTable.cut($0?.text ?? "", to: limit) }
+            if place == 0 { for row in removed.indices where removed[row] { texts[row] = "(removed)" } }
+            let isNumber = cells.contains { $0 != nil } && cells.allSatisfy { $0?.isNumber ?? true }
+            var column = TextTable.Column(title: TextTable.cut(name, to: limit), cells: texts, isNumber: isNumber)
+            column.leastWidth = widths[name] ?? 0
+            // A screen of one column at a time, where they are wide.
+            let isFirstMoved = place == offset + 1 && offset > 0
+            guard table.add(column, always: isFirstMoved) else { break }
+            widths[name] = column.width
+            fields += 1
+        }
+        var lines = table.lines
+        return (lines.removeFirst(), lines, fields)
+    }
+
+    /// The first rows with their thumbnails, and how much is left out.
+    ///
+    /// - Parameters:
+    ///   - limit: the most rows.
+    ///   - columns: the width of the screen.
+    ///   - advice: follows the number of columns that are left out.
+    ///   - time: the duration.
+    /// - Returns: the lines, the last of them the number of rows.
+    mutating func text(limit: Int, columns: Int, advice: String, time: String) -> String {
+        let shown = 0..<min(rows.count, limit)
+        let thumbnails = shown.map(rows.thumbnail)
+        let hasThumbnails = thumbnails.contains { $0 != nil }
+        let blank = String(repeating: " ", count: ItemRows.thumbnailColumns)
+        let table = lines(shown, columns: columns - (hasThumbnails ? ItemRows.thumbnailColumns + 1 : 0))
+        var lines = [table.title] + table.lines
+        if hasThumbnails { lines = zip([nil] + thumbnails, lines).map { " " + ($0 ?? blank) + $1 } }
+        let left = layout.names.count - table.fields + layout.unchosenCount
+        let more = left > 0 ? " and \(left.grouped) more \(left.word("column"))\(advice)" : ""
+        if left > 0 || shown.count < rows.count { lines.append(" …" + more) }
+        lines.append("\(rows.count.counted("row")) · \(time)")
+        return lines.joined(separator: "\n")
+    }
+
+    /// Whether a row has a match in one of its fields.
+    func contains(_ pattern: SearchPattern, in row: Int) -> Bool {
+        guard !rows.isRemoved(row) else { return false }
+        return layout.names.contains { name in rows.cell(row, name).map { pattern.isFound(in: $0.text) } ?? false }
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The pager in a terminal, and the programs that may take its place.
+@Suite("The pager in a terminal", .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
+struct PagerPtyTests {
+    static let items = "for i = 1, 200 do items:createItem{ name = 'N' .. i, room = 'R' .. i, note = 'x' .. i } end"
+
+    static let rows: [REPLPtyTests.Row] = [
+        REPLPtyTests.Row(
+            "a long table: the end, a row's item, back, and what a short result would have left",
+            [
+                .enter(items), .see("200 items created"), .prompt, .enter("items:query()"), .see("rows 1–38 of 200"),
+                .keys("G"), .see("rows 163–200 of 200"), .see(">200  N200"), .keys("\r"), .see(" room            R200"),
+                .see("lines 1–"), .keys("q"), .see("rows 163–200"), .keys("q"), .see(" …"), .see("200 rows · "),
+                .prompt,
+                .enter("40 + 2"), .see("\n42"),
+            ]),
+        REPLPtyTests.Row(
+            "a search finds a row that is not on the screen",
+            [
+                .enter(items), .see("200 items created"), .prompt, .enter("items:query()"), .see("of 200"),
+                .keys("/r150"), .see("/r150"), .keys("\r"), .see(">150  N150"), .keys("/nowhere\r"),
+                .see("no nowhere below"), .keys("\u{1B}"), .see("200 rows · "), .prompt,
+            ]),
+        REPLPtyTests.Row(
+            "records, in another size, left by Ctrl-C",
+            [
+                .enter("t = {} for i = 1, 100 do t[i] = { n = i, s = 'text ' .. i } end"), .prompt, .enter("t"),
+                .see("rows 1–38 of 100"), .resize(60, 20), .see("rows 1–18 of 100"), .keys("\u{3}"),
+                .see("100 rows · "),
+                .prompt, .enter("40 + 2"), .see("\n42"),
+            ]),
+        REPLPtyTests.Row(
+            "what a timer prints and removes meanwhile",
+            [
+                .enter(items), .see("200 items created"), .prompt,
+                .enter(
+                    "timer.after(0.3, function() print('tick' .. 'ed') items:removeItem(items[2]) end) return items:query()"
+                ),
+                .see("of 200"), .see("ticked"), .see("of 200"), .keys("j"), .see("(removed)"), .keys("q"), .prompt,
+            ]),
+        REPLPtyTests.Row(
+            "a __tostring that fails, and one that loops until Ctrl-C",
+            [
+                .enter("{ setmetatable({}, { __tostring = function() error('no') end }) }"), .prompt,
+                .enter(
+                    "{ setmetatable({}, { __tostring = function() print('bu' .. 'sy') while true do end end }) }"),
+                .see("busy"), .keys("\u{3}"), .prompt, .enter("40 + 2"), .see("\n42"),
+            ]),
+        REPLPtyTests.Row(
+            ":columns chooses, is completed, and helps with a misspelt name",
+            [
+                .enter(items), .see("200 items created"), .prompt, .enter(":columns rom"), .see("did you mean 'room'?"),
+                .keys(":columns no\tna\t\r"), .prompt, .enter("items:query():limit(2)"), .see(" #  note  name\n"),
+                .see("more columns; :columns chooses"), .enter(":columns"), .see("tables show note name"),
+                .enter(":columns *"), .see(" #  name  note  room"),
+            ]),
+        REPLPtyTests.Row(
+            "$PAGER gets the whole text",
+            [
+                .enter(items), .see("200 items created"), .prompt, .enter("items:query()"), .see("<  #  name"),
+                .see("<200  N200  x200  R200"), .see("200 rows · "), .prompt, .enter("40 + 2"), .see("\n42"),
+            ], environment: ["PAGER": "sed 's/^/</'"]),
+        REPLPtyTests.Row(
+            "a $PAGER that reads nothing",
+            [.enter("help(items)"), .see("more lines"), .prompt, .enter("40 + 2"), .see("\n42")],
+            environment: ["PAGER": "true"]),
+        REPLPtyTests.Row(
+            "a $PAGER that is not there",
+            [
+                .enter("help(items)"), .see("no-such-pager could not be started"), .see("space: more"), .keys("q"),
+                .prompt,
+            ], environment: ["PAGER": "no-such-pager"]),
+        REPLPtyTests.Row(
+            "a $PAGER that a shell does not find",
+            [
+                .enter("help(items)"), .see("could not be started"), .see("space: more"), .keys("q"), .prompt,
+            ], environment: ["PAGER": "no-such-pager | cat >&2; exit 127"]),
+        REPLPtyTests.Row(
+            "a terminal without capabilities has no pager",
+            [
+                .enter(items), .see("> "), .enter("items:query()"), .see(" …"), .see("200 rows · "),
+                .enter("40 + 2"), .see("\n42"),
+            ], environment: ["TERM": "dumb"]),
+    ]
+
+    @Test("does what it should", arguments: rows)
+    func row(_ row: REPLPtyTests.Row) throws { try REPLPtyTests().row(row) }
+
+    @Test("Ctrl-Z in the pager stops the application on the screen of before; fg shows the pager again")
+    func stopped() throws {
+        let program = try Program()
+        let shell = try program.shell()
+        try shell.sendLine("\"$CUBBY\"")
+        try shell.waitForPrompt()
+        try shell.sendLine("app:on('didEnterBackground', function() print('go' .. 'ing') end)")
+        try shell.expect("Hook(")
+        try shell.expect("> ")
+        try shell.sendLine("help(items)")
+        try shell.expect("space: more")
+        try shell.send(control: "z")
+        try shell.expect("going")
+        try shell.waitForStop()
+        let before = shell.rawTranscript.count
+        try shell.sendLine("fg")
+        try shell.expect("space: more")
+        #expect(String(decoding: shell.rawTranscript[before...], as: UTF8.self).contains("\u{1B}[?1049h"))
+        try shell.send("q")
+        try shell.expect("more lines")
+        try shell.expect("> ")
+        try shell.sendLine("40 + 2")
+        try shell.expect("\n42")
+    }
+}
