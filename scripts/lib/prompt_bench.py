@@ -1,4 +1,5 @@
-"""prompt_bench.py BINARY CSV: start to prompt against others, key echo, completion, Ctrl-C; with the museum's items."""
+"""prompt_bench.py BINARY CSV: start to prompt against others, key echo, completion, Ctrl-C; with the museum's items. A
+page of the pager with a million items, beside less."""
 
 import os
 import statistics
@@ -13,7 +14,7 @@ from prompt import Prompt
 
 binary, csv = sys.argv[1:3]
 container = tempfile.mkdtemp()
-environment = {"CUBBY_CONTAINER": container, "IPYTHONDIR": container + "-ipython"}
+environment = {"CUBBY_CONTAINER": container, "IPYTHONDIR": container + "-ipython", "PAGER": "", "LESS": ""}
 load = """for row in csv.rows(arg[1]) do
   items:createItem{ name = row.title, serialNumber = row.accession_number, department = row.department }
 end"""
@@ -139,4 +140,36 @@ print(f"Ctrl-C to the next prompt, {len(hostile)} hostile entries, {len(taken)} 
 program.send(b"pcall(print, 'ali' .. 've')\r")
 print("the session lives on" if program.expect(b"alive\r\n") is not None else "THE SESSION DOES NOT ANSWER")
 program.kill()
+
+# A page of a million items: what each key took to show its last row.
+text = os.path.join(container, "rows.txt")
+million = {**environment, "CUBBY_CONTAINER": container + "-million"}
+subprocess.run([binary, "--allow-write", container, "-e", """local file = io.open(arg[1], "w")
+for i = 1, 1e6 do
+  items:createItem{ name = "Object " .. i, room = "Room " .. i % 97, weight = i * 7 % 1000, note = "a note on " .. i }
+  file:write(("%7d  Object %-7d  Room %-2d  a note on %-7d  %3d\\n"):format(i, i, i % 97, i, i * 7 % 1000))
+end
+file:close()""".replace("arg[1]", repr(text))], env={**os.environ, **million}, check=True, stderr=subprocess.DEVNULL)
+pages = [("End", b"G", b"Object 1000000"), ("Home", b"g", b"Object 38"), ("Space", b" ", b"Object 76"),
+         ("Page Up", b"b", b"Object 38")]
+medians = {}
+for name, command in [("cubby", [binary]), ("less", ["less", "-S", text])]:
+    program = Prompt(command, million)
+    if name == "cubby":
+        program.expect(b"leave.")
+        program.settle()
+        program.send(b"items:query()\r")
+        print("a query of a million items to its first page: "
+              f"{(program.expect(b'of 1,000,000') or float('nan')) * 1000:.1f} ms")
+    program.settle(0.5)
+    for key, data, wanted in pages * 10:
+        program.send(data)
+        seconds = program.expect(wanted, 60)
+        medians.setdefault(key, {}).setdefault(name, []).append(seconds * 1000 if seconds is not None else float("nan"))
+        program.settle(0.05)
+    program.kill()
+for key, taken in medians.items():
+    ours, theirs = (statistics.median(taken[name]) for name in ("cubby", "less"))
+    print(f"the pager, {key} in a million rows: {ours:.2f} ms, worst {max(taken['cubby']):.2f} ms; "
+          f"less {theirs:.2f} ms, ratio {ours / theirs:.2f}")
 print(f"load of the machine: {os.getloadavg()[0]:.1f}")

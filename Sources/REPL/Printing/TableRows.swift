@@ -15,10 +15,3 @@ protocol TableRows {
     /// The row's picture in `ItemRows.thumbnailColumns` cells; nil without one.
     func thumbnail(_ row: Int) -> String?
 }
-
-/// A field of a row, for display.
-struct TableCell: Equatable {
-    /// The text, neither cut nor escaped.
-    var text: String
-    var isNumber = false
-}

@@ -1,7 +1,7 @@
 import Items
 import PropertyList
 
-/// When the items were last changed, as far as this session has seen it: an item has no such field.
+/// When fields of the items were last changed, as far as this session has seen it: an item has no such field.
 ///
 /// Few are remembered. After a commit of many items, or after many commits, nothing is known of any item: a time that is
 /// no longer the last must not be shown.
