@@ -5,15 +5,16 @@ enum CSVText {
     static func text(_ value: PlainValue) -> String {
         let rows: [PlainValue] = if case .array(let elements) = value { elements } else { [value] }
         var columns: [String] = []
+        var known: Set<String> = []
         for case .object(let entries) in rows {
-            for entry in entries where !columns.contains(entry.key) { columns.append(entry.key) }
+            for entry in entries where known.insert(entry.key).inserted { columns.append(entry.key) }
         }
         var lines: [String] = columns.isEmpty ? [] : [columns.map(cell).joined(separator: ",")]
         for row in rows {
             switch row {
             case .object(let entries):
-                let cells = columns.map { name in entries.first { $0.key == name }.map { cell($0.value) } ?? "" }
-                lines.append(cells.joined(separator: ","))
+                let values = Dictionary(entries.map { ($0.key, $0.value) }) { first, _ in first }
+                lines.append(columns.map { values[$0].map { cell($0) } ?? "" }.joined(separator: ","))
             case .array(let elements): lines.append(elements.map { cell($0) }.joined(separator: ","))
             default: lines.append(cell(row))
             }
