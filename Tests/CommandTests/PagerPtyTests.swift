@@ -13,7 +13,7 @@ struct PagerPtyTests {
             "a long table: the end, a row's item, back, and what a short result would have left",
             [
                 .enter(items), .see("200 items created"), .prompt, .enter("items:query()"), .see("rows 1–38 of 200"),
-                .keys("G"), .see("rows 163–200 of 200"), .see(">200  N200"), .keys("\r"), .see(" room            R200"),
+                .keys("G"), .see(">200  N200"), .see("rows 163–200 of 200"), .keys("\r"), .see(" room            R200"),
                 .see("lines 1–"), .keys("q"), .see("rows 163–200"), .keys("q"), .see(" …"), .see("200 rows · "),
                 .prompt,
                 .enter("40 + 2"), .see("\n42"),
@@ -61,8 +61,8 @@ struct PagerPtyTests {
         REPLPtyTests.Row(
             "$PAGER gets the whole text",
             [
-                .enter(items), .see("200 items created"), .prompt, .enter("items:query()"), .see("<  #  name"),
-                .see("<200  N200  x200  R200"), .see("200 rows · "), .prompt, .enter("40 + 2"), .see("\n42"),
+                .enter(items), .see("200 items created"), .prompt, .enter("items:query()"), .see("<   #  name"),
+                .see("< 200  N200  x200  R200"), .see("200 rows · "), .prompt, .enter("40 + 2"), .see("\n42"),
             ], environment: ["PAGER": "sed 's/^/</'"]),
         REPLPtyTests.Row(
             "a $PAGER that reads nothing",

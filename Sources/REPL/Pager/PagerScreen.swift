@@ -2,8 +2,9 @@ import LineEditor
 
 /// A pager on the terminal's alternate screen. Its owner reads keys, and writes the bytes that it returns.
 final class PagerScreen {
-    /// What brings the screen back, for a process that ends in the pager.
-    static let leaving = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+    private static let leaving = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+    /// What brings the screen back where a process ends in the pager. Elsewhere it does nothing: it leaves the cursor.
+    static let restoring = "\u{1B}[?7h\u{1B}[?47l"
     // Lines whose width terminals disagree about are cut, not broken.
     private static let entering = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
 

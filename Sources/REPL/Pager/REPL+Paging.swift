@@ -57,11 +57,9 @@ extension REPL {
         do { try mode.enter() } catch { return false }
         let screen = PagerScreen(pager, palette: palette)
         pagerScreen = screen
-        Terminal.restoreAfterCrash(sequences: PagerScreen.leaving + mode.restoringSequences)
         defer {
             put(screen.hide())
             pagerScreen = nil
-            Terminal.restoreAfterCrash(sequences: mode.restoringSequences)
             waitWithKeys()
         }
         put(screen.show())

@@ -109,7 +109,7 @@ public final class REPL: HostFrontEnd {
             host.items.commitCounter = nil
             host.items.removeCommitObserver(sessionChanges)
         }
-        if isEditing { Terminal.restoreAfterCrash(sequences: mode.restoringSequences) }
+        if isEditing { Terminal.restoreAfterCrash(sequences: PagerScreen.restoring + mode.restoringSequences) }
         if isInputTerminal {
             waitWithKeys()
             let banner = WrappedText.wrapped(VisibleText.escaped(Banner.text(host)), to: printer.columns)
