@@ -34,6 +34,14 @@ struct PagerPtyTests {
                 .prompt, .enter("40 + 2"), .see("\n42"),
             ]),
         REPLPtyTests.Row(
+            "full(x) of a table whose columns do not fit",
+            [
+                .enter("w = {} for i = 1, 2 do w[i] = {} for k = 1, 40 do w[i]['field' .. k] = i * k end end"), .prompt,
+                .enter("w"), .see("more columns; :columns chooses"), .prompt, .enter("full(w)"), .see("rows 1–2 of 2"),
+                .keys(REPLPtyTests.right + REPLPtyTests.right), .see("field12"), .see("rows 1–2 of 2"), .keys("q"),
+                .see("2 rows · "), .prompt,
+            ]),
+        REPLPtyTests.Row(
             "what a timer prints and removes meanwhile",
             [
                 .enter(items), .see("200 items created"), .prompt,

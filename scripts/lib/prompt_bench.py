@@ -2,6 +2,7 @@
 page of the pager with a million items, beside less."""
 
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -168,6 +169,8 @@ for name, command in [("cubby", [binary]), ("less", ["less", "-S", text])]:
         medians.setdefault(key, {}).setdefault(name, []).append(seconds * 1000 if seconds is not None else float("nan"))
         program.settle(0.05)
     program.kill()
+for folder in (container, million["CUBBY_CONTAINER"]):
+    shutil.rmtree(folder, ignore_errors=True)
 for key, taken in medians.items():
     ours, theirs = (statistics.median(taken[name]) for name in ("cubby", "less"))
     print(f"the pager, {key} in a million rows: {ours:.2f} ms, worst {max(taken['cubby']):.2f} ms; "

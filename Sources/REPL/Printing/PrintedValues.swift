@@ -6,7 +6,7 @@ struct PrintedValues {
     var picture = ""
     /// The duration of the entry, where the text includes it.
     var time = ""
-    /// The table, where the text has not all of its rows.
+    /// The table, where a pager has more of it than the text.
     var table: TableText?
 
     var includesDuration: Bool { !time.isEmpty }

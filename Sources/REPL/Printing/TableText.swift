@@ -4,6 +4,8 @@ import Wording
 struct TableText {
     let rows: any TableRows
     private(set) var layout: TableLayout
+    /// The number of fields that the text had no column for.
+    private(set) var hiddenCount = 0
     /// The widths of the columns drawn so far, which never shrink.
     private var widths: [String: Int] = [:]
     private var extended: Range<Int>
@@ -70,9 +72,9 @@ struct TableText {
         let table = lines(shown, columns: columns - (hasThumbnails ? ItemRows.thumbnailColumns + 1 : 0))
         var lines = [table.title] + table.lines
         if hasThumbnails { lines = zip([nil] + thumbnails, lines).map { " " + ($0 ?? blank) + $1 } }
-        let left = layout.names.count - table.fields + layout.unchosenCount
-        let more = left > 0 ? " and \(left.grouped) more \(left.word("column"))\(advice)" : ""
-        if left > 0 || shown.count < rows.count { lines.append(" …" + more) }
+        hiddenCount = layout.names.count - table.fields + layout.unchosenCount
+        let more = hiddenCount > 0 ? " and \(hiddenCount.grouped) more \(hiddenCount.word("column"))\(advice)" : ""
+        if hiddenCount > 0 || shown.count < rows.count { lines.append(" …" + more) }
         lines.append("\(rows.count.counted("row")) · \(time)")
         return lines.joined(separator: "\n")
     }

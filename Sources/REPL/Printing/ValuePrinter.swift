@@ -86,7 +86,8 @@ package struct ValuePrinter {
         guard rows.count > 0 else { return "no items · \(printed.time)" }
         var table = TableText(rows, in: 0..<min(rows.count, rowLimit), chosen: chosenFields)
         let text = text(&table, time: printed.time)
-        if rows.count > rowLimit { printed.table = table }
+        // Whole, a table has all of its columns: in the pager, which moves to them.
+        if rows.count > rowLimit || isUnlimited && table.hiddenCount > 0 { printed.table = table }
         return text
     }
 
