@@ -10,6 +10,9 @@ package struct PictureFile: Sendable {
 
     package var path: String { file.path }
 
+    /// Whether the file is here: a shared collection's may be on its server alone.
+    package var isAtHand: Bool { layer.exists(path) }
+
     /// Opens the picture, which is fetched when only the server of a shared collection has it.
     package func open() throws(ImageError) -> Image {
         do throws(StoreError) { try file.prepare() } catch { throw ImageError(.unreadable, error) }

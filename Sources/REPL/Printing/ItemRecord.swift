@@ -30,9 +30,9 @@ struct ItemRecord {
 
     /// An item's first picture, small; nil without one, and where the terminal draws none.
     func picture(_ item: Item) -> String? {
-        guard let pictures, pictures.graphics != nil, let key = try? item.itemKey,
-            host.images.hasImage(forKey: key), let image = (try? host.images.image(forKey: key)) ?? nil
-        else { return nil }
+        guard let pictures, pictures.graphics != nil, let key = try? item.itemKey, let image = image(key) else {
+            return nil
+        }
         return pictures.text(image, columns: 40, rows: 12)
     }
 
@@ -41,12 +41,16 @@ struct ItemRecord {
         (try? item.itemKey).map { host.images.pictureFiles(forKey: $0).count } ?? 0
     }
 
+    /// The first picture of a key, if it is at hand: nothing is fetched to show an item.
+    private func image(_ key: String) -> Image? {
+        guard host.images.pictureFiles(forKey: key).first?.isAtHand ?? false else { return nil }
+        return (try? host.images.image(forKey: key)) ?? nil
+    }
+
     private func imageText(_ key: String) -> String? {
         let count = host.images.pictureFiles(forKey: key).count
         guard count > 0 else { return nil }
-        guard host.images.hasImage(forKey: key), let image = (try? host.images.image(forKey: key)) ?? nil else {
-            return count.counted("image")
-        }
+        guard let image = image(key) else { return count.counted("image") }
         return "\(count.counted("image")), \(count > 1 ? "the first " : "")\(image.width)×\(image.height)"
     }
 

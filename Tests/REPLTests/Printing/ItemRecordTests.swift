@@ -1,0 +1,44 @@
+import Images
+import LineEditor
+import Lua
+import Scripting
+import Testing
+
+@testable import REPL
+
+@Suite("An item's pictures at the prompt") struct ItemRecordTests {
+    private static let picture = "image.fromData(data.fromBase64('R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs='))"
+
+    private func printed(_ entry: String, hasColors: Bool) throws -> PrintedValues {
+        let test = try TestHost()
+        var printer = ValuePrinter(test.host)
+        printer.pictures = TerminalPictures(
+            size: TerminalSize(columns: 80, rows: 24), hasColors: hasColors, environment: { _ in nil })
+        return printer.printed(try test.evaluator.evaluate(entry).get(), seconds: 0)
+    }
+
+    @Test("are counted with the size of the first, which is drawn where there are colours")
+    func pictures() throws {
+        let entry = "i = items:createItem{} i.images = { \(Self.picture), \(Self.picture) } return i"
+        let drawn = try printed(entry, hasColors: true)
+        #expect(drawn.text.hasSuffix(" images          2 images, the first 1×1\n") && drawn.picture.contains("▀"))
+        let plain = try printed(entry, hasColors: false)
+        #expect(plain.text.hasSuffix("2 images, the first 1×1\n") && plain.picture.isEmpty)
+        #expect(!(try printed("items:createItem{}", hasColors: true).text.contains("image")))
+    }
+
+    @Test("are drawn in the pager's view of a row, too, as far as they are characters")
+    func inPager() throws {
+        let test = try TestHost()
+        var printer = ValuePrinter(test.host)
+        printer.rows = 10
+        printer.pictures = TerminalPictures(
+            size: TerminalSize(columns: 80, rows: 24), hasColors: true, environment: { _ in nil })
+        let entry = "for i = 1, 20 do items:createItem{}.image = \(Self.picture) end return items:query()"
+        let values = try test.evaluator.evaluate(entry).get()
+        #expect(printer.printed(values, seconds: 0).table?.rows.record(0, columns: 80)?.contains("▀") ?? false)
+        printer.pictures?.capabilities.take(.string(introducer: 0x5F, bytes: Array("Gi=31;OK".utf8)))
+        let kitty = try #require(printer.printed(values, seconds: 0).table?.rows.record(0, columns: 80))
+        #expect(kitty.hasSuffix("1 image, 1×1"))
+    }
+}
