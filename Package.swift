@@ -12,6 +12,13 @@ let features: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// What `Cubby` exports. Whoever uses it through `Cubby` names it all the same: a build after a change compiles a module
+/// again when one that it names has changed, and a class's layout may change while Cubby's own module stays as it is.
+let exported: [Target.Dependency] = [
+    "Scripting", "REPL", "Gallery", "Images", "SharedItems", "Items", "ItemArchive", "ColumnEngine", "Application",
+    "PredicateFormat", "CSV", "KeyedArchive", "PropertyList", "Lua", "Files",
+]
+
 let package = Package(
     name: "cubby",
     products: [
@@ -99,7 +106,11 @@ let package = Package(
                 "Wording",
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .target(name: "Gallery", dependencies: ["Images", "Items", "Application", "Files", "PropertyList"]),
+        .target(
+            name: "Gallery",
+            dependencies: [
+                "Images", "Items", "ItemArchive", "ColumnEngine", "Application", "Files", "PropertyList",
+            ]),
 
         // Scripts and people.
         .target(
@@ -113,19 +124,16 @@ let package = Package(
         .target(
             name: "REPL",
             dependencies: [
-                "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "PropertyList", "Files", "Wording",
+                "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "ItemArchive", "ColumnEngine",
+                "PropertyList", "Files", "Wording",
             ]),
         .target(
             name: "Cubby",
-            dependencies: [
-                "Scripting", "REPL", "Gallery", "Images", "SharedItems", "Items", "ItemArchive", "ColumnEngine",
-                "Application", "PredicateFormat", "CSV",
-                "KeyedArchive", "PropertyList", "Lua", "Files",
-            ]),
+            dependencies: exported),
         .executableTarget(
             name: "CubbyCommand",
-            dependencies: [
-                "Cubby", "LineEditor", "TimeZones", "Files", "CPlatform", "Wording",
+            dependencies: exported + [
+                "Cubby", "LineEditor", "TimeZones", "CPlatform", "Wording",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -202,7 +210,7 @@ let package = Package(
             dependencies: [
                 "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "Files", "TestSupport",
             ]),
-        .testTarget(name: "CubbyTests", dependencies: ["Cubby", "Lua", "TestSupport"]),
+        .testTarget(name: "CubbyTests", dependencies: exported + ["Cubby", "TestSupport"]),
         .testTarget(name: "CommandTests", dependencies: ["TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
