@@ -29,6 +29,7 @@ struct Frame: Sendable {
     init(_ scene: Scene, columns: Int) {
         self.columns = max(2, columns)
         add(scene.prompt)
+        let firstRow = rows.count - 1
         addText(scene)
         if !scene.suggestion.isEmpty {
             var column = 0
@@ -36,6 +37,7 @@ struct Frame: Sendable {
                 addDisplayed(character, .suggestion, textColumn: &column)
             }
         }
+        addMargin(scene.margin, toRow: firstRow)
         // Behind a full row, the cursor is at the start of the next one.
         if cursorColumn == self.columns {
             cursorRow += 1
@@ -91,6 +93,17 @@ struct Frame: Sendable {
                 }
             }
         }
+    }
+
+    /// The last column stays free: some terminals wrap there.
+    private mutating func addMargin(_ text: StyledText, toRow row: Int) {
+        let characters = text.pieces.flatMap { piece in piece.text.map { ($0, piece.style) } }
+        let start = columns - 1 - characters.count
+        guard !characters.isEmpty, !rows[row].wraps, rows[row].cells.count + 2 <= start else { return }
+        let blank = Cell(character: " ", style: .plain, width: 1)
+        rows[row].cells += Array(repeating: blank, count: start - rows[row].cells.count)
+        // Of one column each: numbers and letters.
+        rows[row].cells += characters.map { Cell(character: $0.0, style: $0.1, width: 1) }
     }
 
     private mutating func addBelow(_ lines: [StyledText]) {

@@ -16,6 +16,9 @@ public struct EditorServices {
     /// The suggestion behind the text. By default the newest history entry with the text as its prefix.
     public var suggest: ((_ text: String) -> String?)?
 
+    /// What is shown at the right margin of a submitted text's first line, where there is room: its number.
+    package var margin: (_ text: String) -> StyledText = { _ in "" }
+
     /// Creates services that do nothing.
     public init() {}
 }

@@ -128,7 +128,7 @@ extension LineEditor {
         buffer.closeUndoGroup()
         let text = buffer.text
         history.add(text)
-        finish(.submitted(text))
+        finish(.submitted(text), margin: services.margin(text))
     }
 
     /// Breaks the line at the cursor. The new line gets the indentation of its context, unless an unbracketed paste

@@ -198,17 +198,18 @@ public final class LineEditor {
     }
 
     /// Ends the line: erases menus and suggestion and moves the cursor to the row below.
-    func finish(_ outcome: Outcome) {
+    func finish(_ outcome: Outcome, margin: StyledText = "") {
         leaveModes()
-        if !isDisplaySuspended { leaveDisplay() }
+        if !isDisplaySuspended { leaveDisplay(margin: margin) }
         isActive = false
         outcomes.append(outcome)
     }
 
-    func leaveDisplay(mark: String = "") {
+    func leaveDisplay(mark: String = "", margin: StyledText = "") {
         var scene = Scene(prompt: prompt, continuationPrompt: continuationPrompt, buffer: buffer)
         scene.spans = derived.spans(of: buffer, services)
         scene.suggestion = mark
+        scene.margin = margin
         emit(renderer.leave(scene))
     }
 

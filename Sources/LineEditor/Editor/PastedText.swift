@@ -4,14 +4,17 @@ enum PastedText {
     ///
     /// If the first line begins with a prompt, the text is a transcript: prompts are removed, and lines without a
     /// prompt, the session's output, are dropped. If all lines but the first begin with a continuation prompt, the
-    /// first was copied without its prompt. Any other text is unchanged.
+    /// first was copied without its prompt. Any other text is unchanged. The number at the margin of a line with a prompt
+    /// goes with the prompt.
     static func cleaned(_ text: String, prompts: [String], continuations: [String]) -> String {
         let normalized = EditBuffer.normalized(text)
         var lines = normalized.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         while lines.count > 1, lines.first?.allSatisfy(\.isWhitespace) ?? false { lines.removeFirst() }
         guard let first = lines.first else { return normalized }
         if strip(first, prompts) != nil {
-            return lines.compactMap { strip($0, prompts + continuations) }.joined(separator: "\n")
+            return lines.compactMap { line in
+                strip(line, prompts).map(withoutMargin) ?? strip(line, continuations)
+            }.joined(separator: "\n")
         }
         let others = lines.dropFirst()
         if !others.isEmpty {
@@ -19,6 +22,11 @@ enum PastedText {
             if stripped.count == others.count { return ([first] + stripped).joined(separator: "\n") }
         }
         return normalized
+    }
+
+    /// The line without a number at its end that is at least four blanks away.
+    private static func withoutMargin(_ line: String) -> String {
+        line.wholeMatch(of: /(.*?) {4,}[0-9]{1,6} */).map { String($0.1) } ?? line
     }
 
     /// The line without its prompt; nil if it has none. Copying may drop trailing blanks, so a prompt alone matches

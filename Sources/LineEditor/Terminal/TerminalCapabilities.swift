@@ -2,7 +2,7 @@
 ///
 /// The queries are written once, when the editor first enters its mode, and nothing waits for the answers: a terminal
 /// ignores unknown queries. Sources: the kitty graphics protocol ("querying support"), ECMA-48 and xterm's "Control
-/// Sequences" (device attributes, XTVERSION, window operation 16).
+/// Sequences" (device attributes, XTVERSION, window operation 16, OSC 11).
 package struct TerminalCapabilities: Hashable, Sendable {
     /// Whether it supports the kitty graphics protocol.
     package private(set) var hasKittyGraphics = false
@@ -10,6 +10,8 @@ package struct TerminalCapabilities: Hashable, Sendable {
     package private(set) var hasSixel = false
     /// The terminal's name and version; nil without an answer.
     package private(set) var name: String?
+    /// Whether its background is dark or light; nil without an answer.
+    package private(set) var background: TerminalBackground?
     /// A cell's size in pixels; nil without an answer.
     package private(set) var cell: (width: Int, height: Int)? {
         get { cellWidth > 0 && cellHeight > 0 ? (cellWidth, cellHeight) : nil }
@@ -27,10 +29,10 @@ package struct TerminalCapabilities: Hashable, Sendable {
     package static func questions(environment: (String) -> String?) -> [UInt8] {
         let term = environment("TERM") ?? ""
         // The Linux console and old multiplexers display unknown sequences.
-        guard term.hasPrefix("xterm") || term.hasPrefix("tmux") || term.hasPrefix("screen") || asksAnyway(term) else {
+        guard term.hasPrefix("xterm") || term.hasPrefix("tmux") || term.hasPrefix("screen") || isModern(term) else {
             return []
         }
-        var text = ""
+        var text = term.hasPrefix("screen") ? "" : TerminalBackground.question
         // Queries support with a picture of one pixel. tmux and screen would set it as a window title.
         if environment("TMUX") == nil, !term.hasPrefix("screen"), !term.hasPrefix("tmux") {
             text += "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\"
@@ -38,7 +40,8 @@ package struct TerminalCapabilities: Hashable, Sendable {
         return Array((text + "\u{1B}[>q\u{1B}[16t\u{1B}[c").utf8)
     }
 
-    private static func asksAnyway(_ term: String) -> Bool {
+    /// Whether this is a terminal of today, which ignores queries that it does not know.
+    static func isModern(_ term: String) -> Bool {
         ["alacritty", "contour", "foot", "ghostty", "mlterm", "rio", "wezterm"].contains { term.hasPrefix($0) }
     }
 
@@ -52,6 +55,8 @@ package struct TerminalCapabilities: Hashable, Sendable {
                 let width = Int(parts[2]), (1...256).contains(width), (1...256).contains(height)
             else { return }
             cell = (width, height)
+        case .string(UInt8(ascii: "]"), let bytes):
+            if let answer = TerminalBackground(answer: String(decoding: bytes, as: UTF8.self)) { background = answer }
         case .string(UInt8(ascii: "_"), let bytes):
             if String(decoding: bytes, as: UTF8.self).hasPrefix("Gi=31;OK") { hasKittyGraphics = true }
         case .string(UInt8(ascii: "P"), let bytes):

@@ -10,6 +10,8 @@ struct PastedTextTests {
             ("> do\n>>   x\n>> end", "do\n  x\nend"), ("do\n…   x\n… end", "do\n  x\nend"),
             ("f(\n... or 1)", "f(\nor 1)"), ("a\n... b\nc", "a\n... b\nc"), ("a\r\nb", "a\nb"), ("\n\n> x", "x"),
             (">\n> x", "\nx"), ("if a > b", "if a > b"), ("", ""),
+            ("> x = 1            3", "x = 1"), ("> do            12\n…   y     3\n… end", "do\n  y     3\nend"),
+            ("> x = 1   3", "x = 1   3"), ("x = 1            3", "x = 1            3"), (">     3", ""),
         ])
     func cleaned(_ text: String, _ expected: String) {
         #expect(
