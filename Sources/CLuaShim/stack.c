@@ -77,6 +77,17 @@ int clua_getframe(lua_State *L, int level, clua_frame *frame) {
     return 1;
 }
 
+int clua_getcalls(lua_State *L, int isRunning, clua_frame *frames, int room) {
+    const clua_resumption *outer = isRunning ? host_of(L)->resumption : NULL;
+    int count = 0;
+    for (;;) {
+        for (int level = 0; count < room && clua_getframe(L, level, frames + count); level++) count++;
+        if (!outer || count == room) return count;
+        L = outer->L;
+        outer = outer->outer;
+    }
+}
+
 const char *clua_getsource(lua_State *L, int level) {
     lua_Debug ar;
     if (!lua_getstack(L, level, &ar)) return NULL;

@@ -33,6 +33,7 @@ typedef struct clua_class clua_class;
 #define CLUA_INTERRUPT_CANCEL 2   /* stop the running chunk */
 #define CLUA_INTERRUPT_DEADLINE 4 /* its deadline has passed */
 #define CLUA_INTERRUPT_MEMORY 8   /* scripts are near their memory limit */
+#define CLUA_INTERRUPT_SAMPLE 32  /* a profiler looks at the calls */
 #define CLUA_INTERRUPT_URGENT 16  /* another pending reason will probably stop the chunk: long work of the host ends early */
 
 /* The Swift side: nonisolated @convention(c) functions without captures. */
@@ -147,6 +148,9 @@ typedef struct {
     int isC;
 } clua_frame;
 int clua_getframe(lua_State *L, int level, clua_frame *frame);
+/* The active calls of a coroutine, innermost first, and those of the coroutines that have resumed it, if it is running.
+ * Their number, at most `room`. */
+int clua_getcalls(lua_State *L, int isRunning, clua_frame *frames, int room);
 const char *clua_getsource(lua_State *L, int level); /* the chunk's name, while its function is on the stack */
 /* The same for the function on top of the stack, which it pops. */
 void clua_getfunction(lua_State *L, clua_frame *frame);

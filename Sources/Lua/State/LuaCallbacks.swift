@@ -32,7 +32,12 @@ let luaCallbacks = clua_callbacks(
     interrupt: { owner, L, reasons in
         guard let owner, let L else { return 0 }
         let state = Unmanaged<LuaState>.fromOpaque(owner).takeUnretainedValue()
-        switch state.interruptHandler(LuaInterrupter.Reason(rawValue: Int(reasons))) {
+        var reasons = LuaInterrupter.Reason(rawValue: Int(reasons))
+        if reasons.remove(.sample) != nil {
+            state.sampler?()
+            if reasons.isEmpty { return 0 }
+        }
+        switch state.interruptHandler(reasons) {
         case .goOn: return 0
         case .stop(let error, let depth):
             clua_abort_above(state.host, Int32(clamping: depth))

@@ -45,6 +45,9 @@ public final class LuaState {
     /// code; `stop` ends the code of both states with the error.
     public var interruptHandler: (LuaInterrupter.Reason) -> InterruptDecision = { _ in .goOn }
 
+    /// Called between two instructions, and at the return of a native function, after an interrupt with `sample`.
+    package var sampler: (() -> Void)?
+
     /// Calls functions that scripts hand to Swift; nil where no thread serves the calls.
     package weak var functionCaller: (any LuaFunctionCaller)?
 
@@ -99,6 +102,7 @@ public final class LuaState {
         raisedAsText = nil
         stopError = nil
         interruptHandler = { _ in .goOn }
+        sampler = nil
     }
 
     /// Retains an object for the lifetime of the state: the shim holds its address.

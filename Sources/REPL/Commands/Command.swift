@@ -23,6 +23,12 @@ struct Command: Sendable {
             name: "time", arguments: "[entry]",
             documentation: "How long an entry takes; without one, after every entry or no more.", completion: .lua),
         Command(
+            name: "profile", arguments: "ENTRY", documentation: "Runs an entry, and shows where its time went.",
+            completion: .lua),
+        Command(
+            name: "bench", arguments: "ENTRY", documentation: "Runs an entry again and again: how long a run takes.",
+            completion: .lua),
+        Command(
             name: "edit", arguments: "[number]", documentation: "The last entry, or an earlier one, in your $EDITOR."),
         Command(
             name: "save", arguments: "FILE",

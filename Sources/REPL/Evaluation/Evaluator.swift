@@ -116,7 +116,7 @@ package struct Evaluator {
         return " " + trimmed.dropFirst()
     }
 
-    private static func compile(
+    static func compile(
         _ text: String, name: String, in state: LuaState, _ environment: LuaTable?
     ) throws(LuaError) -> LuaFunction {
         // On the same line, which keeps the line numbers.

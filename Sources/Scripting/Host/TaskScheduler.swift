@@ -25,6 +25,8 @@ final class TaskScheduler {
     }
     /// Called when the running entry changes.
     var entryChanged: (ScriptEntry?) -> Void = { _ in }
+    /// Told when code of a task begins to run, and when it waits or ends: for a profiler.
+    var onSwitch: ((_ thread: LuaThread, _ runs: Bool) -> Void)?
     /// The number of tasks on the stack at each nested turn of the loop, outermost first: the tasks below wait for the
     /// turn, those above run within it.
     private var turns: [Int] = []
@@ -151,7 +153,9 @@ final class TaskScheduler {
         defer { endedGeneration = ended }
         armDeadline()
         let formerWatch = cubby_watch_work(watch)
+        onSwitch?(task.thread, true)
         defer {
+            onSwitch?(task.thread, false)
             _ = cubby_watch_work(formerWatch)
             stack.removeLast()
             armDeadline()

@@ -1,0 +1,63 @@
+internal import CLuaShim
+
+/// A call on the stack, for a profiler.
+package struct LuaActiveCall: Hashable, Sendable {
+    /// The function, as far as a stack tells functions apart.
+    package struct Function: Hashable, Sendable {
+        /// The name of the call; nil for a chunk, and where the caller is the host.
+        package let name: String?
+        /// The chunk's name as errors have it.
+        package let source: String
+        /// The first line of the definition, from 1; 0 for a chunk.
+        package let line: Int
+        /// Whether it is a function of the host or of Lua's libraries.
+        package let isNative: Bool
+
+        package init(name: String?, source: String, line: Int, isNative: Bool) {
+            self.name = name
+            self.source = source
+            self.line = line
+            self.isNative = isNative
+        }
+    }
+
+    package let function: Function
+    /// The line that is executed; 0 in a native function.
+    package let line: Int
+
+    package init(_ function: Function, line: Int) {
+        self.function = function
+        self.line = line
+    }
+
+    fileprivate init(_ frame: clua_frame) {
+        let place = LuaFunctionPlace(frame)
+        function = Function(
+            name: frame.name.map { String(cString: $0) }, source: place.source, line: max(place.line, 0),
+            isNative: place.isNative)
+        line = max(Int(frame.line), 0)
+    }
+
+    /// The calls of a coroutine, outermost first; the innermost `limit` of them.
+    fileprivate static func all(_ L: OpaquePointer, isRunning: Bool, limit: Int) -> [LuaActiveCall] {
+        withUnsafeTemporaryAllocation(of: clua_frame.self, capacity: limit) { frames in
+            let count = Int(clua_getcalls(L, isRunning ? 1 : 0, frames.baseAddress, Int32(limit)))
+            return frames[..<count].reversed().map(LuaActiveCall.init)
+        }
+    }
+}
+
+extension LuaState {
+    /// The calls that are active now, outermost first; the innermost `limit` of them. Complexity: O(limit²), since Lua
+    /// looks a level up from the innermost one.
+    package func activeCalls(limit: Int) -> [LuaActiveCall] {
+        LuaActiveCall.all(current, isRunning: true, limit: limit)
+    }
+}
+
+extension LuaThread {
+    /// The calls of a coroutine that waits, outermost first.
+    package func activeCalls(limit: Int) -> [LuaActiveCall] {
+        LuaActiveCall.all(L, isRunning: false, limit: limit)
+    }
+}
