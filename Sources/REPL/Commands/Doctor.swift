@@ -14,6 +14,7 @@ struct Doctor {
     let host: ScriptHost
     let printer: ValuePrinter
     let isEditing: Bool
+    let settings: PromptSettings
 
     var text: String {
         let files = PosixFileLayer()
@@ -42,8 +43,10 @@ struct Doctor {
             ("items", "\(host.items.count.grouped) in \(archive.map { DisplayPath.abbreviate($0) } ?? "memory")"),
             ("saved", saved),
             ("init.lua", files.exists(initScript) ? DisplayPath.abbreviate(initScript) : "none"),
+            ("prompt.lua", settings.files.isEmpty ? "none" : settings.files.joined(separator: ", ")),
             ("sandbox", "\(host.sandboxDescription), by \(host.fence.method)"),
             ("terminal", "\(term), \(printer.columns)×\(printer.rows), pictures: \(pictures)"),
+            ("colours", settings.colorsText),
             ("line editor", isEditing ? "on" : "off: the terminal's own lines (TERM=dumb, or no terminal)"),
             ("editor", editor), ("clock", host.localText(.now())),
             (

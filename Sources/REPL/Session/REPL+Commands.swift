@@ -24,6 +24,8 @@ extension REPL {
         case "help": help(rest)
         case "tutorial": teach(rest)
         case "time": time(rest)
+        case "profile": profile(rest)
+        case "bench": bench(rest)
         case "edit": edit(rest)
         case "save": save(rest)
         case "load": load(rest)
@@ -35,7 +37,7 @@ extension REPL {
         case "img": draw(rest)
         case "out": setFormat(rest)
         case "columns": chooseColumns(rest)
-        case "doctor": page(Doctor(host: host, printer: printer, isEditing: isEditing).text)
+        case "doctor": page(Doctor(host: host, printer: printer, isEditing: isEditing, settings: settings).text)
         case "quit": host.terminate(cause: .script, explicitly: true)
         default: complain("':\(known.name)' is not done here")
         }

@@ -10,12 +10,24 @@ import Wording
 /// Runs entries and shows their results.
 extension REPL {
     func perform(entry text: String) {
-        if let command = CommandLine.parse(text) { return perform(command) }
+        if let command = command(in: text) { return perform(command) }
         if let question = HelpQuestion(text) { return answer(question) }
+        run(text, timed: showsTime)
+    }
+
+    /// The command of a text that begins with a colon, or is one of the words that people mean as commands.
+    private func command(in text: String) -> CommandLine? {
         let locals = evaluator.scope.locals
         let word = PlainWord.command(text) { !host.state.globals[$0].isNil || !locals[$0].isNil }
-        if let word, let command = CommandLine.parse(":" + word) { return perform(command) }
-        run(text, timed: showsTime)
+        return CommandLine.parse(word.map { ":" + $0 } ?? text)
+    }
+
+    /// The number that a submitted text gets as an entry. Only Lua is counted.
+    func margin(of text: String) -> StyledText {
+        guard settings.showsNumbers, !text.trimmed.isEmpty, command(in: text) == nil, HelpQuestion(text) == nil,
+            !palette[.dimmed].isEmpty
+        else { return "" }
+        return StyledText(String(evaluator.count + 1), .dimmed)
     }
 
     /// Runs Lua.
@@ -40,13 +52,14 @@ extension REPL {
         case .failure(let error):
             remember(text, false, "")
             report(error, in: text)
-            _ = tellChanges(nil)
+            tellChanges()
         }
         tutor(text, result)
     }
 
     /// Tells what an entry changed, if more than one item: one is what the entry says, or shows.
-    private func tellChanges(_ seconds: Double?) -> Bool {
+    @discardableResult
+    func tellChanges(_ seconds: Double? = nil) -> Bool {
         guard changes.own.count > 1 else { return false }
         let duration = seconds.map { " · \(ValuePrinter.duration($0))" } ?? ""
         print(StyledText("\(ChangeNotice.text(changes.own))\(duration) · :undo\n", .dimmed))

@@ -14,7 +14,8 @@ public final class REPL: HostFrontEnd {
     var evaluator: Evaluator
     var printer: ValuePrinter
     let editor: LineEditor
-    let palette: Palette
+    let settings: PromptSettings
+    private(set) var palette: Palette
     let mode: TerminalMode
     /// Whether lines are edited; otherwise whole lines come from the terminal or a pipe.
     let isEditing: Bool
@@ -65,8 +66,10 @@ public final class REPL: HostFrontEnd {
         options.reportsFocus = reportsFocus
         mode = TerminalMode(options: options)
         isEditing = TerminalMode.supportsEditing(environment: Environment.value)
-        palette = Palette.appropriate(
+        let allowed = Palette.appropriate(
             isTerminal: isatty(STDOUT_FILENO) == 1, isForbidden: !usesColor, environment: Environment.value)
+        settings = PromptSettings(allowed: allowed, environment: Environment.value)
+        palette = settings.palette
         historyFile = HistoryFile(
             path: PathText.join(host.container.applicationSupport, "repl_history"), followsLinks: false)
         let size = TerminalSize(descriptor: STDOUT_FILENO) ?? TerminalSize(columns: 80, rows: 24)
@@ -88,6 +91,7 @@ public final class REPL: HostFrontEnd {
         services.completeness = { [unowned host] in Evaluator.completeness(of: $0, in: host.state) }
         services.complete = { completer.complete($0, $1) }
         services.indentation = { before, line in BlockDepth.indentation(ofClosing: line, after: before) }
+        services.margin = { [unowned self] in margin(of: $0) }
         guard !palette.isEmpty else { return services }
         services.highlight = { [unowned host] text in
             let globals = host.state.globals
@@ -103,6 +107,9 @@ public final class REPL: HostFrontEnd {
         host.onOtherSignal = { [unowned self] signal in if signal == .windowChange { resized() } }
         seenFailures = host.handlerFailureCount
         installFunctions()
+        settings.install(in: host.state)
+        settings.onChange = { [unowned self] in settingsChanged() }
+        runPromptFiles()
         host.items.commitCounter = { [unowned self] cause, tally in changes.add(cause, tally) }
         host.items.addCommitObserver(sessionChanges)
         defer {
@@ -146,7 +153,7 @@ public final class REPL: HostFrontEnd {
 
     /// Once, at the first prompt: the answers come among the keys, long before the first picture.
     private func askTerminal() {
-        guard !hasAskedTerminal, printer.pictures?.graphics != nil else { return }
+        guard !hasAskedTerminal, printer.pictures?.graphics != nil || !palette.isEmpty else { return }
         hasAskedTerminal = true
         put(TerminalCapabilities.questions(environment: Environment.value))
     }
@@ -207,7 +214,9 @@ public final class REPL: HostFrontEnd {
                 focusTimer = host.loop.after(0.15) { [unowned self] in
                     host.handle(hasFocus ? .focusIn : .focusOut, cause: .focus)
                 }
-            case .report(let report): printer.pictures?.capabilities.take(report)
+            case .report(let report):
+                printer.pictures?.capabilities.take(report)
+                if let background = printer.pictures?.capabilities.background { settings.background = background }
             }
         }
     }
@@ -218,6 +227,15 @@ public final class REPL: HostFrontEnd {
         } else {
             perform(isEditing ? editor.press(.control("c")) : plain.interrupt())
         }
+    }
+
+    /// The palette and the editor's options; a line that is being edited is drawn again.
+    private func settingsChanged() {
+        editor.options = settings.editing
+        guard palette != settings.palette else { return }
+        palette = settings.palette
+        editor.palette = palette
+        if isEditing, mode.isEntered { perform(editor.interruptedBy(output: [])) }
     }
 
     func resized() {

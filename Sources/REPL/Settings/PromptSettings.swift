@@ -1,0 +1,100 @@
+import LineEditor
+import Lua
+
+/// How the prompt looks and behaves: the global `prompt` of entries and of the files `prompt.lua`.
+final class PromptSettings {
+    enum Colors: String, CaseIterable, LuaRepresentable { case auto, dark, light, none }
+
+    /// What the terminal may show. The environment and `--no-color` come first: they can only take colours away.
+    private let allowed: Palette
+    private let environment: (String) -> String?
+    /// Called after a change.
+    var onChange: () -> Void = {}
+
+    /// The background by the terminal's answer; nil until it has answered.
+    var background: TerminalBackground? { didSet { if background != oldValue { onChange() } } }
+    private(set) var colors = Colors.auto { didSet { onChange() } }
+    private(set) var styles: [Style: String] = [:] { didSet { onChange() } }
+    private(set) var showsNumbers = true
+    private(set) var editing = EditorOptions() { didSet { onChange() } }
+    /// The files that were run, as they are shown.
+    var files: [String] = []
+
+    init(allowed: Palette, environment: @escaping (String) -> String?) {
+        self.allowed = allowed
+        self.environment = environment
+        background = environment("COLORFGBG").flatMap(TerminalBackground.init(variable:))
+    }
+
+    /// The palette to use.
+    var palette: Palette {
+        guard allowed == .standard else { return allowed }
+        var palette: Palette
+        switch colors {
+        case .auto: palette = .colored(for: background, environment: environment)
+        case .dark: palette = .colored(for: .dark, environment: environment)
+        case .light: palette = .colored(for: .light, environment: environment)
+        case .none: return .none
+        }
+        for (style, code) in styles { palette[style] = code }
+        return palette
+    }
+
+    /// What `:doctor` says of the colours.
+    var colorsText: String {
+        if allowed.isEmpty { return "none (NO_COLOR, --no-color, or a terminal without)" }
+        guard allowed == .standard else { return "none: bold and underline (TERM)" }
+        let ground = background.map { "a \($0.rawValue) background" } ?? "a background that the terminal does not tell"
+        return colors == .auto ? "for \(ground)" : "\(colors.rawValue), set by prompt.colors"
+    }
+
+    // MARK: Lua
+
+    func install(in state: LuaState) {
+        let cls = LuaClass<PromptSettings>("prompt", "How the prompt looks; for prompt.lua, and for now.", in: state)
+        cls.property(
+            "colors", "Colours for a dark or a light background; auto asks the terminal.",
+            get: { $0.colors }, set: { $0.colors = $1 })
+        cls.property(
+            "numbers", "Whether an entry's number is shown behind it: 3, whose value is _3.",
+            get: { $0.showsNumbers }, set: { $0.showsNumbers = $1 })
+        cls.property(
+            "suggestions", "Whether the newest entry that begins like the text is suggested, faintly.",
+            get: { $0.editing.showsSuggestions }, set: { $0.editing.showsSuggestions = $1 })
+        cls.property(
+            "indent", "The columns that a block is indented by, from 1 to 8.", get: { $0.editing.indentWidth },
+            set: { $0.editing.indentWidth = try Self.checked($1, 1...8) })
+        cls.property(
+            "menuHeight", "The most lines of the menu of completions, from 1 to 40.", get: { $0.editing.menuHeight },
+            set: { $0.editing.menuHeight = try Self.checked($1, 1...40) })
+        cls.method(
+            "style",
+            [
+                "name": "what is drawn so: keyword, string, prompt, dimmed…",
+                "codes": "the numbers of ECMA-48's SGR between semicolons, \"1;31\"; nil for the colours' own",
+            ],
+            "Draws a part of the text in a colour of one's own.", example: "prompt:style(\"keyword\", \"1;34\")"
+        ) { (settings, name: String, codes: String?) in
+            let all = Style.allCases.filter { $0 != .plain }
+            guard let style = all.first(where: { "\($0)" == name }) else {
+                throw LuaMismatch(
+                    "a style expected (\(all.map { "\($0)" }.joined(separator: ", "))), got \"\(name)\"",
+                    argument: "name")
+            }
+            let isCode = codes?.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x3B } ?? true
+            guard isCode, codes?.utf8.count ?? 0 <= 32 else {
+                throw LuaMismatch("numbers between semicolons expected, got \"\(codes ?? "")\"", argument: "codes")
+            }
+            settings.styles[style] = codes
+        }
+        cls.declareGlobalObject()
+        state.setGlobal("prompt", to: cls.value(self))
+    }
+
+    private static func checked(_ value: Int, _ range: ClosedRange<Int>) throws -> Int {
+        guard range.contains(value) else {
+            throw LuaMismatch("\(range.lowerBound) to \(range.upperBound) expected, got \(value)")
+        }
+        return value
+    }
+}

@@ -1,0 +1,38 @@
+import Application
+import Files
+import Lua
+import PropertyList
+import Scripting
+
+/// The files `prompt.lua`, run when a prompt begins: the user's beside the configuration, then the container's, which may
+/// set for itself what differs. Scripts and jobs do not see them.
+extension REPL {
+    func runPromptFiles() {
+        guard host.options.runsInitScript else { return }
+        if let folder = ConfigurationFolder.locate() {
+            let path = PathText.join(folder, "prompt.lua")
+            runPromptFile(path, PosixFileLayer()) { status in
+                status.isWritableByOthers ? "it can be written by others than you" : nil
+            }
+        }
+        let path = PathText.join(host.container.scripts, "prompt.lua")
+        runPromptFile(path, host.files) { _ in
+            ContainerExposure.first(onTheWayTo: path, in: host.container, using: host.files)?.description
+        }
+    }
+
+    /// A file that fails is reported and skipped: the prompt is there all the same.
+    private func runPromptFile(_ path: String, _ layer: any FileLayer, exposure: (FileStatus) -> String?) {
+        let name = DisplayPath.abbreviate(path)
+        do throws(FileError) {
+            guard let status = try layer.status(RealPath.ofExistingPart(of: path)) else { return }
+            if let exposure = exposure(status) { return complain("\(name) is not run: \(exposure)") }
+            let source = try layer.contents(of: path, limit: 1 << 20)
+            host.sources.remember(String(decoding: source, as: UTF8.self), as: name)
+            settings.files.append(name)
+            guard case .failure(let error) = host.run(source, name: "@" + name) else { return }
+            report(error)
+        } catch { complain(error.message) }
+        complain("(\(name) was skipped; the rest goes on)")
+    }
+}
