@@ -19,6 +19,14 @@ struct PagerPtyTests {
                 .enter("40 + 2"), .see("\n42"),
             ]),
         REPLPtyTests.Row(
+            "an entry that is pasted, or typed by a program, leaves the pager and runs",
+            [
+                .enter(items), .see("200 items created"), .prompt, .enter("items:query()"), .see("rows 1–38 of 200"),
+                .keys("40 + 2\r"), .see("200 rows · "), .see("\n42"), .prompt, .enter("items:query()"),
+                .see("rows 1–38 of 200"), .keys("\u{1B}[200~40 + 3\u{1B}[201~"), .see("200 rows · "), .see("40 + 3"),
+                .keys("\r"), .see("\n43"), .prompt,
+            ]),
+        REPLPtyTests.Row(
             "a search finds a row that is not on the screen",
             [
                 .enter(items), .see("200 items created"), .prompt, .enter("items:query()"), .see("of 200"),

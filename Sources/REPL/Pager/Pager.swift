@@ -91,6 +91,9 @@ struct Pager {
 
     // MARK: Keys
 
+    /// Whether keys are the text of a search.
+    var isAsking: Bool { question != nil }
+
     /// Does what a key asks for.
     mutating func press(_ key: Key) -> Effect {
         switch key {

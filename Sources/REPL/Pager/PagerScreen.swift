@@ -60,6 +60,16 @@ final class PagerScreen {
         return isShown ? Array("\u{1B}[2J".utf8) + draw() : []
     }
 
+    /// Whether bytes are the next entry, and no keys of the pager: a paste, or several characters that came at once, as
+    /// from another program. A key that is held down repeats one character.
+    func isEntry(_ bytes: [UInt8]) -> Bool {
+        guard !pager.isAsking, !decoder.isWaiting, let first = bytes.first else { return false }
+        if bytes.starts(with: "\u{1B}[200~".utf8) { return true }
+        guard bytes.count >= 3, first != UInt8(ascii: "/"), first != UInt8(ascii: "?") else { return false }
+        return bytes.contains { $0 != first }
+            && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0A).contains($0) || $0 == 0x0D }
+    }
+
     /// Takes bytes of the terminal, up to the first that has an effect.
     func feed(_ bytes: [UInt8]) -> Pager.Effect { press(decoder.decode(bytes)) }
 

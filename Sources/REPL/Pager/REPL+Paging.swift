@@ -70,6 +70,9 @@ extension REPL {
             if isInterrupted {
                 guard screen.stopSearch() else { return true }
                 effect = .none
+            } else if screen.isEntry(input) {
+                typedAhead += input
+                return true
             } else if !input.isEmpty {
                 effect = screen.feed(input)
             } else if screen.isSearching {

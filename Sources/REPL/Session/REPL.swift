@@ -48,6 +48,8 @@ public final class REPL: HostFrontEnd {
     var isInterrupted = false
     /// The pager that has the terminal.
     var pagerScreen: PagerScreen?
+    /// Keys for the next entry that came while a pager was open.
+    var typedAhead: [UInt8] = []
     private var hasAskedTerminal = false
     private let terminal = Terminal()
     let isInputTerminal = isatty(STDIN_FILENO) == 1
@@ -149,6 +151,10 @@ public final class REPL: HostFrontEnd {
         let text = nextText
         nextText = ""
         perform(editor.begin(prompt: prompt, continuation: continuation, text: text))
+        guard !typedAhead.isEmpty else { return }
+        let typed = typedAhead
+        typedAhead = []
+        perform(editor.feed(typed))
     }
 
     /// Once, at the first prompt: the answers come among the keys, long before the first picture.

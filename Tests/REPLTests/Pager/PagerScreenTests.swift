@@ -35,6 +35,22 @@ import Testing
         #expect(text(screen.draw()).contains("[1;1Hline 40"))
     }
 
+    @Test(
+        "several characters at once are the next entry",
+        arguments: [
+            ("40 + 2\r", true), ("1+1", true), ("f(x)", true), ("\u{1B}[200~q\u{1B}[201~", true), ("é1", true),
+            ("jjjj", false), ("q", false), ("gg", false), ("/name\r", false), ("?name\r", false),
+            ("\u{1B}[B\u{1B}[B", false),
+            ("\u{1B}", false), ("ab\u{3}", false), ("", false),
+        ])
+    func entries(text: String, isEntry: Bool) {
+        let screen = screen()
+        _ = screen.show()
+        #expect(screen.isEntry(Array(text.utf8)) == isEntry)
+        _ = screen.feed(Array("/".utf8))
+        #expect(!screen.isEntry(Array(text.utf8)))
+    }
+
     @Test("any bytes are keys or nothing")
     func bytes() {
         let screen = screen()
