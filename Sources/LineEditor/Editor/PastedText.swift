@@ -26,7 +26,17 @@ enum PastedText {
 
     /// The line without a number at its end that is at least four blanks away.
     private static func withoutMargin(_ line: String) -> String {
-        line.wholeMatch(of: /(.*?) {4,}[0-9]{1,6} */).map { String($0.1) } ?? line
+        let bytes = Array(line.utf8)
+        var end = bytes.count
+        // From the end, in one pass: a pasted line may be long, and mostly blank.
+        func skip(_ isSkipped: (UInt8) -> Bool) -> Int {
+            let start = end
+            while end > 0, isSkipped(bytes[end - 1]) { end -= 1 }
+            return start - end
+        }
+        _ = skip { $0 == 0x20 }
+        guard (1...6).contains(skip { (0x30...0x39).contains($0) }), skip({ $0 == 0x20 }) >= 4 else { return line }
+        return String(decoding: bytes[..<end], as: UTF8.self)
     }
 
     /// The line without its prompt; nil if it has none. Copying may drop trailing blanks, so a prompt alone matches

@@ -14,12 +14,6 @@ struct ProfileReport {
     private static let lineCount = 3
     private static let levels = 40
 
-    init(_ profile: Profile, sources: SourceTexts, columns: Int) {
-        self.profile = profile
-        self.sources = sources
-        self.columns = columns
-    }
-
     var text: String {
         var rows: [Row] = []
         let root = profile.nodes[0]
@@ -61,7 +55,7 @@ struct ProfileReport {
     ///   - rows: gets a row of each.
     private func add(_ node: Profile.Node, below stems: [String], isLast: Bool, to rows: inout [Row]) {
         guard let function = node.function else { return }
-        let branch = rows.isEmpty || stems.isEmpty ? "" : isLast ? "└ " : "├ "
+        let branch = stems.isEmpty ? "" : isLast ? "└ " : "├ "
         rows.append(row(node.total, stems.dropFirst().joined() + branch + Self.title(function)))
         guard stems.count < Self.levels else { return }
         let inner = stems + [stems.isEmpty ? "" : isLast ? "  " : "│ "]

@@ -9,7 +9,7 @@ extension REPL {
         }
         let profile = Profiler.profile(host) { run(entry, timed: false) }
         guard host.exitCode == nil, profile.seconds > 0 else { return }
-        page(ProfileReport(profile, sources: host.sources, columns: printer.columns).text)
+        page(ProfileReport(profile: profile, sources: host.sources, columns: printer.columns).text)
     }
 
     func bench(_ entry: String) {

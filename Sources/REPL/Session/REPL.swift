@@ -159,7 +159,7 @@ public final class REPL: HostFrontEnd {
 
     /// Once, at the first prompt: the answers come among the keys, long before the first picture.
     private func askTerminal() {
-        guard !hasAskedTerminal, printer.pictures?.graphics != nil || !palette.isEmpty else { return }
+        guard !hasAskedTerminal, printer.pictures?.graphics != nil else { return }
         hasAskedTerminal = true
         put(TerminalCapabilities.questions(environment: Environment.value))
     }

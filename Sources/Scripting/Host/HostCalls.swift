@@ -19,7 +19,7 @@ final class HostCalls: LuaFunctionCaller {
 
     private let state = Mutex(State())
     private let interrupter: LuaInterrupter
-    // Set by the initializer, before any other thread knows this object.
+    // Both are set by the initializer, before any other thread knows this object.
     nonisolated(unsafe) private var additions: EventNotifier?
     /// Its own notifier: every notice of it is followed by an interrupt, so a running script sees each.
     nonisolated(unsafe) private var cancellations: EventNotifier?

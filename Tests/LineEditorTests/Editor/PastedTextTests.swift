@@ -4,6 +4,12 @@ import Testing
 
 @Suite("Pasted text")
 struct PastedTextTests {
+    @Test("a line that is mostly blank takes no quadratic time")
+    func blanks() {
+        let line = "x" + String(repeating: " ", count: 500_000) + "y"
+        #expect(PastedText.cleaned("> " + line, prompts: ["> "], continuations: []) == line)
+    }
+
     @Test(
         arguments: [
             ("x = 1", "x = 1"), ("> x = 1", "x = 1"), ("> a\n> b\nout\n> c", "a\nb\nc"),

@@ -38,7 +38,7 @@ import Testing
         profile.add(0.7, in: [main, Self.call("long", 2), Self.call("sort", native: true)])
         profile.add(0.1, in: [main])
         profile.add(0.0001, in: [main, Self.call("rare", 2)])
-        let text = ProfileReport(profile, sources: sources, columns: 60).text
+        let text = ProfileReport(profile: profile, sources: sources, columns: 60).text
         #expect(
             text == """
                 1.0 s, 4 looks at the calls
@@ -50,7 +50,7 @@ import Testing
                 200 ms   20 %    · line 3  three\\27[0m
 
                 """)
-        let narrow = ProfileReport(profile, sources: sources, columns: 24).text
+        let narrow = ProfileReport(profile: profile, sources: sources, columns: 24).text
         let lines: [Substring] = narrow.split(separator: "\n")
         for line in lines.dropFirst() { #expect(line.count <= 24) }
     }
