@@ -19,6 +19,9 @@ let exported: [Target.Dependency] = [
     "PredicateFormat", "CSV", "KeyedArchive", "PropertyList", "Lua", "Files",
 ]
 
+/// What `cubby --version` says of a build beside the version: scripts/lib/setup.sh has it from git and the compiler.
+let build = Context.environment["CUBBY_BUILD"] ?? ""
+
 let package = Package(
     name: "cubby",
     products: [
@@ -41,7 +44,7 @@ let package = Package(
     ],
     targets: [
         // Ground floor: the only C, each file with a stated reason.
-        .target(name: "CPlatform"),
+        .target(name: "CPlatform", cSettings: [.define("CUBBY_BUILD", to: "\"\(build)\"")]),
         // The C library, and what differs between systems. What stands on it alone can be ported.
         .target(name: "Platform", dependencies: ["CPlatform"]),
         .target(name: "CLuaShim", dependencies: ["CPlatform"], linkerSettings: [.linkedLibrary("lua5.4")]),
@@ -128,12 +131,18 @@ let package = Package(
                 "PropertyList", "Files", "Wording",
             ]),
         .target(
+            name: "DebugAdapter",
+            dependencies: [
+                "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "PropertyList", "Files",
+                "Wording",
+            ]),
+        .target(
             name: "Cubby",
             dependencies: exported),
         .executableTarget(
             name: "CubbyCommand",
             dependencies: exported + [
-                "Cubby", "LineEditor", "TimeZones", "CPlatform", "Wording",
+                "Cubby", "DebugAdapter", "LineEditor", "TimeZones", "CPlatform", "Wording",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -210,8 +219,14 @@ let package = Package(
             dependencies: [
                 "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "Files", "TestSupport",
             ]),
+        .testTarget(
+            name: "DebugAdapterTests",
+            dependencies: [
+                "DebugAdapter", "Scripting", "Lua", "Application", "Images", "Items", "PropertyList", "Files",
+                "TestSupport",
+            ]),
         .testTarget(name: "CubbyTests", dependencies: exported + ["Cubby", "TestSupport"]),
-        .testTarget(name: "CommandTests", dependencies: ["TestSupport"]),
+        .testTarget(name: "CommandTests", dependencies: ["Files", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

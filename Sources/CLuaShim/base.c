@@ -94,6 +94,7 @@ static int is_in_hook(lua_State *L) {
  * they could not be stopped. */
 static int guarded_handler(lua_State *L) {
     if (host_of(L)->abortDepth) return 1;
+    if (host_of(L)->debugger.errors == CLUA_ERRORS_ALL) clua_break_at_error(L, L, 1, 1);
     if (!lua_iscfunction(L, lua_upvalueindex(1)) && is_in_hook(L)) return 1;
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
@@ -117,6 +118,37 @@ static int narrow_xpcall(lua_State *L) {
     lua_insert(L, 1);
     lua_callk(L, lua_gettop(L) - 1, LUA_MULTRET, 0, all_results);
     return all_results(L, LUA_OK, 0);
+}
+
+static int break_handler(lua_State *L) {
+    clua_break_at_error(L, L, 1, 1);
+    return 1;
+}
+
+/* Below the results are the true of success and, where errors break, the message handler. */
+static int pcall_ended(lua_State *L, int status, lua_KContext breaks) {
+    if (status == LUA_OK || status == LUA_YIELD) return lua_gettop(L) - (int)breaks;
+    lua_pushboolean(L, 0);
+    lua_pushvalue(L, -2);
+    return 2;
+}
+
+/* As Lua's own, which has no place for the debugger: at an error it breaks before the stack is unwound. */
+static int narrow_pcall(lua_State *L) {
+    int count = lua_gettop(L), breaks = host_of(L)->debugger.errors == CLUA_ERRORS_ALL;
+    if (!count) luaL_checkany(L, 1);
+    lua_pushboolean(L, 1);
+    lua_insert(L, 1);
+    if (breaks) {
+        lua_pushcfunction(L, break_handler);
+        lua_insert(L, 1);
+    }
+    int status = lua_pcallk(L, count - 1, LUA_MULTRET, breaks, breaks, pcall_ended);
+    return pcall_ended(L, status, breaks);
+}
+
+int clua_is_catcher(lua_CFunction function) {
+    return function == narrow_pcall || function == narrow_xpcall || clua_is_resume(function);
 }
 
 /* ---- Output ---- */
@@ -210,6 +242,7 @@ static int narrow_body(lua_State *L) {
     lua_pushglobaltable(L);
     clua_replace(L, "setmetatable", narrow_setmetatable, 0);
     clua_replace(L, "load", narrow_load, 1);
+    clua_replace(L, "pcall", narrow_pcall, 0);
     clua_replace(L, "xpcall", narrow_xpcall, 1);
     clua_replace(L, "print", counted_print, 0);
     forget(L, base);

@@ -54,6 +54,8 @@ static int body(lua_State *L) {
     return body_ended(L, lua_pcallk(L, lua_gettop(L) - 2, LUA_MULTRET, 1, 0, body_ended), 0);
 }
 
+int clua_is_body(lua_CFunction function) { return function == body; }
+
 void clua_pushbody(lua_State *L) { lua_pushcclosure(L, body, 1); }
 
 static lua_State *new_coroutine(lua_State *L) {
@@ -87,7 +89,9 @@ static int resume(lua_State *L, lua_State *co, int arguments) {
     int status = clua_abort_coroutine(co, lua_resume(co, L, arguments, &results));
     host->canWait = canWait;
     host->resumption = resumption.outer;
+    if (host->debugger.step && !clua_waits(co)) clua_step_returns(host, co, L);
     clua_switch(host, L);
+    if (host->debugger.errors && status != LUA_OK && status != LUA_YIELD) clua_break_at_error(L, co, 0, 0);
     if (clua_waits(co)) return WAITS;
     if (status == LUA_OK || status == LUA_YIELD) {
         if (!lua_checkstack(L, results + 1)) {
@@ -150,6 +154,8 @@ static int co_resume(lua_State *L) {
     lua_State *co = check_coroutine(L);
     return co_resumed(L, resume_idle(L, co, lua_gettop(L) - 1));
 }
+
+int clua_is_resume(lua_CFunction function) { return function == co_resume; }
 
 static int co_wrapped_again(lua_State *L, int status, lua_KContext context);
 

@@ -36,19 +36,9 @@ void clua_count_call(lua_State *L, const lua_Debug *ar) {
     luaL_error(L, "stack overflow (the limit of call depth is %d)", host->callLimit);
 }
 
-static void hook(lua_State *L, lua_Debug *ar) {
-    host_of(L)->raised = NULL;
-    if (host_of(L)->callLimit) clua_count_call(L, ar);
-    else lua_sethook(L, NULL, 0, 0); /* of a coroutine from a time with a limit */
-}
-
-void clua_set_resting_hook(clua_host *host, lua_State *L) {
-    if (host->callLimit) lua_sethook(L, hook, LUA_MASKCALL, 0);
-    else lua_sethook(L, NULL, 0, 0);
-}
-
 void clua_set_call_limit(clua_host *host, int calls) {
     host->callLimit = calls < INT_MAX ? calls : INT_MAX - 1;
     host->callsLeft = 0;
+    clua_update_watch(host);
     if (calls) host->protects = 1;
 }

@@ -49,7 +49,7 @@ void clua_enter(clua_host *host, lua_State *L, clua_entry *entry) {
     host->current = L;
     if (entry->begins) begin(host, &entry->stretch);
     atomic_store_explicit(&host->depth, depth_of(host) + 1, memory_order_relaxed);
-    clua_watch_depth(host, L);
+    clua_watch(host, L);
     /* Serves interrupts that arrived outside the VM. From here on the handler on this thread arms the hook itself. */
     atomic_signal_fence(memory_order_seq_cst);
     if (pending_of(host)) clua_arm(host);
@@ -62,6 +62,7 @@ void clua_leave(clua_host *host, const clua_entry *entry) {
     host->canWait = entry->canWait;
     host->resumption = entry->outer;
     host->raised = NULL;
+    host->debugger.hasSeenError = 0;
     if (host->abortDepth == depth) host->abortDepth = 0; /* unwound: the error is now Swift's */
     atomic_store_explicit(&host->depth, depth - 1, memory_order_relaxed);
     if (entry->begins) end(&entry->stretch);

@@ -1,6 +1,7 @@
-/* The frames of an error with their local variables, taken where it is raised: afterwards the stack is unwound.
+/* Active functions with their variables: those of an error, and those at a break.
  *
- * They are a Lua table, so that the values stay alive, and Swift reads it when the error has reached it. */
+ * The frames of an error are taken where it is raised: afterwards the stack is unwound. They are a Lua table, so that the
+ * values stay alive, and Swift reads it when the error has reached it. At a break Swift reads the stack itself. */
 #include "host.h"
 
 enum { MAX_FRAMES = 50, MAX_LOCALS = 100 };
@@ -58,4 +59,54 @@ int clua_pushframes(lua_State *L) {
     if (lua_istable(L, -1)) return 1;
     lua_pop(L, 1);
     return 0;
+}
+
+/* ---- At a break ---- */
+
+int clua_describe_call(lua_State *L, int level, clua_frame *frame) {
+    lua_Debug ar;
+    if (!lua_checkstack(L, 1) || !lua_getstack(L, level, &ar)) return 0;
+    lua_getinfo(L, "f", &ar);
+    int isBody = clua_is_body(lua_tocfunction(L, -1));
+    lua_pop(L, 1);
+    return !isBody && clua_getframe(L, level, frame);
+}
+
+const char *clua_get_local(lua_State *L, int level, int n, lua_State *to) {
+    lua_Debug ar;
+    if (!lua_checkstack(L, 1) || !lua_checkstack(to, 1) || !lua_getstack(L, level, &ar)) return NULL;
+    const char *name = lua_getlocal(L, &ar, n);
+    if (name) lua_xmove(L, to, 1);
+    return name;
+}
+
+int clua_set_local(lua_State *L, int level, int n, lua_State *from) {
+    lua_Debug ar;
+    if (!lua_checkstack(L, 1) || !lua_getstack(L, level, &ar)) return 0;
+    lua_xmove(from, L, 1);
+    return lua_setlocal(L, &ar, n) != NULL; /* it pops the value in any case */
+}
+
+/* Pushes the function at a level. */
+static int push_function(lua_State *L, int level) {
+    lua_Debug ar;
+    if (!lua_checkstack(L, 2) || !lua_getstack(L, level, &ar)) return 0;
+    lua_getinfo(L, "f", &ar);
+    return 1;
+}
+
+const char *clua_get_upvalue(lua_State *L, int level, int n, lua_State *to) {
+    if (!lua_checkstack(to, 1) || !push_function(L, level)) return NULL;
+    const char *name = lua_iscfunction(L, -1) ? NULL : lua_getupvalue(L, -1, n);
+    if (name) lua_xmove(L, to, 1);
+    lua_pop(L, 1);
+    return name;
+}
+
+int clua_set_upvalue(lua_State *L, int level, int n, lua_State *from) {
+    if (!push_function(L, level)) return 0;
+    lua_xmove(from, L, 1);
+    int isSet = lua_setupvalue(L, -2, n) != NULL;
+    lua_pop(L, isSet ? 1 : 2);
+    return isSet;
 }

@@ -117,6 +117,7 @@ void clua_close(clua_host *host) {
     lua_close(host->main); /* every handle's __gc runs now */
     clua_close_releases(host);
     clua_pool_close(&host->pool);
+    clua_close_debugger(&host->debugger);
     free(host->places);
     free(host->freeSlots);
     while (host->classes) {
@@ -166,3 +167,5 @@ int clua_count_output(clua_host *host, size_t bytes) {
     host->outputRaised = 1;
     return CLUA_OUTPUT_RAISES;
 }
+
+const char *clua_release(void) { return LUA_RELEASE; }

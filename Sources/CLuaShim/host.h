@@ -31,6 +31,28 @@ typedef struct {
     int slot;
 } clua_place;
 
+/* A line of a chunk at which scripts stop. */
+typedef struct {
+    char *path; /* a file's, or a chunk's name */
+    size_t length;
+    int line, number;
+} clua_breakpoint;
+
+/* What a debugger waits for (debugger.c). */
+typedef struct {
+    int mask; /* the events of hooks that it needs; 0: nothing is debugged */
+    int errors;
+    int hasSeenError; /* whether an error that a coroutine passes on has broken before */
+    clua_breakpoint *breakpoints;
+    int count, capacity;
+    unsigned char lines[512]; /* a bit for each line of a breakpoint, modulo 4096 */
+    int step;                 /* CLUA_STEP_… */
+    lua_State *stepping;      /* the coroutine in which a step ends; NULL: any */
+    lua_State *suspended;     /* the host's coroutine that waits with the step in it; NULL: none */
+    int depth;                /* a step over or out ends at this many active functions, or fewer */
+    struct clua_break *pause; /* the break; NULL: the script runs */
+} clua_debugger;
+
 /* The limits of C's stack, which grows downwards. The reserve is below them. */
 typedef struct {
     char *limit;   /* for calls into Swift, and functions that use much of the stack */
@@ -72,6 +94,9 @@ struct clua_host {
 
     /* The limit of call depth (depth.c); 0: Lua's own. */
     int callLimit, callsLeft;
+
+    clua_debugger debugger;
+    int restingMask; /* the events of the resting hook, for call depth and the debugger; 0: there is none */
 
     /* Objects retained by handles, and those whose handles were collected; see releases.c. */
     uintptr_t *held;
@@ -170,23 +195,46 @@ static inline int clua_unwinds(const clua_host *host) { return host->abortDepth 
 void clua_capture_frames(lua_State *L, int level);
 
 void clua_arm(clua_host *host);
-/* The hook of a coroutine without interrupts to serve: none, or that of the limit of call depth. */
+/* Whether the coroutine has the hook that serves interrupts. */
+int clua_is_armed(lua_State *L);
+/* The hook of a coroutine without interrupts to serve: none, or that of the limit of call depth and the debugger. The
+ * caller then looks at what is pending: an interrupt that comes before would be lost with its hook. */
 void clua_set_resting_hook(clua_host *host, lua_State *L);
+/* The part of a hook that remains when interrupts are served: call depth and the debugger. */
+void clua_rest(lua_State *L, lua_Debug *ar);
+/* Ends the running code in a hook, which the host has decided to stop. */
+void clua_stop_in_hook(lua_State *L, const lua_Debug *ar);
 /* Counts a call, in a hook; beyond the limit it raises. */
 void clua_count_call(lua_State *L, const lua_Debug *ar);
 
-/* Makes the hook for call depth that of a coroutine which was created without it. The caller then looks at what is
- * pending: an interrupt that comes before this line would be lost with its hook. */
-static inline void clua_watch_depth(clua_host *host, lua_State *L) {
-    if (!host->callLimit) return;
+/* Gives the resting hook to a coroutine that was created without it. The caller then looks at what is pending. */
+static inline void clua_watch(clua_host *host, lua_State *L) {
+    if (!host->restingMask) return;
     host->callsLeft = 0;
-    if (!lua_gethook(L)) clua_set_resting_hook(host, L);
+    if (lua_gethookmask(L) != host->restingMask && !clua_is_armed(L)) clua_set_resting_hook(host, L);
 }
+
+/* Computes the resting hook's events anew. */
+void clua_update_watch(clua_host *host);
+/* Serves the debugger in a hook; 1: the code stops. */
+int clua_debug(lua_State *L, lua_Debug *ar);
+/* Breaks at an error that is about to unwind `failed`, whose stack still has its functions above this level, while
+ * `L` runs. `isCaught`: by the caller, which is not on the stack. */
+void clua_break_at_error(lua_State *L, lua_State *failed, int level, int isCaught);
+/* A step goes on in the code that resumed a coroutine, when that ends or yields; NULL: the host. */
+void clua_step_returns(clua_host *host, lua_State *from, lua_State *to);
+void clua_close_debugger(clua_debugger *debugger);
+/* The function at a level, without the one around a coroutine's own; 0: none. */
+int clua_describe_call(lua_State *L, int level, clua_frame *frame);
+/* Whether a function catches errors of scripts. */
+int clua_is_catcher(lua_CFunction function);
+int clua_is_body(lua_CFunction function);
+int clua_is_resume(lua_CFunction function);
 
 /* Changes the running coroutine. */
 static inline void clua_switch(clua_host *host, lua_State *L) {
     host->current = L;
-    clua_watch_depth(host, L);
+    clua_watch(host, L);
     atomic_signal_fence(memory_order_seq_cst);
     if (host->abortDepth || pending_of(host)) clua_arm(host);
 }

@@ -84,6 +84,16 @@ void clua_serve(lua_State *L) {
 
 /* A coroutine is stopped by a yield, which no pcall catches. Lua's time to unwind a hundred thousand nested
  * coroutines one by one would be quadratic. Its resumer continues in clua_abort_coroutine. */
+void clua_stop_in_hook(lua_State *L, const lua_Debug *ar) {
+    clua_host *host = host_of(L);
+    if (!clua_unwinds(host) || !lua_isyieldable(L)) {
+        host->raised = L;
+        raise_abortion(L);
+    }
+    /* At a call or a return no hook may yield; the instruction that follows does. */
+    if (ar->event == LUA_HOOKCOUNT || ar->event == LUA_HOOKLINE) lua_yield(L, 0);
+}
+
 static void hook(lua_State *L, lua_Debug *ar) {
     clua_host *host = host_of(L);
     /* Lua reserves room on its own stack for a hook. On C's stack, endless recursion can occur here: half of the
@@ -92,13 +102,31 @@ static void hook(lua_State *L, lua_Debug *ar) {
     host->raised = NULL;
     /* While a chunk is being stopped, the hook stays. */
     if (!clua_unwinds(host)) clua_set_resting_hook(host, L);
-    if (!must_stop(L)) return clua_count_call(L, ar);
-    if (!clua_unwinds(host) || !lua_isyieldable(L)) {
-        host->raised = L;
-        raise_abortion(L);
-    }
-    /* At a call or a return no hook may yield; the instruction that follows does. */
-    if (ar->event == LUA_HOOKCOUNT || ar->event == LUA_HOOKLINE) lua_yield(L, 0);
+    if (must_stop(L)) clua_stop_in_hook(L, ar);
+    else clua_rest(L, ar);
+}
+
+int clua_is_armed(lua_State *L) { return lua_gethook(L) == hook; }
+
+/* The hook between interrupts. */
+static void resting_hook(lua_State *L, lua_Debug *ar) {
+    clua_host *host = host_of(L);
+    host->raised = NULL;
+    if (host->restingMask) return clua_rest(L, ar);
+    /* Of a coroutine from a time when something was watched. */
+    clua_set_resting_hook(host, L);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (host->abortDepth || pending_of(host)) clua_arm(host);
+}
+
+void clua_rest(lua_State *L, lua_Debug *ar) {
+    clua_host *host = host_of(L);
+    clua_count_call(L, ar);
+    if (host->debugger.mask && clua_debug(L, ar)) clua_stop_in_hook(L, ar);
+}
+
+void clua_set_resting_hook(clua_host *host, lua_State *L) {
+    lua_sethook(L, host->restingMask ? resting_hook : NULL, host->restingMask, 0);
 }
 
 /* An error from a hook that ends a coroutine leaves its hooks disabled, as the hook was for itself: what closes its

@@ -27,6 +27,7 @@ static int is_traced(lua_State *L, int index) {
 int clua_note_traceback(lua_State *L) {
     clua_host *host = host_of(L);
     if (is_traced(L, 1)) return 1;
+    if (host->debugger.errors) clua_break_at_error(L, L, 1, 0);
     luaL_traceback(L, L, NULL, 1);
     lua_rawseti(L, LUA_REGISTRYINDEX, host->traceback);
     clua_capture_frames(L, 1);
@@ -103,6 +104,7 @@ static int resume(lua_State *co, lua_State *from, int arguments, int *results, i
     clua_entry entry;
     clua_enter(host, co, &entry);
     if ((host->canWait = isRun)) host->run = co;
+    if (host->debugger.suspended == co) host->debugger.suspended = NULL;
     int status = lua_resume(co, from, arguments, results);
     if (status != LUA_OK && (status != LUA_YIELD || clua_unwinds(host))) {
         host->enforce = entry.enforce; /* no protected call is active here */
@@ -112,8 +114,10 @@ static int resume(lua_State *co, lua_State *from, int arguments, int *results, i
         host->enforce = 1;
     }
     int died = status != LUA_OK && status != LUA_YIELD;
+    if (host->debugger.step && status == LUA_YIELD && !host->debugger.suspended) host->debugger.suspended = co;
     status = clua_abort_coroutine(co, status);
     if (died) status = clua_close_dead(co); /* while it can still be stopped */
+    if (host->debugger.step && status != LUA_YIELD) clua_step_returns(host, co, depth_of(host) > 1 ? entry.current : NULL);
     clua_leave(host, &entry);
     if (status == LUA_OK) return 0;
     if (status != LUA_YIELD) return status;
@@ -134,6 +138,7 @@ void clua_resetthread(lua_State *co) {
     clua_host *host = host_of(co);
     clua_entry entry;
     clua_enter(host, co, &entry);
+    if (host->debugger.suspended == co) clua_take_step(host, CLUA_STEP_NONE);
     clua_close_coroutine(co);
     clua_leave(host, &entry);
 }

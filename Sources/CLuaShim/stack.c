@@ -67,6 +67,7 @@ static void describe(clua_frame *frame, const lua_Debug *ar) {
     frame->line = ar->currentline;
     frame->definedAt = ar->linedefined;
     frame->isC = ar->what[0] == 'C';
+    frame->isMain = ar->what[0] == 'm';
 }
 
 int clua_getframe(lua_State *L, int level, clua_frame *frame) {

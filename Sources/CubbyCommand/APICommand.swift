@@ -9,7 +9,9 @@ struct APICommand: ParsableCommand {
     @Option(help: "luacats (annotations for editors), markdown or json.")
     var format: ReferenceFormat = .markdown
 
-    @Option(help: ArgumentHelp("Write files there, one a page for markdown, instead of a text.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("Write files there, one a page for markdown, instead of a text.", valueName: "dir"),
+        completion: .directory)
     var output: String?
 
     func validate() throws {

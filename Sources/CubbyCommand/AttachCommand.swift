@@ -9,8 +9,7 @@ struct AttachCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "attach", abstract: "A prompt on the host that runs this container, which goes on meanwhile.")
 
-    @Option(
-        help: ArgumentHelp("The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given.", valueName: "dir"))
+    @Option(help: .container, completion: .container)
     var container: String?
 
     @Option(name: .customShort("e"), help: ArgumentHelp("Run a chunk there, and end.", valueName: "code"))
@@ -23,25 +22,27 @@ struct AttachCommand: ParsableCommand {
         // Until the host has answered, and for a chunk, Ctrl-C ends this process; the end of the connection stops the
         // entry.
         SignalMask.restore()
-        let descriptor = try connect(to: container)
+        let descriptor = try Self.connect(to: container)
         let loop = try EventLoop()
-        let client = try AttachClient(descriptor, loop: loop) { Self.silence(of: container) }
-        if let status = client.greet(shows: code == nil) { throw ExitCode(status) }
+        let client = AttachClient(descriptor, to: container, loop: loop, isPrompt: code == nil) {
+            Self.silence(of: container)
+        }
+        if let status = client.greet() { throw ExitCode(status) }
         if let code { throw ExitCode(client.run(code)) }
         SignalMask.blockAtLaunch()
         let signals = try SignalSource(poster: loop.poster)
         defer { signals.stop() }
-        throw ExitCode(client.run())
+        throw ExitCode(try client.run())
     }
 
     /// Connects, retrying while the host's backlog is full.
-    private func connect(to container: Container) throws -> Int32 {
+    static func connect(to container: Container) throws -> Int32 {
         var looks = 0
         while true {
             do throws(FileError) { return try ContainerSocket.connect(to: container) } catch {
-                guard error.code == EAGAIN else { throw Self.failure(error, container) }
+                guard error.code == EAGAIN else { throw failure(error, container) }
                 looks += 1
-                if looks == 10 { CommandFailure.say("\(Self.silence(of: container).text). Waiting; Ctrl-C leaves") }
+                if looks == 10 { CommandFailure.say("\(silence(of: container).text). Waiting; Ctrl-C leaves") }
                 usleep(100_000)
             }
         }

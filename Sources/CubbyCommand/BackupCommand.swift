@@ -9,14 +9,13 @@ struct BackupCommand: ParsableCommand {
         commandName: "backup",
         abstract: "Copy a container, without Caches and tmp, to a new folder or to an archive of tar.")
 
-    @Option(
-        help: ArgumentHelp("The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given.", valueName: "dir"))
+    @Option(help: .container, completion: .container)
     var container: String?
 
     @Argument(
         help:
-            "A folder that is not there yet, or a name that ends in .tar, .tar.gz, .tgz, .tar.xz, .tar.zst or .tar.bz2."
-    )
+            "A folder that is not there yet, or a name that ends in .tar, .tar.gz, .tgz, .tar.xz, .tar.zst or .tar.bz2.",
+        completion: .file())
     var out: String
 
     private static let memoryRefusal =
@@ -69,14 +68,13 @@ struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Put a backup into a container.")
 
-    @Option(
-        help: ArgumentHelp("The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given.", valueName: "dir"))
+    @Option(help: .container, completion: .container)
     var container: String?
 
     @Flag(help: "Also when the container holds data, which is moved aside.")
     var replace = false
 
-    @Argument(help: "What cubby backup made.")
+    @Argument(help: "What cubby backup made.", completion: .file())
     var `in`: String
 
     func run() throws {

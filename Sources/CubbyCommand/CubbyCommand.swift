@@ -19,6 +19,7 @@ struct CubbyCommand: ParsableCommand {
             cubby [<options>] [FILE.lua [ARGS …]]
             cubby [<options>] -e CODE [ARGS …]
             cubby run [<options>] FILE [ARGS …]
+            cubby debug [<options>] --dap [FILE [ARGS …]]
             cubby import [<options>] FILE
             cubby export [<options>] [PREDICATE] [FILE] --format FORMAT
             cubby gallery [<options>] [PREDICATE] DIR
@@ -33,10 +34,11 @@ struct CubbyCommand: ParsableCommand {
             Ctrl-Z is the Home button: the application goes to the background and saves.
             The options are listed by cubby help start.
             """,
-        version: CubbyVersion.string,
+        version: ProgramVersion.text,
         subcommands: [
-            StartCommand.self, RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self,
-            ImportCommand.self, ExportCommand.self, InspectCommand.self, ConvertCommand.self, CheckCommand.self,
+            StartCommand.self, RunCommand.self, DebugCommand.self, AttachCommand.self, BackupCommand.self,
+            RestoreCommand.self, ImportCommand.self, ExportCommand.self, InspectCommand.self, ConvertCommand.self,
+            CheckCommand.self,
             GalleryCommand.self, ConfigCommand.self, DoctorCommand.self, SharedCommand.self, APICommand.self,
             InitCommand.self,
         ],
@@ -46,6 +48,7 @@ struct CubbyCommand: ParsableCommand {
         // Before any other thread exists: the signal thread alone receives the life cycle's signals.
         SignalMask.blockAtLaunch()
         var words = Array(ProgramArguments.current.dropFirst())
+        if CompletionCommand.isRequested(words) { return CompletionCommand.answer(words) }
         // Parsing is a considerable part of a short run: a single subcommand is parsed separately, and all of them only
         // for help and errors.
         var command = parsed(words)
@@ -101,7 +104,7 @@ struct CubbyCommand: ParsableCommand {
 
     /// Accepts `cubby --read-only run FILE` like `cubby run --read-only FILE`: options may precede the word.
     private static func subcommandFirst(_ words: [String], _ start: StartCommand) -> [String]? {
-        guard start.code.isEmpty, let word = start.arguments.first,
+        guard start.options.code.isEmpty, let word = start.arguments.first,
             commandsOfHosts.contains(where: { $0.configuration.commandName == word })
         else { return nil }
         let position = words.count - start.arguments.count
@@ -116,7 +119,8 @@ struct CubbyCommand: ParsableCommand {
 
     /// The commands with the options of ``StartCommand``.
     private static let commandsOfHosts: [any ParsableCommand.Type] = [
-        RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
-        GalleryCommand.self, ImportCommand.self, ExportCommand.self, SharedCommand.self, ConfigCommand.self,
+        RunCommand.self, DebugCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self,
+        DoctorCommand.self, GalleryCommand.self, ImportCommand.self, ExportCommand.self, SharedCommand.self,
+        ConfigCommand.self,
     ]
 }

@@ -11,8 +11,7 @@ struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Say what is installed, which fences stand, and what is missing.")
 
-    @Option(
-        help: ArgumentHelp("The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given.", valueName: "dir"))
+    @Option(help: .container, completion: .container)
     var container: String?
 
     @Option(
@@ -23,7 +22,7 @@ struct DoctorCommand: ParsableCommand {
         SignalMask.restore()
         var lines: [(String, String)] = []
         var advice: [String] = []
-        lines.append(("cubby", "\(CubbyCommand.configuration.version), \(ProgramPath.current ?? "where?")"))
+        lines.append(("cubby", "\(ProgramVersion.number), \(ProgramPath.current ?? "where?")"))
         lines.append(("system", System.kernel))
         lines.append(("Lua", luaVersion()))
         describePictures(&lines, &advice)

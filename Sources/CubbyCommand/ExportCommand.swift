@@ -16,16 +16,18 @@ struct ExportCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "\(ItemFileFormat.allCases.map(\.rawValue).joined(separator: ", ")), if the file's extension does not say it.",
-            valueName: "format"))
+            valueName: "format"), completion: .list(ItemFileFormat.allCases.map(\.rawValue)))
     var format: String?
 
-    @Option(help: ArgumentHelp("Which fields, in this order, with commas between them.", valueName: "names"))
+    @Option(
+        help: ArgumentHelp("Which fields, in this order, with commas between them.", valueName: "names"),
+        completion: .fields)
     var columns: String?
 
     @Argument(
         help: ArgumentHelp(
             "Which items: a predicate, such as 'valueInDollars > 100'; all if not given. Then the file.",
-            valueName: "predicate"))
+            valueName: "predicate"), completion: .predicate)
     var words: [String] = []
 
     func validate() throws {

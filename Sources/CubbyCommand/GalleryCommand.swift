@@ -22,7 +22,8 @@ struct GalleryCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Which items: a predicate, such as 'valueInDollars > 100'; all if not given.", valueName: "predicate"))
+            "Which items: a predicate, such as 'valueInDollars > 100'; all if not given.", valueName: "predicate"),
+        completion: .predicate)
     var words: [String] = []
 
     func validate() throws {

@@ -11,7 +11,7 @@ struct HostOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given. :memory: is one of this run alone.",
-            valueName: "dir"))
+            valueName: "dir"), completion: .container)
     var container: String?
 
     @Option(
@@ -28,7 +28,7 @@ struct HostOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "While the server of a shared collection does not answer: read (items can be read), or queue (changes are kept and sent when it is back).",
-            valueName: "mode"))
+            valueName: "mode"), completion: .list(["read", "queue"]))
     var offline: OfflineMode = .read
 
     @Flag(help: "Change nothing; another process may have the container.")
@@ -37,10 +37,10 @@ struct HostOptions: ParsableArguments {
     @Flag(name: .customLong("no-init"), help: "Leave out Library/Scripts/init.lua.")
     var noInit = false
 
-    @Option(help: ArgumentHelp("Let scripts read a file or a folder.", valueName: "path"))
+    @Option(help: ArgumentHelp("Let scripts read a file or a folder.", valueName: "path"), completion: .file())
     var allowRead: [String] = []
 
-    @Option(help: ArgumentHelp("Let scripts read and write a folder.", valueName: "path"))
+    @Option(help: ArgumentHelp("Let scripts read and write a folder.", valueName: "path"), completion: .directory)
     var allowWrite: [String] = []
 
     @Flag(help: "Let scripts start programs (os.execute, io.popen).")
@@ -52,7 +52,7 @@ struct HostOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Read-only resources for `bundle`; CUBBY_BUNDLE, or the folder beside the container with .bundle at its end.",
-            valueName: "dir"))
+            valueName: "dir"), completion: .directory)
     var bundle: String?
 
     @Flag(help: "Run Library/Scripts/init.lua again whenever it changes.")
@@ -103,7 +103,7 @@ struct HostOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "How the log is written: bare, nslog, json or journal; what fits standard error, if not given.",
-            valueName: "form"))
+            valueName: "form"), completion: .list(["bare", "nslog", "json", "journal"]))
     var logFormat: StandardErrorLogHandler.Form?
 
     // Tests disable one of the sandbox's fences to check the other.

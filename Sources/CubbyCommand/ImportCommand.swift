@@ -16,7 +16,8 @@ struct ImportCommand: ParsableCommand {
     @OptionGroup var host: HostOptions
 
     @Option(
-        help: ArgumentHelp("The field by which a row finds its item; several times for several.", valueName: "name"))
+        help: ArgumentHelp("The field by which a row finds its item; several times for several.", valueName: "name"),
+        completion: .fields)
     var key: [String] = []
 
     @Flag(inversion: .prefixedNo, help: "With --key: replace fields of items that exist.")
@@ -25,28 +26,36 @@ struct ImportCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Another name for a column; an empty one leaves it out.", valueName: "old=new"))
     var map: [String] = []
 
-    @Option(help: ArgumentHelp("What texts become: infer kinds of whole columns, or text.", valueName: "kinds"))
+    @Option(
+        help: ArgumentHelp("What texts become: infer kinds of whole columns, or text.", valueName: "kinds"),
+        completion: .list(["infer", "text"]))
     var types: String?
 
-    @Option(help: ArgumentHelp("The file's format, if its extension does not say it.", valueName: "format"))
+    @Option(
+        help: ArgumentHelp("The file's format, if its extension does not say it.", valueName: "format"),
+        completion: .list(ItemFileFormat.allCases.map(\.rawValue)))
     var format: String?
 
     @Option(help: ArgumentHelp("Between the cells of CSV.", valueName: "character"))
     var delimiter: String?
 
-    @Option(help: ArgumentHelp("Of text: utf-8, latin1, utf-16 or auto.", valueName: "encoding"))
+    @Option(
+        help: ArgumentHelp("Of text: utf-8, latin1, utf-16 or auto.", valueName: "encoding"),
+        completion: .list(["utf-8", "latin1", "utf-16", "auto"]))
     var encoding: String?
 
-    @Option(help: ArgumentHelp("A row that is no item: stop and change nothing, or skip it.", valueName: "action"))
+    @Option(
+        help: ArgumentHelp("A row that is no item: stop and change nothing, or skip it.", valueName: "action"),
+        completion: .list(["stop", "skip"]))
     var onError: String?
 
-    @Option(help: ArgumentHelp("A file for rows that were skipped, and why.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file for rows that were skipped, and why.", valueName: "file"), completion: .file())
     var rejects: String?
 
     @Flag(help: "Change nothing, and say what would be done.")
     var dryRun = false
 
-    @Argument(help: ArgumentHelp("The file; - is standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The file; - is standard input.", valueName: "file"), completion: .file())
     var file: String
 
     func validate() throws {

@@ -6,12 +6,13 @@ import Scripting
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Write editor settings beside scripts: .luarc.json, .luacheckrc, stylua.toml and annotations.")
+        abstract:
+            "Write editor settings beside scripts: .luarc.json, .luacheckrc, stylua.toml, annotations, and debuggers'.")
 
-    @Flag(help: "Replace files that are there.")
+    @Flag(help: "Replace files that are there, but for .vscode/launch.json.")
     var force = false
 
-    @Argument(help: "The scripts' folder; the working folder if not given.")
+    @Argument(help: "The scripts' folder; the working folder if not given.", completion: .directory)
     var folder = "."
 
     func validate() throws {
@@ -22,8 +23,9 @@ struct InitCommand: ParsableCommand {
         var kept = 0
         for file in try ReferenceOutput.reference().editorFiles {
             let path = PathText.join(folder, file.path)
-            guard force || !PosixFileLayer().exists(path) else {
-                kept += 1
+            let isReplaced = force && file.path != APIReference.ownEditorFile
+            guard isReplaced || !PosixFileLayer().exists(path) else {
+                if !force { kept += 1 }
                 Report.line("kept \(path)")
                 continue
             }

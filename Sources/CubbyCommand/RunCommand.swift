@@ -11,7 +11,7 @@ struct RunCommand: ParsableCommand {
     @Flag(name: .customShort("i"), help: "A prompt after the script.")
     var staysAtPrompt = false
 
-    @Argument(help: "The script.")
+    @Argument(help: "The script.", completion: .file())
     var file: String
 
     @Argument(parsing: .captureForPassthrough, help: "Its arguments, in `arg` and `…`.")

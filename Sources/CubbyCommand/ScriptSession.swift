@@ -1,5 +1,6 @@
 import Application
 import ArgumentParser
+import DebugAdapter
 import Files
 import Glibc
 import Items
@@ -42,17 +43,35 @@ struct ScriptSession {
         self.staysAtPrompt = staysAtPrompt
     }
 
-    func run() throws {
+    /// Runs it, for a debugger's client if there is one, which may have it started again.
+    func run(under debugger: DebugAdapter? = nil) throws {
         // A script before a prompt has the prompt's fence; the front end refuses for it meanwhile.
         let asks = isPrompt || (staysAtPrompt && isatty(STDIN_FILENO) == 1)
         let memory = try makeMemoryContainer()
         defer { memory?.remove() }
         var options = try hostOptions.scriptHostOptions(memory, asks: asks)
         options.isInteractive = asks
+        let folder = WorkingDirectory.path ?? "/"
+        if case .file(let path) = source, path != "-" {
+            options.readable.append(path)
+            options.modulePaths = [PathText.parent(of: PathText.absolute(path, from: folder))]
+        }
+        // Naming a module is consent to read it in its folder.
+        if !modules.isEmpty { options.modulePaths.append(folder) }
+        // Naming a file or a folder is consent to read it.
+        options.readable += arguments.filter { !$0.isEmpty && PosixFileLayer().exists($0) }
+        var status: Int32
+        repeat {
+            status = try run(chunks(), &options, debugger)
+        } while debugger?.restarts ?? false
+        throw ExitCode(status)
+    }
+
+    /// The texts to run, with their names.
+    private func chunks() throws -> [(bytes: [UInt8], name: String)] {
         var chunks: [(bytes: [UInt8], name: String)] = modules.map {
             (Array("local name = ... _G[name] = require(name)".utf8), "=(-l \($0))")
         }
-        let folder = WorkingDirectory.path ?? "/"
         switch source {
         case .prompt, .work: break
         case .chunks(let code): chunks += code.map { (Array($0.utf8), Self.commandLine) }
@@ -65,22 +84,30 @@ struct ScriptSession {
                         try PosixFileLayer().contents(of: path, limit: 256 << 20)
                     }, "@" + path
                 ))
-            options.readable.append(path)
-            options.modulePaths = [PathText.parent(of: PathText.absolute(path, from: folder))]
         }
-        // Naming a module is consent to read it in its folder.
-        if !modules.isEmpty { options.modulePaths.append(folder) }
-        // Naming a file or a folder is consent to read it.
-        options.readable += arguments.filter { !$0.isEmpty && PosixFileLayer().exists($0) }
+        return chunks
+    }
 
+    /// Opens a host, runs the texts, and ends it.
+    ///
+    /// - Returns: the exit status.
+    private func run(
+        _ chunks: [(bytes: [UInt8], name: String)], _ options: inout ScriptHostOptions, _ debugger: DebugAdapter?
+    ) throws -> Int32 {
         let host = try open(options)
-        let attachments = AttachServer(host)
+        options.kernelABI = host.fences.kernelABI
+        let debugServer = DebugServer(host)
+        defer { debugServer.stop() }
+        let attachments = AttachServer(host) { debugServer.accept($0) }
         defer { attachments?.stop() }
         let pictures = ScriptPictures(host, usesColor: !hostOptions.noColor)
         host.frontEnd = pictures
         // The host holds it weakly.
         defer { withExtendedLifetime(pictures) {} }
+        let debugged = debugger?.begin(host)
+        defer { debugger?.leave() }
         host.launch()
+        debugged?.programWillRun()
         var status = ExitStatus.done.rawValue
         var isWatched = false
         for (index, chunk) in chunks.enumerated() where host.exitCode == nil && status == 0 {
@@ -98,8 +125,7 @@ struct ScriptSession {
         }
         host.terminate(status, cause: .eof, explicitly: false)
         host.flushOutput()
-        throw ExitCode(
-            ExitStatus.ofSession(host, script: status, isStrict: hostOptions.strict, isWatched: isWatched))
+        return ExitStatus.ofSession(host, script: status, isStrict: hostOptions.strict, isWatched: isWatched)
     }
 
     private func makeMemoryContainer() throws -> MemoryContainer? {

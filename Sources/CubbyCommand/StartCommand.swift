@@ -9,28 +9,13 @@ struct StartCommand: ParsableCommand {
         commandName: "start", _superCommandName: CubbyCommand.name,
         abstract: "The prompt, a script, or a chunk (this is what runs without a command).")
 
-    @OptionGroup var host: HostOptions
+    @OptionGroup var options: StartOptions
 
-    @Option(
-        name: .customShort("e"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp(
-            "Run a chunk, or show an expression's values; several run one after the other.", valueName: "code"))
-    var code: [String] = []
-
-    @Option(
-        name: .customShort("l"),
-        help: ArgumentHelp(
-            "First require a module, from this folder, too, as a global of its name.", valueName: "module"))
-    var modules: [String] = []
-
-    @Flag(name: .customShort("i"), help: "A prompt after the script.")
-    var staysAtPrompt = false
-
-    @Argument(parsing: .captureForPassthrough, help: "A script and its arguments.")
+    @Argument(parsing: .captureForPassthrough, help: "A script and its arguments.", completion: .file())
     var arguments: [String] = []
 
     func validate() throws {
-        guard code.isEmpty, let first = arguments.first, first != "-" else { return }
+        guard options.code.isEmpty, let first = arguments.first, first != "-" else { return }
         if first.hasPrefix("-") {
             let name = String(first.prefix { $0 != "=" })
             throw ValidationError(
@@ -54,8 +39,8 @@ struct StartCommand: ParsableCommand {
     func run() throws {
         let source: ScriptSession.Source
         var arguments = arguments
-        if !code.isEmpty {
-            source = .chunks(code)
+        if !options.code.isEmpty {
+            source = .chunks(options.code)
         } else if let file = arguments.first {
             source = .file(file)
             arguments.removeFirst()
@@ -63,7 +48,8 @@ struct StartCommand: ParsableCommand {
             source = isatty(STDIN_FILENO) == 1 ? .prompt : .file("-")
         }
         try ScriptSession(
-            host, source: source, arguments: arguments, modules: modules, staysAtPrompt: staysAtPrompt
+            options.host, source: source, arguments: arguments, modules: options.modules,
+            staysAtPrompt: options.staysAtPrompt
         ).run()
     }
 }

@@ -32,6 +32,25 @@ struct REPLPtyTests {
             self.environment = environment
             self.arguments = arguments
         }
+
+        /// A terminal of the size that the steps expect.
+        func terminal(of program: Program, _ arguments: [String]) throws -> PseudoTerminal {
+            try PseudoTerminal(
+                program.path, arguments, environment: program.environment.merging(environment) { $1 },
+                directory: program.scratch.path, columns: 110, rows: 40)
+        }
+
+        func perform(at terminal: PseudoTerminal) throws {
+            for step in steps {
+                switch step {
+                case .enter(let text): try terminal.sendLine(text)
+                case .keys(let text): try terminal.send(text)
+                case .see(let text): try terminal.expect(text)
+                case .prompt: try terminal.expect("> ")
+                case .resize(let columns, let rows): terminal.resize(columns: columns, rows: rows)
+                }
+            }
+        }
     }
 
     static let up = "\u{1B}[A"
@@ -375,19 +394,9 @@ struct REPLPtyTests {
     @Test("does what it should", arguments: rows)
     func row(_ row: Row) throws {
         let program = try Program()
-        let terminal = try PseudoTerminal(
-            program.path, row.arguments, environment: program.environment.merging(row.environment) { $1 },
-            directory: program.scratch.path, columns: 110, rows: 40)
+        let terminal = try row.terminal(of: program, row.arguments)
         try terminal.waitForPrompt()
-        for step in row.steps {
-            switch step {
-            case .enter(let text): try terminal.sendLine(text)
-            case .keys(let text): try terminal.send(text)
-            case .see(let text): try terminal.expect(text)
-            case .prompt: try terminal.expect("> ")
-            case .resize(let columns, let rows): terminal.resize(columns: columns, rows: rows)
-            }
-        }
+        try row.perform(at: terminal)
     }
 
     @Test("24 init.lua is run first, and 7 the history is kept from one session to the next, blocks as blocks")

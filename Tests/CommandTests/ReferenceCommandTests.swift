@@ -9,7 +9,10 @@ struct ReferenceCommandTests {
 
     init() throws { program = try Program() }
 
-    static let settings = [".cubby/cubby.lua", ".luacheckrc", ".luarc.json", "stylua.toml"]
+    static let settings = [
+        ".cubby/cubby.lua", ".cubby/nvim-dap.lua", ".luacheckrc", ".luarc.json",
+        ".vscode/extensions/cubby-debug/package.json", ".vscode/launch.json", "stylua.toml",
+    ]
 
     @Test(
         "api writes to standard output, in each format, and leaves the container alone",
@@ -71,6 +74,11 @@ struct ReferenceCommandTests {
 
         #expect(try program("init", "--force", folder).stdout.contains("wrote \(folder)/stylua.toml\n"))
         #expect(try String(contentsOfFile: mine, encoding: .utf8).contains("syntax = \"Lua54\""))
+
+        // What to debug is the user's own from the first moment.
+        let launch = try program.scratch.write("mine", to: "scripts/.vscode/launch.json")
+        #expect(try program("init", "--force", folder).stdout.contains("kept \(folder)/.vscode/launch.json\n"))
+        #expect(try String(contentsOfFile: launch, encoding: .utf8) == "mine")
     }
 
     @Test("the settings are of the forms that their readers take, and point at the annotations")
@@ -79,6 +87,14 @@ struct ReferenceCommandTests {
         let server = try JSONSerialization.jsonObject(with: program.scratch.read(".luarc.json")) as? [String: Any]
         #expect(server?["workspace.library"] as? [String] == [".cubby"])
         #expect(server?["runtime.version"] as? String == "Lua 5.4")
+        func object(_ file: String) throws -> [String: Any]? {
+            try JSONSerialization.jsonObject(with: program.scratch.read(file)) as? [String: Any]
+        }
+        let configurations = try object(".vscode/launch.json")?["configurations"] as? [[String: Any]]
+        #expect(configurations?.map { $0["request"] as? String } == ["launch", "attach"])
+        let contributed = try object(".vscode/extensions/cubby-debug/package.json")?["contributes"] as? [String: Any]
+        let debugger = (contributed?["debuggers"] as? [[String: Any]])?.first
+        #expect(debugger?["type"] as? String == "cubby" && debugger?["runtimeArgs"] as? [String] == ["debug", "--dap"])
         // luacheck runs its file as Lua; so does this, and looks at the globals that it set.
         let script = """
             local settings = {}

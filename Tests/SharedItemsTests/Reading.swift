@@ -176,7 +176,8 @@ struct Reading: CustomTestStringConvertible {
     static let silent: [String: Set<String>] = [
         "refused within a transaction": [
             "ItemStore.undo", "ItemStore.redo", "ItemStore.saveChanges", "ItemStore.beginSave", "ItemStore.finish",
-            "ItemStore.apply", "ItemStore.keepMine", "ItemStore.keepTheirs", "ItemStore.resolve",
+            "ItemStore.apply", "ItemStore.followOwner", "ItemStore.keepMine", "ItemStore.keepTheirs",
+            "ItemStore.resolve",
         ],
         "of commits that are none of the collection's yet": ["ItemStore.conflicts"],
         "this host's own": [

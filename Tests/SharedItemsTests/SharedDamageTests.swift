@@ -172,7 +172,7 @@ struct SharedDamageTests {
         for _ in 0..<20_000 {
             let damaged = Self.damage(record, &random)
             do throws(StoreError) {
-                try damaged.withBytes { bytes throws(StoreError) in _ = try SharedChange.changes(of: bytes) }
+                try damaged.withBytes { bytes throws(StoreError) in _ = try RecordChange.changes(of: bytes) }
             } catch {
                 #expect(error.code == .corruptJournal)
                 refused += 1

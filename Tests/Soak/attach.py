@@ -33,7 +33,19 @@ entries = [
     "items:createItem{ name = 'far' } return #items",
     "coroutine.wrap(function() timer.sleep(0.05) end)()",
     "this is no Lua",
+    ":help", ":undo", ":redo", ":history", ":doctor", ":time 6 * 7", ":load nothing", ":save nothing", ":edit", "?items", ":img", ":nope",
+    "for i = 1, 1001 do items:createItem{ name = 'many' } end",
 ]
+questions = [
+    b'{"number":1,"text":"it","cursor":2}', b'{"number":2,"text":"items:query(","cursor":12}', b"[]", b"{",
+    b'{"number":3,"text":"x = \\u0000","cursor":-7}', b'{"number":9223372036854775807,"text":"print","cursor":9223372036854775807}',
+    b'{"text":"' + b"x" * 300000 + b'"}',
+]
+screens = [
+    b'{"columns":1e300,"rows":-1}', b'{"columns":60,"rows":20,"isTerminal":true,"environment":{"TERM":"xterm","COLORTERM":"truecolor"}}',
+    b"null", b'{"environment":7,"terminal":[]}',
+]
+answers = [b'{"isDone":true,"text":"x = 1"}', b'{"isDone":7}', b"", b'{"isDone":false}']
 
 
 def message(kind, text=b""):
@@ -44,7 +56,7 @@ def connect(container):
     client = socket.socket(socket.AF_UNIX)
     client.settimeout(PATIENCE)
     client.connect(container + "/.socket")
-    client.sendall(message(b"H", b"80 24"))
+    client.sendall(message(b"H", b'{"version":2,"columns":80,"rows":24,"isTerminal":true,"isPrompt":true}'))
     return client
 
 
@@ -62,6 +74,9 @@ def raw_client(container, rng):
             client.sendall(message(b"E", rng.choice(entries).encode()))
             drain(client, rng, rng.choice([0, 1, 20]))
             if rng.random() < 0.5: client.sendall(message(b"I"))
+            if rng.random() < 0.5: client.sendall(message(b"?", rng.choice(questions)))
+            if rng.random() < 0.2: client.sendall(message(b"S", rng.choice(screens)))
+            if rng.random() < 0.2: client.sendall(message(b"A", rng.choice(answers)))
             time.sleep(rng.choice([0, 0, rng.random() * 0.01, rng.random() * 0.1]))
         if rng.random() < 0.2: client.sendall(rng.choice([b"E\xff\xff\xff\xff", b"nonsense", b"E\x40\0\0\0half", b"I" + bytes(3)]))
         if rng.random() < 0.3: drain(client, rng, 30)

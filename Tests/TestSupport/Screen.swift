@@ -14,6 +14,10 @@ public struct Screen {
     public private(set) var styles: [[String]]
     private var style = ""
     private var waitsAtMargin = false
+    /// Whether text goes on in the next row; else what is beyond the margin is cut.
+    private var wraps = true
+    /// The screen of before, while the alternate one is shown.
+    private var normal: (grid: [[String]], styles: [[String]], row: Int, column: Int)?
 
     public init(columns: Int, rows: Int) {
         self.columns = columns
@@ -66,6 +70,7 @@ public struct Screen {
         for character in text {
             let width = DisplayWidth.of(character)
             if waitsAtMargin || column + width > columns {
+                guard wraps else { return }
                 column = 0
                 lineFeed()
             }
@@ -135,8 +140,9 @@ public struct Screen {
         case "D": column = max(0, column - count)
         case "G": column = min(columns - 1, count - 1)
         case "H":
-            row = 0
-            column = 0
+            let place = body.split(separator: ";").compactMap { Int($0) }
+            row = min(rows, max(1, place.first ?? 1)) - 1
+            column = min(columns, max(1, place.dropFirst().first ?? 1)) - 1
         case "J":
             if body == "2" {
                 for index in 0..<rows { clear(index, from: 0) }
@@ -146,8 +152,23 @@ public struct Screen {
             }
         case "K": clear(row, from: column)
         case "m": style = body == "0" ? "" : body
-        case "h", "l": if !body.hasPrefix("?") { unknown.append(body) }
+        case "h", "l":
+            switch body {
+            case "?7": wraps = final == "h"
+            case "?1049": alternate(final == "h")
+            default: if !body.hasPrefix("?") { unknown.append(body) }
+            }
         default: unknown.append(body + String(final))
+        }
+    }
+
+    private mutating func alternate(_ isOn: Bool) {
+        if isOn, normal == nil {
+            normal = (grid, styles, row, column)
+            for index in 0..<rows { clear(index, from: 0) }
+        } else if !isOn, let normal {
+            (grid, styles, row, column) = normal
+            self.normal = nil
         }
     }
 

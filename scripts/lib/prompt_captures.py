@@ -1,4 +1,5 @@
-"""prompt_captures.py BINARY FOLDER [PROMPT…]: types the same twenty inputs at four prompts in tmux and keeps what the screens show.
+"""prompt_captures.py BINARY FOLDER [PROMPT…]: types the same forty inputs at four prompts in tmux and keeps what the screens show.
+prompt_captures.py BINARY FOLDER screens: types what the prompt does with items, tables and texts at ours, in three sizes.
 
 Each input has a screen of its own, in a session of its own; the times that vary are replaced. docs/repl.md compares them.
 """
@@ -13,7 +14,8 @@ import time
 
 binary, folder = os.path.abspath(sys.argv[1]), sys.argv[2]
 COLUMNS, ROWS = 100, 32
-# A name, what is typed in Lua, and in Python where that differs. ^C is the key, after what runs has begun.
+# A name, what is typed in Lua, and in Python where that differs. ^C is the key, after what runs has begun; ^D and ^P are keys;
+# a line that ends with ^I is completed and not entered.
 INPUTS = [
     ("a value", ["6 * 7"], None),
     ("a value after =", ["=6 * 7"], None),
@@ -37,6 +39,54 @@ INPUTS = [
     ("clearing a block", ["for i = 1, 2 do", "^C", "6 * 7"], ["for i in range(1, 3):", "^C", "6 * 7"]),
     ("stopping what runs", ["kept = 42 print('busy') while true do pcall(function() while true do end end) end", "^C", "kept"],
      ["kept = 42", "while True: pass", "", "^C", "kept"]),
+    ("help alone", ["help"], None),
+    ("a word for leaving", ["exit"], None),
+    ("a call for leaving", ["quit()"], None),
+    ("printing a table", ["print({ 1, { two = 2 } })"], ["print([1, {'two': 2}])"]),
+    ("an assignment", ["x = 5"], None),
+    ("a function", ["function double(n) return 2 * n end", "double"], ["def double(n): return 2 * n", "", "double"]),
+    ("help on one's own function", ["function double(n) return 2 * n end", "?double"],
+     ["def double(n): return 2 * n", "", "?double"]),
+    ("kinds of numbers", ["{ 1 / 3, 2^53, 1e308 * 10, 7 // 2, 3.0 }"], ["[1 / 3, 2**53, 1e308 * 10, 7 // 2, 3.0]"]),
+    ("letters of the world", ["{ 'naïve', '日本語', 'שלום' }"], ["['naïve', '日本語', 'שלום']"]),
+    ("a text that turns the direction", ["'a\\u{202e}b'"], ["'a\\u202eb'"]),
+    ("a name with an escape sequence", ["{ ['\\27[31mred'] = 1 }"], ["{'\\x1b[31mred': 1}"]),
+    ("a deep table", ["t = {} for i = 1, 12 do t = { t } end", "t"], ["t = []", "for i in range(12): t = [t]", "", "t"]),
+    ("a recursion without end", ["function f() return 1 + f() end", "f()"], ["def f(): return 1 + f()", "", "f()"]),
+    ("a comparison of kinds", ["1 < 'a'"], None),
+    ("a method that is not there", ["('x'):nope()"], ["'x'.nope()"]),
+    ("a string without its end", ["'abc"], None),
+    ("an end too many", ["for i = 1, 2 do print(i) end end"], ["for i in range(2)): print(i)"]),
+    ("a prompt pasted along", ["> 6 * 7"], [">>> 6 * 7"]),
+    ("completing a member", ["string.forma^I"], ["str.forma^I"]),
+    ("the entry before", ["40 + 2", "^P", ""], None),
+]
+# Each begins with items of this kind.
+ITEMS = ("for i = 1, 60 do items:createItem{ name = 'Lamp ' .. i, room = 'Room ' .. i % 7, weight = i * 13 % 40, "
+         "note = ('long note '):rep(i % 9) .. i, itemKey = 'lamp-' .. i } end")
+SIZES = [(48, 14), (100, 32), (160, 50)]
+SCREENS = [
+    ("an item", [ITEMS, "items[8]"]),
+    ("a table: the fields of the predicate and the order first", [ITEMS, "items:query('weight > 30'):sorted('room'):limit(4)"]),
+    ("chosen columns", [ITEMS, ":columns note name", "items:query():limit(3)"]),
+    ("the pager", [ITEMS, "items:query()"]),
+    ("a search in the pager", [ITEMS, "items:query()", "/lamp 42"]),
+    ("a row of the pager opened", [ITEMS, "items:query()", "/lamp 42", ""]),
+    ("an update, and its undo", [ITEMS, "items:query('weight > 30'):update{ room = 'Attic' }", ":undo"]),
+    ("an update by a function", [ITEMS, "items:query('weight > 30'):update(function(item) item.room = item.name end)"]),
+    ("an update without fields", [ITEMS, "items:query():update{}"]),
+    ("an undo of many, asked about", ["for i = 1, 1200 do items:createItem{ name = 'n' .. i } end", ":undo", "n"]),
+    ("names with escape sequences and from right to left",
+     ["for _, name in ipairs{ 'a\\27[2Jb', 'c\\u{202e}d', 'שלום', '日本語' } do items:createItem{ name = name } end",
+      "items:query()"]),
+    ("a table of ten thousand columns",
+     ["r = {} for i = 1, 10000 do r['f' .. i] = i end", "{ r, { f1 = 1, f2 = 'two' } }"]),
+    ("help that is wrapped", ["?items.createItem"]),
+    ("the commands", ["help"]),
+    ("print of a table", ["print({ name = 'Lamp', rooms = { 'Study', 'Hall' } })"]),
+    ("a break", ["function area(w, h)", "local total = w * h", "return total", "end", ":debug local n = area(3, 4) print(n)",
+                 ":step", ":next", ":locals", "total * 2", ":where"]),
+    ("an error with its place", [ITEMS, "items:query(\"weigth > 3\"):count()"]),
 ]
 PROMPTS = {
     "cubby": ([binary, "--no-color"], r"^> $"),
@@ -51,15 +101,16 @@ class Tmux:
 
     count = 0
 
-    def __init__(self, command, home):
+    def __init__(self, command, home, columns, rows):
         # A server that was told to end is not gone at once.
         Tmux.count += 1
         self.socket = f"captures-{os.getpid()}-{Tmux.count}"
-        environment = {"HOME": home, "IPYTHONDIR": home, "TERM": "screen-256color", "LANG": "C.UTF-8", "PAGER": "cat",
+        pager = "" if command[0] == binary else "cat"
+        environment = {"HOME": home, "IPYTHONDIR": home, "TERM": "screen-256color", "LANG": "C.UTF-8", "PAGER": pager, "TZ": "UTC",
                        "PATH": os.environ["PATH"], "CUBBY_CONTAINER": home + "/container"}
         quoted = " ".join(f"'{part}'" for part in command)
         assignments = " ".join(f"{key}='{value}'" for key, value in environment.items())
-        self.run("-f", "/dev/null", "new-session", "-d", "-x", str(COLUMNS), "-y", str(ROWS), "-c", home,
+        self.run("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows), "-c", home,
                  f"trap : INT; env -i {assignments} {quoted}; printf '(the process has ended: %s)' $?; sleep 1000")
 
     def run(self, *arguments):
@@ -84,49 +135,71 @@ class Tmux:
     def type(self, text):
         if text == "^C":
             time.sleep(0.7)
-            self.run("send-keys", "C-c")
+        if len(text) == 2 and text[0] == "^":
+            self.run("send-keys", "C-" + text[1].lower())
+        elif text.endswith("^I"):
+            self.run("send-keys", "-l", "--", text[:-2])
+            time.sleep(0.3)
+            self.run("send-keys", "Tab")
         else:
             if text:
                 self.run("send-keys", "-l", "--", text)
             self.run("send-keys", "Enter")
 
     def end(self):
-        self.run("kill-server")
+        # What does not end with its terminal would run for ever.
+        pid = self.run("display-message", "-p", "#{pane_pid}").strip()
+        subprocess.run(["pkill", "-KILL", "-s", pid])
+        subprocess.run(["tmux", "-L", self.socket, "kill-server"], capture_output=True)
 
 
-def capture(name, lines):
+def capture(name, lines, columns=COLUMNS, rows=ROWS):
     home = tempfile.mkdtemp()
     try:
         command, prompt = PROMPTS[name]
-        tmux = Tmux(command, home)
+        tmux = Tmux(command, home, columns, rows)
         tmux.settle(prompt)
         tmux.run("send-keys", "C-l")
         tmux.settle(prompt)
         for line in lines:
             tmux.type(line)
             tmux.settle(limit=2.5)
-        screen = tmux.settle(limit=3.0)
+        # What thinks for a while has no prompt yet; what is not complete gets none.
+        screen = tmux.settle(prompt.replace("1", r"\d+"), limit=8.0)
         tmux.end()
     finally:
         shutil.rmtree(home, ignore_errors=True)
     screen = re.sub(r"· [0-9.]+ (µs|ms|s)", "· (time)", screen)
     screen = re.sub(r"0x[0-9a-f]{6,}", "0x(address)", screen)
+    # As wide as they were.
+    screen = re.sub(r"20\d\d-\d\d-\d\d \d\d:\d\d", "2026-01-01 00:00", screen)
+    screen = re.sub(r"(00:00):\d\d", r"\1:00", screen)
     return "\n".join(line.rstrip() for line in screen.replace(home, "~").split("\n")).rstrip("\n")
 
 
+def write(path, head, captures):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(head + "\nLines that begin with << were typed, each with Enter but for keys, ^C, and completion, ^I; below is the screen.\n")
+        for title, lines, screen in captures:
+            typed = "".join(f"<< {line}\n" for line in lines)
+            file.write(f"\n== {title}\n{typed}{screen}\n")
+            print(f"{path}: {title}")
+
+
 os.makedirs(folder, exist_ok=True)
+if sys.argv[3:] == ["screens"]:
+    for columns, rows in SIZES:
+        write(f"{folder}/{columns}x{rows}.txt",
+              f"The prompt in a terminal of {columns} columns and {rows} rows: scripts/lib/prompt_captures.py.",
+              ((title, lines, capture("cubby", lines, columns, rows)) for title, lines in SCREENS))
+    sys.exit()
 for name, (command, _) in PROMPTS.items():
     if sys.argv[3:] and name not in sys.argv[3:]:
         continue
     if shutil.which(command[0]) is None:
         print(f"{name} is not installed: its captures stay as they are")
         continue
-    with open(f"{folder}/{name}.txt", "w", encoding="utf-8") as file:
-        file.write(f"Twenty inputs typed at {name} in a terminal of {COLUMNS} columns and {ROWS} rows: scripts/lib/prompt_captures.py.\n"
-                   "Lines that begin with << were typed, each with Enter; below is the screen.\n")
-        for title, lua, python in INPUTS:
-            lines = python if name == "ipython" and python else lua
-            screen = capture(name, lines)
-            typed = "".join(f"<< {line}\n" for line in lines)
-            file.write(f"\n== {title}\n{typed}{screen}\n")
-            print(f"{name}: {title}")
+    both = [(title, python if name == "ipython" and python else lua) for title, lua, python in INPUTS]
+    write(f"{folder}/{name}.txt",
+          f"Forty inputs typed at {name} in a terminal of {COLUMNS} columns and {ROWS} rows: scripts/lib/prompt_captures.py.",
+          ((title, lines, capture(name, lines)) for title, lines in both))

@@ -2,7 +2,7 @@
 # To be sourced by bash with `root` set to the project's folder. Says what it does on standard error, and nothing else.
 
 readonly BUILD_PACKAGES=(liblua5.4-dev libvips42 libpq-dev libsqlite3-0 pkg-config tzdata)
-readonly TEST_PACKAGES=(libvips-dev tmux lua5.4 libplist-utils python3 python3-pil lua-check lua-penlight lua-inspect)
+readonly TEST_PACKAGES=(libvips-dev tmux lua5.4 libplist-utils python3 python3-pil lua-check lua-penlight lua-inspect binutils xz-utils man-db zsh fish)
 readonly BINARY=$root/.build/release/cubby
 # Touched before a build begins, so that an edit made while it runs is newer.
 readonly STAMP=$root/.build/cubby.stamp
@@ -182,16 +182,30 @@ embed_libraries() {
     if [[ -f $libstdcxx && -f $libgcc ]]; then
       ln -s "$libstdcxx" "$folder/libstdc++.a"
       ln -s "$libgcc" "$folder/libgcc_s.a"
+      clang -O2 -c "$root/scripts/lib/arc4random.c" -o "$folder/arc4random.o"
+      printf '%s\n' -Xlinker "$folder/arc4random.o"
     fi
   fi
+}
+
+# Prints what `cubby --version` says of a build: the commit, with a + where the sources differ from it, and the compiler.
+describe_build() {
+  local commit compiler
+  commit=$(git -C "$root" rev-parse --short=12 HEAD 2>/dev/null) || commit=unknown
+  [[ -z $(git -C "$root" status --porcelain -- Package.swift Sources 2>/dev/null) ]] || commit+=+
+  compiler=$(swift --version 2>/dev/null)
+  [[ $compiler =~ 'Swift version '([0-9.]+) ]] || true
+  printf '%s, Swift %s' "$commit" "${BASH_REMATCH[1]:-unknown}"
 }
 
 compile_release() {
   local flags
   mapfile -t flags < <(embed_libraries)
-  # Bound at its start: a function that is found when it is first called makes that call take microseconds.
-  swift build --package-path "$root" -c release --static-swift-stdlib --disable-local-rpath --product cubby \
-    -Xlinker -z -Xlinker now "${flags[@]}"
+  # Bound at its start: a function that is found when it is first called makes that call take microseconds. Without the
+  # hashes of modules and of what is linked, which are others in each build, the program is the same each time.
+  CUBBY_BUILD=$(describe_build) swift build --package-path "$root" -c release --static-swift-stdlib --disable-local-rpath --product cubby \
+    -Xlinker -z -Xlinker now -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
+    -Xlinker --build-id=none "${flags[@]}"
 }
 
 # Builds the program as it is meant to be used, when anything changed since it was built last.

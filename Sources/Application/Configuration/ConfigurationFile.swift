@@ -23,6 +23,19 @@ package struct ConfigurationFile {
         if (folder + "/").hasPrefix(self.container + "/") { throw .inContainer(path: folder) }
     }
 
+    /// The paths of the containers that have a configuration in a folder.
+    package static func containers(in folder: String) -> [String] {
+        let layer = PosixFileLayer()
+        let names = ((try? layer.list(folder)) ?? []).filter { $0.hasSuffix(".plist") }.sorted()
+        return names.compactMap { name -> String? in
+            guard let bytes = try? layer.contents(of: PathText.join(folder, name), limit: limit),
+                case .dictionary(let fields)? = try? PropertyListValue(decoding: bytes, limits: limits),
+                case .string(let path)? = fields["container"]
+            else { return nil }
+            return path
+        }
+    }
+
     /// Reads the configuration.
     ///
     /// - Returns: nil when there is none.
@@ -103,9 +116,7 @@ package struct ConfigurationFile {
         try checkTrust(of: file, layer)
         do throws(FileError) { bytes = try layer.contents(of: file, limit: Self.limit) } catch { throw .file(error) }
         do throws(PropertyListError) {
-            let limits = PropertyListLimits(
-                maximumBytes: Self.limit, maximumObjects: 1 << 16, maximumDepth: 8, maximumValues: 1 << 16)
-            if let configuration = Configuration(try PropertyListValue(decoding: bytes, limits: limits)) {
+            if let configuration = Configuration(try PropertyListValue(decoding: bytes, limits: Self.limits)) {
                 return configuration
             }
         } catch {
@@ -132,4 +143,6 @@ package struct ConfigurationFile {
     }
 
     private static let limit = 1 << 20
+    private static let limits = PropertyListLimits(
+        maximumBytes: limit, maximumObjects: 1 << 16, maximumDepth: 8, maximumValues: 1 << 16)
 }

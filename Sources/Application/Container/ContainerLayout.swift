@@ -8,7 +8,8 @@ enum ContainerLayout {
     ]
 
     static let files = [
-        ".lock", "Documents/items.archive", "Documents/items.journal", "Library/Caches/items.index",
+        ".lock", ContainerFormat.file, "Documents/items.archive", "Documents/items.journal",
+        "Library/Caches/items.index",
         "Library/Preferences/items.plist", "Library/Application Support/restoration.plist",
         "Library/Application Support/restoration.plist.restoring", "Library/Application Support/repl_history",
     ]

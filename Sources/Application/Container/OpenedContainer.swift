@@ -16,10 +16,12 @@ public struct OpenedContainer {
     /// - Parameters:
     ///   - container: which one; folders that are missing are made.
     ///   - isReadOnly: whether nothing is to be written; then another process may have the container.
-    /// - Throws: `FileError`, as of `Container.open()`; `FolderLockError` when somebody else has it.
+    /// - Throws: `FileError`, as of `Container.open()`; `FolderLockError` when somebody else has it; an error that says
+    ///   so when a newer program wrote it and it is not only read.
     public init(_ container: Container, isReadOnly: Bool = false) throws {
         self.container = container
         self.isReadOnly = isReadOnly
+        if !isReadOnly { try ContainerFormat.check(container) }
         var files = try container.open()
         files.isReadOnly = isReadOnly
         self.files = files

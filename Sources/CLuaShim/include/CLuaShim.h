@@ -46,9 +46,13 @@ typedef struct {
     /* Pushes the error by which `by`, the owner of an outer state, stops the code within it. */
     void (*stop)(void *owner, void *by, lua_State *L);
     void (*release)(void *object);
+    /* The script stands at a break: `number` is the breakpoint's. 0: go on; CLUA_RAISE: stop, with the error on the stack. */
+    int (*pause)(void *owner, lua_State *L, int reason, int number);
 } clua_callbacks;
 
 /* ---- State (host.c) ---- */
+/* Lua's release, `Lua 5.4.4`, of its headers: Swift cannot read a macro of several texts. */
+const char *clua_release(void);
 clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t memoryLimit);
 void clua_set_owner(clua_host *host, void *owner);
 void clua_close(clua_host *host);
@@ -101,6 +105,64 @@ void clua_set_deadline(clua_host *host, double seconds);
  * unwound. */
 void clua_abort_above(clua_host *host, int depth);
 
+/* A function, or a call of it; `source` in Lua's abbreviated form. */
+typedef struct {
+    char source[128];
+    const char *name;
+    int line;
+    int definedAt;
+    int isC;
+    int isMain; /* the main function of a chunk */
+} clua_frame;
+
+/* ---- Debugger (debugger.c, frames.c, lines.c) ---- */
+/* The reasons of a break, bits. */
+#define CLUA_BREAK_CALL 1       /* the script asked for it */
+#define CLUA_BREAK_LINE 2       /* a breakpoint */
+#define CLUA_BREAK_STEP 4
+#define CLUA_BREAK_ERROR 8      /* its value: clua_pusherror */
+/* Until the next line that runs, in any function; in this function or its callers; in its callers. */
+#define CLUA_STEP_NONE 0
+#define CLUA_STEP_IN 1
+#define CLUA_STEP_OVER 2
+#define CLUA_STEP_OUT 3
+/* Which errors break. */
+#define CLUA_ERRORS_NONE 0
+#define CLUA_ERRORS_UNCAUGHT 1
+#define CLUA_ERRORS_ALL 2
+/* Adds a breakpoint: a path matches a chunk whose path ends with it, or the other way round, at a slash. 0: no memory. */
+int clua_add_breakpoint(clua_host *host, const char *path, int line, int number);
+void clua_remove_breakpoints(clua_host *host);
+void clua_set_error_breaks(clua_host *host, int errors);
+/* Steps from the function at the break, or, without one, to the next line that runs. */
+void clua_take_step(clua_host *host, int step);
+/* Whether a chunk's name, in Lua's notation, is that of a path. */
+int clua_matches(const char *name, const char *path);
+/* Breaks in the caller of the running function; 0 or CLUA_RAISE, as `pause`. */
+int clua_pause(lua_State *L);
+/* Whether running code is being stopped. */
+int clua_is_unwinding(const clua_host *host);
+/* Pushes the value of the error at the break. */
+void clua_pusherror(clua_host *host, lua_State *to);
+/* The functions at the break, innermost first, through all coroutines that have resumed one another. A zeroed place comes
+ * before the first; 0: there are no more. */
+typedef struct {
+    const void *resumption;
+    lua_State *L;
+    int level;
+    int coroutine; /* its number, from 0 */
+} clua_place_of_call;
+int clua_next_call(clua_host *host, clua_place_of_call *place, clua_frame *frame);
+/* The n-th local variable, from 1, or, from -1 downwards, extra argument; pushes its value on `to`. NULL: none. */
+const char *clua_get_local(lua_State *L, int level, int n, lua_State *to);
+/* Assigns the value on top of `from`, which it pops; 0: no such variable. */
+int clua_set_local(lua_State *L, int level, int n, lua_State *from);
+const char *clua_get_upvalue(lua_State *L, int level, int n, lua_State *to);
+int clua_set_upvalue(lua_State *L, int level, int n, lua_State *from);
+/* The lines with code of the function on top and of those within it, in no order; their number, which may exceed the
+ * capacity. 0: unknown. */
+size_t clua_code_lines(lua_State *L, int *lines, size_t capacity);
+
 /* ---- Stack, plain (stack.c) ---- */
 int clua_gettop(lua_State *L);
 void clua_settop(lua_State *L, int index); /* a Swift frame's part of the stack has no to-be-closed slots */
@@ -139,14 +201,7 @@ int clua_ref(lua_State *L);
 lua_State *clua_newthread(lua_State *L);
 void clua_pushglobals(lua_State *L);
 
-/* The function at a level of the call stack; 0 when there is none. `source` in Lua's abbreviated form. */
-typedef struct {
-    char source[128];
-    const char *name;
-    int line;
-    int definedAt;
-    int isC;
-} clua_frame;
+/* The function at a level of the call stack; 0 when there is none. */
 int clua_getframe(lua_State *L, int level, clua_frame *frame);
 /* The active calls of a coroutine, innermost first, and those of the coroutines that have resumed it, if it is running.
  * Their number, at most `room`. */

@@ -21,6 +21,11 @@
 /* Writes the text of an error number, always terminated, into `buffer`. */
 void cubby_error_text(int error, char *buffer, size_t capacity);
 
+/* build.c */
+
+/* What the scripts build from and with, `1a2b3c4d5e6f, Swift 6.3.1`; empty in a build by hand. */
+const char *cubby_build(void);
+
 /* threads.c */
 
 /* The lowest address of the calling thread's stack, cached for the thread. */

@@ -29,6 +29,8 @@ public struct StoreError: Error, CustomStringConvertible {
         case corruptArchive
         /// The journal cannot be read as one.
         case corruptJournal
+        /// A newer program wrote the store.
+        case newerFormat
         /// A file that items are to come from is not what it is said to be.
         case unreadableFile
         /// A row of such a file, counted from 1, is no item; nothing of the file was taken.
@@ -61,6 +63,7 @@ public struct StoreError: Error, CustomStringConvertible {
             case .noTransaction: "noTransaction"
             case .corruptArchive: "corruptArchive"
             case .corruptJournal: "corruptJournal"
+            case .newerFormat: "newerFormat"
             case .unreadableFile: "unreadableFile"
             case .invalidRow: "invalidRow"
             case .inputOutput: "inputOutput"
@@ -75,8 +78,8 @@ public struct StoreError: Error, CustomStringConvertible {
         /// Whether the caller's program is at fault, so that a script should see it raised and not returned.
         public var isProgrammerError: Bool {
             switch self {
-            case .corruptArchive, .corruptJournal, .unreadableFile, .invalidRow, .inputOutput, .readOnly, .inUse, .full,
-                .conflict, .disconnected:
+            case .corruptArchive, .corruptJournal, .newerFormat, .unreadableFile, .invalidRow, .inputOutput, .readOnly,
+                .inUse, .full, .conflict, .disconnected:
                 false
             default: true
             }

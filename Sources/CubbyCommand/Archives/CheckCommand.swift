@@ -15,10 +15,10 @@ struct CheckCommand: ParsableCommand {
         defaultAsFlag: "",
         help: ArgumentHelp(
             "Write what can be had of a damaged file there, in binary form; of a container no file: repair it in place.",
-            valueName: "out"))
+            valueName: "out"), completion: .file())
     var repair: String?
 
-    @Argument(help: "The file, - for standard input, or a container.")
+    @Argument(help: "The file, - for standard input, or a container.", completion: .file())
     var path: String?
 
     /// `--repair CONTAINER` means `CONTAINER --repair`.

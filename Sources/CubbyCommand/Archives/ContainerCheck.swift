@@ -27,6 +27,11 @@ struct ContainerCheck {
         if let repair, !repair.isEmpty {
             throw ValidationError("A container is repaired in place: cubby check \(container.path) --repair")
         }
+        do { try ContainerFormat.check(container) } catch let error as ContainerFormatError {
+            throw CommandFailure.exit(.badData, error.description)
+        } catch let error as FileError {
+            throw CommandFailure.exit(error)
+        }
         let layer: BeneathFileLayer
         do throws(FileError) { layer = try container.openExisting() } catch { throw CommandFailure.exit(error) }
         let check = StoreCheck(

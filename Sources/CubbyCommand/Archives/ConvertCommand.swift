@@ -23,10 +23,10 @@ struct ConvertCommand: ParsableCommand {
     @Option(help: "binary, xml or json.")
     var format: Form?
 
-    @Argument(help: "The file to read, in any of the three forms; - is standard input.")
+    @Argument(help: "The file to read, in any of the three forms; - is standard input.", completion: .file())
     var input: String
 
-    @Argument(help: "The file to write; - is standard output.")
+    @Argument(help: "The file to write; - is standard output.", completion: .file())
     var output: String
 
     func validate() throws {

@@ -47,7 +47,7 @@ struct InspectCommand: ParsableCommand {
     @Flag(name: .customLong("no-color"), help: "No colours.")
     var noColor = false
 
-    @Argument(help: "The file, or two to be compared; - is standard input.")
+    @Argument(help: "The file, or two to be compared; - is standard input.", completion: .file())
     var files: [String]
 
     func validate() throws {

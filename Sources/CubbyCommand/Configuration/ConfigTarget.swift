@@ -4,8 +4,7 @@ import Files
 
 /// The container whose configuration a command changes.
 struct ConfigTarget: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given.", valueName: "dir"))
+    @Option(help: .container, completion: .container)
     var container: String?
 
     func locate() throws -> Container {

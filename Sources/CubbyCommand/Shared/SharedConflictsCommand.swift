@@ -16,8 +16,7 @@ struct SharedConflictsCommand: ParsableCommand {
             until it is settled, here by its number or in a script by items:conflicts().
             """)
 
-    @Option(
-        help: ArgumentHelp("The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given.", valueName: "dir"))
+    @Option(help: .container, completion: .container)
     var container: String?
 
     @Option(help: ArgumentHelp("Do again what the commit of this number did.", valueName: "number"))

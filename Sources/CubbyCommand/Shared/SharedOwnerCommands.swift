@@ -97,6 +97,8 @@ enum SharedArgument {
             container, orSay: "keeps its items in the memory of its process: it can be no host of a shared collection")
         do { return try OpenedContainer(located) } catch let error as FolderLockError {
             throw CommandFailure.exit(error)
+        } catch let error as ContainerFormatError {
+            throw CommandFailure.exit(.badData, error.description)
         } catch let error as FileError {
             throw CommandFailure.exit(error)
         }

@@ -42,8 +42,7 @@ struct SharedPullCommand: ParsableCommand {
 
 /// The two ends of a copy.
 struct TransferOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given.", valueName: "dir"))
+    @Option(help: .container, completion: .container)
     var container: String?
 
     @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))

@@ -13,7 +13,7 @@ package final class WorkerThread<Value: Sendable>: Sendable {
     ///
     /// - Parameter work: the function.
     package init(_ work: @escaping @Sendable () -> Value) {
-        let job = Job { [self] in
+        let job = ThreadJob { [self] in
             let value = work()
             state.withLock { $0.value = value }
         }
@@ -21,7 +21,7 @@ package final class WorkerThread<Value: Sendable>: Sendable {
         let result = cubby_thread_start(
             0,
             { argument in
-                if let argument { Unmanaged<Job>.fromOpaque(argument).takeRetainedValue().run() }
+                if let argument { Unmanaged<ThreadJob>.fromOpaque(argument).takeRetainedValue().run() }
                 return nil
             }, Unmanaged.passRetained(job).toOpaque(), &thread)
         if result == 0 {
@@ -49,7 +49,7 @@ package final class WorkerThread<Value: Sendable>: Sendable {
 }
 
 /// The function and its result, shared with the thread.
-private final class Job: Sendable {
+final class ThreadJob: Sendable {
     let run: @Sendable () -> Void
 
     init(_ run: @escaping @Sendable () -> Void) {

@@ -6,7 +6,7 @@ extension ArchivePersistence {
     /// Reads the archive, then the journal's records that it does not contain.
     ///
     /// - Throws: `inUse` when another owner has the folder; `corruptArchive` when there is an archive that cannot be read, or
-    ///   none where the journal or the index tells of one; `inputOutput`.
+    ///   none where the journal or the index tells of one; `newerFormat`, unless only reading; `inputOutput`.
     public func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport {
         var report = ItemLoadReport()
         do throws(FolderLockError) { try takeLock() } catch {
@@ -22,6 +22,7 @@ extension ArchivePersistence {
             files = try readFiles()
             attempts += 1
         }
+        if !isReadOnly { try checkFormat(of: files.journal) }
         try checkPresence(of: files.archive, files.journal)
         // With a journal, or an archive that is only empty, the folder has been a store's before.
         if files.archive == nil, files.journal == nil {
@@ -212,6 +213,18 @@ extension ArchivePersistence {
     }
 
     // MARK: The journal
+
+    /// Refuses the commits of a newer program, before anything is put aside or in order.
+    private func checkFormat(of journal: [UInt8]?) throws(StoreError) {
+        do throws(StoreError) {
+            _ = try journal?.withBytes { bytes throws(StoreError) in try JournalHeader(bytes) }
+        } catch  where error.code == .newerFormat {
+            throw StoreError(
+                .newerFormat,
+                "\(DisplayPath.abbreviate(journalPath)): \(error.message), and opens it; --read-only shows the last save",
+                path: journalPath, cause: error)
+        } catch {}
+    }
 
     private func readJournal(
         _ bytes: [UInt8]?, _ loader: ItemLoader, _ report: inout ItemLoadReport

@@ -40,6 +40,8 @@ public final class ArchivePersistence: DocumentPersistence, FilePersistence {
     var unsettled: FollowingRecords?
     /// Whether the archive has content that the store does not hold, so that it is kept when it is first replaced.
     var keepsOriginal = false
+    /// Read-only: the owner's journal, once it was looked at.
+    var tail: JournalTail?
     /// The file that the store reads items from.
     var mapped = MappedArchive()
 

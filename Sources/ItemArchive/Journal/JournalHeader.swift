@@ -42,7 +42,7 @@ public struct JournalHeader: Sendable, Hashable {
 
     /// Reads a header.
     ///
-    /// - Throws: `StoreError` with `corruptJournal` that says what is wrong.
+    /// - Throws: `StoreError` with `corruptJournal` that says what is wrong; with `newerFormat`.
     public init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
         guard bytes.count >= Self.length else {
             throw StoreError(.corruptJournal, "the journal ends within its header")
@@ -54,11 +54,16 @@ public struct JournalHeader: Sendable, Hashable {
         let order = bytes.littleEndian(UInt16.self, at: 10)
         guard Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<56])) == bytes.littleEndian(UInt64.self, at: 56)
         else { throw StoreError(.corruptJournal, "the journal's header is damaged") }
-        guard (1...Self.version).contains(version), order == Self.byteOrder,
+        guard version <= Self.version else {
+            throw StoreError(
+                .newerFormat,
+                "the journal is of format \(version), and this program knows up to \(Self.version): a newer one wrote it"
+            )
+        }
+        guard version >= 1, order == Self.byteOrder,
             bytes.littleEndian(UInt32.self, at: 12) == UInt32(Self.length)
         else {
-            throw StoreError(
-                .corruptJournal, "the journal has the format version \(version), and this program knows 1 and 2")
+            throw StoreError(.corruptJournal, "the journal's header is none of format \(version)")
         }
         archive = ArchiveIdentity(
             size: bytes.littleEndian(UInt64.self, at: 16), checksum: bytes.littleEndian(UInt64.self, at: 24))

@@ -9,6 +9,8 @@ public struct EditorServices {
     public var highlight: (_ text: String) -> [Span] = { _ in [] }
     /// The candidates at a cursor, an offset in UTF-8 bytes; nil or empty without any.
     public var complete: (_ text: String, _ cursor: Int) -> CompletionResult? = { _, _ in nil }
+    /// Requests the candidates at a cursor where ``complete`` has none: ``LineEditor/offer(_:)`` gives them later, if ever.
+    package var requestCandidates: ((_ text: String, _ cursor: Int) -> Void)?
     /// The indentation of a line in columns, given all the text before it; nil to leave it.
     ///
     /// Called after a character that may end a block; indentation is only ever reduced.

@@ -2,10 +2,23 @@
 extension LineEditor {
     /// Completes at the cursor: inserts a single candidate, or the common prefix of several, and opens the menu.
     func complete() {
-        let text = buffer.text
-        guard let result = services.complete(text, buffer.utf8Cursor), let first = result.candidates.first else {
-            return
+        if let result = candidates(isRefinement: false) { complete(with: result) }
+    }
+
+    /// The candidates at the cursor; nil without any, and when they are to come later.
+    private func candidates(isRefinement: Bool) -> CompletionResult? {
+        let (text, cursor) = (buffer.text, buffer.utf8Cursor)
+        if let result = services.complete(text, cursor) { return result }
+        if let request = services.requestCandidates {
+            awaited = (buffer.revision, cursor, isRefinement)
+            isAwaitingCandidates = !isRefinement
+            request(text, cursor)
         }
+        return nil
+    }
+
+    func complete(with result: CompletionResult) {
+        guard let first = result.candidates.first else { return }
         let range = range(of: result)
         if result.candidates.count == 1 {
             replace(range, with: first, isFinal: true)
@@ -60,7 +73,10 @@ extension LineEditor {
     func refineMenu(isWord: Bool) {
         guard menu != nil else { return }
         menu = nil
-        guard isWord, let result = services.complete(buffer.text, buffer.utf8Cursor) else { return }
+        if isWord, let result = candidates(isRefinement: true) { refineMenu(with: result) }
+    }
+
+    func refineMenu(with result: CompletionResult) {
         let range = range(of: result)
         guard !range.isEmpty, !result.candidates.isEmpty else { return }
         let typed = String(buffer.characters[range])

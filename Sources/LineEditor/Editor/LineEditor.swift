@@ -33,6 +33,10 @@ public final class LineEditor {
     var menu: CompletionMenu?
     /// The range that the menu's selection replaces, while none is selected.
     var menuRange = 0..<0
+    /// The text and the cursor for which candidates were requested.
+    var awaited: (revision: Int, cursor: Int, isRefinement: Bool)?
+    /// Whether further keys wait for the candidates of Tab: call ``goOn()`` when they do not come.
+    package var isAwaitingCandidates = false
     var search: HistorySearch?
     var lastQuery = ""
     var walk: HistoryWalk?
@@ -173,6 +177,23 @@ public final class LineEditor {
         return takeOutcomes()
     }
 
+    /// Takes the candidates that were requested last; they are dropped when the text or the cursor has changed since.
+    package func offer(_ result: CompletionResult) -> [Outcome] {
+        isAwaitingCandidates = false
+        guard isVisible, search == nil, let awaited, awaited.revision == buffer.revision,
+            awaited.cursor == buffer.utf8Cursor
+        else { return process(redrawing: false) }
+        self.awaited = nil
+        if awaited.isRefinement { refineMenu(with: result) } else { complete(with: result) }
+        return process(redrawing: true)
+    }
+
+    /// Handles the keys that wait for candidates.
+    package func goOn() -> [Outcome] {
+        isAwaitingCandidates = false
+        return process(redrawing: false)
+    }
+
     // MARK: Inside
 
     /// Whether the line is visible.
@@ -192,6 +213,8 @@ public final class LineEditor {
 
     func leaveModes() {
         menu = nil
+        awaited = nil
+        isAwaitingCandidates = false
         search = nil
         walk = nil
         recalledRevision = nil
@@ -232,7 +255,7 @@ public final class LineEditor {
 
     private func process(redrawing: Bool) -> [Outcome] {
         var isStale = redrawing
-        while isActive, queueHead < queue.count {
+        while isActive, !isAwaitingCandidates, queueHead < queue.count {
             let key = queue[queueHead]
             queueHead += 1
             handle(key)

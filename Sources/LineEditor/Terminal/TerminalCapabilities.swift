@@ -22,6 +22,18 @@ package struct TerminalCapabilities: Hashable, Sendable {
 
     package init() {}
 
+    /// The capabilities of another process's terminal.
+    package init(
+        hasKittyGraphics: Bool, hasSixel: Bool, name: String?, cell: (width: Int, height: Int)?,
+        background: TerminalBackground?
+    ) {
+        self.hasKittyGraphics = hasKittyGraphics
+        self.hasSixel = hasSixel
+        self.name = name
+        self.background = background
+        self.cell = cell
+    }
+
     /// The queries for a terminal.
     ///
     /// - Parameter environment: reads a variable.

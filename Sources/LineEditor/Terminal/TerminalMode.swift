@@ -30,6 +30,8 @@ public final class TerminalMode {
     private var original: termios?
     /// Whether the editing mode is active.
     public private(set) var isEntered = false
+    /// Whether the terminal has its original mode.
+    package var isLeft: Bool { original == nil }
 
     /// - Parameters:
     ///   - input: the descriptor for keys.

@@ -17,7 +17,8 @@ struct EnvironmentFactory {
             if try call.state.countOutput(text.bytes.count) { sink(text.bytes.span) }
             return call.returns(true)
         }
-        let made = try state.load(Self.source.utf8, name: "=environment").call(.table(state.globals), .function(write))
+        let made = try state.load(Self.source.utf8, name: "=(environment)").call(
+            .table(state.globals), .function(write))
         guard case .function(let make) = made.first else { throw LuaError(.runtime, "no environment can be made") }
         self.make = make
     }

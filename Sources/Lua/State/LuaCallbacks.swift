@@ -39,10 +39,7 @@ let luaCallbacks = clua_callbacks(
         }
         switch state.interruptHandler(reasons) {
         case .goOn: return 0
-        case .stop(let error, let depth):
-            clua_abort_above(state.host, Int32(clamping: depth))
-            state.stopError = error
-            return state.raise(error, on: L)
+        case .stop(let error, let depth): return state.stop(error, depth, on: L)
         }
     },
     stop: { owner, by, L in
@@ -54,8 +51,23 @@ let luaCallbacks = clua_callbacks(
     release: { object in
         guard let object else { return }
         Unmanaged<AnyObject>.fromOpaque(object).release()
+    },
+    pause: { owner, L, reasons, number in
+        guard let owner, let L else { return 0 }
+        let state = Unmanaged<LuaState>.fromOpaque(owner).takeUnretainedValue()
+        guard case .stop(let error, let depth)? = state.debuggerInUse?.pause(reasons, number) else { return 0 }
+        return state.stop(error, depth, on: L)
     }
 )
+
+extension LuaState {
+    /// Has the running code stop down to a depth; the error is on the stack.
+    fileprivate func stop(_ error: LuaError, _ depth: Int, on L: OpaquePointer) -> Int32 {
+        clua_abort_above(host, Int32(clamping: depth))
+        stopError = error
+        return raise(error, on: L)
+    }
+}
 
 private func raise(_ error: any Error, _ L: OpaquePointer) -> Int32 {
     Unmanaged<LuaState>.fromOpaque(clua_owner(L)).takeUnretainedValue().raise(error, on: L)

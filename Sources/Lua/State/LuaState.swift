@@ -54,6 +54,22 @@ public final class LuaState {
     /// Has a call wait for a task; nil where nothing serves the waiting script.
     package var waiter: ((LuaCall, @escaping LuaOperation) throws -> LuaResults)?
 
+    /// The debugger, once it was asked for.
+    private(set) var debuggerInUse: LuaDebugger?
+
+    /// The debugger of the scripts.
+    package var debugger: LuaDebugger {
+        let debugger = debuggerInUse ?? LuaDebugger(self)
+        debuggerInUse = debugger
+        return debugger
+    }
+
+    /// Whether running code is being stopped: what Lua is asked for fails until it has ended.
+    package var isUnwinding: Bool {
+        checkUse()
+        return clua_is_unwinding(host) != 0
+    }
+
     /// The declarations, for help, completion and the reference.
     public private(set) var declarations = LuaDeclarations()
 
@@ -102,6 +118,7 @@ public final class LuaState {
         raisedAsText = nil
         stopError = nil
         interruptHandler = { _ in .goOn }
+        debuggerInUse = nil
         sampler = nil
     }
 
@@ -172,7 +189,9 @@ public final class LuaState {
             push(environment.reference, on: L)
             _ = clua_setupvalue(L, -2, 1)
         }
-        return LuaFunction(state: self, reference: takeReference(on: L))
+        let function = LuaFunction(state: self, reference: takeReference(on: L))
+        debuggerInUse?.compiled(name, function)
+        return function
     }
 
     /// The table of globals.

@@ -1,5 +1,5 @@
 import Application
-import Glibc
+import Files
 import Lua
 import Synchronization
 
@@ -7,7 +7,7 @@ import Synchronization
 final class AttachInbox: Sendable {
     /// A request for the host, in the order of arrival.
     enum Request: Sendable {
-        case hello(String)
+        case hello([UInt8])
         /// An entry's text and its number; the first entry of a prompt is 1.
         case entry(String, number: Int)
         /// The number of entries dropped for lack of room.
@@ -19,6 +19,8 @@ final class AttachInbox: Sendable {
     /// The most queued entries, and the most bytes of them.
     static let entryLimit = 64
     static let byteLimit = 16 << 20
+    /// The most bytes that wait for a pager.
+    static let keyLimit = 1 << 16
 
     private struct State: Sendable {
         var requests: [Request] = []
@@ -29,12 +31,22 @@ final class AttachInbox: Sendable {
         var hasGreeted = false
         var isClosed = false
         var hasProblem = false
+        /// What was typed in a pager. A person types less than the limit; more is dropped.
+        var keys: [UInt8] = []
+        /// Whether a pager is to be drawn.
+        var hasKeys = false
+        /// Of these only the latest counts: its content.
+        var latest: [AttachMessage.Kind: [UInt8]] = [:]
 
         mutating func take(_ message: AttachMessage) throws(AttachDecoder.Problem) {
             switch message.kind {
             case .hello:
                 hasGreeted = true
-                requests.append(.hello(message.text))
+                requests.append(.hello(message.bytes))
+            case .screen, .question, .answer: latest[message.kind] = message.bytes
+            case .keys:
+                keys += message.bytes.prefix(max(AttachInbox.keyLimit - keys.count, 0))
+                hasKeys = true
             case .interrupt: lastInterrupted = lastEntry
             case .entry:
                 lastEntry += 1
@@ -77,31 +89,12 @@ final class AttachInbox: Sendable {
     ///   - interrupter: interrupts a running script.
     /// - Returns: false when no thread could be created.
     func start(_ notifier: EventNotifier, _ interrupter: LuaInterrupter) -> Bool {
-        final class Work: Sendable {
-            let body: @Sendable () -> Void
-            init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-        }
-        let work = Work { [self] in
+        DetachedThread.start { [self] in
             read {
                 notifier.notify()
                 interrupter.interrupt(.events)
             }
         }
-        var thread = pthread_t()
-        let box = Unmanaged.passRetained(work)
-        let result = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
-                return nil
-            }, box.toOpaque())
-        guard result == 0 else {
-            box.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
     }
 
     /// Reads until the peer is gone or its input is malformed.
@@ -136,6 +129,18 @@ final class AttachInbox: Sendable {
     var isSilent: Bool { state.withLock { !$0.hasGreeted } }
 
     func next() -> Request? { state.withLock { $0.next() } }
+
+    /// Takes the latest content of a kind of which earlier ones do not count.
+    func takeLatest(_ kind: AttachMessage.Kind) -> [UInt8]? { state.withLock { $0.latest.removeValue(forKey: kind) } }
+
+    /// Takes what was typed in a pager since; nil for nothing.
+    func takeKeys() -> [UInt8]? {
+        state.withLock { state in
+            guard state.hasKeys else { return nil }
+            defer { (state.keys, state.hasKeys) = ([], false) }
+            return state.keys
+        }
+    }
 
     /// The number of the last entry to interrupt; later entries continue.
     var lastInterrupted: Int { state.withLock { $0.lastInterrupted } }

@@ -10,14 +10,20 @@ package final class AttachServer {
     private unowned let host: ScriptHost
     private let socket: ContainerSocket
     private var watch: LoopWatch?
+    private var arrivals: [AttachArrival] = []
     private var sessions: [AttachSession] = []
+    private var hasFunctions = false
+    private let debugger: (Int32) -> Void
 
     /// Starts listening; nil when the host has no socket.
     ///
-    /// - Parameter host: outlives the server.
-    package init?(_ host: ScriptHost) {
+    /// - Parameters:
+    ///   - host: outlives the server.
+    ///   - debugger: takes the connection of a debugger, a descriptor that it closes.
+    package init?(_ host: ScriptHost, debugger: @escaping (Int32) -> Void) {
         guard let socket = host.socket else { return nil }
         self.host = host
+        self.debugger = debugger
         self.socket = socket
         watch = host.loop.watch(socket.descriptor) { [unowned self] _ in accept() }
     }
@@ -26,16 +32,34 @@ package final class AttachServer {
     package func stop() {
         watch?.cancel()
         watch = nil
+        for arrival in arrivals { arrival.cancel() }
         for session in sessions { session.end() }
-        sessions = []
+        (arrivals, sessions) = ([], [])
     }
 
     private func accept() {
         guard let descriptor = socket.accept() else { return }
         let client = AttachSocket(descriptor)
+        guard arrivals.count < Self.sessionLimit else { return }
+        arrivals.append(
+            AttachArrival(client, loop: host.loop) { [unowned self] arrival, isDebugger in
+                arrivals.removeAll { $0 === arrival }
+                switch isDebugger {
+                case true?: debugger(fcntl(descriptor, F_DUPFD_CLOEXEC, 0))
+                case false?: accept(client)
+                case nil: break
+                }
+            })
+    }
+
+    private func accept(_ client: AttachSocket) {
         sessions.removeAll { $0.isEnded }
         guard sessions.count < Self.sessionLimit else {
             return refuse(client, "\(Self.sessionLimit) prompts are attached already: leave one of them first")
+        }
+        if !hasFunctions {
+            hasFunctions = true
+            PromptFunctions.install(in: host)
         }
         guard let session = AttachSession(host, client) else {
             return refuse(client, "the host can make no further thread")

@@ -1,35 +1,64 @@
 import Application
+import Glibc
 import Images
+import Items
+import LineEditor
 import Lua
 import Scripting
 import Wording
 
 /// The host's side of an attached prompt: its entries run between the host's other work, with their output sent to it.
 ///
-/// The host never waits for the prompt: a waiting entry is a task, and output for a slow prompt is dropped.
-final class AttachSession: HostFrontEnd {
+/// The host never waits for the prompt: a waiting entry is a task, a request's answer is an event, and output for a slow
+/// prompt is dropped.
+final class AttachSession: Prompt, CommitListener {
     /// Seconds within which a connection must send a greeting.
     private static let greetingLimit = 10.0
+    /// The most bytes of the globals' names.
+    private static let nameLimit = 64 << 10
 
-    private unowned let host: ScriptHost
+    unowned let host: ScriptHost
     private let socket: AttachSocket
     private let inbox: AttachInbox
-    private let outbox: AttachOutbox
+    let outbox: AttachOutbox
     private var notifier: EventNotifier?
     private var greetingTimer: LoopTimer?
-    private var evaluator: Evaluator
-    private var printer: ValuePrinter
+    let evaluator: Evaluator
+    var printer: ValuePrinter
+    let functions: FunctionTexts
+    var record = SessionRecord()
+    var tutorial: Tutorial?
+    var showsTime = false
+    var secondsOfQuestions = 0.0
+    var changes = ChangeNotice()
+    var seenFailures = 0
+    var hasFailed = false
+    private(set) var settings = PromptSettings(allowed: .none) { _ in nil }
+    /// When items were changed.
+    private let sessionChanges = SessionChanges()
+    /// The pager that has the prompt's terminal, and what is shown when it is left.
+    var pager: AttachPager?
+    var held: [AttachMessage] = []
+    /// Whether the entry has ended, with its pager still there.
+    var isHeld = false
+    var screen = AttachScreen(size: TerminalSize(columns: 80, rows: 24), isTerminal: false, isPrompt: false)
+    private var sentNames = ""
     /// The running or waiting entry.
     private var entry: ScriptEntry?
+    /// What follows the prompt's answer to the entry's request.
+    private var awaited: ((TerminalAnswer) -> Void)?
     private var isScheduled = false
     private(set) var isEnded = false
+    private lazy var others = OthersChanges(host.loop) { [unowned self] text in
+        outbox.send(AttachMessage(.notice, text))
+    }
 
     init?(_ host: ScriptHost, _ socket: AttachSocket) {
         self.host = host
         self.socket = socket
         evaluator = Evaluator(host)
         printer = ValuePrinter(host)
-        printer.isForTerminal = true
+        functions = FunctionTexts(host)
         inbox = AttachInbox(socket)
         outbox = AttachOutbox(socket, loop: host.loop)
         let notifier = host.loop.notifier { [weak self] in self?.received() }
@@ -59,15 +88,23 @@ final class AttachSession: HostFrontEnd {
         host.loop.after(0) { [weak self] in self?.work() }
     }
 
-    /// Handles queued requests up to the next entry; the following ones wait for its end.
+    /// Handles what came: queued requests up to the next entry; the following ones wait for its end.
     private func work() {
         isScheduled = false
         if inbox.isClosed { return end() }
+        if let screen = inbox.takeLatest(.screen).flatMap(AttachScreen.init) { take(screen) }
+        // A prompt that does not read gets no further drawings.
+        if let pager, outbox.isEmpty, let keys = inbox.takeKeys() { pager.take(keys) }
+        if let question = inbox.takeLatest(.question).flatMap(AttachQuestion.init) { complete(question) }
+        if let answer = inbox.takeLatest(.answer), let awaited {
+            self.awaited = nil
+            awaited(TerminalAnswer(json: answer))
+        }
         while !isEnded, entry == nil, outbox.isEmpty, host.exitCode == nil, let request = inbox.next() {
             switch request {
-            case .hello(let size): greet(size)
+            case .hello(let bytes): greet(bytes)
             case .entry(let text, let number):
-                if number <= inbox.lastInterrupted { refuse(1, "interrupted") } else { evaluate(text, number) }
+                if number <= inbox.lastInterrupted { refuse(1, "interrupted") } else { begin(text, number) }
             case .overflow(let count):
                 refuse(
                     count,
@@ -80,15 +117,57 @@ final class AttachSession: HostFrontEnd {
         }
     }
 
-    private func greet(_ size: String) {
+    private func greet(_ bytes: [UInt8]) {
         greetingTimer?.cancel()
-        let numbers = size.split(separator: " ").compactMap { Int($0) }
-        if numbers.count == 2 {
-            printer.columns = min(max(numbers[0], 20), 1000)
-            printer.rows = min(max(numbers[1], 4), 1000)
+        let screen = AttachScreen(json: bytes)
+        guard let screen, screen.version == AttachMessage.version else {
+            let reason = AttachBanner.mismatch(prompt: screen?.version ?? 1, host: AttachMessage.version)
+            outbox.send(AttachMessage(.refused, reason))
+            return end()
         }
-        outbox.send(AttachMessage(.banner, VisibleText.escaped(Banner.attached(host))))
+        take(screen)
+        seenFailures = host.handlerFailureCount
+        host.addCommitListener(self)
+        host.items.addCommitObserver(sessionChanges)
+        outbox.send(AttachMessage(.banner, AttachBanner(Banner.attached(host)).json))
+        sendNames()
     }
+
+    private func take(_ screen: AttachScreen) {
+        self.screen = screen
+        let allowed = Palette.appropriate(isTerminal: screen.isTerminal, environment: environment)
+        settings = PromptSettings(allowed: allowed) { screen.environment[$0] }
+        if let background = screen.capabilities.background { settings.background = background }
+        printer.columns = screen.size.columns
+        printer.rows = screen.size.rows
+        printer.isForTerminal = screen.isTerminal
+        var pictures = TerminalPictures(size: screen.size, hasColors: !palette.isEmpty, environment: environment)
+        pictures.capabilities = screen.capabilities
+        printer.pictures = pictures
+        printer.isPaged = screen.isEditing
+        printer.changed = { [sessionChanges] in sessionChanges.date(of: $0) }
+        pager?.resize(columns: screen.size.columns, rows: screen.size.rows)
+    }
+
+    private func complete(_ question: AttachQuestion) {
+        guard question.text.utf8.count <= AttachQuestion.textLimit, outbox.isEmpty else { return }
+        let none = CompletionResult(replacement: 0..<0, candidates: [])
+        let result = completer.complete(question.text, question.cursor) ?? none
+        outbox.send(AttachMessage(.candidates, AttachCandidates(number: question.number, result: result).json))
+    }
+
+    /// Tells which names are globals, for the colours of what is typed.
+    private func sendNames() {
+        guard screen.isPrompt, !palette.isEmpty else { return }
+        var names = ""
+        for name in RawAccess.fields(of: host.state.globals, limit: 2000, depth: 1).map(\.name).sorted()
+        where LuaName.isValid(name) && names.utf8.count + name.utf8.count < Self.nameLimit { names += name + "\n" }
+        guard names != sentNames else { return }
+        sentNames = names
+        outbox.send(AttachMessage(.names, names))
+    }
+
+    // MARK: Entries
 
     /// Answers entries that are not run.
     private func refuse(_ count: Int, _ reason: String) {
@@ -96,42 +175,28 @@ final class AttachSession: HostFrontEnd {
         for _ in 0..<count { outbox.send(AttachMessage(.failed)) }
     }
 
-    private func evaluate(_ text: String, _ number: Int) {
-        let entry = ScriptEntry(number: number, frontEnd: self) { [inbox] in
+    private func begin(_ text: String, _ number: Int) {
+        entry = ScriptEntry(number: number, frontEnd: self) { [inbox] in
             inbox.isOver || number <= inbox.lastInterrupted
         }
-        self.entry = entry
-        let start = MonotonicTime.now()
-        evaluator.begin(text, as: entry) { [self] result in
-            show(result, of: entry, seconds: MonotonicTime.now().seconds(since: start))
-            self.entry = nil
-            schedule()
+        others.isQuiet = true
+        perform(entry: text) { [self] in
+            if pager == nil { ended() } else { isHeld = true }
         }
     }
 
-    /// Shows an entry's result. Scripts may define functions that format values: these run as part of the entry.
-    private func show(_ result: Result<[LuaValue], LuaError>, of entry: ScriptEntry, seconds: Double) {
+    func ended() {
+        entry = nil
         guard !isEnded else { return }
-        switch result {
-        case .success(let values):
-            let shown = values.isEmpty ? "" : host.work(for: entry) { printer.text(values, seconds: seconds) }
-            if !shown.isEmpty { outbox.send(output: AttachMessage(.output, shown)) }
-            outbox.send(AttachMessage(.done))
-        case .failure(let error):
-            if error.kind == .cancelled, let cause = host.exitCause {
-                // The entry itself requested the exit. Any other exit interrupts the entry, and the connection's end
-                // says so.
-                if cause == .script { outbox.send(AttachMessage(.done)) }
-                return
-            }
-            let isSyntax = if case .syntax = error.kind { true } else { false }
-            let message =
-                error.kind == .cancelled
-                ? "interrupted"
-                : host.work(for: entry) { ErrorText.describe(error, sources: host.sources, traceback: !isSyntax) }
-            outbox.send(output: AttachMessage(.errors, message + "\n"))
-            outbox.send(AttachMessage(.failed))
+        if hasFailed, let cause = host.exitCause {
+            // The entry itself requested the exit. Any other exit interrupts the entry, and the connection's end says so.
+            if cause == .script { outbox.send(AttachMessage(.done)) }
+            return
         }
+        sendNames()
+        outbox.send(AttachMessage(hasFailed ? .failed : .done, String(evaluator.count)))
+        others.isQuiet = false
+        schedule()
     }
 
     /// Ends the connection and stops the entry; the reading thread sees the end of the stream.
@@ -139,23 +204,65 @@ final class AttachSession: HostFrontEnd {
         guard !isEnded else { return }
         isEnded = true
         greetingTimer?.cancel()
+        others.isQuiet = true
+        pager = nil
+        host.removeCommitListener(self)
+        host.items.removeCommitObserver(sessionChanges)
         if let notifier { host.loop.forget(notifier) }
         outbox.flush()
         socket.end()
+        awaited = nil
         if let entry { host.cancel(entry) }
     }
 
-    // MARK: The front end of an entry
+    // MARK: A prompt elsewhere
 
-    /// The peer's output is unknown here, so it is treated as a terminal.
-    var isTerminal: Bool { true }
+    var isEditing: Bool { screen.isEditing }
+    var tellsChanges: Bool { screen.isPrompt }
+    var palette: Palette { settings.palette }
 
-    func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
-        if !isEnded { outbox.send(output: AttachMessage(toStandardError ? .errors : .output, bytes)) }
-        return true
+    func environment(_ name: String) -> String? { screen.environment[name] }
+
+    /// Runs a function as a part of the entry. Scripts may define functions that format values: what follows the function
+    /// is a part of the entry, too.
+    func run(
+        _ function: LuaFunction, isEntry: Bool, completion: @escaping (Result<[LuaValue], LuaError>) -> Void
+    ) {
+        guard let entry else { return completion(.failure(LuaError(.cancelled, "the entry has ended"))) }
+        host.begin(function, as: entry) { [host] result in
+            host.work(for: entry) { completion(result) }
+        }
     }
 
-    func show(_ image: Image) {
-        if !isEnded { outbox.send(output: AttachMessage(.output, printer.picture(image) + "\n")) }
+    func request(_ request: TerminalRequest, then: @escaping (TerminalAnswer) -> Void) {
+        let message = AttachMessage(.request, request.json)
+        guard message.bytes.count <= AttachDecoder.limit else {
+            complain("the text is longer than \(AttachDecoder.limit >> 20) MB")
+            return then(TerminalAnswer(isDone: false))
+        }
+        awaited = then
+        // An earlier answer is none to this request.
+        _ = inbox.takeLatest(.answer)
+        outbox.send(message)
+    }
+
+    func leave() { outbox.send(AttachMessage(.leave)) }
+
+    func draw(_ text: String, toStandardError: Bool) {
+        if !text.isEmpty { send(AttachMessage(toStandardError ? .errors : .output, text)) }
+    }
+
+    /// Output waits while a pager has the terminal.
+    func send(_ output: AttachMessage) {
+        guard !isEnded else { return }
+        if pager == nil { outbox.send(output: output) } else { held.append(output) }
+    }
+
+    // MARK: Commits
+
+    func didCommit(_ cause: ItemStoreCommit.Cause, _ tally: ItemCommitTally, author: (any HostFrontEnd)?) {
+        if author === self { return changes.add(cause, tally) }
+        guard screen.isPrompt, screen.isTerminal else { return }
+        others.add(tally, by: author == nil ? "the host" : "another prompt")
     }
 }

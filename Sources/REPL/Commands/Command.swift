@@ -12,7 +12,9 @@ struct Command: Sendable {
     var completion = Completion.nothing
 
     /// All commands in listing order.
-    static let all: [Command] = [
+    static let all = general + atBreak
+
+    static let general: [Command] = [
         Command(
             name: "help", arguments: "[name]", documentation: "These commands, or what is known of a name.",
             completion: .lua),
@@ -51,11 +53,30 @@ struct Command: Sendable {
         Command(
             name: "columns", arguments: "[fields|*]",
             documentation: "The columns of tables, remembered; with * those that differ again.", completion: .fields),
+        Command(
+            name: "break", arguments: "[FILE:LINE|off|error]",
+            documentation: "Breaks at a line, or at errors; alone, lists the breakpoints.",
+            completion: .words(["off all", "error", "error all", "error off"])),
+        Command(
+            name: "debug", arguments: "ENTRY", documentation: "Runs an entry, and breaks at its first line.",
+            completion: .lua),
         Command(name: "doctor", arguments: "", documentation: "What the terminal, the container and the sandbox are."),
         Command(name: "quit", arguments: "", documentation: "Saves, and leaves. Ctrl-D does the same."),
     ]
 
-    private static let synonyms = ["q": "quit", "exit": "quit", "h": "help", "t": "time", "hist": "history"]
+    /// A line for each command.
+    static func table(_ commands: [Command]) -> String {
+        let usages = commands.map { ":\($0.name) \($0.arguments)" }
+        let width = (usages.map(\.count).max() ?? 0) + 2
+        return zip(usages, commands).map { usage, command in
+            "  \(usage)\(String(repeating: " ", count: width - usage.count))\(command.documentation)\n"
+        }.joined()
+    }
+
+    private static let synonyms = [
+        "q": "quit", "exit": "quit", "h": "help", "t": "time", "hist": "history",
+        "n": "next", "s": "step", "c": "continue",
+    ]
 
     /// The command of a name or an abbreviation.
     static func named(_ name: String) -> Command? {

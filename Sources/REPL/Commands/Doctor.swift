@@ -15,6 +15,8 @@ struct Doctor {
     let printer: ValuePrinter
     let isEditing: Bool
     let settings: PromptSettings
+    /// The terminal's variables.
+    let environment: (String) -> String?
 
     var text: String {
         let files = PosixFileLayer()
@@ -34,8 +36,8 @@ struct Doctor {
             case .halfBlocks(.palette256)?: "half blocks in 256 colours"
             case nil: "none"
             }
-        let term = Environment.value("TERM") ?? "not set"
-        let editor = Environment.value("VISUAL") ?? Environment.value("EDITOR") ?? "vi (VISUAL and EDITOR are not set)"
+        let term = environment("TERM") ?? "not set"
+        let editor = environment("VISUAL") ?? environment("EDITOR") ?? "vi (VISUAL and EDITOR are not set)"
         let initScript = PathText.join(container.scripts, "init.lua")
         var lines: [(String, String)] = [
             ("version", "Cubby \(CubbyVersion.string), Lua 5.4"),
@@ -55,7 +57,7 @@ struct Doctor {
             ),
             ("memory of Lua", "\(host.state.memory.used / 1024) kB"),
         ]
-        let language = Environment.value("LC_ALL") ?? Environment.value("LC_CTYPE") ?? Environment.value("LANG") ?? ""
+        let language = environment("LC_ALL") ?? environment("LC_CTYPE") ?? environment("LANG") ?? ""
         if !language.uppercased().contains("UTF") {
             lines.append(("missing", "LANG names no UTF-8 locale: signs outside of ASCII may look wrong"))
         }

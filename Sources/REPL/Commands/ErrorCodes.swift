@@ -25,6 +25,7 @@ enum ErrorCodes {
         "noTransaction": "There is no transaction to end.",
         "corruptArchive": "Documents/items.archive can't be read as a keyed archive of items.",
         "corruptJournal": "Documents/items.journal is damaged before its end.",
+        "newerFormat": "A newer Cubby wrote the container; that one opens it, and --read-only shows its last save.",
         "inputOutput": "The system could not read or write a file; err.path names it.",
         "readOnly": "The host was opened with --read-only.", "full": "The store holds as many items as it can.",
         "invalidCSV": "The file is no CSV; the message has the line.",

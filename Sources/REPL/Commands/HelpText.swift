@@ -35,6 +35,11 @@ struct HelpText {
         return text(name, locals: locals) ?? search(name)
     }
 
+    /// Help on a value, or on the name that it is, without a declaration.
+    func ofUndeclared(_ value: LuaValue, locals: LuaTable?) -> String? {
+        value.textValue.map { ofName($0, locals: locals) } ?? ofFunction(value)
+    }
+
     /// All names and descriptions that contain every word of a text; nil when there are none.
     func search(_ subject: String) -> String? {
         let words = subject.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)

@@ -26,9 +26,7 @@ struct CommandCompletion {
         case .words(let words)?:
             let found = Matching.filter(words, by: rest) { $0 }.map { Candidate($0, kind: .string) }
             return completer.result(found, command.restOffset..<bytes.count)
-        case .files?:
-            let found = FileCompletion(completer.host).candidates(rest, granted: false, closing: "")
-            return completer.result(found.candidates, bytes.count - found.length..<bytes.count)
+        case .files?: return FileCompletion().result(text, cursor: bytes.count)
         case .fields?:
             let word = rest.split(separator: " ", omittingEmptySubsequences: false).last ?? ""
             let found = Matching.filter(ChosenColumns.known(completer.host), by: String(word)) { $0 }.map {

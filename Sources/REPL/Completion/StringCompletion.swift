@@ -1,3 +1,4 @@
+import Application
 import Items
 import LineEditor
 import Lua
@@ -125,7 +126,7 @@ struct StringCompletion {
             names += RawAccess.fields(of: loaded, limit: 1000, depth: 1).map { ($0.name, .module, "") }
         }
         let known = Set(names.map(\.text))
-        names += FileCompletion(host).modules().filter { !known.contains($0) }.map { ($0, .module, "") }
+        names += FileCompletion.modules(host).filter { !known.contains($0) }.map { ($0, .module, "") }
         return names.sorted { $0.text < $1.text }
     }
 
@@ -171,7 +172,7 @@ struct StringCompletion {
     }
 
     private var files: CompletionResult? {
-        let found = FileCompletion(host).candidates(contents, granted: true, closing: closing)
+        let found = FileCompletion(host.fence.layer).candidates(contents, closing: closing)
         return completer.result(found.candidates, end - found.length..<end)
     }
 }

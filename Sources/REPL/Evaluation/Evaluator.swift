@@ -3,7 +3,10 @@ package import Lua
 package import Scripting
 
 /// Compiles and runs entries: expressions return their values, statements run.
-package struct Evaluator {
+package final class Evaluator {
+    /// Runs a function, and calls the completion once at its end, possibly before it returns.
+    typealias Runner = (LuaFunction, @escaping (Result<[LuaValue], LuaError>) -> Void) -> Void
+
     private let host: ScriptHost
     /// The session's locals.
     let scope: SessionScope
@@ -21,26 +24,36 @@ package struct Evaluator {
     /// Runs an entry as an expression if it is one, else as a block.
     ///
     /// Its first result is then `_`, and `_` with the entry's number; an error is `_err`.
-    package mutating func evaluate(_ text: String) -> Result<[LuaValue], LuaError> {
-        count += 1
-        return evaluate(text, name: "[\(count)]", number: count)
+    package func evaluate(_ text: String) -> Result<[LuaValue], LuaError> {
+        var outcome = Result<[LuaValue], LuaError>.success([])
+        begin(text) { [host] function, completion in
+            completion(host.runEntry(function))
+        } completion: {
+            outcome = $0
+        }
+        return outcome
     }
 
-    /// Starts an entry of an attached prompt; its waits do not block the host.
+    /// Starts an entry.
     ///
     /// - Parameters:
     ///   - text: the entry.
-    ///   - entry: its record in the host.
+    ///   - run: runs its function.
     ///   - completion: called once at its end, possibly before this returns.
-    mutating func begin(
-        _ text: String, as entry: ScriptEntry, completion: @escaping (Result<[LuaValue], LuaError>) -> Void
-    ) {
+    func begin(_ text: String, run: Runner, completion: @escaping (Result<[LuaValue], LuaError>) -> Void) {
         count += 1
-        let (name, number) = ("[\(count)]", count)
+        begin(text, name: "[\(count)]", number: count, run: run, completion: completion)
+    }
+
+    /// Starts the text of a file, or of the entry of a number.
+    func begin(
+        _ text: String, name: String, number: Int?, run: Runner,
+        completion: @escaping (Result<[LuaValue], LuaError>) -> Void
+    ) {
         host.sources.remember(text, as: name)
         do throws(LuaError) {
             let prepared = try prepare(Self.withoutEquals(text), name: "=" + name)
-            host.begin(prepared.function, as: entry) { [self] result in
+            run(prepared.function) { [self] result in
                 scope.end(prepared.locals)
                 completion(conclude(result, number: number))
             }
@@ -49,21 +62,9 @@ package struct Evaluator {
         }
     }
 
-    /// Runs the text of a file.
-    mutating func evaluate(_ text: String, name: String, number: Int?) -> Result<[LuaValue], LuaError> {
-        host.sources.remember(text, as: name)
-        // An entry may arrive from an attached prompt while another one waits.
-        let wasRunning = host.isRunningEntry
-        host.isRunningEntry = number != nil
-        defer { host.isRunningEntry = wasRunning }
-        do throws(LuaError) {
-            let prepared = try prepare(Self.withoutEquals(text), name: "=" + name)
-            let result = host.run(prepared.function)
-            scope.end(prepared.locals)
-            return conclude(result, number: number)
-        } catch {
-            return conclude(.failure(error), number: number)
-        }
+    /// Runs an entry in a function at a break; it has no number.
+    func evaluate(_ text: String, at stop: ScriptBreak, in call: Int) -> Result<[LuaValue], LuaError> {
+        conclude(stop.evaluate(Self.withoutEquals(text), in: call), number: nil)
     }
 
     /// Stores the first result, or the error, under the names for later entries.
@@ -88,10 +89,10 @@ package struct Evaluator {
     private func prepare(
         _ entry: String, name: String
     ) throws(LuaError) -> (function: LuaFunction, locals: [String]) {
-        let chunk = try Self.compile(entry, name: name, in: host.state, scope.environment)
+        let chunk = try host.state.loadEntry(entry, name: name, environment: scope.environment)
         guard let locals = TopLevelLocals(entry) else { return (chunk, []) }
         try scope.begin(locals.names)
-        let kept = try? Self.compile(locals.text, name: name, in: host.state, scope.environment)
+        let kept = try? host.state.loadEntry(locals.text, name: name, environment: scope.environment)
         return (kept ?? chunk, locals.names)
     }
 
@@ -100,7 +101,7 @@ package struct Evaluator {
         if CommandLine.parse(text) != nil || HelpQuestion(text) != nil { return .complete }
         let entry = withoutEquals(text)
         do throws(LuaError) {
-            _ = try compile(entry, name: "=stdin", in: state, nil)
+            _ = try state.loadEntry(entry, name: "=stdin", environment: nil)
             return .complete
         } catch {
             guard error.kind == .syntax(incomplete: true) else { return .invalid }
@@ -114,16 +115,5 @@ package struct Evaluator {
         guard trimmed.first == "=", !trimmed.hasPrefix("==") else { return text }
         // A blank keeps the columns.
         return " " + trimmed.dropFirst()
-    }
-
-    static func compile(
-        _ text: String, name: String, in state: LuaState, _ environment: LuaTable?
-    ) throws(LuaError) -> LuaFunction {
-        // On the same line, which keeps the line numbers.
-        do throws(LuaError) {
-            return try state.load(Array("return \(text)".utf8), name: name, environment: environment)
-        } catch {
-            return try state.load(Array(text.utf8), name: name, environment: environment)
-        }
     }
 }

@@ -63,7 +63,7 @@ final class SessionScope {
               __metatable = false,
             })
             """
-        let chunk = try state.load(Array(source.utf8), name: "=scope")
+        let chunk = try state.load(Array(source.utf8), name: "=(scope)")
         let globals = state.globals
         try chunk.call(
             .table(locals), .table(declared), .table(pending), .table(globals), globals["setmetatable"],

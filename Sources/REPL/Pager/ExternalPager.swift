@@ -26,7 +26,7 @@ struct ExternalPager {
     }
 
     /// Shows a text until the program ends. Signals and timers are served meanwhile.
-    func show(_ printed: PrintedValues, in prompt: REPL) -> Result {
+    func show(_ printed: PrintedValues, in prompt: some PromptTerminal) -> Result {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return .failed("$PAGER: no pipe") }
         defer { for end in ends where end >= 0 { close(end) } }
@@ -40,11 +40,11 @@ struct ExternalPager {
         }
         close(ends[0])
         ends[0] = -1
-        let text = pieces(of: printed)
+        let text = Self.pieces(of: printed)
         var piece: ArraySlice<UInt8> = []
         var end: ChildProcess.End?
         // The pipe wakes the loop as soon as it takes more.
-        let room = prompt.host.loop.watch(ends[1], for: .writable) { _ in }
+        let room = prompt.loop.watch(ends[1], for: .writable) { _ in }
         defer { room.cancel() }
         while end == nil {
             if piece.isEmpty, ends[1] >= 0 { piece = text.next().map { Array($0.utf8)[...] } ?? [] }
@@ -57,7 +57,7 @@ struct ExternalPager {
                 close(ends[1])
                 (ends[1], piece) = (-1, [])
             }
-            prompt.host.loop.runOnce(timeout: 0.02)
+            prompt.loop.runOnce(timeout: 0.02)
             end = child.end(waits: false)
         }
         // What a shell says of a program that it does not find.
@@ -66,14 +66,14 @@ struct ExternalPager {
     }
 
     /// The text, or the table with all of its rows and columns.
-    private func pieces(of printed: PrintedValues) -> AnyIterator<String> {
+    static func pieces(of printed: PrintedValues) -> AnyIterator<String> {
         guard var table = printed.table else {
             return AnyIterator([printed.text].map(PagerText.plain).makeIterator())
         }
         var next = 0
         return AnyIterator {
             guard next < table.rows.count else { return nil }
-            let shown = next..<min(table.rows.count, next + Self.rowsPerPiece)
+            let shown = next..<min(table.rows.count, next + rowsPerPiece)
             let drawn = table.lines(shown, columns: .max)
             defer { next = shown.upperBound }
             return (next == 0 ? [drawn.title] + drawn.lines : drawn.lines).joined(separator: "\n") + "\n"

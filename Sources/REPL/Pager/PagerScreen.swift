@@ -2,7 +2,8 @@ import LineEditor
 
 /// A pager on the terminal's alternate screen. Its owner reads keys, and writes the bytes that it returns.
 final class PagerScreen {
-    private static let leaving = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+    /// What leaves the screen; its owner may be gone.
+    static let leaving = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
     /// What brings the screen back where a process ends in the pager. Elsewhere it does nothing: it leaves the cursor.
     static let restoring = "\u{1B}[?7h\u{1B}[?47l"
     // Lines whose width terminals disagree about are cut, not broken.

@@ -36,7 +36,10 @@ package struct ValuePrinter {
         return limits
     }
     /// The number of table rows that keep the prompt and the entry on the screen.
-    var rowLimit: Int { isUnlimited && !isPaged ? 100_000 : max(5, rows - 5) }
+    var rowLimit: Int { isUnlimited && !isPaged ? 100_000 : Self.rowLimit(rows) }
+
+    /// The same for a screen.
+    static func rowLimit(_ rows: Int) -> Int { max(5, rows - 5) }
 
     /// A printer of a host's values.
     package init(_ host: ScriptHost) { self.host = host }
@@ -45,6 +48,13 @@ package struct ValuePrinter {
     package func text(_ values: [LuaValue], seconds: Double) -> String {
         let printed = printed(values, seconds: seconds)
         return printed.text + printed.picture
+    }
+
+    /// The same without limits.
+    func whole(_ values: [LuaValue]) -> PrintedValues {
+        var whole = self
+        whole.isUnlimited = true
+        return whole.printed(values, seconds: 0)
     }
 
     /// The same in parts.

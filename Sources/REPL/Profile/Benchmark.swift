@@ -3,53 +3,48 @@ import Lua
 import Scripting
 import Wording
 
-/// How long an entry takes, by running it again and again.
+/// How long an entry takes, by running it again and again: rounds of many runs, whose number grows until a round is long
+/// enough, which also warms up caches.
 struct Benchmark: Sendable {
-    /// Seconds a run, of each round, in ascending order.
-    let rounds: [Double]
-    /// The runs of a round.
-    let runs: Int
-
     /// The rounds that are measured.
     private static let count = 7
     /// Seconds that a round should take: long against the clock and an interruption by the system.
     private static let length = 0.15
     private static let mostRuns = 100_000_000
 
-    /// Runs a function until the measurement is done.
-    ///
-    /// The loop is Lua's own, so that a call of the function is all that it adds; changes are committed after a round.
-    ///
-    /// - Parameters:
-    ///   - function: the entry.
-    ///   - host: its host.
-    /// - Throws: the function's error, or that of an interrupt.
-    init(_ function: LuaFunction, on host: ScriptHost) throws(LuaError) {
-        let source = "local run, count = ... for _ = 1, count do run() end"
-        let loop = try host.state.load(Array(source.utf8), name: "=bench")
-        func seconds(of runs: Int) throws(LuaError) -> Double {
-            let start = MonotonicTime.now()
-            _ = try host.run(loop, [.function(function), .integer(Int64(runs))]).get()
-            return MonotonicTime.now().seconds(since: start)
-        }
-        var runs = 1
-        var once = try seconds(of: 1)
-        // Rounds grow until they are long enough, which also warms up caches.
-        while once < Self.length, runs < Self.mostRuns {
-            let wanted = Double(runs) * Self.length / max(once, 1e-6)
+    /// Seconds a run, of each round that is long enough.
+    private var rounds: [Double] = []
+    /// The runs of a round.
+    private var runs = 1
+    private var wantedRounds = 0
+
+    /// The runs of the next round; nil at the end.
+    var next: Int? { wantedRounds > 0 && rounds.count >= wantedRounds ? nil : runs }
+
+    /// A function that runs another so often. The loop is Lua's own: a call of the function is all that it adds.
+    static func loop(_ function: LuaFunction, runs: Int, on host: ScriptHost) throws(LuaError) -> LuaFunction {
+        let source = "local run, count = ... return function() for _ = 1, count do run() end end"
+        let maker = try host.state.load(Array(source.utf8), name: "=bench")
+        let made = try host.run(maker, [.function(function), .integer(Int64(runs))]).get().first
+        guard case .function(let loop)? = made else { return function }
+        return loop
+    }
+
+    /// Adds the next round.
+    mutating func add(_ seconds: Double) {
+        if wantedRounds == 0, seconds < Self.length, runs < Self.mostRuns {
+            let wanted = Double(runs) * Self.length / max(seconds, 1e-6)
             runs = min(max(Int(wanted), runs * 2), runs * 100, Self.mostRuns)
-            once = try seconds(of: runs)
+            return
         }
         // A long entry is not run seven times.
-        let count = once > 2 ? 1 : once > 0.5 ? 3 : Self.count
-        var rounds = [once]
-        while rounds.count < count { rounds.append(try seconds(of: runs)) }
-        self.runs = runs
-        self.rounds = rounds.map { $0 / Double(runs) }.sorted()
+        if wantedRounds == 0 { wantedRounds = seconds > 2 ? 1 : seconds > 0.5 ? 3 : Self.count }
+        rounds.append(seconds / Double(runs))
     }
 
     /// `1.26 µs a run (1.24 to 1.31 µs, 7 rounds of 119,047)`.
     var text: String {
+        let rounds = rounds.sorted()
         let median = rounds[rounds.count / 2]
         guard let least = rounds.first, let most = rounds.last, rounds.count > 1 else {
             return "\(Self.text(median)) a run (\(runs.counted("run")))"

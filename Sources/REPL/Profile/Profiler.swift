@@ -23,32 +23,34 @@ final class Profiler {
     /// The coroutine of the entry: the first to run.
     private var thread: LuaThread?
 
-    private init(_ host: ScriptHost) { self.host = host }
+    private let isEnded = Shared()
 
-    /// Profiles the code that a function runs.
-    ///
-    /// - Parameters:
-    ///   - host: the host whose scripts are looked at.
-    ///   - body: runs them.
-    /// - Returns: where the time went.
-    static func profile(_ host: ScriptHost, _ body: () -> Void) -> Profile {
-        let profiler = Profiler(host)
-        let isEnded = Shared()
+    /// Begins to look at a host's scripts; nil while another does.
+    init?(_ host: ScriptHost) {
+        guard !host.hasCallObserver else { return nil }
+        self.host = host
         let interrupter = host.state.interrupter
         host.observeCalls(
-            sample: { profiler.sample() },
-            onSwitch: { thread, runs in if runs { profiler.begins(thread) } else { profiler.pauses() } })
-        _ = WorkerThread {
+            sample: { [unowned self] in sample() },
+            onSwitch: { [unowned self] thread, runs in if runs { begins(thread) } else { pauses() } })
+        _ = WorkerThread { [isEnded] in
             while !isEnded.value.load(ordering: .relaxed) {
-                usleep(interval)
+                usleep(Self.interval)
                 interrupter.interrupt(.sample)
             }
         }
-        profiler.last = .now()
-        body()
+        last = .now()
+    }
+
+    deinit { if !isEnded.value.load(ordering: .relaxed) { _ = end() } }
+
+    /// Ends it.
+    ///
+    /// - Returns: where the time went.
+    func end() -> Profile {
         isEnded.value.store(true, ordering: .relaxed)
         host.observeCalls(sample: nil, onSwitch: nil)
-        return profiler.profile
+        return profile
     }
 
     private final class Shared: Sendable { let value = Atomic(false) }

@@ -20,6 +20,15 @@ struct SessionRecord {
         return entries.last { $0.number == number }
     }
 
+    /// All entries with their numbers, as `:history` shows them.
+    var listing: String {
+        entries.map { entry in
+            "\(String(repeating: " ", count: max(0, 4 - String(entry.number).count)))\(entry.number)  "
+                + entry.text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n      ")
+                + (entry.hasWorked ? "\n" : "   -- failed\n")
+        }.joined()
+    }
+
     /// The successful entries as a script: values are printed, with the shown results as comments.
     func script() -> String {
         let worked = entries.filter(\.hasWorked)

@@ -38,6 +38,7 @@ enum TypedInput {
                     return call.returnsNothing()
                 })
         }
-        _ = host.run(Array(source.utf8), name: "=prompt", arguments: [function(beforeReading), function(afterReading)])
+        _ = host.run(
+            Array(source.utf8), name: "=(prompt)", arguments: [function(beforeReading), function(afterReading)])
     }
 }

@@ -200,7 +200,8 @@ final class HookCenter {
         let left = deadline.map { $0.seconds(since: .now()) } ?? .infinity
         var error: LuaError?
         if left > 0 {
-            let task = scheduler.start(function, arguments, seconds: min(observerLimit, left))
+            let task = scheduler.start(
+                function, arguments, seconds: min(observerLimit, left), onStart: { $0.title = "the handler \(title)" })
             if case .failure(let failure) = scheduler.finish(task) {
                 error = failure
                 handlerFailed(task)
@@ -222,12 +223,12 @@ final class HookCenter {
             return error
         }
         hook.isRunning = true
-        let start = MonotonicTime.now()
+        let (start, breaks) = (MonotonicTime.now(), scheduler.secondsAtBreaks)
         let task = scheduler.start(
             function, [value], seconds: budget == .infinity ? nil : budget,
-            generation: event.generation.map { $0 + 1 })
+            generation: event.generation.map { $0 + 1 }, onStart: { $0.title = "the handler \(hook.title)" })
         let result = scheduler.finish(task)
-        let seconds = MonotonicTime.now().seconds(since: start)
+        let seconds = MonotonicTime.now().seconds(since: start) - (scheduler.secondsAtBreaks - breaks)
         hook.isRunning = false
         if case .failure = result { handlerFailed(task) }
         scheduler.following(task, handlerEnded)

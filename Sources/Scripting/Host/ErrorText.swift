@@ -49,7 +49,28 @@ package enum ErrorText {
             .drop { $0.hasPrefix("[C]: in ") }.map(String.init)
         // An expression at a prompt is a tail call of its chunk.
         if shown.last == "(...tail calls...)" { shown.removeLast() }
-        return shown
+        return collapsed(shown)
+    }
+
+    /// The frames with a recursion's equal ones as one line and their number. Lua leaves out those in the middle.
+    private static func collapsed(_ frames: [String]) -> [String] {
+        var all: [(frame: String, count: Int)] = []
+        for (index, frame) in frames.enumerated() {
+            if let last = all.last, frame == last.frame {
+                all[all.count - 1].count += 1
+            } else if let skipped = frame.firstMatch(of: /skipping (\d+) levels/), let count = Int(skipped.1),
+                let last = all.last, last.count > 1, frames[(index + 1)...].first == last.frame
+            {
+                all[all.count - 1].count += count
+            } else {
+                all.append((frame, 1))
+            }
+        }
+        return all.flatMap { frame, count in
+            count < 3
+                ? Array(repeating: frame, count: count)
+                : [frame, "... (\((count - 1).counted("more call")) of it)"]
+        }
     }
 }
 

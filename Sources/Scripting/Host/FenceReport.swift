@@ -23,7 +23,8 @@ public struct FenceReport: Sendable, Hashable {
         _ options: ScriptHostOptions, bundles: [ApplicationBundle], fence: PathFence, others: LandlockRules
     ) throws -> FenceReport {
         var report = FenceReport(pathMethod: options.hasPathFence ? fence.method : nil)
-        guard options.kernelFence != .off else { return report }
+        report.kernelABI = options.kernelABI
+        guard options.kernelFence != .off, options.kernelABI == nil else { return report }
         do throws(LandlockError) {
             var rules = rules(options, bundles)
             rules.add(others)

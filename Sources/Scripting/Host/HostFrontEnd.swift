@@ -1,5 +1,6 @@
 public import Application
 public import Images
+package import Lua
 
 /// The user interface of a host: a REPL, or standard output alone.
 public protocol HostFrontEnd: AnyObject {
@@ -33,6 +34,18 @@ extension HostFrontEnd {
     public func show(help text: String) -> Bool { false }
     public func consent(to access: PathConsent.Access, path: String) -> PathConsent { .no }
     public func consent(toChanged program: ProgramGrant) -> Bool { false }
+}
+
+/// A front end with a prompt, which shows values for its screen.
+package protocol PromptFrontEnd: HostFrontEnd {
+    /// The width of the screen, to which tables are cut.
+    var screenColumns: Int { get }
+    /// The text of a table, which `print` shows in an entry.
+    func describe(_ table: LuaTable) -> String
+    /// The help on a value without a declaration, such as a script's own function; `help` asks for it first.
+    func help(onUnknown value: LuaValue) -> String?
+    /// Shows values whole, however long.
+    func show(whole values: [LuaValue])
 }
 
 /// The user's answer when a script requests a path outside the container.

@@ -1,3 +1,4 @@
+import Items
 package import Lua
 
 /// Entries of attached prompts: tasks independent of the host's own chunk.
@@ -19,11 +20,22 @@ extension ScriptHost {
             function, [], seconds: options.timeLimit, as: entry,
             onFinish: { [unowned self] result in
                 endIfDeferred()
+                endedEntry = entry
                 let committed = commit()
+                endedEntry = nil
                 output.flush()
                 if case .failure(let error) = committed, case .success = result { return completion(.failure(error)) }
                 completion(result)
             })
+    }
+
+    /// Runs a function as an entry of the host's own prompt.
+    package func runEntry(_ function: LuaFunction) -> Result<[LuaValue], LuaError> {
+        // An entry may arrive from an attached prompt while another one waits.
+        let wasRunning = isRunningEntry
+        isRunningEntry = true
+        defer { isRunningEntry = wasRunning }
+        return run(function)
     }
 
     /// Stops an entry and nothing else.
@@ -42,5 +54,30 @@ extension ScriptHost {
     var activeFrontEnd: (any HostFrontEnd)? {
         guard let entry = scheduler.entry else { return frontEnd }
         return entry.frontEnd
+    }
+
+    /// The front end of the running code, when that is a prompt.
+    package var activePrompt: (any PromptFrontEnd)? { activeFrontEnd as? any PromptFrontEnd }
+
+    /// The prompt whose entry runs; nil for any other code.
+    var promptOfEntry: (any PromptFrontEnd)? {
+        isRunningEntry || scheduler.entry != nil ? activePrompt : nil
+    }
+
+    // MARK: Whose commits
+
+    /// Adds a listener, told of each commit until it is removed.
+    package func addCommitListener(_ listener: any CommitListener) {
+        commitListeners.append(listener)
+        items.commitCounter = { [unowned self] cause, tally in
+            let author = scheduler.entry ?? endedEntry
+            for listener in commitListeners { listener.didCommit(cause, tally, author: author?.frontEnd) }
+        }
+    }
+
+    package func removeCommitListener(_ listener: any CommitListener) {
+        commitListeners.removeAll { $0 === listener }
+        // Counting takes time in proportion to the changes.
+        if commitListeners.isEmpty { items.commitCounter = nil }
     }
 }

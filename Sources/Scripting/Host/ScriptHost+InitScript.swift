@@ -55,7 +55,9 @@ extension ScriptHost {
             let found = watchedFiles()
             // A changing file is read once it is stable.
             defer { seen = found }
-            guard found != initScript.watched, found == seen, !lifeCycle.isHandling else { return }
+            guard found != initScript.watched, found == seen, !lifeCycle.isHandling, scheduler.held == nil else {
+                return
+            }
             reloadInitScript()
         }
     }

@@ -1,6 +1,9 @@
 package import Lua
 
 extension ScriptHost {
+    /// Whether a profiler is there.
+    package var hasCallObserver: Bool { scheduler.onSwitch != nil }
+
     /// Tells a profiler of the calls of scripts, while it is there.
     ///
     /// - Parameters:

@@ -75,6 +75,9 @@ public final class ScriptHost {
     public internal(set) var saveFailure: (any Error)?
     /// The chunk that Ctrl-C cancels: that of the user or the command.
     var foreground: ScriptTask?
+    /// The entry of an attached prompt that has just ended, while its last commit is made.
+    var endedEntry: ScriptEntry?
+    var commitListeners: [any CommitListener] = []
     var lifeCycle = LifeCycleContext()
     /// The save in progress on another thread.
     var saveUnderWay: SaveUnderWay?
@@ -89,6 +92,8 @@ public final class ScriptHost {
     /// The host's part in a shared collection; nil without one.
     private(set) var shared: SharedSession?
     private var itemClasses: ItemClasses?
+    /// Breakpoints, and what looks at them.
+    package private(set) lazy var debugger = ScriptDebugger(self)
     /// Takes calls of functions of scripts from other threads.
     private(set) var calls: HostCalls?
 
@@ -106,11 +111,16 @@ public final class ScriptHost {
     /// Opens the container and the stores, and creates the state with all modules. Nothing is launched yet.
     ///
     /// - Throws: `FolderLockError` when another host, or another process, has the container, `FileError`, `StoreError`,
-    ///   `LuaError`.
+    ///   with `newerFormat` when a newer program wrote the container, `LuaError`.
     public init(_ options: ScriptHostOptions) throws {
         self.options = options
         container = options.container
-        let opened = try OpenedContainer(container, isReadOnly: options.isReadOnly)
+        let opened: OpenedContainer
+        do { opened = try OpenedContainer(container, isReadOnly: options.isReadOnly) } catch let error
+            as ContainerFormatError
+        {
+            throw StoreError(.newerFormat, error.description, path: container.path, cause: error)
+        }
         let files = opened.files
         self.files = files
         lock = opened.lock
@@ -423,15 +433,6 @@ public final class ScriptHost {
     }
     /// The undefined globals already warned about in this entry.
     var warnedNames: Set<String> = []
-
-    /// The width of a prompt's screen, to which tables are cut.
-    package var screenColumns: (() -> Int)?
-
-    /// A prompt's text of a table, which `print` shows in an entry.
-    package var describeTable: ((LuaTable) -> String)?
-
-    /// A front end's description of a value without a declaration: a script's own function. `help` calls it first.
-    package var describeUnknown: ((LuaValue) -> String?)?
 
     /// The help on a declared name, an event, or a member (`items.createItem`); nil when there is none.
     package func helpText(on subject: String) -> String? { HelpModule.lookUp(subject, state.declarations) }

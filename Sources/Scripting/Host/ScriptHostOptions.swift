@@ -71,6 +71,8 @@ public struct ScriptHostOptions: Sendable {
     public var watchesInitScript = false
     /// Whether the kernel also confines the process to the grants. Only before a second thread exists.
     public var kernelFence = KernelFence.off
+    /// Landlock's ABI version, where an earlier host of this process has closed the kernel's fence, which stays.
+    package var kernelABI: Int?
     /// Whether the host's own fence is in force; without it, the kernel's alone confines scripts. For tests of either.
     private(set) var hasPathFence = true
     /// Whether scripts may start programs.

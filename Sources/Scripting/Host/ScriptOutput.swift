@@ -30,7 +30,7 @@ final class ScriptOutput: @unchecked Sendable {
     }
 
     /// Whether standard output is a terminal, or an attached prompt.
-    var isTerminal: Bool { frontEnd?.isTerminal ?? Self.isOwnTerminal }
+    var isTerminal: Bool { active?.isTerminal ?? Self.isOwnTerminal }
 
     /// Determined once: `print` must not cost a system call.
     static let isOwnTerminal = isatty(STDOUT_FILENO) == 1

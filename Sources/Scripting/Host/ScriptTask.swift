@@ -21,6 +21,10 @@ package final class ScriptTask {
     var onFinish: ((Result<[LuaValue], LuaError>) -> Void)?
     /// The entry of an attached prompt that started it; nil for the host's own code.
     var entry: ScriptEntry?
+    /// What it is, for the user: `the timer every 2.0 s`; nil for a chunk.
+    var title: String?
+    /// Whether it runs for a break of another script.
+    var isOfBreak = false
     /// Whether it must stop at the next opportunity.
     var isCancelRequested = false
     /// Cancels the task at its deadline while it waits and is not awaited.

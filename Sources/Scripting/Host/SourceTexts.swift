@@ -9,6 +9,12 @@ package struct SourceTexts {
         texts[name] = text
     }
 
+    /// The names of all chunks.
+    package var names: [String] { texts.keys.sorted() }
+
+    /// The text of a chunk; the first whose name fits.
+    package func text(where fits: (String) -> Bool) -> String? { texts.first { fits($0.key) }?.value }
+
     /// A line of a chunk, from 1; linear in the text.
     package func line(_ number: Int, of name: String) -> Substring? {
         guard let text = texts[name], number >= 1 else { return nil }

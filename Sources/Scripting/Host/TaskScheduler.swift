@@ -11,11 +11,15 @@ final class TaskScheduler {
     private let state: LuaState
     let loop: EventLoop
     /// The tasks with code on the stack, outermost first.
-    private var stack: [ScriptTask] = []
+    var stack: [ScriptTask] = []
     /// The waiting tasks, retained here: a timer's task has no other owner.
-    private var waiting: [ObjectIdentifier: ScriptTask] = [:]
+    var waiting: [ObjectIdentifier: ScriptTask] = [:]
     /// Set by a waiting function just before it yields.
     private var pendingWait: ((@escaping () -> Void) -> () -> Void)?
+    /// What would run while a script stands at a break; nil while none does.
+    var held: [HeldWork]?
+    /// Seconds in which scripts stood at a break without their time running on.
+    var secondsAtBreaks = 0.0
     /// Whether nested waits must end now.
     var isEnding: () -> Bool = { false }
     /// The entry whose code is running; nil for the host's own code. A task belongs to the entry of the code that
@@ -83,7 +87,8 @@ final class TaskScheduler {
         }
         task.deadline = seconds.map { MonotonicTime.now().advanced(by: $0) }
         onStart(task)
-        step(task, arguments)
+        task.isOfBreak = held != nil && onFinish == nil
+        hold(task) { [self] in step(task, arguments) }
         return task
     }
 
@@ -183,15 +188,21 @@ final class TaskScheduler {
             }
             pendingWait = nil
             let forget = register { [weak self, weak task] in
-                guard let self, let task, case .waiting = task.progress else { return }
-                self.step(task, [])
+                guard let self, let task else { return }
+                hold(task) { [self] in if case .waiting = task.progress { step(task, []) } }
             }
             task.progress = .waiting(cancel: forget)
             waiting[ObjectIdentifier(task)] = task
             if task.isCancelRequested { return cancel(task, Self.interruption) }
             // The awaiting code enforces the deadline.
-            guard task.onFinish != nil, let deadline = task.deadline else { return }
-            task.deadlineTimer = loop.after(deadline.seconds(since: .now())) { [weak self, weak task] in
+            if task.onFinish != nil { setDeadlineTimer(task) }
+        }
+    }
+
+    /// Has a waiting task cancelled at its deadline.
+    func setDeadlineTimer(_ task: ScriptTask) {
+        task.deadlineTimer = task.deadline.map { deadline in
+            loop.after(deadline.seconds(since: .now())) { [weak self, weak task] in
                 if let self, let task { cancel(task, Self.timeIsUp) }
             }
         }
@@ -355,7 +366,7 @@ final class TaskScheduler {
     }
 
     /// Sets the state's timer to the nearest deadline of the running tasks.
-    private func armDeadline() {
+    func armDeadline() {
         armed = nearestDeadline
         state.setDeadline(armed.map { max($0.seconds(since: .now()), 0.000_1) })
     }
@@ -364,7 +375,7 @@ final class TaskScheduler {
     private var armed: MonotonicTime?
 
     /// The nearest deadline of the running tasks; nil for none.
-    private var nearestDeadline: MonotonicTime? { stack.compactMap(\.deadline).min() }
+    var nearestDeadline: MonotonicTime? { stack.compactMap(\.deadline).min() }
 
     // MARK: Long work
 

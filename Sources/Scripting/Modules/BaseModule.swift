@@ -49,10 +49,11 @@ enum BaseModule {
     ) throws -> [UInt8] {
         switch value {
         case .string(let string): return string.bytes
-        case .table(let table) where host?.isRunningEntry == true && table.metatable == nil:
-            // Its address is of no use to a person.
-            return Array((host?.describeTable?(table) ?? state.describe(value).description).utf8)
         case .table, .userdata:
+            // A table's address is of no use to a person.
+            if case .table(let table) = value, table.metatable == nil, let prompt = host?.promptOfEntry {
+                return Array(prompt.describe(table).utf8)
+            }
             guard case .function(let tostring) = state.globals["tostring"] else { return [] }
             let isHosts = host != nil && isDescribedByHost(value)
             let results =

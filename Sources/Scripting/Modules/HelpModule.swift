@@ -12,7 +12,7 @@ enum HelpModule {
             let text: String
             if call.count == 0 {
                 text = overview(declarations)
-            } else if let described = host.describeUnknown?(call.value(0)) {
+            } else if let described = host.activePrompt?.help(onUnknown: call.value(0)) {
                 text = described
             } else if let subject = name(of: call.value(0), host), let found = lookUp(subject, declarations) {
                 text = found

@@ -27,6 +27,7 @@ enum StandardModules {
         add(ArchiverModule.install(in: host, itemClasses))
         add(TimerModule.install(in: host))
         add(LogModule.install(in: host))
+        BreakpointFunction.install(in: host)
         add(ProgressModule.install(in: host))
         BaseModule.install(in: host, modules: modules)
         HelpModule.install(in: host)

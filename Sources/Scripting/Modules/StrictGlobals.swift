@@ -46,7 +46,7 @@ enum StrictGlobals {
             if source.hasPrefix("=["), source.dropFirst(2).prefix(while: \.isNumber).count + 3 == source.count {
                 return true
             }
-            guard source == "=scope" else { return false }
+            guard source == "=(scope)" else { return false }
         }
         return false
     }

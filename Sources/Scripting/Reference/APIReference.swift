@@ -60,6 +60,9 @@ public struct APIReference: Sendable {
     /// The settings of editors and linters for a folder of scripts, including annotations.
     public var editorFiles: [ReferencePage] { EditorSettings(self).files }
 
+    /// The path of the one that is the user's own as soon as it is there: it is never replaced.
+    package static let ownEditorFile = EditorSettings.launch
+
     /// The events that an object's `on` accepts.
     func events(of declaration: LuaDeclaration) -> [EventDeclaration] {
         events.filter { $0.owner.rawValue == declaration.name && declaration.kind == .class }

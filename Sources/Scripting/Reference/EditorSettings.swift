@@ -1,12 +1,14 @@
 import Lua
 
-/// The settings of lua-language-server, luacheck and StyLua for a folder of scripts.
+/// The settings of lua-language-server, luacheck, StyLua and of debuggers for a folder of scripts.
 struct EditorSettings {
     private let reference: APIReference
 
     init(_ reference: APIReference) { self.reference = reference }
 
     private static let annotations = ".cubby/cubby.lua"
+    /// What to debug in Visual Studio Code: the user's own, from the first moment.
+    static let launch = ".vscode/launch.json"
 
     var files: [ReferencePage] {
         [
@@ -14,6 +16,9 @@ struct EditorSettings {
             ReferencePage(path: ".luarc.json", text: Self.languageServer),
             ReferencePage(path: ".luacheckrc", text: luacheck),
             ReferencePage(path: "stylua.toml", text: Self.formatter),
+            ReferencePage(path: Self.launch, text: Self.launches),
+            ReferencePage(path: ".vscode/extensions/cubby-debug/package.json", text: Self.debugger),
+            ReferencePage(path: ".cubby/nvim-dap.lua", text: Self.neovim),
         ]
     }
 
@@ -57,6 +62,69 @@ struct EditorSettings {
         indent_type = "Spaces"
         indent_width = 4
         quote_style = "AutoPreferDouble"
+
+        """
+
+    // MARK: Debuggers
+
+    private static let launches = """
+        {
+          "version": "0.2.0",
+          "configurations": [
+            {
+              "type": "cubby", "request": "launch", "name": "Cubby: this file",
+              "program": "${file}", "cwd": "${workspaceFolder}", "args": [], "stopOnEntry": false
+            },
+            { "type": "cubby", "request": "attach", "name": "Cubby: the host that runs" }
+          ]
+        }
+
+        """
+
+    /// An extension of the folder's own, which tells Visual Studio Code how the adapter is started.
+    private static let debugger = """
+        {
+          "name": "cubby-debug", "publisher": "local", "version": "1.0.0", "displayName": "Cubby debugger",
+          "engines": { "vscode": "^1.89.0" }, "categories": ["Debuggers"],
+          "contributes": {
+            "breakpoints": [{ "language": "lua" }],
+            "debuggers": [{
+              "type": "cubby", "label": "Cubby", "languages": ["lua"],
+              "runtime": "cubby", "runtimeArgs": ["debug", "--dap"],
+              "configurationAttributes": {
+                "launch": {
+                  "required": ["program"],
+                  "properties": {
+                    "program": { "type": "string", "description": "The script." },
+                    "args": { "type": "array", "items": { "type": "string" }, "description": "Its arguments." },
+                    "cwd": { "type": "string", "description": "The folder from which it runs." },
+                    "options": {
+                      "type": "array", "items": { "type": "string" },
+                      "description": "Options of cubby run, such as --container and a folder."
+                    },
+                    "stopOnEntry": { "type": "boolean", "description": "Stop at the first line." }
+                  }
+                },
+                "attach": {
+                  "properties": {
+                    "container": { "type": "string", "description": "The container of the host." }
+                  }
+                }
+              }
+            }]
+          }
+        }
+
+        """
+
+    private static let neovim = """
+        -- For nvim-dap: dofile(".cubby/nvim-dap.lua")
+        local dap = require("dap")
+        dap.adapters.cubby = { type = "executable", command = "cubby", args = { "debug", "--dap" } }
+        dap.configurations.lua = {
+            { type = "cubby", request = "launch", name = "Cubby: this file", program = "${file}" },
+            { type = "cubby", request = "attach", name = "Cubby: the host that runs" },
+        }
 
         """
 }

@@ -1,3 +1,5 @@
+import ItemArchive
+
 /// Places among items that several hosts order without asking each other: bytes that are compared bytewise.
 ///
 /// A rank is a number of eight bytes, most significant first, and a random tail, so that two hosts that put items at the same
@@ -8,7 +10,7 @@ enum Rank {
     /// A rank of more bytes is a reason to give its neighbours new ones, too.
     static let longLength = 36
     /// The longest that is taken from a server.
-    static let lengthLimit = 4096
+    static let lengthLimit = RecordChange.rankLimit
 
     /// The distance of the ranks of items that are appended or prepended: room for items that come between.
     private static let step: UInt64 = 1 << 24

@@ -83,7 +83,7 @@ extension SharedPersistence {
             if isAhead, commit.host != host { continue }
             hostNames[commit.host] = commit.hostName
             let changes = try commit.record.withBytes { (bytes) throws(StoreError) in
-                try Self.remoteChanges(try SharedChange.changes(of: RecordChecksum.opened(bytes)))
+                try Self.remoteChanges(try RecordChange.changes(of: RecordChecksum.opened(bytes)))
             }
             try replay(changes, loader)
             if isAhead { ownRevisions.insert(commit.revision) } else { report.revision.rawValue = commit.revision }

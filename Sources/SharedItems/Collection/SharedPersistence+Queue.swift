@@ -170,7 +170,7 @@ extension SharedPersistence {
 
     /// The row of an item by its key as records have it.
     static func row(ofKey key: [UInt8], in columns: ColumnStore) -> UInt32? {
-        guard var text = key.withUnsafeBytes({ try? SharedChange.key($0) }) else { return nil }
+        guard var text = key.withUnsafeBytes({ try? RecordChange.key($0) }) else { return nil }
         return text.withUTF8 { columns.row(forKey: $0) }
     }
 

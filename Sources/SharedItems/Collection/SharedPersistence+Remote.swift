@@ -45,7 +45,7 @@ extension SharedPersistence {
             if !ownRevisions.contains(commit.revision) {
                 do throws(StoreError) {
                     changes = try commit.record.withBytes { (bytes) throws(StoreError) in
-                        try Self.remoteChanges(try SharedChange.changes(of: try RecordChecksum.opened(bytes)))
+                        try Self.remoteChanges(try RecordChange.changes(of: try RecordChecksum.opened(bytes)))
                     }
                 } catch {
                     // What came before is whole, and is applied first.
@@ -113,14 +113,14 @@ extension SharedPersistence {
     }
 
     /// The changes as stores know them; the rank of a new item goes with its insertion.
-    static func remoteChanges(_ changes: [SharedChange]) throws(StoreError) -> [RemoteChange] {
+    static func remoteChanges(_ changes: [RecordChange]) throws(StoreError) -> [RemoteChange] {
         var ranks: [String: [UInt8]] = [:]
         for case .rank(let key, let rank) in changes { ranks[key] = rank }
         var inserted: Set<String> = []
         var result: [RemoteChange] = []
         for change in changes {
             switch change {
-            case .insert(let key, let values):
+            case .insert(let key, let values, _):
                 inserted.insert(key)
                 guard let rank = ranks[key] else {
                     throw StoreError(.corruptJournal, "the item \(key) came without a rank")
@@ -130,6 +130,8 @@ extension SharedPersistence {
             case .set(let key, let field, let value): result.append(RemoteChange(.update(key, field, to: value)))
             case .rank(let key, let rank):
                 if !inserted.contains(key) { result.append(RemoteChange(.move(key, to: 0), rank: rank)) }
+            // The log has ranks in place of positions.
+            case .move: continue
             }
         }
         return result

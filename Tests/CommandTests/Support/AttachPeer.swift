@@ -30,8 +30,15 @@ final class AttachPeer {
         var limit = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         guard greets else { return }
-        try send("H", "80 24")
+        try send("H", Self.hello())
         _ = try expect("B")
+    }
+
+    /// The greeting of a prompt on a terminal without colours, or of one that is something else.
+    static func hello(version: Int = 2, _ more: String = "") -> String {
+        """
+        {"version":\(version),"columns":80,"rows":24,"isTerminal":true,"isPrompt":true\(more.isEmpty ? "" : "," + more)}
+        """
     }
 
     deinit { close(descriptor) }

@@ -70,7 +70,10 @@ import Testing
     func entries(script: String, name: String, isNative: Bool) throws {
         let test = try TestHost()
         var result: Result<[LuaValue], LuaError>?
-        let profile = Profiler.profile(test.host) { result = test.evaluator.evaluate(script) }
+        let profiler = try #require(Profiler(test.host))
+        #expect(Profiler(test.host) == nil)
+        result = test.evaluator.evaluate(script)
+        let profile = profiler.end()
         #expect(throws: Never.self) { try result?.get() }
         let found = profile.nodes.filter { $0.function?.name == name && $0.function?.isNative == isNative }
         #expect(!found.isEmpty, "\(profile.nodes.map { $0.function?.name ?? "-" })")
@@ -86,17 +89,30 @@ import Testing
         ])
     func durations(seconds: Double, text: String) { #expect(Benchmark.text(seconds) == text) }
 
-    @Test("a benchmark runs an entry often, and gives its error")
-    func benchmark() throws {
+    @Test("a benchmark's loop runs an entry so often, and gives its error")
+    func loop() throws {
         let test = try TestHost()
         try test.enter("count = 0")
         let function = try test.host.state.load(Array("count = count + 1".utf8), name: "=:bench")
-        let benchmark = try Benchmark(function, on: test.host)
-        #expect(benchmark.rounds.count == 7 && benchmark.runs > 1)
-        #expect(benchmark.rounds == benchmark.rounds.sorted())
-        let count = try #require(Int(try test.enter("count").filter(\.isNumber)))
-        #expect(count > benchmark.runs * 7)
+        _ = try test.host.run(try Benchmark.loop(function, runs: 70, on: test.host)).get()
+        #expect(try test.enter("count") == "70\n")
         let failing = try test.host.state.load(Array("error('refused')".utf8), name: "=:bench")
-        #expect(throws: LuaError.self) { try Benchmark(failing, on: test.host) }
+        let loop = try Benchmark.loop(failing, runs: 1, on: test.host)
+        #expect(throws: LuaError.self) { try test.host.run(loop).get() }
+    }
+
+    @Test(
+        "rounds grow until they are long enough; a long entry has few",
+        arguments: [(1e-6, 7, 100_000...200_000), (0.004, 7, 30...80), (0.2, 7, 1...1), (0.7, 3, 1...1), (9, 1, 1...1)])
+    func rounds(seconds: Double, count: Int, runs: ClosedRange<Int>) {
+        var benchmark = Benchmark()
+        var all: [Int] = []
+        while let next = benchmark.next, all.count < 40 {
+            all.append(next)
+            benchmark.add(seconds * Double(next))
+        }
+        #expect(runs.contains(all.last ?? 0))
+        #expect(all.count { $0 == all.last } == count)
+        #expect(benchmark.text.hasPrefix(Benchmark.text(seconds)))
     }
 }

@@ -78,7 +78,7 @@ final class DescriptionBinding {
         let rows = (1...max(descriptions.count, 1)).compactMap { position -> LuaTable? in
             if case .table(let row) = descriptions[position] { row } else { nil }
         }
-        var table = TextTable(columns: host.screenColumns?() ?? 132)
+        var table = TextTable(columns: host.activePrompt?.screenColumns ?? 132)
         for name in ["field", "kind", "count", "distinct", "min", "max"] {
             let isNumber = name == "count" || name == "distinct"
             let cells = rows.map { $0[name].isNil ? "" : cell($0[name], on: host, width: 20) }

@@ -10,6 +10,7 @@ final class ScriptTimer: LuaObject {
     private var failures = 0
     /// Its description: `every 2.0 s, chunk:3`.
     private let text: String
+    var title: String { "the timer \(text)" }
     /// Whether it runs more than once.
     private let repeats: Bool
     /// Cancels the loop's timer.

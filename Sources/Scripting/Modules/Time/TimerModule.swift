@@ -110,9 +110,10 @@ extension ScriptHost {
 
     /// Runs a timer's function as a task; its changes are committed when it ends, also after an error.
     private func run(_ timer: ScriptTimer) {
-        if timer.isPaused { return }
+        if timer.isPaused || timer.isCancelled { return }
+        if scheduler.holds(timer, { [unowned self] in run(timer) }) { return }
         _ = scheduler.start(
-            timer.function, [], seconds: options.timeLimit, generation: 0,
+            timer.function, [], seconds: options.timeLimit, generation: 0, onStart: { $0.title = timer.title },
             onFinish: { [unowned self] result in
                 if case .failure(let error) = result, exitCode == nil {
                     let place = timer.function.place

@@ -1,0 +1,60 @@
+import Application
+import ArgumentParser
+
+/// The declarations that the shells' completions are made from: those of ``CubbyCommand``, and the options of the
+/// command that runs without a word.
+struct CompletionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: CubbyCommand.name, version: ProgramVersion.text,
+        subcommands: CubbyCommand.configuration.subcommands)
+
+    @OptionGroup var start: StartOptions
+
+    private static let scriptOption = "--generate-completion-script"
+
+    /// Whether a shell, or who sets one up, asks.
+    static func isRequested(_ words: [String]) -> Bool {
+        guard let first = words.first else { return false }
+        return first == "---completion" || first.hasPrefix(scriptOption)
+    }
+
+    /// Writes the script of a shell, or the candidates for a word, and ends.
+    static func answer(_ words: [String]) {
+        SignalMask.restore()
+        if words.count == 2, words[0] == scriptOption, let shell = CompletionShell(rawValue: words[1]) {
+            return print(script(for: shell))
+        }
+        main(words)
+    }
+
+    /// The library's script, with files where a command's name may stand, since a script runs without a word.
+    private static func script(for shell: CompletionShell) -> String {
+        let script = completionScript(for: shell)
+        switch shell {
+        case .bash: return script + "\n" + bashAddition
+        case .zsh:
+            // The first group of commands is the program's own.
+            let commands = "_describe -V subcommand subcommands && ret=0"
+            guard let place = script.firstRange(of: commands) else { return script }
+            return script[..<place.lowerBound] + "\(commands)\n        _files && ret=0" + script[place.upperBound...]
+        case .fish:
+            return script
+                + "\ncomplete -c cubby -n '__cubby_should_offer_completions_for_positional \"cubby\" -eq 1' -F"
+        default: return script
+        }
+    }
+
+    /// Candidates are taken as they are: bash's `compgen` would run what stands in `$(…)` in the name of a field, and takes
+    /// quotes within a quoted word for the shell's.
+    private static let bashAddition = #"""
+        __cubby_add_completions() {
+            local completion
+            while IFS='' read -r completion; do
+                [[ -n "${completion}" ]] || continue
+                [[ "${1}" != -W || "${completion}" == "${cur//\\/}"* ]] && COMPREPLY+=("${completion}")
+            done < <(if [[ "${1}" == -W ]]; then printf '%s\n' "${2}"; else IFS=$'\n' compgen "${@}" -- "${cur}"; fi)
+        }
+
+        complete -o filenames -o default -F _cubby cubby
+        """#
+}

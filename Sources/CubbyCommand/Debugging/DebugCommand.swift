@@ -1,0 +1,95 @@
+import Application
+import ArgumentParser
+import DebugAdapter
+import Files
+import Glibc
+import Wording
+
+/// `cubby debug FILE --dap`: a script under an editor's debugger.
+struct DebugCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "debug", _superCommandName: CubbyCommand.name,
+        abstract: "Run a script under an editor's debugger, or lead the editor to a host that runs.",
+        discussion: """
+            An editor starts it and speaks the Debug Adapter Protocol on its standard streams, or with --listen on a port
+            of this machine. cubby init writes the settings of Visual Studio Code and Neovim.
+            """)
+
+    @OptionGroup var host: HostOptions
+
+    @Flag(help: "Speak the Debug Adapter Protocol.")
+    var dap = false
+
+    @Option(help: ArgumentHelp("Wait for the editor on a port of 127.0.0.1, 0 for any.", valueName: "port"))
+    var listen: UInt16?
+
+    @Argument(help: "The script; the editor names it if it is not given.")
+    var file: String?
+
+    // Options may follow the file; those of the script follow --.
+    @Argument(help: "Its arguments, in `arg` and `…`; behind -- also options.")
+    var arguments: [String] = []
+
+    func validate() throws {
+        guard dap else {
+            throw ValidationError(
+                "cubby debug is for editors: give --dap. At the prompt, cubby -i FILE, :break and :debug are the debugger."
+            )
+        }
+    }
+
+    func run() throws {
+        // Until a host is there, a signal simply ends this.
+        SignalMask.restore()
+        let adapter = DebugAdapter(try makeConnection())
+        switch adapter.awaitTarget(program: file, arguments: arguments) {
+        case .program(let launch): try run(launch, adapter)
+        case .host(let container): try attach(to: container ?? host.container, adapter)
+        case nil: return
+        }
+    }
+
+    private func run(_ launch: DebugLaunch, _ adapter: DebugAdapter) throws {
+        SignalMask.blockAtLaunch()
+        var status = ExitStatus.usage.rawValue
+        do {
+            if let folder = launch.workingDirectory, chdir(folder) != 0 {
+                throw CommandFailure.exit(FileError(.open, folder, code: errno))
+            }
+            try ScriptSession(
+                try launch.options.map { try HostOptions.parse($0) } ?? host, source: .file(launch.program),
+                arguments: launch.arguments, staysAtPrompt: false
+            ).run(under: adapter)
+        } catch let code as ExitCode {
+            status = code.rawValue
+        } catch {
+            CommandFailure.say(CubbyCommand.message(for: error))
+        }
+        adapter.end(status: status)
+        throw ExitCode(status)
+    }
+
+    private func attach(to path: String?, _ adapter: DebugAdapter) throws {
+        let container = try ContainerArgument.locate(
+            path, orSay: "is a new container for each run: attach to one that runs by its folder")
+        do {
+            adapter.relay(to: try AttachCommand.connect(to: container))
+        } catch {
+            let reason = "no process that takes attachments runs \(container.displayPath)"
+            adapter.end(status: ExitStatus.inputOutput.rawValue, reason: reason)
+            throw error
+        }
+    }
+
+    private func makeConnection() throws -> DebugConnection {
+        do throws(FileError) {
+            guard let listen else { return try DebugConnection.standardStreams() }
+            let listener = try LoopbackListener(port: listen)
+            CommandFailure.say("waiting for a debugger on 127.0.0.1:\(listener.port)")
+            let descriptor = try listener.accept()
+            return DebugConnection(input: descriptor, output: descriptor)
+        } catch {
+            throw CommandFailure.exit(error)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Glibc
+import PropertyList
+
+/// The way of a client to a host that runs: the host is asked what the client has asked, and then hears the client itself.
+extension DebugAdapter {
+    /// Copies messages both ways until the host goes; when the client goes, the host is told.
+    ///
+    /// - Parameter host: the container's socket, connected.
+    package func relay(to host: Int32) {
+        let asked = [greeting, pending].compactMap { $0?.message.framed }.joined()
+        guard Self.write(Array(asked), to: host), let rest = skipGreeting(from: host) else { return end(status: 0) }
+        // The client was promised what belongs to a program of its own.
+        let capabilities = ["supportsTerminateRequest", "supportsRestartRequest", "supportTerminateDebuggee"]
+        event(
+            "capabilities",
+            .object([
+                "capabilities": .dictionary(.init(uniqueKeysWithValues: capabilities.map { ($0, .boolean(false)) }))
+            ]))
+        connection.outbox.drain()
+        var waiting: [UInt8] = []
+        while let request = connection.inbox.next() { waiting += request.message.framed }
+        waiting += connection.inbox.takeRest()
+        guard Self.write(rest, to: connection.output), Self.write(waiting, to: host) else { return }
+        copy(host)
+    }
+
+    /// Reads the host's answer to `initialize`, which the client has had already.
+    ///
+    /// - Returns: what came with it; nil when the host has gone.
+    private func skipGreeting(from host: Int32) -> [UInt8]? {
+        var decoder = MessageDecoder()
+        var others: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            while let content = (try? decoder.next()) ?? nil {
+                guard let message = try? JSONValue(json: content) else { return nil }
+                if message["type"]?.text == "response", message["command"]?.text == "initialize" {
+                    return others + decoder.takeRest()
+                }
+                others += message.framed
+            }
+            let count = read(host, &buffer, buffer.count)
+            guard count > 0 else {
+                _ = Self.write(others, to: connection.output)
+                return nil
+            }
+            decoder.append(buffer[..<count])
+        }
+    }
+
+    private func copy(_ host: Int32) {
+        var watched = [connection.input, host].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while true {
+            guard poll(&watched, 2, -1) >= 0 || errno == EINTR else { return }
+            if watched[0].revents != 0, !Self.copy(connection.input, host) {
+                shutdown(host, Int32(SHUT_WR))
+                // A negative descriptor is passed over.
+                watched[0] = pollfd(fd: -1, events: 0, revents: 0)
+            }
+            if watched[1].revents != 0, !Self.copy(host, connection.output) { return }
+        }
+    }
+
+    /// Copies what is there; false at the end of either side.
+    private static func copy(_ from: Int32, _ to: Int32) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        let count = read(from, &buffer, buffer.count)
+        guard count > 0 else { return count < 0 && errno == EINTR }
+        return write(Array(buffer[..<count]), to: to)
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let written = bytes[sent...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno != EINTR { return false }
+            sent += max(written, 0)
+        }
+        return true
+    }
+}

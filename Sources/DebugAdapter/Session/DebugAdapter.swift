@@ -1,0 +1,170 @@
+import Application
+import PropertyList
+package import Scripting
+
+/// The adapter's side of a connection: what a client has said, and what it keeps when its program is started again.
+package final class DebugAdapter {
+    let connection: DebugConnection
+    var conventions = ClientConventions()
+    var sources = SourceCatalog()
+    /// The breakpoints of each source, by its path or its chunk's name.
+    var breakpoints: [String: [SourceBreakpoint]] = [:]
+    /// The chosen exception filters.
+    var filters: [String] = []
+    var lastBreakpoint = 0
+    var lastStop = 0
+    /// What is launched; nil for a host that runs already.
+    private(set) var launch: DebugLaunch?
+    /// The request that is answered when the client has configured everything.
+    var pending: DebugRequest?
+    var isConfigured = false
+    /// The request `initialize`.
+    private(set) var greeting: DebugRequest?
+    private var session: DebugSession?
+    private var isStarted = false
+    /// Whether the program is to be started again.
+    package var restarts = false
+
+    package init(_ connection: DebugConnection) { self.connection = connection }
+
+    // MARK: Messages
+
+    // A body that is empty is sent all the same: there are clients that look into it.
+
+    func respond(to request: DebugRequest, _ body: JSONValue = .object([:])) {
+        connection.outbox.send(
+            .object([
+                "type": .string("response"), "request_seq": .number(request.sequence), "success": .boolean(true),
+                "command": .string(request.command), "body": body,
+            ]))
+    }
+
+    func refuse(_ request: DebugRequest, _ reason: String) {
+        let error: JSONValue = .object([
+            "id": .number(1), "format": .string("{reason}"), "showUser": .boolean(false),
+            "variables": .object(["reason": .string(reason)]),
+        ])
+        connection.outbox.send(
+            .object([
+                "type": .string("response"), "request_seq": .number(request.sequence), "success": .boolean(false),
+                "command": .string(request.command), "message": .string(reason), "body": .object(["error": error]),
+            ]))
+    }
+
+    func event(_ name: String, _ body: JSONValue = .object([:])) {
+        connection.outbox.send(.object(["type": .string("event"), "event": .string(name), "body": body]))
+    }
+
+    /// Tells the client why its connection ends, if it sent what is no message.
+    func tellProblem() {
+        guard let problem = connection.inbox.problem else { return }
+        connection.outbox.send(
+            DebugOutput(category: .important, text: "the connection ends: \(problem.message)\n"))
+    }
+
+    /// Answers `initialize`.
+    func initialize(_ request: DebugRequest, isLaunched: Bool) throws(DebugRefusal) {
+        conventions = try ClientConventions(request.arguments)
+        respond(to: request, Capabilities.body(isLaunched: isLaunched))
+    }
+
+    // MARK: A launched program
+
+    /// Serves the client until it says what to debug, on this thread alone: the kernel's fence is closed before there is a
+    /// second one.
+    ///
+    /// - Parameters:
+    ///   - program: the script if the client names none.
+    ///   - arguments: its arguments.
+    /// - Returns: what to debug; nil when the client has gone.
+    package func awaitTarget(program: String?, arguments: [String]) -> DebugTarget? {
+        var goesOn = true
+        while true {
+            while let request = connection.inbox.next() {
+                defer { connection.outbox.drain() }
+                do throws(DebugRefusal) {
+                    if let target = try target(of: request, program, arguments) { return target }
+                    if ["disconnect", "terminate"].contains(request.command) { return nil }
+                } catch { refuse(request, error.message) }
+            }
+            guard goesOn else {
+                tellProblem()
+                connection.outbox.drain()
+                return nil
+            }
+            goesOn = connection.read()
+        }
+    }
+
+    /// Answers a request before there is a host.
+    ///
+    /// - Returns: what to debug, when the request says it.
+    private func target(
+        of request: DebugRequest, _ program: String?, _ arguments: [String]
+    ) throws(DebugRefusal) -> DebugTarget? {
+        switch request.command {
+        case "initialize":
+            greeting = request
+            try initialize(request, isLaunched: true)
+        case "launch":
+            let launch = try DebugLaunch(request.arguments, program: program, arguments: arguments)
+            (self.launch, pending) = (launch, request)
+            return .program(launch)
+        case "attach":
+            pending = request
+            return .host(container: request.arguments["container"]?.text)
+        case "disconnect", "terminate": respond(to: request)
+        default: throw DebugRefusal("nothing is debugged yet")
+        }
+        return nil
+    }
+
+    /// Takes part in a host that runs the launched program, and waits until the client has configured everything.
+    ///
+    /// - Parameter host: not launched yet: breakpoints in `init.lua` are there in time.
+    /// - Returns: the session, the host's front end.
+    package func begin(_ host: ScriptHost) -> DebugSession {
+        restarts = false
+        let session = DebugSession(self, host)
+        self.session = session
+        host.frontEnd = session
+        if !isStarted {
+            isStarted = true
+            guard connection.start() else { return session }
+            event("initialized")
+        }
+        session.begin()
+        while !isConfigured, !session.isEnded, host.exitCode == nil {
+            host.loop.runOnce()
+        }
+        return session
+    }
+
+    /// Leaves a host that has ended.
+    package func leave() {
+        connection.wake(nil)
+        session = nil
+    }
+
+    /// Ends the connection with the program.
+    ///
+    /// - Parameters:
+    ///   - status: the process's exit status.
+    ///   - reason: the reason why the program did not start, if it did not.
+    package func end(status: Int32, reason: String = "the program does not start: standard error says why") {
+        if isStarted {
+            event("exited", .object(["exitCode": .number(Int(status))]))
+        } else if let pending {
+            refuse(pending, reason)
+        }
+        event("terminated")
+        if isStarted { connection.end(waits: true) } else { connection.outbox.drain() }
+    }
+}
+
+/// What a client wants to debug.
+package enum DebugTarget: Sendable {
+    case program(DebugLaunch)
+    /// The host that runs a container; nil for the usual one.
+    case host(container: String?)
+}

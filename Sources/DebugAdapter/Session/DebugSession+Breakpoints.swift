@@ -1,0 +1,75 @@
+import Lua
+import PropertyList
+import Scripting
+
+/// Breakpoints of the client.
+extension DebugSession {
+    /// The most breakpoints of a source: the source is compiled for each.
+    private static let limit = 1000
+
+    /// Replaces the breakpoints of a source.
+    func setBreakpoints(_ arguments: JSONValue) throws(DebugRefusal) -> JSONValue {
+        guard let source = arguments["source"] else { throw DebugRefusal("there is no source") }
+        let path = try adapter.sources.chunk(of: source)
+        let wanted =
+            arguments["breakpoints"]?.elements
+            ?? (arguments["lines"]?.elements ?? []).map { .object(["line": $0]) }
+        guard wanted.count <= Self.limit else { throw DebugRefusal("at most \(Self.limit) breakpoints of a source") }
+        removeBreakpoints(of: path)
+        var breakpoints: [SourceBreakpoint] = []
+        var answers: [JSONValue] = []
+        for value in wanted {
+            adapter.lastBreakpoint += 1
+            guard
+                var breakpoint = SourceBreakpoint(value, number: adapter.lastBreakpoint, adapter.conventions)
+            else { throw DebugRefusal("a breakpoint has no line") }
+            answers.append(set(&breakpoint, path))
+            breakpoints.append(breakpoint)
+        }
+        adapter.breakpoints[path] = breakpoints.isEmpty ? nil : breakpoints
+        return .object(["breakpoints": .array(answers)])
+    }
+
+    /// Sets a breakpoint.
+    ///
+    /// - Returns: it as a `Breakpoint`, with the reason when there is none.
+    private func set(_ breakpoint: inout SourceBreakpoint, _ path: String) -> JSONValue {
+        var reason: String?
+        do throws(DebugRefusal) {
+            breakpoint.set = host.debugger.add(try breakpoint.breakpoint(in: path))
+            if breakpoint.set == nil { reason = "no code follows this line" }
+        } catch {
+            reason = error.message
+        }
+        return .object([
+            "id": .number(breakpoint.number), "verified": .boolean(breakpoint.set != nil),
+            "line": .number(adapter.conventions.client(line: breakpoint.set?.line ?? breakpoint.line)),
+            "message": reason.map(JSONValue.string),
+        ])
+    }
+
+    /// Removes the breakpoints of a source from the debugger.
+    func removeBreakpoints(of path: String) {
+        for breakpoint in adapter.breakpoints[path] ?? [] {
+            if let set = breakpoint.set { _ = host.debugger.core.remove(set.number) }
+        }
+    }
+
+    /// Sets what the client has set before the program was started again.
+    func restoreBreakpoints() {
+        for (path, breakpoints) in adapter.breakpoints {
+            adapter.breakpoints[path] = breakpoints.map { before in
+                var breakpoint = before
+                breakpoint.set = nil
+                adapter.event(
+                    "breakpoint", .object(["reason": .string("changed"), "breakpoint": set(&breakpoint, path)]))
+                return breakpoint
+            }
+        }
+    }
+
+    /// The client's numbers of a breakpoint; none if it is not the client's.
+    func numbers(of hit: LuaBreakpoint) -> [Int] {
+        adapter.breakpoints.values.joined().filter { $0.set?.number == hit.number }.map(\.number)
+    }
+}

@@ -1,0 +1,195 @@
+import Application
+import Items
+package import Lua
+import PropertyList
+package import Scripting
+
+/// A client's part in a host: it serves requests on the host's thread, and shows breaks.
+///
+/// Requests that run no code of scripts are served between two instructions of a script, too. At a break all are served; an
+/// evaluation makes the others wait, but for those that end it.
+package final class DebugSession {
+    /// Requests that are served during an evaluation.
+    static let urgent: Set<String> = ["cancel", "pause", "disconnect", "terminate", "restart"]
+
+    let adapter: DebugAdapter
+    unowned let host: ScriptHost
+    /// Called at the end of an attached session.
+    var onEnd: () -> Void = {}
+    private var notifier: EventNotifier?
+    /// What showed breaks before.
+    private weak var formerFrontEnd: (any DebuggerFrontEnd)?
+    private var formerErrors = LuaDebugger.Errors.none
+    private var isServing = false
+    /// The number of the request that is served.
+    private var served: Int?
+    private(set) var isEnded = false
+    /// The break at which the script stands.
+    private(set) var current: DebugStop?
+    /// How the script goes on.
+    var resume: LuaDebugger.Resume?
+    /// The reason of the next break that is a step's.
+    var stepReason = "step"
+
+    init(_ adapter: DebugAdapter, _ host: ScriptHost) {
+        self.adapter = adapter
+        self.host = host
+    }
+
+    /// Starts to serve the client; its breakpoints of an earlier run are set again.
+    func begin() {
+        let notifier = host.loop.notifier { [weak self] in self?.received() }
+        self.notifier = notifier
+        adapter.connection.wake(
+            DebugConnection.Receiver(notifier: notifier, interrupter: host.state.interrupter))
+        restoreBreakpoints()
+        if adapter.isConfigured { takeBreaks() }
+        // The client may have sent something before it could wake the loop.
+        notifier.notify()
+    }
+
+    /// The client has said everything: breaks are its own from now on.
+    func takeBreaks() {
+        (formerFrontEnd, formerErrors) = (host.debugger.frontEnd, host.debugger.core.errors)
+        guard adapter.launch?.isPlain != true else { return }
+        host.debugger.frontEnd = self
+        applyFilters()
+    }
+
+    /// Called when the launched program is about to run.
+    package func programWillRun() {
+        guard let launch = adapter.launch, launch.stopsOnEntry, !launch.isPlain, !isEnded else { return }
+        stepReason = "entry"
+        host.debugger.core.breakAtNextLine()
+    }
+
+    /// Leaves the host, which goes on: the client's breakpoints go.
+    func end() {
+        guard !isEnded else { return }
+        isEnded = true
+        if let notifier { host.loop.forget(notifier) }
+        for path in adapter.breakpoints.keys { removeBreakpoints(of: path) }
+        host.debugger.core.cancelStep()
+        if host.debugger.frontEnd === self {
+            (host.debugger.frontEnd, host.debugger.core.errors) = (formerFrontEnd, formerErrors)
+        }
+        if host.frontEnd === self { host.frontEnd = nil }
+        adapter.connection.end(waits: false)
+        onEnd()
+    }
+
+    // MARK: Requests
+
+    /// Called on the host's thread, possibly between two instructions of a script.
+    private func received() {
+        guard !isEnded else { return }
+        if isServing {
+            // Before it runs, an evaluation is compiled, where an interrupt would stop the script itself.
+            guard current?.stop.isEvaluating ?? true else { return }
+            // What is evaluated ends: the rest waits for it.
+            if adapter.connection.inbox.isClosed { return host.cancelForeground() }
+            while let request = adapter.connection.inbox.next(of: Self.urgent) {
+                // A request that was done before its cancellation came must not stop the next.
+                if request.command != "cancel" || request.arguments["requestId"]?.number == served {
+                    host.cancelForeground()
+                }
+                serve(request)
+            }
+        } else if current == nil {
+            serve()
+        }
+    }
+
+    /// Serves what waits.
+    private func serve() {
+        isServing = true
+        defer { isServing = false }
+        while !isEnded, resume == nil, let request = adapter.connection.inbox.next() {
+            served = request.sequence
+            serve(request)
+            served = nil
+        }
+        guard !isEnded, resume == nil, adapter.connection.inbox.isClosed else { return }
+        adapter.tellProblem()
+        end()
+    }
+
+    /// What came together with a request, or while it was compiled, was told of before: what it runs must look again.
+    func lookAgain() {
+        guard adapter.connection.inbox.holds(Self.urgent) else { return }
+        notifier?.notify()
+        host.state.interrupter.interrupt(.events)
+    }
+
+    private func serve(_ request: DebugRequest) {
+        do throws(DebugRefusal) {
+            if let body = try perform(request) { adapter.respond(to: request, body) }
+            finish(request)
+        } catch {
+            adapter.refuse(request, error.message)
+        }
+    }
+
+    /// The break, for a request that needs one.
+    var stop: DebugStop {
+        get throws(DebugRefusal) {
+            guard let current else { throw DebugRefusal("the script runs: pause it first") }
+            return current
+        }
+    }
+
+    // MARK: Breaks
+
+    /// Serves the client at a break.
+    private func serve(_ stop: DebugStop) -> LuaDebugger.Resume {
+        current = stop
+        resume = nil
+        defer {
+            current = nil
+            resume = nil
+        }
+        adapter.event("stopped", stopped(stop))
+        stepReason = "step"
+        while true {
+            serve()
+            if resume != nil || stop.stop.ending != nil || isEnded { break }
+            stop.stop.turn()
+            if stop.stop.ending != nil { break }
+        }
+        if resume == nil, !isEnded { adapter.event("continued", .object(["threadId": .number(Self.thread)])) }
+        return resume ?? .goOn
+    }
+}
+
+/// Breaks of the host's debugger.
+extension DebugSession: DebuggerFrontEnd {
+    package var canLook: Bool { adapter.isConfigured && !isEnded && current == nil && !isServing }
+
+    package func look(at stop: ScriptBreak) -> LuaDebugger.Resume {
+        adapter.lastStop += 1
+        return serve(DebugStop(stop, number: adapter.lastStop))
+    }
+
+    package func show(message: String) {
+        adapter.connection.outbox.send(DebugOutput(category: .console, text: message + "\n"))
+    }
+}
+
+/// The text of a launched program is the client's.
+extension DebugSession: HostFrontEnd {
+    package var isTerminal: Bool { false }
+
+    package func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
+        guard !isEnded else { return false }
+        var output = DebugOutput(
+            category: toStandardError ? .stderr : .stdout, text: String(decoding: bytes, as: UTF8.self))
+        if host.state.depth > 0, let place = host.state.place(ofLevel: 1), let colon = place.lastIndex(of: ":"),
+            let line = Int(place[place.index(after: colon)...]), line > 0,
+            let source = adapter.sources.source(of: String(place[..<colon].dropFirst()), in: host)
+        {
+            (output.source, output.line) = (source, adapter.conventions.client(line: line))
+        }
+        adapter.connection.outbox.send(output)
+        return true
+    }
+}

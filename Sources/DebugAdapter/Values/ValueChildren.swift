@@ -1,0 +1,133 @@
+import Items
+import Lua
+import PropertyList
+import Scripting
+import Wording
+
+/// What a value consists of: a table's entries, an item's fields, an object's properties.
+struct ValueChildren {
+    /// An entry, by its name and the key by which Lua reads it.
+    struct Entry {
+        let name: String
+        let key: LuaValue
+    }
+
+    /// The most named entries of a table that are listed.
+    static let limit = 10_000
+
+    let host: ScriptHost
+    let stop: ScriptBreak
+    private let value: LuaValue
+    /// The number of elements, which are numbered from 1.
+    let count: Int
+    /// The other entries, in the order of their names.
+    let named: [Entry]
+    /// Whether there are more than those.
+    let isCut: Bool
+
+    /// Reads what a value consists of, at a break.
+    init(_ value: LuaValue, in host: ScriptHost, at stop: ScriptBreak) {
+        self.host = host
+        self.stop = stop
+        switch value {
+        case .table(let given):
+            let table = Self.contents(of: given, in: host)
+            self.value = .table(table)
+            count = table.count
+            (named, isCut) = Self.entries(of: table, beyond: count)
+        case .userdata(let userdata):
+            // A query is its items; they are fetched when somebody unfolds it.
+            if case .query = host.inspect(value),
+                case .success(.table(let items)) = stop.value(of: "(...):all()", value)
+            {
+                (self.value, count) = (.table(items), items.count)
+                (named, isCut) = ([], false)
+            } else {
+                (self.value, count) = (value, 0)
+                (named, isCut) = (Self.properties(of: userdata, value, in: host), false)
+            }
+        default:
+            (self.value, count) = (value, 0)
+            (named, isCut) = ([], false)
+        }
+    }
+
+    /// Whether a value consists of something, as far as that is known at once.
+    static func has(_ value: LuaValue, in host: ScriptHost) -> Bool {
+        switch value {
+        case .table(let given):
+            let table = contents(of: given, in: host)
+            var isEmpty = true
+            try? table.forEach { _, _ in
+                isEmpty = false
+                return false
+            }
+            return !isEmpty
+        case .userdata(let userdata): return userdata.className != nil
+        default: return false
+        }
+    }
+
+    /// The value of an entry; nil when it cannot be read.
+    func value(of key: LuaValue) -> Result<LuaValue, LuaError> {
+        if case .table(let table) = value { return .success(table[key]) }
+        return stop.value(of: "(...)[select(2, ...)]", value, key)
+    }
+
+    /// The table behind a read-only one of the host, or the table itself.
+    static func contents(of table: LuaTable, in host: ScriptHost) -> LuaTable {
+        guard table.count == 0, table.metatable != nil, case .contents(let contents) = host.inspect(.table(table))
+        else {
+            return table
+        }
+        return contents
+    }
+
+    /// A key as it is written in a constructor: `room`, `["shelf 3"]`, `[true]`.
+    static func name(of key: LuaValue) -> String {
+        if let name = key.textValue, LuaName.isValid(name) { return name }
+        return "[\(literal(key) ?? key.typeName)]"
+    }
+
+    /// The expression of an entry: `lamp.room`, `rooms["shelf 3"]`; nil where the key cannot be written.
+    static func expression(_ key: LuaValue, of expression: String?) -> String? {
+        guard let expression else { return nil }
+        if let name = key.textValue, LuaName.isValid(name) { return "\(expression).\(name)" }
+        return literal(key).map { "\(expression)[\($0)]" }
+    }
+
+    private static func literal(_ key: LuaValue) -> String? {
+        switch key {
+        case .string(let string): return string.text == nil ? nil : string.quoted()
+        case .boolean, .integer, .number:
+            var text = LuaValueText()
+            return text.describe(key)
+        default: return nil
+        }
+    }
+
+    private static func entries(of table: LuaTable, beyond count: Int) -> ([Entry], isCut: Bool) {
+        var entries: [Entry] = []
+        var isCut = false
+        try? table.forEach { key, _ in
+            if case .integer(let index) = key, index >= 1, index <= count { return true }
+            isCut = entries.count == limit
+            if !isCut { entries.append(Entry(name: name(of: key), key: key)) }
+            return !isCut
+        }
+        return (entries.sorted { $0.name < $1.name }, isCut)
+    }
+
+    /// The properties of an object: an item's fields, and what the class declares.
+    private static func properties(of userdata: LuaUserdata, _ value: LuaValue, in host: ScriptHost) -> [Entry] {
+        var names: [String]
+        if case .item(let item) = host.inspect(value) {
+            names = ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"]
+            names += (try? item.customFieldNames) ?? []
+        } else {
+            let declared = userdata.className.flatMap { host.state.declarations[$0, .class] }
+            names = declared?.properties.map(\.name) ?? []
+        }
+        return names.map { Entry(name: name(of: .text($0)), key: .text($0)) }
+    }
+}

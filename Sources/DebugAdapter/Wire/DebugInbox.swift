@@ -1,0 +1,64 @@
+import Synchronization
+
+/// The requests of a client, in the order of arrival: one thread reads, the host's takes.
+final class DebugInbox: Sendable {
+    /// The most requests that wait.
+    static let limit = 1000
+
+    private struct State: Sendable {
+        var decoder = MessageDecoder()
+        var requests: [DebugRequest] = []
+        var isClosed = false
+        var problem: MessageDecoder.Problem?
+
+        mutating func feed(_ bytes: ArraySlice<UInt8>) throws(MessageDecoder.Problem) {
+            decoder.append(bytes)
+            while let content = try decoder.next() {
+                guard let request = try DebugRequest(content) else { continue }
+                guard requests.count < DebugInbox.limit else { throw .tooMany }
+                requests.append(request)
+            }
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// Decodes bytes of the client; none are its end.
+    ///
+    /// - Returns: whether more can follow.
+    func feed(_ bytes: ArraySlice<UInt8>) -> Bool {
+        state.withLock { state in
+            guard !bytes.isEmpty else {
+                state.isClosed = true
+                return false
+            }
+            do throws(MessageDecoder.Problem) { try state.feed(bytes) } catch {
+                state.problem = error
+                state.isClosed = true
+            }
+            return !state.isClosed
+        }
+    }
+
+    func next() -> DebugRequest? { state.withLock { $0.requests.isEmpty ? nil : $0.requests.removeFirst() } }
+
+    /// The first request with one of some commands, whatever waits before it.
+    func next(of commands: Set<String>) -> DebugRequest? {
+        state.withLock { state in
+            state.requests.firstIndex { commands.contains($0.command) }.map { state.requests.remove(at: $0) }
+        }
+    }
+
+    /// Whether a request with one of some commands waits, or no more will come.
+    func holds(_ commands: Set<String>) -> Bool {
+        state.withLock { state in state.isClosed || state.requests.contains { commands.contains($0.command) } }
+    }
+
+    /// The bytes that are no whole message yet.
+    func takeRest() -> [UInt8] { state.withLock { $0.decoder.takeRest() } }
+
+    /// Whether no more bytes will come: the client has gone, or sent what is no message.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    var problem: MessageDecoder.Problem? { state.withLock { $0.problem } }
+}

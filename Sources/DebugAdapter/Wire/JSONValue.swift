@@ -1,0 +1,33 @@
+import PropertyList
+
+/// A value of the protocol.
+typealias JSONValue = PropertyListValue
+
+/// Values of JSON, read leniently: a field that is missing, and one of another type, are nil.
+extension PropertyListValue {
+    /// An object's field.
+    subscript(name: String) -> JSONValue? {
+        guard case .dictionary(let fields) = self, let value = fields[name], value != .null else { return nil }
+        return value
+    }
+
+    var text: String? { if case .string(let text) = self { text } else { nil } }
+    var flag: Bool? { if case .boolean(let flag) = self { flag } else { nil } }
+    var number: Int? { if case .integer(let number) = self { Int(exactly: number) } else { nil } }
+    var elements: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
+
+    static func number(_ number: Int) -> JSONValue { .integer(Int64(number)) }
+
+    /// An object without the fields that are nil.
+    static func object(_ fields: KeyValuePairs<String, JSONValue?>) -> JSONValue {
+        var present: [String: JSONValue] = [:]
+        for (name, value) in fields { present[name] = value }
+        return .dictionary(present)
+    }
+
+    /// The value as a message with its header; empty for one that JSON cannot represent.
+    var framed: [UInt8] {
+        guard let content = try? json() else { return [] }
+        return Array("Content-Length: \(content.count)\r\n\r\n".utf8) + content
+    }
+}

@@ -1,0 +1,201 @@
+internal import CLuaShim
+
+/// Breakpoints and steps of a state's scripts, for any front end.
+///
+/// While nothing is debugged, scripts run without a hook. All calls come on the state's thread, at a break between two
+/// instructions of a script; the code that is evaluated there does not break.
+package final class LuaDebugger {
+    /// How a script goes on after a break.
+    package enum Resume {
+        case goOn
+        /// To the next line, also of a function that is called.
+        case stepIn
+        /// To the next line of the function, or of its caller.
+        case stepOver
+        /// To the next line of the caller.
+        case stepOut
+        /// As `LuaState.InterruptDecision.stop`.
+        case stop(LuaError, depth: Int)
+    }
+
+    /// Which errors break, where they are raised.
+    package enum Errors: Int32, Sendable {
+        case none, uncaught, all
+    }
+
+    private unowned let state: LuaState
+    /// In the order of their numbers.
+    package private(set) var breakpoints: [LuaBreakpoint] = []
+    private var lastNumber = 0
+
+    /// Which errors break; none at first.
+    package var errors = Errors.none {
+        didSet { clua_set_error_breaks(state.host, errors.rawValue) }
+    }
+
+    /// Called at each break.
+    package var onBreak: (LuaBreak) -> Resume = { _ in .goOn }
+    /// Called with the text of a breakpoint that has a message.
+    package var onMessage: (String, LuaBreakpoint) -> Void = { _, _ in }
+    /// Evaluates conditions and messages; a host limits their time.
+    package var evaluate: (LuaFunction, [LuaValue]) -> Result<[LuaValue], LuaError> = { function, arguments in
+        Result { () throws(LuaError) in try function.call(arguments: arguments) }
+    }
+
+    init(_ state: LuaState) { self.state = state }
+
+    // MARK: Breakpoints
+
+    /// Whether a breakpoint's path is that of a chunk, whose name is given without its mark.
+    package static func isPath(_ path: String, of chunk: String) -> Bool { clua_matches("@" + chunk, path) != 0 }
+
+    /// Sets a breakpoint; one of the same path and line is replaced.
+    ///
+    /// - Parameters:
+    ///   - breakpoint: the breakpoint.
+    ///   - lines: the lines with code, if known: the breakpoint moves to the next one.
+    /// - Returns: it, with its number and line; nil when no code follows its line.
+    @discardableResult
+    package func add(_ breakpoint: LuaBreakpoint, lines: [Int]? = nil) -> LuaBreakpoint? {
+        var added = breakpoint
+        if let lines {
+            guard let line = lines.first(where: { $0 >= breakpoint.line }) else { return nil }
+            added.line = line
+        }
+        lastNumber += 1
+        added.number = lastNumber
+        breakpoints.removeAll { $0.path == added.path && $0.line == added.line }
+        breakpoints.append(added)
+        install()
+        return added
+    }
+
+    /// Removes a breakpoint; false when there is none of this number.
+    package func remove(_ number: Int) -> Bool {
+        let count = breakpoints.count
+        breakpoints.removeAll { $0.number == number }
+        install()
+        return breakpoints.count < count
+    }
+
+    package func removeAll() {
+        breakpoints = []
+        install()
+    }
+
+    private func install() {
+        clua_remove_breakpoints(state.host)
+        for breakpoint in breakpoints {
+            _ = clua_add_breakpoint(
+                state.host, breakpoint.path, Int32(clamping: breakpoint.line), Int32(clamping: breakpoint.number))
+        }
+    }
+
+    /// Moves the breakpoints in a chunk that was compiled.
+    func compiled(_ name: String, _ function: LuaFunction) {
+        let inChunk = breakpoints.filter { Self.isPath($0.path, of: String(name.dropFirst())) }
+        guard !inChunk.isEmpty else { return }
+        let lines = function.codeLines
+        for breakpoint in inChunk {
+            guard let line = lines.first(where: { $0 >= breakpoint.line }), line != breakpoint.line else { continue }
+            if let index = breakpoints.firstIndex(where: { $0.number == breakpoint.number }) {
+                breakpoints[index].line = line
+            }
+        }
+        install()
+    }
+
+    // MARK: Breaks
+
+    /// Breaks at the next line that runs; `cancelStep()` takes it back.
+    package func breakAtNextLine() { clua_take_step(state.host, CLUA_STEP_IN) }
+
+    /// Ends a step under way.
+    package func cancelStep() { clua_take_step(state.host, CLUA_STEP_NONE) }
+
+    /// Breaks in the caller of a function of the host.
+    package func breakNow(_ call: LuaCall) { _ = clua_pause(call.L) }
+
+    /// Decides for the shim: whether the script breaks, and how it goes on.
+    func pause(_ reasons: Int32, _ number: Int32) -> Resume {
+        let stop = LuaBreak(state, .step)
+        defer { stop.end() }
+        var breaks = reasons & CLUA_BREAK_STEP != 0
+        if reasons & CLUA_BREAK_CALL != 0 {
+            (stop.reason, breaks) = (.call, true)
+        } else if reasons & CLUA_BREAK_ERROR != 0 {
+            (stop.reason, breaks) = (.error(stop.error), true)
+        } else if reasons & CLUA_BREAK_LINE != 0, let reason = hit(Int(number), stop) {
+            (stop.reason, breaks) = (reason, true)
+        }
+        guard breaks, !stop.isOver, !state.isUnwinding else { return .goOn }
+        let resume = onBreak(stop)
+        switch resume {
+        case .goOn, .stop: clua_take_step(state.host, CLUA_STEP_NONE)
+        case .stepIn: clua_take_step(state.host, CLUA_STEP_IN)
+        case .stepOver: clua_take_step(state.host, CLUA_STEP_OVER)
+        case .stepOut: clua_take_step(state.host, CLUA_STEP_OUT)
+        }
+        return resume
+    }
+
+    /// Counts a hit; the reason for a break, if it breaks.
+    private func hit(_ number: Int, _ stop: LuaBreak) -> LuaBreak.Reason? {
+        guard let breakpoint = breakpoints.first(where: { $0.number == number }) else { return nil }
+        var failure: LuaError?
+        if let condition = breakpoint.condition {
+            switch value(of: condition, in: stop) {
+            case .success(let value) where !value.isTruthy: return nil
+            case .success: break
+            case .failure(let error): failure = error
+            }
+        }
+        // The evaluation may have changed the list.
+        guard let index = breakpoints.firstIndex(where: { $0.number == number }) else { return nil }
+        breakpoints[index].hits += 1
+        if failure == nil, let message = breakpoint.message {
+            onMessage(text(of: message, in: stop), breakpoint)
+            return nil
+        }
+        guard failure != nil || breakpoints[index].hits >= breakpoint.firstHit else { return nil }
+        return .breakpoint(breakpoints[index], failure: failure)
+    }
+
+    private func value(of text: String, in stop: LuaBreak) -> Result<LuaValue, LuaError> {
+        do throws(LuaError) {
+            let function = try stop.compile(text, in: stop.innermost, name: "=(condition)")
+            return evaluate(function, stop.varargs(of: stop.innermost)).map { $0.first ?? .nil }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// A message with the values of its expressions.
+    private func text(of message: String, in stop: LuaBreak) -> String {
+        var text = ""
+        var rest = message[...]
+        while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
+            text += rest[..<start]
+            switch value(of: String(rest[rest.index(after: start)..<end]), in: stop) {
+            case .success(let value): text += state.describe(value).description
+            case .failure(let error): text += "(\(error.message))"
+            }
+            rest = rest[rest.index(after: end)...]
+        }
+        return text + rest
+    }
+}
+
+extension LuaFunction {
+    /// The lines with code of the function and of those within it, in order; empty when they are unknown.
+    package var codeLines: [Int] {
+        let L = state.current
+        guard clua_checkstack(L, 2) != 0 else { return [] }
+        state.push(reference, on: L)
+        defer { clua_settop(L, -2) }
+        let count = clua_code_lines(L, nil, 0)
+        var lines = [Int32](repeating: 0, count: min(count, 1 << 22))
+        _ = clua_code_lines(L, &lines, lines.count)
+        return Set(lines).filter { $0 > 0 }.sorted().map(Int.init)
+    }
+}

@@ -1,0 +1,24 @@
+import PropertyList
+
+/// The host's greeting.
+struct AttachBanner: Equatable {
+    var version = AttachMessage.version
+    var text: String
+
+    init(_ text: String) { self.text = text }
+
+    /// Nil when the bytes are no JSON object: an older host's.
+    init?(json bytes: [UInt8]) {
+        guard let fields = JSONFields(bytes) else { return nil }
+        version = fields.number("version")
+        text = fields.text("text")
+    }
+
+    var json: [UInt8] { JSONFields.encode(["version": .integer(Int64(version)), "text": .string(text)]) }
+
+    /// Why a prompt and a host of two versions do not fit together.
+    static func mismatch(prompt: Int, host: Int) -> String {
+        "the prompt speaks version \(prompt) and the host version \(host): "
+            + "use the host's cubby, or start the host anew with this one"
+    }
+}

@@ -1,0 +1,98 @@
+import Application
+import Glibc
+import LineEditor
+
+/// The terminal of an attached prompt.
+extension AttachPrompt {
+    var screen: TerminalSize { shared.size }
+    var palette: Palette { settings.palette }
+    var isEnding: Bool { status != nil }
+
+    func waitWithKeys() {
+        escapeTimer?.cancel()
+        guard isEditing, terminal.presence != .background else { return }
+        try? mode.run()
+    }
+
+    func put(_ bytes: [UInt8]) { AttachClient.put(bytes, STDOUT_FILENO) }
+
+    func draw(_ text: String, toStandardError: Bool) {
+        show(Array(text.utf8), toStandardError ? STDERR_FILENO : STDOUT_FILENO)
+    }
+
+    func askTerminal() {
+        guard !hasAskedTerminal, !palette.isEmpty else { return }
+        hasAskedTerminal = true
+        put(TerminalCapabilities.questions(environment: Environment.value))
+    }
+
+    func leaveEditing() {
+        escapeTimer?.cancel()
+        if let pagerScreen { put(pagerScreen.hide()) }
+        if isPaging { put(Array(PagerScreen.leaving.utf8)) }
+        mode.leave()
+    }
+
+    func resized() {
+        guard let size = TerminalSize(descriptor: STDOUT_FILENO), size != shared.size else { return }
+        shared.size = size
+        connection.send(AttachMessage(.screen, shared.json))
+        if isEditing { perform(editor.resize(columns: size.columns, rows: size.rows)) }
+        if let pagerScreen { put(pagerScreen.resize(columns: size.columns, rows: size.rows)) }
+    }
+
+    func suspend() {
+        leaveEditing()
+        ProcessStopper.stopUntilContinued()
+        resized()
+        if let pagerScreen {
+            try? mode.enter()
+            return put(pagerScreen.show())
+        }
+        if isPaging {
+            try? mode.enter()
+            return connection.send(AttachMessage(.keys))
+        }
+        if isRunningEntry { return waitWithKeys() }
+        guard isEditing else { return perform(plain.resume()) }
+        try? mode.enter()
+        perform(editor.resumeDisplay())
+    }
+
+    func readable() {
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = read(STDIN_FILENO, &bytes, bytes.count)
+        guard count > 0 else {
+            if count < 0, errno == EINTR || errno == EAGAIN { return }
+            return perform(isEditing ? [.endOfInput] : plain.end())
+        }
+        if isPaging {
+            if bytes[..<count].contains(0x1A) { return suspend() }
+            return connection.send(AttachMessage(.keys, Array(bytes[..<count])))
+        }
+        perform(isEditing ? editor.feed(bytes[..<count]) : plain.feed(bytes[..<count]))
+        guard isEditing, editor.isWaiting else { return }
+        escapeTimer?.cancel()
+        escapeTimer = loop.after(0.04) { [unowned self] in perform(editor.flush()) }
+    }
+
+    func perform(_ outcomes: [Outcome]) {
+        for outcome in outcomes {
+            switch outcome {
+            case .write(let bytes): put(bytes)
+            case .submitted(let text): submitted(text)
+            case .endOfInput:
+                isAtEnd = true
+                if isEditing { put([0x0A]) }
+                if !isRunningEntry, waiting.isEmpty { status = statusAtEnd }
+            case .suspend: suspend()
+            case .report(let report):
+                let before = shared.capabilities
+                shared.capabilities.take(report)
+                if shared.capabilities != before { connection.send(AttachMessage(.screen, shared.json)) }
+                if let background = shared.capabilities.background { settings.background = background }
+            case .interrupt, .focus: break
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import Application
+import Files
+import Glibc
+import LineEditor
+import Lua
+import Wording
+
+/// The prompt of `cubby attach`: reads entries, sends them to the host, and shows what comes back.
+final class AttachPrompt: PromptTerminal {
+    /// Seconds that keys after Tab wait for the host's candidates: a busy host must not stop a person's typing.
+    private static let candidatesPatience = 0.2
+
+    let connection: AttachConnection
+    let loop: EventLoop
+    let look: () -> HostSilence
+    let scratch: (folder: String, files: any FileLayer)
+    /// Checks entries for completeness; nothing runs in it.
+    private let state: LuaState
+    let terminal = Terminal()
+    let mode: TerminalMode
+    let editor: LineEditor
+    let historyFile: HistoryFile
+    let settings: PromptSettings
+    let isEditing: Bool
+    let isInputTerminal = isatty(STDIN_FILENO) == 1
+    var plain: PlainLineReader
+    var shared: AttachScreen
+    /// The number of the next entry of Lua.
+    var nextNumber = 1
+    var pagerScreen: PagerScreen?
+    /// Whether a pager of the host's has the terminal.
+    var isPaging = false
+    var typedAhead: [UInt8] = []
+    /// The names of the host's globals.
+    var names: Set<String> = []
+    /// The number of the latest question for candidates.
+    var lastQuestion = 0
+    var answers: LoopWatch?
+    var input: LoopWatch?
+    var escapeTimer: LoopTimer?
+    private var candidatesTimer: LoopTimer?
+    var isRunningEntry = false
+    var isInterrupted = false
+    var hasFailed = false
+    var nextText = ""
+    var hasAskedTerminal = false
+    /// Lines read from a file or a pipe while an entry ran.
+    var waiting: [String] = []
+    var isAtEnd = false
+    /// Whether an entry of the script on standard input failed.
+    var hasFailedEntry = false
+    /// Whether the message about a suspended host was shown.
+    var hasReportedSuspension = false
+    var status: Int32?
+
+    /// - Throws: `LuaError` for lack of memory.
+    init(
+        _ connection: AttachConnection, to container: Container, loop: EventLoop, screen: AttachScreen,
+        look: @escaping () -> HostSilence
+    ) throws(LuaError) {
+        self.connection = connection
+        self.loop = loop
+        self.look = look
+        shared = screen
+        isEditing = screen.isEditing
+        let files: any FileLayer = (try? BeneathFileLayer(container.path)) ?? PosixFileLayer()
+        scratch = (container.tmp, files)
+        state = try LuaState()
+        var options = TerminalMode.Options()
+        options.interruptsBySignal = true
+        mode = TerminalMode(options: options)
+        settings = PromptSettings(
+            allowed: Palette.appropriate(isTerminal: screen.isTerminal, environment: Environment.value),
+            environment: Environment.value)
+        historyFile = HistoryFile(
+            path: PathText.join(container.applicationSupport, "repl_history"), followsLinks: false)
+        var renderer = Renderer(columns: screen.size.columns, rows: screen.size.rows, palette: settings.palette)
+        renderer.reflows = TerminalMode.reflows(environment: Environment.value)
+        editor = LineEditor(renderer: renderer, history: isEditing ? (try? historyFile.load()) ?? History() : History())
+        plain = PlainLineReader()
+        editor.services = services
+        plain.services = editor.services
+        settings.onChange = { [unowned self] in
+            editor.palette = palette
+            if isEditing, mode.isEntered, pagerScreen == nil, !isPaging { perform(editor.interruptedBy(output: [])) }
+        }
+    }
+
+    deinit { state.close() }
+
+    private var services: EditorServices {
+        var services = EditorServices()
+        services.completeness = { [state] in Evaluator.completeness(of: $0, in: state) }
+        services.indentation = { before, line in BlockDepth.indentation(ofClosing: line, after: before) }
+        // Files are this side's, and all else is the host's.
+        services.complete = { FileCompletion().result($0, cursor: $1) }
+        services.requestCandidates = { [unowned self] text, cursor in
+            lastQuestion += 1
+            candidatesTimer?.cancel()
+            candidatesTimer = loop.after(Self.candidatesPatience) { [unowned self] in
+                if editor.isAwaitingCandidates { perform(editor.goOn()) }
+            }
+            guard text.utf8.count <= AttachQuestion.textLimit else { return }
+            let question = AttachQuestion(number: lastQuestion, text: text, cursor: cursor)
+            connection.send(AttachMessage(.question, question.json))
+        }
+        services.margin = { [unowned self] text in
+            margin(of: text, number: nextNumber) { names.contains($0) }
+        }
+        guard !palette.isEmpty else { return services }
+        services.highlight = { [unowned self] text in LuaHighlighter.spans(text) { names.contains($0) } }
+        return services
+    }
+
+    /// Serves the prompt until Ctrl-D or the host's end.
+    ///
+    /// - Returns: the exit status.
+    func run() -> Int32 {
+        answers = loop.watch(connection.socket.descriptor) { [unowned self] _ in answered() }
+        let looks = loop.every(AttachClient.patience) { [unowned self] in if isRunningEntry { reportSuspension() } }
+        input = loop.watch(STDIN_FILENO) { [unowned self] _ in readable() }
+        loop.onSignal = { [unowned self] in received($0) }
+        if isEditing { Terminal.restoreAfterCrash(sequences: PagerScreen.restoring + mode.restoringSequences) }
+        begin()
+        loop.run(until: { status != nil })
+        leaveEditing()
+        answers?.cancel()
+        input?.cancel()
+        looks.cancel()
+        return status ?? AttachClient.Status.done
+    }
+
+    private func received(_ signal: UnixSignal) {
+        switch signal {
+        case .interrupt: interrupt()
+        case .terminate, .hangUp: status = AttachClient.Status.done
+        case .stop: suspend()
+        case .windowChange: resized()
+        default: break
+        }
+    }
+
+    // MARK: Entries
+
+    /// The exit status of a script of entries; a person has seen the errors.
+    var statusAtEnd: Int32 {
+        hasFailedEntry && !isInputTerminal ? AttachClient.Status.failed : AttachClient.Status.done
+    }
+
+    func ended() {
+        isRunningEntry = false
+        if !waiting.isEmpty { return send(waiting.removeFirst()) }
+        if isAtEnd {
+            status = statusAtEnd
+            return
+        }
+        begin()
+    }
+
+    func begin() {
+        input?.events = .readable
+        let (prompt, continuation) = (StyledText("attached> ", .prompt), StyledText("… ", .continuationPrompt))
+        if isEditing {
+            try? mode.enter()
+            askTerminal()
+            let text = nextText
+            nextText = ""
+            perform(editor.begin(prompt: prompt, continuation: continuation, text: text))
+            let typed = typedAhead
+            typedAhead = []
+            if !typed.isEmpty { perform(editor.feed(typed)) }
+        } else if isInputTerminal {
+            perform(plain.begin(prompt: prompt, continuation: continuation))
+        } else if !plain.isActive {
+            perform(plain.begin(prompt: "", continuation: ""))
+        }
+    }
+
+    func submitted(_ text: String) {
+        if isRunningEntry { return waiting.append(text) }
+        if isEditing {
+            waitWithKeys()
+            if text.trimmed.isEmpty { return begin() }
+            if editor.history.accepts(text) { try? historyFile.append(text) }
+        }
+        send(text)
+    }
+
+    func send(_ text: String) {
+        // The signal of a new size may come after the keys.
+        resized()
+        isRunningEntry = true
+        isInterrupted = false
+        // Reading pauses until everything is sent: a long file is not buffered.
+        input?.events = []
+        connection.send(AttachMessage(.entry, text))
+        // From a file or a pipe the next lines may be read already.
+        if !isInputTerminal, !isAtEnd { perform(plain.begin(prompt: "", continuation: "")) }
+    }
+
+    func interrupt() {
+        if isPaging, !hasReportedSuspension { return connection.send(AttachMessage(.keys, [0x03])) }
+        if isRunningEntry {
+            // A suspended host would not receive it.
+            if hasReportedSuspension { return status = AttachClient.Status.interrupted }
+            isInterrupted = true
+            connection.send(AttachMessage(.interrupt))
+        } else {
+            perform(isEditing ? editor.press(.control("c")) : plain.interrupt())
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import LineEditor
+import PropertyList
+
+/// What the host knows of an attached prompt: its terminal, as the host's own prompt would find it.
+struct AttachScreen: Sendable, Equatable {
+    /// The variables that decide on what is shown.
+    static let variables = [
+        "TERM", "COLORTERM", "COLORFGBG", "PAGER", "TERM_PROGRAM", "TMUX", "NO_COLOR", "VISUAL", "EDITOR", "LC_ALL",
+        "LC_CTYPE", "LANG",
+    ]
+    /// The most characters of a variable's value.
+    private static let valueLimit = 200
+
+    /// The version of the messages.
+    var version = AttachMessage.version
+    var size: TerminalSize
+    /// Whether output goes to a terminal.
+    var isTerminal: Bool
+    /// Whether a person types, and not a command's single entry.
+    var isPrompt: Bool
+    /// Whether lines are edited.
+    var isEditing = false
+    var capabilities = TerminalCapabilities()
+    var environment: [String: String] = [:]
+
+    /// The variables of an environment.
+    static func environment(_ value: (String) -> String?) -> [String: String] {
+        Dictionary(uniqueKeysWithValues: variables.compactMap { name in value(name).map { (name, $0) } })
+    }
+}
+
+extension AttachScreen {
+    /// Nil when the bytes are no JSON object: an older prompt's. Sizes are limited to what a screen has.
+    init?(json bytes: [UInt8]) {
+        guard let fields = JSONFields(bytes) else { return nil }
+        func number(_ name: String, _ range: ClosedRange<Int>) -> Int {
+            min(max(fields.number(name), range.lowerBound), range.upperBound)
+        }
+        size = TerminalSize(
+            columns: number("columns", 20...1000), rows: number("rows", 4...1000),
+            pixelWidth: number("pixelWidth", 0...100_000), pixelHeight: number("pixelHeight", 0...100_000))
+        version = fields.number("version")
+        isTerminal = fields.flag("isTerminal")
+        isPrompt = fields.flag("isPrompt")
+        isEditing = fields.flag("isEditing")
+        let cell = (width: number("cellWidth", 0...256), height: number("cellHeight", 0...256))
+        let name = fields.text("terminal")
+        capabilities = TerminalCapabilities(
+            hasKittyGraphics: fields.flag("kitty"), hasSixel: fields.flag("sixel"),
+            name: name.isEmpty ? nil : String(name.prefix(80)), cell: cell.width > 0 && cell.height > 0 ? cell : nil,
+            background: TerminalBackground(rawValue: fields.text("background")))
+        let variables = fields.object("environment")
+        for name in Self.variables {
+            guard let text = variables?.text(name), !text.isEmpty else { continue }
+            environment[name] = String(text.prefix(Self.valueLimit))
+        }
+    }
+
+    var json: [UInt8] {
+        let cell = capabilities.cell ?? (0, 0)
+        let numbers = [
+            "version": version, "columns": size.columns, "rows": size.rows, "pixelWidth": size.pixelWidth,
+            "pixelHeight": size.pixelHeight, "cellWidth": cell.width, "cellHeight": cell.height,
+        ]
+        let flags = [
+            "isTerminal": isTerminal, "isPrompt": isPrompt, "isEditing": isEditing,
+            "kitty": capabilities.hasKittyGraphics, "sixel": capabilities.hasSixel,
+        ]
+        var fields: [String: PropertyListValue] = numbers.mapValues { .integer(Int64($0)) }
+        fields.merge(flags.mapValues { .boolean($0) }) { $1 }
+        fields["background"] = .string(capabilities.background?.rawValue ?? "")
+        fields["terminal"] = .string(capabilities.name ?? "")
+        fields["environment"] = .dictionary(environment.mapValues { .string($0) })
+        return JSONFields.encode(fields)
+    }
+}

@@ -1,0 +1,38 @@
+import PropertyList
+
+/// The fields of a message's JSON object, each with a default where it is missing or of another kind.
+struct JSONFields {
+    private let fields: [String: PropertyListValue]
+
+    /// Nil when the bytes are no JSON object.
+    init?(_ bytes: [UInt8]) {
+        guard let value = try? PropertyListValue(json: bytes) else { return nil }
+        self.init(value)
+    }
+
+    init?(_ value: PropertyListValue) {
+        guard case .dictionary(let fields) = value else { return nil }
+        self.fields = fields
+    }
+
+    func text(_ name: String) -> String {
+        if case .string(let text)? = fields[name] { text } else { "" }
+    }
+
+    func number(_ name: String) -> Int {
+        if case .integer(let number)? = fields[name] { Int(number) } else { 0 }
+    }
+
+    func flag(_ name: String) -> Bool { fields[name] == .boolean(true) }
+
+    func array(_ name: String) -> [PropertyListValue] {
+        if case .array(let elements)? = fields[name] { elements } else { [] }
+    }
+
+    func object(_ name: String) -> JSONFields? { fields[name].flatMap(JSONFields.init) }
+
+    /// An object as bytes; those of an empty one for numbers that JSON cannot represent.
+    static func encode(_ fields: [String: PropertyListValue]) -> [UInt8] {
+        (try? PropertyListValue.dictionary(fields).json()) ?? Array("{}".utf8)
+    }
+}

@@ -1,0 +1,121 @@
+import LineEditor
+import Lua
+import Scripting
+import Wording
+
+/// The debugger of the host's own prompt: shows breaks there, and has the commands for them.
+final class PromptDebugger: DebuggerFrontEnd {
+    private unowned let repl: REPL
+    /// The break that the prompt is at.
+    private(set) var session: BreakSession?
+    /// Expressions shown at each break.
+    private(set) var watches: [String] = []
+    /// The step that an empty line repeats at a break.
+    var lastStep: LuaDebugger.Resume?
+
+    init(_ repl: REPL) { self.repl = repl }
+
+    private var breakpoints: LuaDebugger { repl.host.debugger.core }
+
+    // MARK: Breaks
+
+    var canLook: Bool { repl.canRead }
+
+    func look(at stop: ScriptBreak) -> LuaDebugger.Resume {
+        let session = BreakSession(repl, stop)
+        self.session = session
+        defer { self.session = nil }
+        repl.readAtBreak(session)
+        switch stop.ending {
+        case .timeIsUp: repl.print("the break ends: the handler's time is up\n", toStandardError: true)
+        case .eventWaits: repl.print("the break ends: the next event waits\n", toStandardError: true)
+        case .interrupted, .ended, nil: break
+        }
+        return session.resume ?? .goOn
+    }
+
+    func show(message: String) { repl.print(message + "\n") }
+
+    // MARK: Commands
+
+    /// Performs a command of the debugger outside of a break.
+    func perform(_ name: String, _ argument: String, then end: @escaping () -> Void) {
+        switch name {
+        case "break": setBreakpoint(argument)
+        case "debug": return debug(argument, then: end)
+        case "watch": watch(argument)
+        default: repl.complain("no script stands at a break: :break and :debug make one, and breakpoint() in a script")
+        }
+        end()
+    }
+
+    /// `:debug`: breaks at the first line of an entry.
+    private func debug(_ entry: String, then end: @escaping () -> Void) {
+        guard canLook, !entry.isEmpty else {
+            repl.complain(canLook ? ":debug needs an entry: `:debug report(items)`" : ":debug needs a terminal")
+            return end()
+        }
+        breakpoints.breakAtNextLine()
+        repl.run(entry, timed: false) { [breakpoints] in
+            breakpoints.cancelStep()
+            end()
+        }
+    }
+
+    /// `:watch`: an expression that is shown at each break.
+    func watch(_ expression: String) {
+        switch expression {
+        case "": repl.page(watches.isEmpty ? "nothing is watched\n" : watches.map { "  \($0)\n" }.joined())
+        case "off": watches = []
+        default: if !watches.contains(expression) { watches.append(expression) }
+        }
+    }
+
+    /// `:break`: lists, sets and removes breakpoints.
+    ///
+    /// - Parameters:
+    ///   - text: what follows the command.
+    ///   - chunk: that of a line without a file.
+    func setBreakpoint(_ text: String, chunk: String? = nil) {
+        guard let command = BreakpointCommand(text, current: chunk) else {
+            return repl.complain(
+                ":break takes FILE:LINE [if CONDITION], off N, off all, error, error all or error off")
+        }
+        switch command {
+        case .list: list()
+        case .set(let path, let line, let condition):
+            guard repl.isInputTerminal else { return repl.complain(":break needs a terminal") }
+            let wanted = LuaBreakpoint(path: path, line: line, condition: condition)
+            guard let added = repl.host.debugger.add(wanted) else {
+                return repl.complain("\(path) has no code from line \(line) on")
+            }
+            repl.print("breakpoint \(added.number): \(Self.text(added))\n")
+        case .remove(let number?):
+            if !breakpoints.remove(number) { repl.complain("there is no breakpoint \(number); :break lists them") }
+        case .remove(nil): breakpoints.removeAll()
+        case .errors(let errors):
+            breakpoints.errors = errors
+            repl.print(Self.text(errors) + "\n")
+        }
+    }
+
+    private func list() {
+        var lines = breakpoints.breakpoints.map {
+            "  \($0.number)  \(Self.text($0)) · \($0.hits.counted("hit"))\n"
+        }
+        if breakpoints.errors != .none { lines.append("  \(Self.text(breakpoints.errors))\n") }
+        repl.page(lines.isEmpty ? "no breakpoints\n" : lines.joined())
+    }
+
+    private static func text(_ breakpoint: LuaBreakpoint) -> String {
+        "\(breakpoint.path):\(breakpoint.line)" + (breakpoint.condition.map { " if \($0)" } ?? "")
+    }
+
+    private static func text(_ errors: LuaDebugger.Errors) -> String {
+        switch errors {
+        case .none: "errors do not break"
+        case .uncaught: "errors break that nothing catches"
+        case .all: "all errors break"
+        }
+    }
+}

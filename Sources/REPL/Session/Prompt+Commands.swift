@@ -1,0 +1,257 @@
+import Application
+import Images
+import Items
+import LineEditor
+import Lua
+import PropertyList
+import Scripting
+import Wording
+
+/// The prompt's commands.
+extension Prompt {
+    /// Performs a command, and calls `end` at its end, possibly before this returns.
+    func perform(_ command: CommandLine, then end: @escaping () -> Void) {
+        guard let known = Command.named(command.name) else {
+            let hint = NearestNames.hint(for: command.name, among: Command.all.map(\.name))
+            complain("unknown command ':\(command.name)'\(hint); :help lists them")
+            return end()
+        }
+        let rest = command.rest
+        // A line with further text is not this command.
+        guard rest.isEmpty || !known.arguments.isEmpty else {
+            complain("':\(known.name)' takes nothing behind it")
+            return end()
+        }
+        switch known.name {
+        case "time" where !rest.isEmpty: return run(rest, timed: true, then: end)
+        case "profile": return profile(rest, then: end)
+        case "bench": return bench(rest, then: end)
+        case "edit": return edit(rest, then: end)
+        case "save": return save(rest, then: end)
+        case "load": return load(rest, then: end)
+        case "undo": return undo(then: end)
+        case "redo": return history("redo", "done again", "nothing to redo", then: end)
+        case "history" where !rest.isEmpty || record.entries.isEmpty:
+            return request(TerminalRequest(kind: .history, argument: rest), then: end)
+        case "img": return draw(rest, then: end)
+        case let name where known.isOfDebugger:
+            guard let debugger = (self as? REPL)?.debugger else {
+                complain("':\(name)' is for the prompt of the host itself: breaks are shown there")
+                return end()
+            }
+            return debugger.perform(name, rest, then: end)
+        case "help": help(rest)
+        case "tutorial": teach(rest)
+        case "time": toggleTime()
+        case "hooks": page(hooksTable)
+        case "errors": showErrors()
+        case "history": page(record.listing)
+        case "out": setFormat(rest)
+        case "columns": chooseColumns(rest)
+        case "doctor": page(doctor.text)
+        case "quit": leave()
+        default: complain("':\(known.name)' is not done here")
+        }
+        end()
+    }
+
+    /// A request whose answer ends the command.
+    private func request(_ request: TerminalRequest, then end: @escaping () -> Void) {
+        self.request(request) { [self] answer in
+            if !answer.isDone { hasFailed = true }
+            end()
+        }
+    }
+
+    /// Runs Lua code of the prompt's own, and gives its values, or nil after showing its error.
+    private func run(code: String, then completion: @escaping ([LuaValue]?) -> Void) {
+        do throws(LuaError) {
+            let chunk = try host.state.load(
+                Array(code.utf8), name: "=(prompt)", environment: evaluator.scope.environment)
+            run(chunk, isEntry: false) { [self] result in
+                guard host.exitCode == nil else { return completion(nil) }
+                switch result {
+                case .success(let values): completion(values)
+                case .failure(let error):
+                    report(error)
+                    completion(nil)
+                }
+            }
+        } catch {
+            report(error)
+            completion(nil)
+        }
+    }
+
+    // MARK: Help
+
+    private func help(_ subject: String) {
+        guard subject.isEmpty else { return answer(HelpQuestion("?" + subject)) }
+        var text = "Commands, completed by Tab like everything else:\n\n" + Command.table(Command.general)
+        text += "\n  ?name, name?   what is known of a name\n"
+        text += "  ??name         the source of a function, or all help that speaks of a word\n"
+        text += "  _  _3  _err    the last result, that of entry 3, the last error\n"
+        text += "  full(x)        a value whole, however long\n"
+        text += "\nhelp() lists what scripts can use.\n"
+        _ = show(help: text)
+    }
+
+    func answer(_ question: HelpQuestion?) {
+        guard let question, !question.subject.isEmpty else {
+            _ = show(help: host.helpOverview)
+            return
+        }
+        let texts = HelpText(host, functions)
+        let subject = question.subject
+        if question.wantsSource {
+            let lua = LuaText(subject)
+            let resolver = ExpressionResolver(
+                host, locals: evaluator.scope.locals, lua: lua, before: lua.tokens.count)
+            if case .value(let value) = resolver.expression(endingAt: lua.tokens.count - 1),
+                let source = texts.source(value)
+            {
+                return page(source)
+            }
+        }
+        // Two marks: its source, or else all names and descriptions that mention it.
+        if question.wantsSource, let found = texts.search(subject) {
+            _ = show(help: found)
+            return
+        }
+        if let found = texts.text(subject, locals: evaluator.scope.locals) ?? texts.search(subject) {
+            _ = show(help: found)
+            return
+        }
+        let names = host.state.declarations.all.flatMap { [$0.name] + $0.memberNames } + ErrorCodes.all
+        complain("nothing is known of \(subject)\(NearestNames.hint(for: subject, among: names))")
+    }
+
+    // MARK: Entries
+
+    private func toggleTime() {
+        showsTime.toggle()
+        print(showsTime ? "every entry's time is shown\n" : "times are no longer shown\n")
+    }
+
+    private func edit(_ argument: String, then end: @escaping () -> Void) {
+        let entry = record.entry(Int(argument))
+        guard argument.isEmpty || entry != nil else {
+            complain("there is no entry \(argument); :history lists them")
+            return end()
+        }
+        request(TerminalRequest(kind: .edit, text: entry?.text ?? ""), then: end)
+    }
+
+    private func save(_ name: String, then end: @escaping () -> Void) {
+        let count = record.entries.count { $0.hasWorked }
+        request(TerminalRequest(kind: .save, argument: name, text: record.script(), count: count), then: end)
+    }
+
+    private func load(_ name: String, then end: @escaping () -> Void) {
+        request(TerminalRequest(kind: .load, argument: name)) { [self] answer in
+            guard answer.isDone else {
+                hasFailed = true
+                return end()
+            }
+            // The line stays, so that line numbers match the file.
+            let text = answer.text.hasPrefix("#") ? "--" + answer.text.dropFirst() : answer.text
+            let start = MonotonicTime.now()
+            evaluator.begin(text, name: name, number: nil) { [self] function, completion in
+                run(function, isEntry: false, completion: completion)
+            } completion: { [self] result in
+                guard host.exitCode == nil else { return end() }
+                switch result {
+                case .success(let values):
+                    page(printer.printed(values, seconds: MonotonicTime.now().seconds(since: start)))
+                case .failure(let error): report(error)
+                }
+                end()
+            }
+        }
+    }
+
+    /// Asks before an undo of more than a person would do again by hand.
+    private func undo(then end: @escaping () -> Void) {
+        let undo = { [self] in history("undo", "undone", "nothing to undo", then: end) }
+        guard let tally = host.items.undoTally, tally.count > 1000 else { return undo() }
+        let question = "Take back: \(ChangeNotice.text(tally))? [y]es, [n]o: "
+        request(TerminalRequest(kind: .confirm, text: question)) { [self] answer in
+            if answer.isDone { return undo() }
+            print("nothing was taken back\n")
+            end()
+        }
+    }
+
+    private func history(_ verb: String, _ done: String, _ nothing: String, then end: @escaping () -> Void) {
+        changes = ChangeNotice()
+        run(code: "return require('cubby').items:\(verb)()") { [self] values in
+            defer { end() }
+            guard let values else { return }
+            guard values.first?.isTruthy ?? false else { return print(nothing + "\n") }
+            // An item's picture changes without a field.
+            let text = ChangeNotice.text(changes.history)
+            print(text.isEmpty ? "\(done): what an item has beside its fields\n" : "\(done): \(text)\n")
+        }
+    }
+
+    private func setFormat(_ argument: String) {
+        guard !argument.isEmpty else { return print("results are shown as \(printer.format.rawValue)\n") }
+        guard let format = OutputFormat(rawValue: argument) else {
+            let names = OutputFormat.allCases.map(\.rawValue)
+            return complain(
+                "':out \(argument)' is none of \(names.joined(separator: ", "))\(NearestNames.hint(for: argument, among: names))"
+            )
+        }
+        printer.format = format
+    }
+
+    // MARK: The application
+
+    private var doctor: Doctor {
+        Doctor(
+            host: host, printer: printer, isEditing: isEditing, settings: settings, environment: environment)
+    }
+
+    private var hooksTable: String {
+        let hooks = host.handlerStatistics
+        guard !hooks.isEmpty else { return "no handlers\n" }
+        func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded()))" }
+        var table = TextTable(columns: printer.columns)
+        table.add(.init(title: "event", cells: hooks.map(\.event)))
+        table.add(.init(title: "handler", cells: hooks.map { TextTable.cut($0.title, to: 40) }))
+        table.add(.init(title: "calls", cells: hooks.map { String($0.calls) }, isNumber: true))
+        table.add(.init(title: "errors", cells: hooks.map { String($0.failures) }, isNumber: true))
+        table.add(.init(title: "max ms", cells: hooks.map { milliseconds($0.longest) }, isNumber: true))
+        table.add(.init(title: "priority", cells: hooks.map { String($0.priority) }, isNumber: true))
+        table.add(.init(title: "group", cells: hooks.map { $0.group ?? "" }))
+        table.add(.init(title: "", cells: hooks.map { $0.isPaused ? "paused" : "" }))
+        return table.lines.joined(separator: "\n") + "\n"
+    }
+
+    private func showErrors() {
+        seenFailures = host.handlerFailureCount
+        let failures = host.handlerFailures
+        guard !failures.isEmpty else { return print("no errors of handlers or timers\n") }
+        page(failures.map { "\($0.title): \($0.message)\n" }.joined())
+    }
+
+    private func draw(_ argument: String, then end: @escaping () -> Void) {
+        run(code: argument.isEmpty ? "return _" : "return \(argument)") { [self] values in
+            if let values { draw(values.first ?? .nil) }
+            end()
+        }
+    }
+
+    private func draw(_ value: LuaValue) {
+        switch host.inspect(value) {
+        case .image(let image): show(image)
+        case .item(let item):
+            guard let key = try? item.itemKey, let images = try? host.images.images(forKey: key),
+                let first = images.first
+            else { return complain("the item has no image") }
+            show(first)
+            if images.count > 1 { print("the first of \(images.count) images\n") }
+        default: complain(":img takes an item or an image, got \(value.typeName.withArticle)")
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Application
+import Glibc
+import LineEditor
+import Scripting
+import Wording
+
+/// Reads entries, and hands them over.
+extension REPL {
+    func beginEntry() {
+        guard host.exitCode == nil else { return }
+        let prompts = PromptText(host: host)
+        let prompt =
+            !isInputTerminal
+            ? "" : debugger.session?.prompt ?? prompts.prompt(errors: host.handlerFailureCount - seenFailures)
+        let continuation = isInputTerminal ? prompts.continuation() : ""
+        // A user-defined prompt may have ended the application.
+        guard host.exitCode == nil else { return }
+        guard isEditing else { return perform(plain.begin(prompt: prompt, continuation: continuation)) }
+        guard host.pollTerminal() != .background else { return pause() }
+        do { try mode.enter() } catch { return host.terminate(cause: .sighup, explicitly: false) }
+        askTerminal()
+        let text = nextText
+        nextText = ""
+        perform(editor.begin(prompt: prompt, continuation: continuation, text: text))
+        guard !typedAhead.isEmpty else { return }
+        let typed = typedAhead
+        typedAhead = []
+        perform(editor.feed(typed))
+    }
+
+    /// Once, at the first prompt: the answers come among the keys, long before the first picture.
+    private func askTerminal() {
+        guard !hasAskedTerminal, printer.pictures?.graphics != nil else { return }
+        hasAskedTerminal = true
+        put(TerminalCapabilities.questions(environment: Environment.value))
+    }
+
+    func waitWithKeys() {
+        escapeTimer?.cancel()
+        hasLeft = false
+        guard isEditing, terminal.presence != .background else { return }
+        try? mode.run()
+    }
+
+    func leaveEditing() {
+        escapeTimer?.cancel()
+        focusTimer?.cancel()
+        takeUpTimer?.cancel()
+        if let pagerScreen { put(pagerScreen.hide()) }
+        mode.leave()
+        hasLeft = true
+    }
+
+    /// In the background input is not read; it resumes in the foreground.
+    func pause() { watch?.events = [] }
+
+    func readable(_ ready: ReadyEvents) {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        let count = read(STDIN_FILENO, &buffer, buffer.count)
+        guard count > 0 else {
+            switch InputEnd.classify(count: count, code: errno, ready: ready, presence: terminal.presence) {
+            case .endOfInput: perform(isEditing ? [.endOfInput] : plain.end())
+            case .hangUp, .failure: host.terminate(cause: .sighup, explicitly: false)
+            case .inBackground: pause()
+            case .notYet: break
+            }
+            return
+        }
+        perform(isEditing ? editor.feed(buffer[..<count]) : plain.feed(buffer[..<count]))
+        guard isEditing, editor.isWaiting else { return }
+        escapeTimer?.cancel()
+        escapeTimer = host.loop.after(0.04) { [unowned self] in perform(editor.flush()) }
+    }
+
+    func perform(_ outcomes: [Outcome]) {
+        for outcome in outcomes {
+            switch outcome {
+            case .write(let bytes): put(bytes)
+            case .submitted(let text): submitted(text)
+            case .interrupt: break
+            case .endOfInput:
+                if isEditing { put(Array("\n".utf8)) }
+                if let session = debugger.session { return session.end() }
+                leaveEditing()
+                host.terminate(cause: .eof, explicitly: true)
+            case .suspend: suspend()
+            case .focus(let hasFocus):
+                // Terminals repeat focus reports, and tmux reports both at once when panes change.
+                focusTimer?.cancel()
+                focusTimer = host.loop.after(0.15) { [unowned self] in
+                    host.handle(hasFocus ? .focusIn : .focusOut, cause: .focus)
+                }
+            case .report(let report):
+                printer.pictures?.capabilities.take(report)
+                if let background = printer.pictures?.capabilities.background { settings.background = background }
+            }
+        }
+    }
+
+    func interrupted() {
+        if isRunningEntry {
+            isInterrupted = true
+        } else {
+            perform(isEditing ? editor.press(.control("c")) : plain.interrupt())
+        }
+    }
+
+    /// The palette and the editor's options; a line that is being edited is drawn again.
+    func settingsChanged() {
+        editor.options = settings.editing
+        guard palette != settings.palette else { return }
+        palette = settings.palette
+        editor.palette = palette
+        if isEditing, mode.isEntered { perform(editor.interruptedBy(output: [])) }
+    }
+
+    func resized() {
+        guard let size = TerminalSize(descriptor: STDOUT_FILENO) else { return }
+        printer.columns = size.columns
+        printer.rows = size.rows
+        printer.pictures?.size = size
+        if isEditing { perform(editor.resize(columns: size.columns, rows: size.rows)) }
+        if let pagerScreen { put(pagerScreen.resize(columns: size.columns, rows: size.rows)) }
+    }
+
+    private func submitted(_ text: String) {
+        waitWithKeys()
+        let session = debugger.session
+        if text.trimmed.isEmpty, session == nil { return beginEntry() }
+        if isEditing, editor.history.accepts(text) { try? historyFile.append(text) }
+        pause()
+        isRunningEntry = true
+        isInterrupted = false
+        others.isQuiet = true
+        followOwner()
+        // Nothing of the host's own prompt outlasts this call.
+        if let session { session.perform(entry: text) } else { perform(entry: text) {} }
+        isRunningEntry = false
+        if session?.isOver ?? false { return }
+        watch?.events = .readable
+        beginEntry()
+        others.isQuiet = false
+    }
+}

@@ -1,0 +1,19 @@
+import Lua
+
+/// `breakpoint`: a break that the script asks for.
+enum BreakpointFunction {
+    static func install(in host: ScriptHost) {
+        let declaration = LuaFunctionDeclaration(
+            "breakpoint", [],
+            "Breaks here, so that variables can be examined; at the prompt, `:help` then lists the commands of a break. Without a prompt or a debugger the script goes on, and the log has one warning for the line.",
+            example: "local total = 40 breakpoint() return total")
+        host.state.setGlobal(declaration) { [unowned host] call in
+            if host.debugger.canBreak {
+                host.debugger.core.breakNow(call)
+            } else {
+                host.debugger.passOver(call.place(ofLevel: 1) ?? "?")
+            }
+            return call.returnsNothing()
+        }
+    }
+}

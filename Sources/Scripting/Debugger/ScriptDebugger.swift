@@ -1,0 +1,75 @@
+import Application
+import Files
+import Logging
+package import Lua
+
+/// The debugger of a host: breakpoints, and the way of a break to the user.
+package final class ScriptDebugger {
+    /// Seconds for a condition or a watch.
+    package static let evaluationLimit = 1.0
+
+    /// Breakpoints and steps.
+    package let core: LuaDebugger
+    /// What shows breaks; without one, nothing breaks.
+    package weak var frontEnd: (any DebuggerFrontEnd)?
+    private unowned let host: ScriptHost
+    /// The break at which a script stands.
+    private var current: ScriptBreak?
+    /// The calls of `breakpoint()` that were passed over, each logged once.
+    private var passedOver: Set<String> = []
+
+    init(_ host: ScriptHost) {
+        self.host = host
+        core = host.state.debugger
+        core.onBreak = { [unowned self] stop in broke(stop) }
+        core.onMessage = { [unowned self] text, _ in frontEnd?.show(message: text) }
+        core.evaluate = { [unowned host] function, arguments in
+            let scheduler = host.scheduler
+            return scheduler.standStill(timeRunsOn: host.lifeCycle.isHandling) {
+                scheduler.finish(
+                    scheduler.start(function, arguments, seconds: Self.evaluationLimit, generation: 0))
+            }
+        }
+    }
+
+    /// Whether a break would be shown. Entries of attached prompts do not break: their prompt is not this one.
+    var canBreak: Bool {
+        current == nil && host.exitCode == nil && host.scheduler.entry == nil && frontEnd?.canLook ?? false
+    }
+
+    /// Tells once of each `breakpoint()` that nobody looks at.
+    func passOver(_ place: String) {
+        guard current == nil, passedOver.insert(place).inserted else { return }
+        let name = place.drop { $0 == "@" || $0 == "=" }
+        host.logger.warning("breakpoint() in \(name) is passed over: there is no prompt, and no debugger")
+    }
+
+    /// Sets a breakpoint, at the next line with code where the text is known: of a chunk that has run, or of a file.
+    ///
+    /// - Returns: it, with its number and line; nil when no code follows its line.
+    package func add(_ breakpoint: LuaBreakpoint) -> LuaBreakpoint? {
+        let path = breakpoint.path
+        let text =
+            host.sources.text { LuaDebugger.isPath(path, of: $0) }
+            ?? (try? PosixFileLayer().contents(of: path, limit: 16 << 20)).map { String(decoding: $0, as: UTF8.self) }
+        let lines = text.flatMap { text -> [Int]? in
+            let chunk = String(decoding: ScriptHost.withoutShebang(Array(text.utf8)), as: UTF8.self)
+            return try? host.state.loadEntry(chunk, name: "=(lines)", environment: nil).codeLines
+        }
+        return core.add(breakpoint, lines: lines?.isEmpty ?? true ? nil : lines)
+    }
+
+    private func broke(_ stop: LuaBreak) -> LuaDebugger.Resume {
+        guard canBreak, let frontEnd else { return .goOn }
+        // As before a wait: what the script has done is safe while the user looks.
+        host.commit()
+        host.output.flush()
+        let isInLifeCycle = host.lifeCycle.isHandling
+        let deadlines = [host.scheduler.nearestDeadline, host.lifeCycle.backgroundDeadline].compactMap { $0 }
+        let shown = ScriptBreak(host, stop, deadline: isInLifeCycle ? deadlines.min() : nil)
+        current = shown
+        defer { current = nil }
+        let resume = host.scheduler.standStill(timeRunsOn: isInLifeCycle) { frontEnd.look(at: shown) }
+        return shown.decision(resume)
+    }
+}

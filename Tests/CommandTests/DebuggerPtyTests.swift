@@ -1,0 +1,167 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The debugger as a person uses it, through a real terminal.
+@Suite("The debugger in a terminal", .serialized, .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
+struct DebuggerPtyTests {
+    let program: Program
+
+    init() throws {
+        program = try Program()
+        try program.scratch.write(Self.script, to: "main.lua")
+    }
+
+    private static let script = """
+        local rate = 0.2
+
+        function discount(order)
+          local part = order.total * rate
+          return order.total - part
+        end
+
+        function all(orders)
+          local sum = 0
+          for _, order in ipairs(orders) do
+            sum = sum + discount(order)
+          end
+          return sum
+        end
+        """
+
+    /// The prompt behind the mark of a new line, unlike a comparison.
+    private static let prompt = "   > "
+
+    private func prompt(_ options: String = "") throws -> PseudoTerminal {
+        let shell = try program.shell()
+        try shell.startPrompt("--no-color \(options)")
+        return shell
+    }
+
+    /// Types lines, and waits after each for its texts, which it does not hold itself.
+    private func talk(_ shell: PseudoTerminal, _ exchanges: (typed: String, texts: [String])...) throws {
+        for exchange in exchanges {
+            try shell.sendLine(exchange.typed)
+            for text in exchange.texts { try shell.expect(text) }
+        }
+    }
+
+    @Test("a breakpoint, the variables, an assignment, steps, and on")
+    func session() throws {
+        let shell = try prompt("-i main.lua")
+        try talk(
+            shell,
+            (":break main.lua:4 if order.total > 50", ["breakpoint 1: main.lua:4 if order.total > 50", Self.prompt]),
+            (
+                "print(all{ { total = 10 }, { total = 100 } })",
+                [
+                    "breakpoint 1 · main.lua:4 in discount", "  3 | function discount(order)",
+                    "→ 4 |   local part = order.total * rate", "main.lua:4> ",
+                ]
+            ),
+            (":locals", ["order = { total = 100 }", "main.lua:4> "]),
+            (":upvalues", ["rate = 0.2", "main.lua:4> "]), ("rate = 0.5", ["main.lua:4> "]),
+            (":next", ["→ 5 |   return order.total - part", "main.lua:5> "]),
+            ("part, order.total", ["50.0", "100", "main.lua:5> "]),
+            (":up", ["→ 11 |     sum = sum + discount(order)", "main.lua:11> "]),
+            ("sum", ["8.0", "main.lua:11> "]), (":down", ["main.lua:5> "]),
+            (":where", ["→ 0  main.lua:5 in discount", "1  main.lua:11 in all", "2  [1]:1", "main.lua:5> "]),
+            // An empty line repeats the step.
+            ("", ["main.lua:10> "]), ("", ["main.lua:12> "]))
+        // A variable of the function is the first candidate.
+        try shell.send("or\t")
+        try shell.expect("orders")
+        try shell.send(control: "u")
+        try talk(
+            shell, (":continue", ["\n58.0", Self.prompt]),
+            (":break", ["main.lua:4 if order.total > 50 · 1 hit", Self.prompt]), (":break off 1", [Self.prompt]),
+            (":break", ["no breakpoints", Self.prompt]), (":next", ["no script stands at a break", Self.prompt]))
+    }
+
+    @Test("an entry from its first line, a watch, and Ctrl-C")
+    func debug() throws {
+        let shell = try prompt("-i main.lua")
+        try talk(
+            shell, (":watch order and order.total", [Self.prompt]),
+            (":debug all{ { total = 10 } }", ["step · [1]:1", "order and order.total", "[1]:1> "]),
+            (":step", ["main.lua:9> "]), (":s", ["main.lua:10> "]), ("", ["main.lua:11> "]),
+            ("", ["order and order.total = 10", "main.lua:4> "]),
+            (":watch (function() while true do end end)()", ["time is up", "main.lua:4> "]),
+            (":out", ["main.lua:10> "]))
+        // Ctrl-C drops a line that is being typed, and only then stops the script.
+        try shell.send("1 + 1")
+        try shell.expect("1 + 1")
+        try shell.send(control: "c")
+        try shell.expect("main.lua:10> ")
+        try shell.send(control: "c")
+        try shell.expect("interrupted")
+        try talk(shell, ("1 + 1", ["\n2"]))
+    }
+
+    @Test("an error breaks where it is raised")
+    func error() throws {
+        let shell = try prompt("-i main.lua")
+        try talk(
+            shell, (":break error", ["errors break that nothing catches", Self.prompt]),
+            (
+                "all{ { total = {} } }",
+                ["error: main.lua:4: attempt to perform arithmetic on a table value", "main.lua:4> "]
+            ), ("order.total", ["\n{}", "main.lua:4> "]))
+        try shell.send(control: "d")
+        try shell.expect("stack traceback")
+        try shell.expect("> ")
+    }
+
+    @Test("a timer breaks while a line is typed, which is there again")
+    func timer() throws {
+        let shell = try prompt()
+        try talk(shell, ("timer.after(1, function() breakpoint() end)", ["Timer(", Self.prompt]))
+        try shell.send("1 + 41")
+        try shell.expect("breakpoint() · [1]:1 in function <[1]:1> · the timer after 1.0 s")
+        try shell.expect("[1]:1> ")
+        try talk(shell, (":continue", ["> 1 + 41"]), ("", ["\n42"]))
+    }
+
+    @Test("Ctrl-Z at a break saves and stops; after fg the break is there; SIGTERM ends")
+    func home() throws {
+        let shell = try prompt()
+        try talk(
+            shell, ("items:createItem{ name = 'Lamp' } local word = 'at hand' breakpoint()", ["[1]:1> "]))
+        try shell.send(control: "z")
+        try shell.expect("Saved all of the Items")
+        try shell.waitForStop()
+        #expect(program.isSaved)
+        try talk(shell, ("fg", ["[1]:1> "]), ("word", ["\"at hand\"", "[1]:1> "]))
+        let process = try shell.waitForProcess(named: "cubby")
+        kill(process, SIGTERM)
+        try shell.waitForEnd(of: process)
+    }
+
+    @Test("a breakpoint in didEnterBackground: the break ends with its time, and the items are saved")
+    func background() throws {
+        let shell = try prompt()
+        try talk(
+            shell,
+            (
+                "app:on('didEnterBackground', function() items:createItem{ name = 'late' } breakpoint() end)",
+                ["Hook(", Self.prompt]
+            ))
+        try shell.send(control: "z")
+        try shell.expect("breakpoint() · [1]:1")
+        try shell.expect("the break ends: the handler's time is up", timeout: 20)
+        try shell.expect("Saved all of the Items")
+        try shell.waitForStop()
+        #expect(program.isSaved)
+        #expect(try program.itemCount() == "1")
+        try talk(shell, ("fg", ["> "]), ("1 + 1", ["\n2"]))
+    }
+
+    @Test("without a terminal nothing waits")
+    func piped() throws {
+        let output = try program("-e", "breakpoint() print('went on')")
+        #expect(output.stdout == "went on\n" && output.stderr.contains("breakpoint() in "))
+        let piped = try program(input: "breakpoint()\nprint('went on')\n")
+        #expect(piped.stdout == "went on\n")
+    }
+}

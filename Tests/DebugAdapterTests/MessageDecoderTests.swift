@@ -1,0 +1,85 @@
+import TestSupport
+import Testing
+
+@testable import DebugAdapter
+
+@Suite("The framing of the Debug Adapter Protocol")
+struct MessageDecoderTests {
+    /// The contents of some bytes, or the problem.
+    private func decode(_ bytes: [UInt8], step: Int) -> Result<[String], MessageDecoder.Problem> {
+        var decoder = MessageDecoder()
+        var contents: [String] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            decoder.append(rest.prefix(step))
+            rest = rest.dropFirst(step)
+            do throws(MessageDecoder.Problem) {
+                while let content = try decoder.next() { contents.append(String(decoding: content, as: UTF8.self)) }
+            } catch {
+                return .failure(error)
+            }
+        }
+        return .success(contents)
+    }
+
+    @Test(
+        "whole messages, split anywhere",
+        arguments: [
+            ("", []),
+            ("Content-Length: 2\r\n\r\n{}", ["{}"]),
+            ("content-length:2\r\n\r\n{}Content-Length: 0002\r\n\r\n[]", ["{}", "[]"]),
+            ("X-Other: 1\r\nContent-Length: 3\r\nContent-Type: json\r\n\r\n\r\n1", ["\r\n1"]),
+            ("Content-Length: 0\r\n\r\nContent-Length: 1\r\n\r\nx", ["", "x"]),
+            ("Content-Length: 9\r\n\r\n{}", []),
+        ] as [(String, [String])])
+    func whole(_ text: String, _ contents: [String]) {
+        for step in [1, 2, 7, 1000] { #expect(decode(Array(text.utf8), step: step) == .success(contents)) }
+    }
+
+    @Test(
+        "bytes that are no message",
+        arguments: [
+            ("GET / HTTP/1.1\r\n\r\n", .badHeader),
+            ("\r\n\r\n", .badHeader),
+            ("Content-Type: x\r\n\r\n", .badHeader),
+            ("Content-Length: \r\n\r\n", .badHeader),
+            ("Content-Length: -1\r\n\r\n", .badHeader),
+            ("Content-Length: +1\r\n\r\n", .badHeader),
+            ("Content-Length: 1x\r\n\r\n", .badHeader),
+            ("Content-Length: ٣\r\n\r\n", .badHeader),
+            ("Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx", .badHeader),
+            ("Content-Length: 8388609\r\n\r\n", .longContent),
+            ("Content-Length: 99999999999999999999999999\r\n\r\n", .longContent),
+            ("\u{0}\u{1}\u{2}\r\n\r\n", .badHeader),
+        ] as [(String, MessageDecoder.Problem)])
+    func malformed(_ text: String, _ problem: MessageDecoder.Problem) {
+        for step in [1, 1000] { #expect(decode(Array(text.utf8), step: step) == .failure(problem)) }
+    }
+
+    @Test("a header without an end, and one of the greatest length")
+    func headers() {
+        let endless = [UInt8](repeating: 0x41, count: MessageDecoder.headerLimit)
+        #expect(decode(endless, step: 1000) == .failure(.longHeader))
+        let rest = Array("\r\nContent-Length: 1\r\n\r\nx".utf8)
+        let longest = Array("X:".utf8) + endless.dropLast(2 + rest.count - 1) + rest
+        #expect(decode(longest, step: 4096) == .success(["x"]))
+    }
+
+    @Test("any bytes end in messages or in a problem")
+    func fuzz() {
+        var random = TestGenerator(seed: 23)
+        let seeds = [
+            "Content-Length: 2\r\n\r\n{}", "Content-Length: 30\r\nX: y\r\n\r\n", "{\"seq\":1,\"type\":\"request\"}",
+            "\r\n\r\n",
+        ].map { Array($0.utf8) }
+        for _ in 0..<2000 {
+            var bytes: [UInt8] = []
+            for _ in 0..<random.number(6) { bytes += seeds[random.number(seeds.count)] }
+            for _ in 0..<random.number(4) where !bytes.isEmpty {
+                bytes[random.number(bytes.count)] = UInt8(truncatingIfNeeded: random.next())
+            }
+            let whole = decode(bytes, step: 1 << 20)
+            #expect(decode(bytes, step: 1 + random.number(5)) == whole)
+        }
+    }
+}

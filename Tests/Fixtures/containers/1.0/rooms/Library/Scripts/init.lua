@@ -1,0 +1,1 @@
+launches = 1

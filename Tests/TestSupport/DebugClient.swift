@@ -1,0 +1,210 @@
+import Foundation
+public import Glibc
+
+/// A client of the Debug Adapter Protocol over a connection: it asks, and keeps the events that come meanwhile.
+public final class DebugClient {
+    public typealias Object = [String: Any]
+
+    private let input: Int32
+    private let output: Int32
+    private var bytes: [UInt8] = []
+    private var sequence = 0
+    private var responses: [Int: Object] = [:]
+    /// The events that nobody has waited for yet, oldest first.
+    public private(set) var events: [Object] = []
+    /// The process, of a client that has started one.
+    public let process: pid_t?
+
+    /// Speaks over two descriptors, or one, which this object closes.
+    public init(input: Int32, output: Int32, process: pid_t? = nil) {
+        (self.input, self.output, self.process) = (input, output, process)
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Starts an adapter, and speaks with it on its standard streams.
+    public convenience init(
+        _ command: String, _ arguments: [String], environment: [String: String], directory: String
+    ) throws {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw TestFailure("no pair of sockets")
+        }
+        let pid = try Spawn.start(
+            command, arguments, environment: environment, directory: directory,
+            actions: [.duplicate(ends[1], to: 0), .duplicate(ends[1], to: 1)])
+        Glibc.close(ends[1])
+        self.init(input: ends[0], output: ends[0], process: pid)
+    }
+
+    deinit {
+        leave()
+        if let process {
+            kill(process, SIGKILL)
+            var status: Int32 = 0
+            waitpid(process, &status, 0)
+        }
+    }
+
+    private var isOpen = true
+
+    /// Vanishes without a word.
+    public func leave() {
+        guard isOpen else { return }
+        isOpen = false
+        Glibc.close(input)
+        if output != input { Glibc.close(output) }
+    }
+
+    // MARK: Messages
+
+    /// Sends a request.
+    ///
+    /// - Returns: its number.
+    @discardableResult
+    public func send(_ command: String, _ arguments: Object = [:]) throws -> Int {
+        sequence += 1
+        let message: Object = ["seq": sequence, "type": "request", "command": command, "arguments": arguments]
+        let content = try JSONSerialization.data(withJSONObject: message)
+        try send(bytes: Array("Content-Length: \(content.count)\r\n\r\n".utf8) + content)
+        return sequence
+    }
+
+    public func send(bytes: [UInt8]) throws {
+        guard write(output, bytes, bytes.count) == bytes.count else { throw TestFailure("the adapter has gone") }
+    }
+
+    /// The response to a request.
+    public func response(to number: Int) throws -> Object {
+        while responses[number] == nil { try receive() }
+        return responses.removeValue(forKey: number) ?? [:]
+    }
+
+    /// Asks, and gives the body of a response that tells of success.
+    @discardableResult
+    public func ask(_ command: String, _ arguments: Object = [:]) throws -> Object {
+        let response = try response(to: send(command, arguments))
+        guard response["success"] as? Bool == true else {
+            throw TestFailure("\(command): \(response["message"] ?? "no reason")")
+        }
+        return response["body"] as? Object ?? [:]
+    }
+
+    /// Asks for what is refused.
+    ///
+    /// - Returns: the reason.
+    public func refusal(_ command: String, _ arguments: Object = [:]) throws -> String {
+        let response = try response(to: send(command, arguments))
+        guard response["success"] as? Bool == false else { throw TestFailure("\(command) was done") }
+        return response["message"] as? String ?? ""
+    }
+
+    /// The body of the next event of a name.
+    @discardableResult
+    public func wait(for name: String) throws -> Object {
+        while true {
+            if let index = events.firstIndex(where: { $0["event"] as? String == name }) {
+                return events.remove(at: index)["body"] as? Object ?? [:]
+            }
+            try receive()
+        }
+    }
+
+    /// Reads until the adapter ends the connection.
+    public func waitForEnd() throws {
+        do { while true { try receive() } } catch is EndOfConnection {}
+    }
+
+    private struct EndOfConnection: Error {}
+
+    private func receive() throws {
+        while true {
+            if let message = try next() {
+                if let number = message["request_seq"] as? Int {
+                    responses[number] = message
+                } else {
+                    events.append(message)
+                }
+                return
+            }
+            var ready = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
+            guard poll(&ready, 1, Int32(30_000 * Project.patience)) > 0 else {
+                throw TestFailure("no message from the adapter; events: \(events)")
+            }
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            let count = read(input, &buffer, buffer.count)
+            guard count > 0 else { throw EndOfConnection() }
+            bytes += buffer[..<count]
+        }
+    }
+
+    private func next() throws -> Object? {
+        let data = Data(bytes)
+        guard let end = data.range(of: Data("\r\n\r\n".utf8)) else { return nil }
+        let header = String(decoding: data[..<end.lowerBound], as: UTF8.self)
+        guard header.hasPrefix("Content-Length: "), let count = Int(header.dropFirst(16)) else {
+            throw TestFailure("no header: \(header)")
+        }
+        guard data.count - end.upperBound >= count else { return nil }
+        let content = data[end.upperBound..<end.upperBound + count]
+        bytes.removeFirst(end.upperBound + count)
+        guard let message = try JSONSerialization.jsonObject(with: content) as? Object else {
+            throw TestFailure("no object: \(String(decoding: content, as: UTF8.self))")
+        }
+        return message
+    }
+}
+
+extension DebugClient {
+    /// Greets the adapter, launches or attaches, sets breakpoints, and ends the configuration.
+    ///
+    /// - Returns: the lines of the breakpoints, as the adapter has set them.
+    @discardableResult
+    public func begin(
+        _ request: String = "launch", _ arguments: Object = [:], breakpoints: [Object] = [], in path: String = "",
+        filters: [String] = []
+    ) throws -> [Int] {
+        try ask("initialize", ["adapterID": "cubby", "linesStartAt1": true, "pathFormat": "path"])
+        let launch = try send(request, arguments)
+        try wait(for: "initialized")
+        var lines: [Int] = []
+        if !breakpoints.isEmpty {
+            let set = try ask("setBreakpoints", ["source": ["path": path], "breakpoints": breakpoints])
+            lines = (set["breakpoints"] as? [Object] ?? []).map { $0["line"] as? Int ?? 0 }
+        }
+        try ask("setExceptionBreakpoints", ["filters": filters])
+        try ask("configurationDone")
+        guard try response(to: launch)["success"] as? Bool == true else { throw TestFailure("\(request) was refused") }
+        return lines
+    }
+
+    /// Waits for a break.
+    ///
+    /// - Returns: its reason and the innermost frame.
+    public func stopped() throws -> (reason: String, frame: Object) {
+        let reason = try wait(for: "stopped")["reason"] as? String ?? ""
+        let frames = try ask("stackTrace", ["threadId": 1])["stackFrames"] as? [Object] ?? []
+        return (reason, frames.first { ($0["line"] as? Int ?? 0) > 0 } ?? [:])
+    }
+
+    /// The variables of a number, by their names.
+    public func variables(_ reference: Any?, _ more: Object = [:]) throws -> [String: Object] {
+        let found =
+            try ask(
+                "variables", ["variablesReference": reference ?? 0].merging(more) { $1 })["variables"] as? [Object]
+        return Dictionary((found ?? []).map { ($0["name"] as? String ?? "", $0) }) { first, _ in first }
+    }
+
+    /// The variables of a scope of a frame.
+    public func scope(_ name: String, of frame: Object) throws -> (reference: Any?, variables: [String: Object]) {
+        let scopes = try ask("scopes", ["frameId": frame["id"] ?? 0])["scopes"] as? [Object] ?? []
+        let reference = scopes.first { $0["name"] as? String == name }?["variablesReference"]
+        return (reference, try variables(reference))
+    }
+
+    /// What an expression is in a frame.
+    public func evaluate(_ text: String, _ frame: Object = [:], context: String = "repl") throws -> String? {
+        var arguments: Object = ["expression": text, "context": context]
+        arguments["frameId"] = frame["id"]
+        return try ask("evaluate", arguments)["result"] as? String
+    }
+}
