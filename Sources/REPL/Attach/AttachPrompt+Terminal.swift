@@ -66,6 +66,8 @@ extension AttachPrompt {
             if count < 0, errno == EINTR || errno == EAGAIN { return }
             return perform(isEditing ? [.endOfInput] : plain.end())
         }
+        // Keys can come before the signal of a new size; the entry that they end fits the new one.
+        resized()
         if isPaging {
             if bytes[..<count].contains(0x1A) { return suspend() }
             return connection.send(AttachMessage(.keys, Array(bytes[..<count])))

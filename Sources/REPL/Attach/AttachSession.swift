@@ -92,7 +92,7 @@ final class AttachSession: Prompt, CommitListener {
     private func work() {
         isScheduled = false
         if inbox.isClosed { return end() }
-        if let screen = inbox.takeLatest(.screen).flatMap(AttachScreen.init) { take(screen) }
+        takeScreen()
         // A prompt that does not read gets no further drawings.
         if let pager, outbox.isEmpty, let keys = inbox.takeKeys() { pager.take(keys) }
         if let question = inbox.takeLatest(.question).flatMap(AttachQuestion.init) { complete(question) }
@@ -104,6 +104,8 @@ final class AttachSession: Prompt, CommitListener {
             switch request {
             case .hello(let bytes): greet(bytes)
             case .entry(let text, let number):
+                // A new size that was sent before this entry may have come since.
+                takeScreen()
                 if number <= inbox.lastInterrupted { refuse(1, "interrupted") } else { begin(text, number) }
             case .overflow(let count):
                 refuse(
@@ -131,6 +133,10 @@ final class AttachSession: Prompt, CommitListener {
         host.items.addCommitObserver(sessionChanges)
         outbox.send(AttachMessage(.banner, AttachBanner(Banner.attached(host)).json))
         sendNames()
+    }
+
+    private func takeScreen() {
+        if let screen = inbox.takeLatest(.screen).flatMap(AttachScreen.init) { take(screen) }
     }
 
     private func take(_ screen: AttachScreen) {

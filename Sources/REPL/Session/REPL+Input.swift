@@ -66,6 +66,12 @@ extension REPL {
             }
             return
         }
+        // Keys can come before the signal of a new size; the entry that they end fits the new one.
+        if let size = TerminalSize(descriptor: STDOUT_FILENO),
+            (size.columns, size.rows) != (screen.columns, screen.rows)
+        {
+            resized()
+        }
         perform(isEditing ? editor.feed(buffer[..<count]) : plain.feed(buffer[..<count]))
         guard isEditing, editor.isWaiting else { return }
         escapeTimer?.cancel()
