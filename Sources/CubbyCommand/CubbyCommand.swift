@@ -104,7 +104,7 @@ struct CubbyCommand: ParsableCommand {
 
     /// Accepts `cubby --read-only run FILE` like `cubby run --read-only FILE`: options may precede the word.
     private static func subcommandFirst(_ words: [String], _ start: StartCommand) -> [String]? {
-        guard start.options.code.isEmpty, let word = start.arguments.first,
+        guard start.code.isEmpty, let word = start.arguments.first,
             commandsOfHosts.contains(where: { $0.configuration.commandName == word })
         else { return nil }
         let position = words.count - start.arguments.count

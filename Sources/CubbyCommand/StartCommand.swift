@@ -9,13 +9,19 @@ struct StartCommand: ParsableCommand {
         commandName: "start", _superCommandName: CubbyCommand.name,
         abstract: "The prompt, a script, or a chunk (this is what runs without a command).")
 
-    @OptionGroup var options: StartOptions
+    @OptionGroup var host: HostOptions
+
+    @Option(.code) var code: [String] = []
+
+    @Option(.modules) var modules: [String] = []
+
+    @Flag(.staysAtPrompt) var staysAtPrompt = false
 
     @Argument(parsing: .captureForPassthrough, help: "A script and its arguments.", completion: .file())
     var arguments: [String] = []
 
     func validate() throws {
-        guard options.code.isEmpty, let first = arguments.first, first != "-" else { return }
+        guard code.isEmpty, let first = arguments.first, first != "-" else { return }
         if first.hasPrefix("-") {
             let name = String(first.prefix { $0 != "=" })
             throw ValidationError(
@@ -39,8 +45,8 @@ struct StartCommand: ParsableCommand {
     func run() throws {
         let source: ScriptSession.Source
         var arguments = arguments
-        if !options.code.isEmpty {
-            source = .chunks(options.code)
+        if !code.isEmpty {
+            source = .chunks(code)
         } else if let file = arguments.first {
             source = .file(file)
             arguments.removeFirst()
@@ -48,8 +54,8 @@ struct StartCommand: ParsableCommand {
             source = isatty(STDIN_FILENO) == 1 ? .prompt : .file("-")
         }
         try ScriptSession(
-            options.host, source: source, arguments: arguments, modules: options.modules,
-            staysAtPrompt: options.staysAtPrompt
+            host, source: source, arguments: arguments, modules: modules,
+            staysAtPrompt: staysAtPrompt
         ).run()
     }
 }

@@ -1,5 +1,5 @@
 /// The formats of property lists.
-public enum PropertyListFormat: Sendable, Hashable, CaseIterable {
+public enum PropertyListFormat: String, Sendable, CaseIterable {
     /// Apple's binary form, `bplist00`.
     case binary
     /// The XML form of version 1.0.

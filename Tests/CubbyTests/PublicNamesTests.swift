@@ -102,7 +102,7 @@ import Testing
     // Items, ItemArchive, ColumnEngine
     static let stores: [Any.Type] = [
         AttachmentProblem.self, ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self,
-        (any DocumentPersistence).self, Durability.self, (any FilePersistence).self, ForeignFields.self,
+        (any DocumentPersistence).self, Durability.self, ForeignFields.self,
         HistoryLimits.self, Item.self, ItemAggregateFunction.self, ItemAttachments.self, ItemChange.self,
         ItemCommit.Entry.self,
         (any ItemCommitObserver).self, ItemCursor.self, ItemField.self, ItemFieldDescription.self,

@@ -19,7 +19,7 @@ package struct ConfigurationFile {
         identity = try? ContainerIdentity(container)
         self.container = RealPath.ofExistingPart(of: container.path)
         let digest = SHA256.text(SHA256.digest(Array(self.container.utf8)))
-        path = PathText.join(folder, PathText.name(of: self.container) + "-" + digest.prefix(16) + ".plist")
+        path = PathText.join(folder, PathText.name(of: self.container) + "-" + String(digest.prefix(16)) + ".plist")
         if (folder + "/").hasPrefix(self.container + "/") { throw .inContainer(path: folder) }
     }
 

@@ -22,7 +22,7 @@ public final class EventLoop {
     private var timers = TimerQueue()
     private var wallClock: WallClock?
     private var replies: [UInt64: (any Sendable) -> Void] = [:]
-    private var notices: [UInt64: (notifier: EventNotifier, handler: () -> Void)] = [:]
+    private var notices: [(number: UInt64, notifier: EventNotifier, handler: () -> Void)] = []
     private var lastReply: UInt64 = 0
     /// Posts that were taken and not yet handled. A handler may run a script: what lies behind it here is still seen
     /// between two of the script's instructions.
@@ -118,13 +118,13 @@ public final class EventLoop {
     public func notifier(_ handler: @escaping () -> Void) -> EventNotifier {
         lastReply &+= 1
         let notifier = EventNotifier(poster: poster, number: lastReply)
-        notices[lastReply] = (notifier, handler)
+        notices.append((lastReply, notifier, handler))
         return notifier
     }
 
     /// Unregisters a notifier: its handler is no longer called.
     public func forget(_ notifier: EventNotifier) {
-        notices = notices.filter { $0.value.notifier !== notifier }
+        notices.removeAll { $0.notifier === notifier }
     }
 
     /// Whether a timer or a reply is outstanding.
@@ -166,7 +166,7 @@ public final class EventLoop {
             case .signal(let signal): onSignal?(signal)
             case .reply(let number, let value): replies.removeValue(forKey: number)?(value)
             case .notice(let number):
-                guard let notice = notices[number] else { continue }
+                guard let notice = notices.first(where: { $0.number == number }) else { continue }
                 notice.notifier.acknowledge()
                 notice.handler()
             case .wake: break

@@ -9,8 +9,6 @@ public protocol DocumentPersistence: ItemPersistence {
     /// Whether the document has more of its items than fields hold, so that a copy has to remember its source.
     var holdsMoreThanFields: Bool { get }
 
-    /// Whether there is a document, or is to be one.
-    var keepsDocument: Bool { get }
     /// Whether the document can be replaced at the moment.
     var canReplace: Bool { get }
 
@@ -33,7 +31,7 @@ public protocol DocumentPersistence: ItemPersistence {
 extension DocumentPersistence {
     public var isJournalLong: Bool { false }
     public var holdsMoreThanFields: Bool { false }
-    public var keepsDocument: Bool { true }
+    public var document: (any DocumentPersistence)? { self }
     public var canReplace: Bool { true }
 }
 

@@ -1,8 +1,8 @@
 /// Where a store's items are kept: the boundary between a store and what outlives it.
 ///
 /// The store hands over each commit's changes and the revision that they follow; the persistence gives back the
-/// collection's next revision. A persistence of another kind than a log of changes adopts ``DocumentPersistence`` or
-/// ``FilePersistence`` as well. One thread calls it, the store's.
+/// collection's next revision. A persistence that is more than a log of changes adopts ``DocumentPersistence`` or
+/// ``RemotePersistence`` as well. One thread calls it, the store's.
 public protocol ItemPersistence: AnyObject {
     /// Whether nothing may be appended or replaced.
     var isReadOnly: Bool { get }
@@ -25,4 +25,18 @@ public protocol ItemPersistence: AnyObject {
 
     /// Makes sure that what was appended survives a power cut.
     func synchronize() throws(StoreError)
+
+    /// The persistence itself, where it keeps a document; none by default.
+    var document: (any DocumentPersistence)? { get }
+    /// The persistence itself, where other hosts change its collection, too; none by default.
+    var remote: (any RemotePersistence)? { get }
+    /// The absolute paths of its files in the container, which scripts neither read nor write; none by default. They need
+    /// not exist yet.
+    var closedPaths: [String] { get }
+}
+
+extension ItemPersistence {
+    public var document: (any DocumentPersistence)? { nil }
+    public var remote: (any RemotePersistence)? { nil }
+    public var closedPaths: [String] { [] }
 }

@@ -108,6 +108,10 @@ public protocol RemotePersistence: ItemPersistence {
     func endKeptCommits(_ commits: [KeptCommit]) throws(StoreError)
 }
 
+extension RemotePersistence {
+    public var remote: (any RemotePersistence)? { self }
+}
+
 /// What became of a commit that was sent.
 public enum RemoteOutcome: Sendable, Hashable {
     /// It is the collection's revision of this number.

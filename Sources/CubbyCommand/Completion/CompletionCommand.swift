@@ -1,18 +1,24 @@
 import Application
 import ArgumentParser
 
-/// The declarations that the shells' completions are made from: those of ``CubbyCommand``, and the options of the
-/// command that runs without a word.
+/// The declarations from which the shells' completions are made: those of ``CubbyCommand``, and the options of a run
+/// without a subcommand.
 struct CompletionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: CubbyCommand.name, version: ProgramVersion.text,
         subcommands: CubbyCommand.configuration.subcommands)
 
-    @OptionGroup var start: StartOptions
+    @OptionGroup var host: HostOptions
+
+    @Option(.code) var code: [String] = []
+
+    @Option(.modules) var modules: [String] = []
+
+    @Flag(.staysAtPrompt) var staysAtPrompt = false
 
     private static let scriptOption = "--generate-completion-script"
 
-    /// Whether a shell, or who sets one up, asks.
+    /// Whether a shell's completions or their script are requested.
     static func isRequested(_ words: [String]) -> Bool {
         guard let first = words.first else { return false }
         return first == "---completion" || first.hasPrefix(scriptOption)
@@ -27,7 +33,7 @@ struct CompletionCommand: ParsableCommand {
         main(words)
     }
 
-    /// The library's script, with files where a command's name may stand, since a script runs without a word.
+    /// The library's script, extended by files in the place of a subcommand, since a script runs without one.
     private static func script(for shell: CompletionShell) -> String {
         let script = completionScript(for: shell)
         switch shell {
@@ -44,8 +50,8 @@ struct CompletionCommand: ParsableCommand {
         }
     }
 
-    /// Candidates are taken as they are: bash's `compgen` would run what stands in `$(…)` in the name of a field, and takes
-    /// quotes within a quoted word for the shell's.
+    /// Candidates are used literally: bash's `compgen` would run the code of `$(…)` in the name of a field, and
+    /// interprets quotes within a quoted word.
     private static let bashAddition = #"""
         __cubby_add_completions() {
             local completion

@@ -13,6 +13,6 @@ package enum DisplayPath {
         while home.count > 1, home.hasSuffix("/") { home.removeLast() }
         guard home != "/" else { return path }
         if path == home { return "~" }
-        return path.hasPrefix(home + "/") ? "~" + path.dropFirst(home.count) : path
+        return path.hasPrefix(home + "/") ? "~" + String(path.dropFirst(home.count)) : path
     }
 }

@@ -39,15 +39,16 @@ package enum PathText {
     ///   - base: an absolute folder, for a relative path.
     /// - Returns: an absolute path without a slash at its end.
     package static func absolute(_ path: String, from base: String) -> String {
-        var kept: [Substring] = []
-        for part in (path.hasPrefix("/") ? path : join(base, path)).split(separator: "/") {
-            switch part {
-            case ".": continue
-            case "..": _ = kept.popLast()
-            default: kept.append(part)
-            }
+        var kept: [Substring.UTF8View] = []
+        for part in (path.hasPrefix("/") ? path : join(base, path)).utf8.split(separator: UInt8(ascii: "/")) {
+            if part.elementsEqual(".".utf8) { continue }
+            if part.elementsEqual("..".utf8) { _ = kept.popLast() } else { kept.append(part) }
         }
-        return "/" + kept.joined(separator: "/")
+        if kept.isEmpty { return "/" }
+        return kept.reduce(into: "") { text, part in
+            text.append("/")
+            text.append(contentsOf: Substring(part))
+        }
     }
 
     private static func trimmingSlashes(_ path: String) -> String {

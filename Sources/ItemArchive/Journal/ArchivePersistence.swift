@@ -5,7 +5,7 @@ public import Files
 ///
 /// Who opens the folder to write owns it: a second persistence there, in this process or in another, is refused until the
 /// first is gone. `docs/journal.md` specifies the files and what each crash leaves behind.
-public final class ArchivePersistence: DocumentPersistence, FilePersistence {
+public final class ArchivePersistence: DocumentPersistence {
     public let isReadOnly: Bool
     /// The path of the archive.
     public let path: String

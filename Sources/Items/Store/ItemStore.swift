@@ -100,8 +100,8 @@ public final class ItemStore {
 
     private init(persistence: any ItemPersistence, durability: Durability) {
         self.persistence = persistence
-        document = (persistence as? any DocumentPersistence).flatMap { $0.keepsDocument ? $0 : nil }
-        remote = persistence as? any RemotePersistence
+        document = persistence.document
+        remote = persistence.remote
         self.durability = durability
         isReadOnly = persistence.isReadOnly
         // Weak: a persistence may hold the columns.

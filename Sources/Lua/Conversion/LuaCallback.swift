@@ -2,13 +2,16 @@
 ///
 /// A call throws the error that the function raises, and an error for a result of another type. It retains the
 /// function.
-public struct LuaCallback<Result: LuaRepresentable, each Argument: LuaRepresentable>: LuaRepresentable {
+public struct LuaCallback<Result, each Argument> {
     /// The Lua function.
     public let function: LuaFunction
 
     /// A callback of a function.
     public init(_ function: LuaFunction) { self.function = function }
+}
 
+// An extension's conformance, for the start's sake: as that of ``LuaEither``.
+extension LuaCallback: LuaRepresentable where Result: LuaRepresentable, repeat each Argument: LuaRepresentable {
     /// Calls the function and converts its first result.
     public func callAsFunction(_ argument: repeat each Argument) throws -> Result {
         var arguments: [LuaValue] = []
@@ -21,10 +24,10 @@ public struct LuaCallback<Result: LuaRepresentable, each Argument: LuaRepresenta
     }
 
     public static var luaType: LuaType {
-        var names: [String] = []
-        for type in repeat (each Argument).self { names.append(type.luaType.name) }
+        var names = ""
+        for type in repeat (each Argument).self { names += (names.isEmpty ? "" : ", ") + type.luaType.name }
         let result = Result.self == LuaNothing.self ? "" : " → \(Result.luaType.name)"
-        return .callback("(\(names.joined(separator: ", ")))\(result)")
+        return .callback("(\(names))\(result)")
     }
 
     public init(lua value: LuaValue) throws(LuaMismatch) { self.init(try LuaFunction(lua: value)) }
@@ -45,7 +48,7 @@ public struct LuaNothing: LuaRepresentable {
 }
 
 /// All remaining arguments, as the last parameter of a function, or any number of results.
-public struct LuaVariadic<Element: LuaRepresentable>: LuaRepresentable, Sequence {
+public struct LuaVariadic<Element>: Sequence {
     /// The arguments, in order.
     public let values: [Element]
 
@@ -55,7 +58,10 @@ public struct LuaVariadic<Element: LuaRepresentable>: LuaRepresentable, Sequence
 
     @inlinable
     public func makeIterator() -> IndexingIterator<[Element]> { values.makeIterator() }
+}
 
+// An extension's conformance, for the start's sake: as that of ``LuaEither``.
+extension LuaVariadic: LuaRepresentable where Element: LuaRepresentable {
     public static var luaType: LuaType { .variadic(Element.luaType) }
 
     public init(lua value: LuaValue) throws(LuaMismatch) { self.init(try [Element](lua: value)) }

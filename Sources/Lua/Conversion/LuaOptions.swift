@@ -12,7 +12,7 @@
 ///
 /// module.function("export", ["path", "options"], "Writes a page.") { (path: String, options: Format) in … }
 /// ```
-public protocol LuaOptions: LuaRepresentable {
+public protocol LuaOptions: LuaRepresentable, SendableMetatype {
     /// The defaults.
     init()
 
@@ -21,7 +21,7 @@ public protocol LuaOptions: LuaRepresentable {
 }
 
 extension LuaOptions {
-    public static var luaType: LuaType { .optional(.options(luaOptions.map(\.declaration))) }
+    public static var luaType: LuaType { .optional(.options(LuaFields(madeBy: { luaOptions.map { $0.declaration } }))) }
 
     public init(lua value: LuaValue) throws(LuaMismatch) {
         self.init()

@@ -25,6 +25,7 @@ extension LuaRepresentable where Self: CaseIterable {
 
 /// An enum of texts, without a look at each case.
 extension LuaRepresentable where Self: CaseIterable & RawRepresentable<String> {
+    public static var luaType: LuaType { .choice(allCases.map { $0.rawValue }) }
     public init(lua value: LuaValue) throws(LuaMismatch) { self = try Self.find(value, Self.init(rawValue:)) }
     public func luaValue(in state: LuaState) -> LuaValue { .text(rawValue) }
 }

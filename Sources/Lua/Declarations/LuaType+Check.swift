@@ -32,7 +32,7 @@ extension LuaType {
             if words.contains(where: { $0.utf8.count == length && $0.utf8.elementsEqual(bytes) }) { return nil }
             let word = String(decoding: bytes, as: UTF8.self)
             return "\(name) expected, got \"\(word)\"\(NearestNames.hint(for: word, among: words))"
-        case .options(let options) where type == .table: return Self.mismatch(of: options, at: index, on: L)
+        case .options(let options) where type == .table: return Self.mismatch(of: options.all, at: index, on: L)
         case .union(let types):
             if type == .table, let options = types.first(where: { if case .options = $0 { true } else { false } }) {
                 return options.mismatch(at: index, on: L)

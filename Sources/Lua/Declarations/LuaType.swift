@@ -27,9 +27,9 @@ public indirect enum LuaType: Sendable, Equatable {
     /// One of these words.
     case choice([String])
     /// A table of named options; an unknown name is an error.
-    case options([LuaParameter])
+    case options(LuaFields)
     /// A table with these fields, and a name for editors. An argument may have other fields as well.
-    case record(String, [LuaParameter])
+    case record(String, LuaFields)
     /// A value of one of several types.
     case union([LuaType])
     /// A value of this type, or nil.

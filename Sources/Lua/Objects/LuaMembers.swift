@@ -7,27 +7,35 @@ public protocol LuaMember<Object> {
     func declare(in cls: LuaClass<Object>)
 }
 
-/// Collects the members of a class.
+/// Collects the members of a class. Inlinable, so that arrays of a class's members are not generic where it is declared.
 @resultBuilder
 public enum LuaMembers<Object: AnyObject> {
     /// A member.
+    @inlinable
     public static func buildExpression<Member: LuaMember>(
         _ member: Member
     ) -> [any LuaMember<Object>] where Member.Object == Object { [member] }
 
     /// Members in order.
+    @inlinable
     public static func buildBlock(_ members: [any LuaMember<Object>]...) -> [any LuaMember<Object>] {
-        members.flatMap(\.self)
+        buildArray(members)
     }
 
     /// Members under a condition.
+    @inlinable
     public static func buildOptional(_ members: [any LuaMember<Object>]?) -> [any LuaMember<Object>] { members ?? [] }
     /// Members of one branch.
+    @inlinable
     public static func buildEither(first: [any LuaMember<Object>]) -> [any LuaMember<Object>] { first }
     /// Members of the other branch.
+    @inlinable
     public static func buildEither(second: [any LuaMember<Object>]) -> [any LuaMember<Object>] { second }
     /// Members made in a loop.
+    @inlinable
     public static func buildArray(_ members: [[any LuaMember<Object>]]) -> [any LuaMember<Object>] {
-        members.flatMap(\.self)
+        var all: [any LuaMember<Object>] = []
+        for part in members { all.append(contentsOf: part) }
+        return all
     }
 }

@@ -5,7 +5,7 @@ extension EventDeclaration {
     /// The events of the item store.
     static let itemEvents: [EventDeclaration] = {
         let item = LuaParameter("item", .object("Item"), "which item")
-        let change = [
+        let change: LuaFields = [
             LuaParameter("kind", .choice(ItemChange.Kind.allCases.map(\.rawValue)), "what happened"),
             LuaParameter("itemKey", .text, "the item's key"),
             LuaParameter("name", .text, "the item's name, as the commit left it"),

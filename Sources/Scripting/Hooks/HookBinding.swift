@@ -54,7 +54,7 @@ struct HookBinding {
             "willSave", Hook.Options(id: "host.save", priority: 90, description: "the host saves the items"), nil)
     }
 
-    private static let statistics = [
+    private static let statistics: LuaFields = [
         LuaParameter("calls", .integer, "how often it was called"),
         LuaParameter("errors", .integer, "how often it failed"),
         LuaParameter("total_ms", .number, "milliseconds of all calls"),
@@ -62,7 +62,7 @@ struct HookBinding {
         LuaParameter("last_error", .optional(.text), "the message of the latest failure"),
     ]
 
-    private static let failure = [
+    private static let failure: LuaFields = [
         LuaParameter("hook", .text, "which handler or timer"), LuaParameter("event", .text, "the event's name"),
         LuaParameter("message", .text, "what happened"),
         LuaParameter("traceback", .optional(.text), "where, and how it came there"),

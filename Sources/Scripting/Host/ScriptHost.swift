@@ -162,7 +162,7 @@ public final class ScriptHost {
         } else {
             persistence = try options.persistence(opened)
         }
-        for path in (persistence as? any FilePersistence)?.closedPaths ?? [] { fence.close(path) }
+        for path in persistence.closedPaths { fence.close(path) }
         socket = try Self.makeSocket(options, logger)
         service = options.handlesSignals ? ServiceManager() : ServiceManager(environment: { _ in nil })
         memoryPressure = options.handlesSignals ? MemoryPressureSource.find() : nil

@@ -44,7 +44,7 @@ extension LuaType {
     /// The options of an options table, also within an optional or a union.
     var options: [LuaParameter]? {
         switch self {
-        case .options(let options): options
+        case .options(let options): options.all
         case .optional(let inner): inner.options
         case .union(let types): types.lazy.compactMap(\.options).first
         default: nil
@@ -54,7 +54,7 @@ extension LuaType {
     /// The name and the fields of a record, also within another type.
     var record: (name: String, fields: [LuaParameter])? {
         switch self {
-        case .record(let name, let fields): (name, fields)
+        case .record(let name, let fields): (name, fields.all)
         case .optional(let inner), .array(let inner), .variadic(let inner): inner.record
         case .union(let types): types.lazy.compactMap(\.record).first
         default: nil

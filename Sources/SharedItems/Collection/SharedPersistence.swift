@@ -7,7 +7,7 @@ import PropertyList
 ///
 /// A commit is one call of a function of the server, which orders the commits of a collection by one row. Commits of others
 /// come as notifications; a look at the log stands behind them. One thread owns it.
-public final class SharedPersistence: RemotePersistence, DocumentPersistence, FilePersistence {
+public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     /// Where the collection is.
     public let address: SharedAddress
     /// The name that other hosts see.

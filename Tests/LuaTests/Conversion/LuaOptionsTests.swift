@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Lua
@@ -65,12 +66,38 @@ import Testing
     func declaration() throws {
         let function = try #require(state.declarations["m"]?.functions.first)
         #expect(function.signature() == "page(path, [page]) → string")
-        let expected: [LuaParameter] = [
+        let expected: LuaFields = [
             LuaParameter("title", .text, "the page's"),
             LuaParameter("format", .choice(["plain", "rich"]), "plain if not given"),
             LuaParameter("width", .integer, "in pixels"),
         ]
         #expect(function.parameters.last?.type == .optional(.options(expected)))
+    }
+
+    struct Rare: LuaOptions {
+        static let makings = Mutex(0)
+        var depth = 1
+
+        static var luaOptions: [LuaOption<Rare>] {
+            makings.withLock { $0 += 1 }
+            return [LuaOption("depth", \.depth, doc: "how deep")]
+        }
+    }
+
+    @Test("the options are made when a call, help or completion asks for them, once for the declaration")
+    func laziness() throws {
+        let module = LuaModule("rare", "Functions.", in: state)
+        module.function("dig", ["options": "how"], "Digs.") { (options: Rare) in options.depth }
+        state.globals["rare"] = .table(module.table)
+        #expect(Rare.makings.withLock { $0 } == 0)
+        #expect(try show("rare.dig()") == "1")
+        #expect(Rare.makings.withLock { $0 } == 0)
+        let type = try #require(state.declarations["rare"]?.functions.first?.parameters.first?.type)
+        guard case .optional(.options(let fields)) = type else { throw LuaMismatch("no options: \(type)") }
+        #expect(fields.map(\.name) == ["depth"] && fields.count == 1 && fields == fields)
+        #expect(Rare.makings.withLock { $0 } == 1)
+        #expect(try show("rare.dig({ depth = 3 })") == "3")
+        #expect(throws: LuaError.self) { try show("rare.dig({ dept = 3 })") }
     }
 
     @Test("a struct without a call")

@@ -67,7 +67,7 @@ private final class Shared<Value>: @unchecked Sendable {
 }
 
 /// Keeps nothing, and says that it had files.
-private final class OwnFiles: FilePersistence {
+private final class OwnFiles: ItemPersistence {
     let closedPaths: [String]
     let isReadOnly = false
 

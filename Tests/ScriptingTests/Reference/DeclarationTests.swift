@@ -102,7 +102,7 @@ struct DeclarationTests {
 
     private static func options(of type: LuaType) -> [LuaParameter] {
         switch type {
-        case .options(let options), .record(_, let options): options
+        case .options(let options), .record(_, let options): options.all
         case .optional(let inner), .variadic(let inner), .array(let inner): options(of: inner)
         case .union(let types): types.flatMap(options)
         default: []

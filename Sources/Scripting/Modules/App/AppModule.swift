@@ -55,11 +55,12 @@ enum AppModule {
     }
 
     /// Cocoa's names, each a function of the application.
-    private static let delegateMethods = LifeCycleCallback.allCases.flatMap { callback in
-        [callback.applicationSelector, callback.sceneSelector].compactMap { $0 }.map { selector in
-            LuaParameter(selector, .optional(.callback("(app: app)")), "called at `\(callback.rawValue)`")
-        }
-    }
+    private static let delegateMethods = LuaFields(
+        LifeCycleCallback.allCases.flatMap { callback in
+            [callback.applicationSelector, callback.sceneSelector].compactMap { $0 }.map { selector in
+                LuaParameter(selector, .optional(.callback("(app: app)")), "called at `\(callback.rawValue)`")
+            }
+        })
 
     /// Simulated events: Home, return, interruptions, the lock and memory warnings.
     private static func simulations(_ cls: LuaClass<ScriptApplication>) {

@@ -13,7 +13,7 @@ final class ConflictValue {
 
 /// Commits of this host that could not follow what another host of a shared collection did.
 enum ConflictBinding {
-    private static let change = [
+    private static let change: LuaFields = [
         LuaParameter("kind", .text, "insert, update, remove or move"),
         LuaParameter("itemKey", .text, "the item's key"), LuaParameter("name", .text, "the item's name"),
         LuaParameter("field", .optional(.text), "the field of an update"),

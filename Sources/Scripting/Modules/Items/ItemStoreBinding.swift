@@ -28,7 +28,7 @@ enum ItemStoreBinding {
         }
     }
 
-    private static let fields = [
+    private static let fields: LuaFields = [
         LuaParameter("name", .optional(.text), "what it is"),
         LuaParameter("serialNumber", .optional(.text), "its serial number"),
         LuaParameter("valueInDollars", .optional(.integer), "what it is worth, in whole dollars"),
@@ -49,7 +49,7 @@ enum ItemStoreBinding {
         }
     }
 
-    private static let diff: [LuaParameter] = {
+    private static let diff: LuaFields = {
         let brief = [
             LuaParameter("itemKey", .optional(.text), "the item's key"), LuaParameter("name", .text, "the item's name"),
         ]
@@ -61,10 +61,12 @@ enum ItemStoreBinding {
             LuaParameter("from", .integer, "its position before"), LuaParameter("to", .integer, "its position after"),
         ]
         return [
-            LuaParameter("inserted", .array(.record("diff.item", brief)), "items that would be new"),
-            LuaParameter("removed", .array(.record("diff.item", brief)), "items that would go"),
-            LuaParameter("updated", .array(.record("diff.update", brief + update)), "fields that would change"),
-            LuaParameter("moved", .array(.record("diff.move", brief + move)), "items that would have another place"),
+            LuaParameter("inserted", .array(.record("diff.item", LuaFields(brief))), "items that would be new"),
+            LuaParameter("removed", .array(.record("diff.item", LuaFields(brief))), "items that would go"),
+            LuaParameter(
+                "updated", .array(.record("diff.update", LuaFields(brief + update))), "fields that would change"),
+            LuaParameter(
+                "moved", .array(.record("diff.move", LuaFields(brief + move))), "items that would have another place"),
         ]
     }()
 

@@ -7,7 +7,7 @@ enum DateChange {
     /// The units that are moments apart, in seconds.
     private static let durations: [(name: String, seconds: Int)] = [("hours", 3600), ("minutes", 60)]
 
-    static let parameters = [
+    static let parameters: LuaFields = [
         LuaParameter("years", .integer, "the month and the day stay; the last of the month where it lacks the day"),
         LuaParameter("months", .integer, "likewise"), LuaParameter("weeks", .integer, "seven days"),
         LuaParameter("days", .integer, "the time of day stays, whatever clocks do"),

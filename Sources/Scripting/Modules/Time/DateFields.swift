@@ -16,11 +16,12 @@ enum DateFields {
     ]
 
     /// The parts that `date{…}` takes.
-    static let parameters = fields.map { LuaParameter($0.name, $0.type, $0.documentation + $0.asArgument) }
+    static let parameters = LuaFields(
+        fields.map { LuaParameter($0.name, $0.type, $0.documentation + $0.asArgument) })
 
     /// What `d:inZone(…)` gives.
     static let record = LuaType.record(
-        "DateParts", fields.map { LuaParameter($0.name, $0.type, $0.documentation) })
+        "DateParts", LuaFields(fields.map { LuaParameter($0.name, $0.type, $0.documentation) }))
 
     /// The moment of a table's parts.
     static func date(of table: LuaTable, _ clock: LocalClock) throws(LuaMismatch) -> DateValue {

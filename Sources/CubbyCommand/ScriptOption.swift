@@ -1,0 +1,39 @@
+import ArgumentParser
+
+/// An option of `cubby` without a command's name, beside those of the host: ``StartCommand`` and ``CompletionCommand``
+/// have them. They are no option group, since the library's look at a group would take a twentieth of each start.
+struct ScriptOption {
+    let name: NameSpecification
+    let parsing: ArrayParsingStrategy
+    private(set) var help: ArgumentHelp
+
+    private init(
+        _ letter: Character, parsing: ArrayParsingStrategy = .singleValue, _ help: String, value: String? = nil
+    ) {
+        name = .customShort(letter)
+        self.parsing = parsing
+        self.help = ArgumentHelp(stringLiteral: help)
+        self.help.valueName = value
+    }
+
+    static let code = ScriptOption(
+        "e", parsing: .unconditionalSingleValue,
+        "Run a chunk, or show an expression's values; several run one after the other.", value: "code")
+    static let modules = ScriptOption(
+        "l", "First require a module, from this folder, too, as a global of its name.", value: "module")
+    static let staysAtPrompt = ScriptOption("i", "A prompt after the script.")
+}
+
+extension Option<[String]> {
+    /// An option that may be repeated.
+    init(wrappedValue: [String], _ option: ScriptOption) {
+        self.init(wrappedValue: wrappedValue, name: option.name, parsing: option.parsing, help: option.help)
+    }
+}
+
+extension Flag<Bool> {
+    /// An option without a value.
+    init(wrappedValue: Bool, _ option: ScriptOption) {
+        self.init(wrappedValue: wrappedValue, name: option.name, help: option.help)
+    }
+}
