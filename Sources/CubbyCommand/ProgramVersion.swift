@@ -2,14 +2,13 @@ import CPlatform
 import Lua
 import Scripting
 
-/// What `cubby --version` writes: `cubby 1.0.0 (1a2b3c4d5e6f, Swift 6.3.1, Lua 5.4.4)`.
+/// The line of `cubby --version`: `cubby 1.0.0 (1a2b3c4d5e6f), Swift 6.3.1, Lua 5.4.4`.
 enum ProgramVersion {
     static var text: String { "\(CubbyCommand.name) \(number)" }
 
     /// The version without the name.
     static var number: String {
         let build = String(cString: cubby_build())
-        let origin = build.isEmpty ? "development build" : build
-        return "\(CubbyVersion.string) (\(origin), \(LuaRelease.name))"
+        return "\(CubbyVersion.string) \(build.isEmpty ? "(development build)" : build), \(LuaRelease.name)"
     }
 }

@@ -188,14 +188,14 @@ embed_libraries() {
   fi
 }
 
-# Prints what `cubby --version` says of a build: the commit, with a + where the sources differ from it, and the compiler.
+# Prints the build's part of `cubby --version`: the commit, with a + where the sources differ from it, and the compiler.
 describe_build() {
   local commit compiler
   commit=$(git -C "$root" rev-parse --short=12 HEAD 2>/dev/null) || commit=unknown
   [[ -z $(git -C "$root" status --porcelain -- Package.swift Sources 2>/dev/null) ]] || commit+=+
   compiler=$(swift --version 2>/dev/null)
   [[ $compiler =~ 'Swift version '([0-9.]+) ]] || true
-  printf '%s, Swift %s' "$commit" "${BASH_REMATCH[1]:-unknown}"
+  printf '(%s), Swift %s' "$commit" "${BASH_REMATCH[1]:-unknown}"
 }
 
 compile_release() {
