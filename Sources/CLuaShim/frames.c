@@ -63,13 +63,31 @@ int clua_pushframes(lua_State *L) {
 
 /* ---- At a break ---- */
 
+/* The name of the global variable that holds the function on top; NULL: none. The name stays valid as long as the variable
+ * exists. */
+static const char *global_name(lua_State *L) {
+    const char *name = NULL;
+    int function = lua_gettop(L);
+    if (!lua_checkstack(L, 4)) return NULL;
+    lua_pushglobaltable(L);
+    lua_pushnil(L);
+    while (!name && lua_next(L, function + 1)) {
+        if (lua_type(L, -2) == LUA_TSTRING && lua_rawequal(L, -1, function)) name = lua_tostring(L, -2);
+        lua_pop(L, 1);
+    }
+    lua_settop(L, function);
+    return name;
+}
+
 int clua_describe_call(lua_State *L, int level, clua_frame *frame) {
     lua_Debug ar;
     if (!lua_checkstack(L, 1) || !lua_getstack(L, level, &ar)) return 0;
     lua_getinfo(L, "f", &ar);
-    int isBody = clua_is_body(lua_tocfunction(L, -1));
+    int isFrame = !clua_is_body(lua_tocfunction(L, -1)) && clua_getframe(L, level, frame);
+    /* The prompt calls by a tail call, which has no name. */
+    if (isFrame && !frame->isC && !frame->isMain && !frame->name) frame->name = global_name(L);
     lua_pop(L, 1);
-    return !isBody && clua_getframe(L, level, frame);
+    return isFrame;
 }
 
 const char *clua_get_local(lua_State *L, int level, int n, lua_State *to) {

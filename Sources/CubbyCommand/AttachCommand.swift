@@ -15,7 +15,12 @@ struct AttachCommand: ParsableCommand {
     @Option(name: .customShort("e"), help: ArgumentHelp("Run a chunk there, and end.", valueName: "code"))
     var code: String?
 
+    @Flag(name: .customLong("no-color"), help: "No colours.")
+    var noColor = false
+
     func run() throws {
+        // The host has the variables of this terminal, too.
+        if noColor { Environment.set("NO_COLOR", "1") }
         let container = try ContainerArgument.locate(
             container,
             orSay: "is a new container for each run: attach to one that runs by its folder, which app.container tells")

@@ -33,7 +33,7 @@ typedef struct clua_class clua_class;
 #define CLUA_INTERRUPT_CANCEL 2   /* stop the running chunk */
 #define CLUA_INTERRUPT_DEADLINE 4 /* its deadline has passed */
 #define CLUA_INTERRUPT_MEMORY 8   /* scripts are near their memory limit */
-#define CLUA_INTERRUPT_SAMPLE 32  /* a profiler looks at the calls */
+#define CLUA_INTERRUPT_SAMPLE 32  /* a profiler samples the call stack */
 #define CLUA_INTERRUPT_URGENT 16  /* another pending reason will probably stop the chunk: long work of the host ends early */
 
 /* The Swift side: nonisolated @convention(c) functions without captures. */

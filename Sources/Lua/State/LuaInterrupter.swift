@@ -16,7 +16,7 @@ public final class LuaInterrupter: Sendable {
         public static let deadline = Reason(rawValue: Int(CLUA_INTERRUPT_DEADLINE))
         /// Scripts use more than three quarters, or seven eighths, of `LuaLimits.memory`, garbage included.
         public static let memory = Reason(rawValue: Int(CLUA_INTERRUPT_MEMORY))
-        /// A profiler looks at the calls: ``LuaState/sampler``.
+        /// A profiler samples the call stack: ``LuaState/sampler``.
         package static let sample = Reason(rawValue: Int(CLUA_INTERRUPT_SAMPLE))
         /// A pending reason will probably cancel the chunk: a long function of the host returns early.
         public static let urgent = Reason(rawValue: Int(CLUA_INTERRUPT_URGENT))

@@ -3,25 +3,25 @@ import Wording
 
 /// Pages a long text or table. A value: keys in, lines of the screen out.
 struct Pager {
-    /// What the owner does after a key.
+    /// The owner's action after a key.
     enum Effect: Equatable { case none, leave, suspend }
 
     private var columns: Int
     private var rows: Int
-    /// The content, and on top of it what was opened.
+    /// The content, and on top of it the opened details.
     private var views: [PagerView]
     /// The text of a search that is being typed.
     private var question: (text: String, isForward: Bool)?
     private var pattern: SearchPattern?
     private var isForward = true
     private var search: PagerSearch?
-    /// The line that the last search found, until another key moves.
+    /// The line found by the last search; nil after a key that moves.
     private var found: Int?
     private var notice = ""
 
     /// - Parameters:
-    ///   - content: what is shown.
-    ///   - rows: the height of the screen; one row is kept for the state.
+    ///   - content: the content to show.
+    ///   - rows: the height of the screen; one row is reserved for the status line.
     ///   - columns: its width.
     init(_ content: any PagerContent, rows: Int, columns: Int) {
         views = [PagerView(content)]
@@ -35,7 +35,7 @@ struct Pager {
 
     private var height: Int { max(1, rows - 1 - view.content.headingCount) }
 
-    /// Adapts to another size of the screen.
+    /// Adapts to a new size of the screen.
     mutating func resize(columns: Int, rows: Int) {
         (self.rows, self.columns) = (max(3, rows), max(2, columns))
         for index in views.indices {
@@ -46,7 +46,7 @@ struct Pager {
 
     // MARK: The screen
 
-    /// The lines of the screen, the last of them the state.
+    /// The lines of the screen; the last is the status line.
     mutating func lines() -> [StyledText] {
         let visible = view.visible(height)
         let headings = view.content.headingCount
@@ -82,19 +82,23 @@ struct Pager {
         let unit = view.content.unit
         let place =
             "\(unit)s \((visible.lowerBound + 1).grouped)–\(visible.upperBound.grouped) of \(view.content.count.grouped)"
-        let keys =
-            view.content.isSelectable
-            ? "space: more, /: search, ←→: columns, Enter: the \(unit), q: leave"
-            : "space: more, /: search, q: \(views.count > 1 ? "back" : "leave")"
-        return " \(place) · \(keys) "
+        var keys = ["q: \(views.count > 1 ? "back" : "leave")", "space: more", "/: search"]
+        if view.content.isSelectable { keys += ["←→: columns", "Enter: the \(unit)"] }
+        // The last keys give way on a narrow screen.
+        while !keys.isEmpty {
+            let text = " \(place) · \(keys.joined(separator: ", ")) "
+            if DisplayWidth.of(text) <= columns { return text }
+            keys.removeLast()
+        }
+        return " \(place) "
     }
 
     // MARK: Keys
 
-    /// Whether keys are the text of a search.
+    /// Whether a search text is being typed.
     var isAsking: Bool { question != nil }
 
-    /// Does what a key asks for.
+    /// Handles a key.
     mutating func press(_ key: Key) -> Effect {
         switch key {
         case .press(.character("c"), .control):
@@ -153,12 +157,12 @@ struct Pager {
 
     // MARK: Searches
 
-    /// Whether lines are being searched: call ``searchOn()``.
+    /// Whether a search is in progress: call ``searchOn()``.
     var isSearching: Bool { search != nil }
 
-    /// Searches some lines more.
+    /// Searches further lines.
     ///
-    /// - Returns: whether the screen is another one.
+    /// - Returns: whether the screen has changed.
     mutating func searchOn() -> Bool {
         guard var search else { return false }
         let before = notice
@@ -176,7 +180,7 @@ struct Pager {
         return notice != before || self.search == nil
     }
 
-    /// Stops a search; false when there is none.
+    /// Stops a search; false if there is none.
     mutating func stopSearch() -> Bool {
         guard search != nil else { return false }
         search = nil
@@ -189,7 +193,7 @@ struct Pager {
         search = PagerSearch(pattern, from: (found ?? view.place) + (forward ? 1 : -1), isForward: forward)
     }
 
-    /// A key of a search's text.
+    /// Handles a key in a search's text.
     private mutating func type(_ key: Key) {
         guard let (text, forward) = question else { return }
         switch key {

@@ -2,14 +2,14 @@ import Lua
 import Scripting
 import Wording
 
-/// A profile as a tree for reading: calls with their time and share, the costly lines of a function with their source.
+/// A profile as a readable tree: calls with their time and share, and the costly lines of a function with their source.
 struct ProfileReport {
     let profile: Profile
     let sources: SourceTexts
     let columns: Int
     /// Calls and lines below this share are left out.
     private static let least = 0.01
-    /// A function shows its lines from this share on, of its own code.
+    /// Minimum share of its own code for a function to show its lines.
     private static let leastOwn = 0.05
     private static let lineCount = 3
     private static let levels = 40
@@ -24,7 +24,7 @@ struct ProfileReport {
             let share = String(repeating: " ", count: 3 - row.share.count) + row.share
             return TextTable.cut("\(time)  \(share) %  \(row.tree)", to: columns)
         }
-        let total = "\(ValuePrinter.duration(profile.seconds)), \(profile.samples.counted("look")) at the calls"
+        let total = "\(ValuePrinter.duration(profile.seconds)), \(profile.samples.counted("sample"))"
         return ([total] + lines).joined(separator: "\n") + "\n"
     }
 
@@ -40,7 +40,7 @@ struct ProfileReport {
             tree: tree)
     }
 
-    /// The calls of a function that count, the longest first.
+    /// The callees above the minimum share, the longest first.
     private func sorted(_ node: Profile.Node) -> [Profile.Node] {
         node.callees.values.map { profile.nodes[$0] }.filter { $0.total >= profile.seconds * Self.least }
             .sorted { $0.total > $1.total }
@@ -50,9 +50,9 @@ struct ProfileReport {
     ///
     /// - Parameters:
     ///   - node: the call.
-    ///   - stems: the strokes of the levels above, one a level.
+    ///   - stems: the tree lines of the levels above, one per level.
     ///   - isLast: whether no other call of its caller follows.
-    ///   - rows: gets a row of each.
+    ///   - rows: receives the rows.
     private func add(_ node: Profile.Node, below stems: [String], isLast: Bool, to rows: inout [Row]) {
         guard let function = node.function else { return }
         let branch = stems.isEmpty ? "" : isLast ? "└ " : "├ "

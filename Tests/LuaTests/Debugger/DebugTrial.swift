@@ -1,15 +1,15 @@
 @testable import Lua
 
-/// A state whose breaks are answered in turn, and written down.
+/// A state whose breaks are recorded and answered in turn.
 final class DebugTrial {
     let fixture: Fixture
     var state: LuaState { fixture.state }
     var debugger: LuaDebugger { fixture.state.debugger }
     /// The breaks: `step 3 f`, the function's name last.
     private(set) var breaks: [String] = []
-    /// The answers; when none is left, scripts go on.
+    /// The answers; when none is left, scripts resume.
     var answers: [LuaDebugger.Resume] = []
-    /// Called at each break, with what is at hand.
+    /// Called at each break.
     var look: (LuaBreak) -> Void = { _ in }
 
     init() throws {
@@ -39,7 +39,7 @@ final class DebugTrial {
         return "\(reason) \(call.line ?? 0) \(call.title)"
     }
 
-    /// Runs a chunk, as a coroutine of the host or by a call; what it ended in.
+    /// Runs a chunk, as a coroutine of the host or by a call, and returns its error.
     @discardableResult
     func run(_ script: String, inThread: Bool = true, name: String = "@main.lua") -> LuaError? {
         do throws(LuaError) {
@@ -49,7 +49,7 @@ final class DebugTrial {
         } catch { return error }
     }
 
-    /// What an expression is in the innermost function.
+    /// An expression's value in a function, by default the innermost.
     func value(_ text: String, in stop: LuaBreak, at call: Int? = nil) -> String {
         let call = call ?? stop.innermost
         do throws(LuaError) {

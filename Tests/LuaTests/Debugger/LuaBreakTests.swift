@@ -68,7 +68,7 @@ struct LuaBreakTests {
             _ = debug.value("function kept() return hidden end", in: stop)
         }
         #expect(debug.run(Self.script + "\nfirst = list[1] .. tostring(a) after = kept()") == nil)
-        // A function that was made at the break finds no variables after it.
+        // A function that was created at the break finds no variables after it.
         #expect(try debug.fixture.show("result, shared, outer, first, after") == "101 g nil xnil nil")
     }
 
@@ -85,6 +85,17 @@ struct LuaBreakTests {
                 "0 2 inner", "0 5 function <main.lua:4>", "1 0 co",
                 "1 8 function <main.lua:7>", "1 0 call", "1 7 chunk",
             ], "\(seen)")
+    }
+
+    @Test("a function that a tail call gave no name has that of its global variable")
+    func globalNames() throws {
+        let debug = try DebugTrial()
+        var seen: [String] = []
+        debug.look = { stop in seen = stop.calls.map(\.title) }
+        debug.run("local function f()\n  breakpoint()\nend\nfunction g()\n  f()\nend\nlocal h = g\nreturn h()")
+        #expect(seen == ["f", "g"])
+        debug.run("g = nil\nlocal function f()\n  breakpoint()\nend\nreturn f()")
+        #expect(seen == ["function <main.lua:2>"])
     }
 
     @Test("deep recursion gives its innermost functions")

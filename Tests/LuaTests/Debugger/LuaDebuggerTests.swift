@@ -130,7 +130,7 @@ struct LuaDebuggerTests {
             end
             """
         #expect(try state.load(text.utf8, name: "@a.lua").codeLines == [1, 5, 6, 8, 9, 10, 11, 12])
-        // Longer than the differences of lines reach.
+        // Further apart than a difference of lines can encode.
         let long = "local x = 1" + String(repeating: "\n", count: 300) + "x = x"
         #expect(try state.load(long.utf8, name: "@a.lua").codeLines == [1, 301])
         guard case .function(let native) = state.globals["print"] else { throw TestFailure("print is no function") }
@@ -155,7 +155,7 @@ struct LuaDebuggerTests {
         debug.run(script)
         #expect(debug.breaks.count == 3)
         #expect(messages.count == 2 && messages.first?.hasPrefix("3: 4 of 9, ((condition):1: ") == true, "\(messages)")
-        // What cannot be decided breaks, and is told.
+        // A failing condition breaks, and is reported.
         debug.debugger.add(LuaBreakpoint(path: "main.lua", line: 3, condition: "nothing.at.all"))
         debug.debugger.add(LuaBreakpoint(path: "main.lua", line: 2, condition: "i ="))
         debug.run("local i = 1\nlocal a = 1\nlocal b = 1")

@@ -50,6 +50,19 @@ import Testing
         #expect(screen(pager(), typed(text) + keys).first == "line \(found)")
     }
 
+    @Test(
+        "the last row has the keys that fit",
+        arguments: [
+            (80, " lines 1–10 of 100 · q: leave, space: more, /: search "),
+            (46, " lines 1–10 of 100 · q: leave, space: more "), (32, " lines 1–10 of 100 · q: leave "),
+            (20, " lines 1–10 of 100 "),
+        ])
+    func hints(columns: Int, text: String) {
+        var pager = pager()
+        pager.resize(columns: columns, rows: 11)
+        #expect(pager.lines().last?.text == text)
+    }
+
     @Test("searches upwards from the end, and says what is not there")
     func upwards() {
         #expect(screen(pager(), [.press(.end)] + typed("?line 42")).first == "line 42")

@@ -41,7 +41,7 @@ import Testing
         let text = ProfileReport(profile: profile, sources: sources, columns: 60).text
         #expect(
             text == """
-                1.0 s, 4 looks at the calls
+                1.0 s, 4 samples
                  1.0 s  100 %  a.lua
                 100 ms   10 %  · line 2  two()
                 700 ms   70 %  ├ long  a.lua:1
