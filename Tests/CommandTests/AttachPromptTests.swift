@@ -55,6 +55,8 @@ struct AttachPromptTests {
         (":histroy", "did you mean 'history'"), (":tutorial", "1 of 12"), ("full({ 1 })", "{ 1 }"),
         ("help(string.format)", "C's printf"), ("print({ 1, 2 })", "{ 1, 2 }"), ("local x = 5", ""), ("_err", ""),
         ("x = = 1", "^"), (":load nowhere.lua", "nowhere.lua"), (":edit 99", "there is no entry 99"),
+        (":break main.lua:1", "':break' is for the prompt of the host itself"),
+        (":next", "':next' is for the prompt of the host itself"),
     ]
 
     @Test("commands have the prompt's words")

@@ -177,6 +177,88 @@ struct DebugAdapterTests {
         try client.waitForEnd()
     }
 
+    /// The requests that `docs/debug-adapter.md` lists.
+    private func announced() throws -> Set<String> {
+        let page = try String(contentsOfFile: "\(Project.root)/docs/debug-adapter.md", encoding: .utf8)
+        let list = page.components(separatedBy: "\n\n").first { $0.contains("`configurationDone`") } ?? ""
+        return Set(list.matches(of: /`([a-zA-Z]+)`/).map { String($0.1) })
+    }
+
+    @Test("every request that the documentation lists succeeds")
+    func everyRequest() throws {
+        let pictures = "\(Project.root)/examples/data/pictures"
+        try write(
+            """
+            local picture = assert(image.open("\(pictures)/lamp.png"))
+            local lamp = items:createItem{ name = "Lamp", room = "Hall" }
+            local query = items:query("room == 'Hall'")
+            local function inner(a)
+              local b = a + 1
+              return b
+            end
+            local sum = inner(1)
+            pcall(error, "caught")
+            timer.sleep(60)
+            """)
+        let client = try client()
+        let options = ["--container", program.scratch.file("debugged"), "--allow-read", pictures]
+        try client.begin(
+            "launch", ["program": main, "stopOnEntry": true, "options": options], breakpoints: [["line": 8]], in: main,
+            filters: ["all"])
+        func go(_ request: String, to line: Int, _ reason: String) throws -> DebugClient.Object {
+            try client.ask(request, ["threadId": 1])
+            let stop = try client.stopped()
+            #expect(stop.reason == reason && stop.frame["line"] as? Int == line, "\(request): \(stop)")
+            return stop.frame
+        }
+        #expect(try client.stopped().reason == "entry")
+        #expect((try client.ask("threads")["threads"] as? [Object])?.count == 1)
+        try client.ask("pause", ["threadId": 1])
+        try client.ask("cancel", ["requestId": 9999])
+
+        let frame = try go("continue", to: 8, "breakpoint")
+        let locals = try client.scope("Locals", of: frame)
+        let item = try client.variables(locals.variables["lamp"]?["variablesReference"])
+        #expect(item["room"]?["value"] as? String == "\"Hall\"")
+        let picture = try client.variables(locals.variables["picture"]?["variablesReference"])
+        #expect(picture["width"]?["value"] as? String == "320", "\(picture)")
+        let query = try client.variables(locals.variables["query"]?["variablesReference"])
+        #expect(Array(query.keys) == ["[1]"])
+        _ = try client.ask("setExpression", ["expression": "lamp.room", "value": "'Attic'", "frameId": frame["id"] ?? 0])
+        #expect(try client.evaluate("lamp.room", frame, context: "hover") == "\"Attic\"")
+        _ = try client.ask("setVariable", ["variablesReference": locals.reference ?? 0, "name": "query", "value": "nil"])
+        #expect(try client.evaluate("query", frame, context: "watch") == "nil")
+        let completions = try client.ask("completions", ["text": "pict", "column": 5, "frameId": frame["id"] ?? 0])
+        #expect((completions["targets"] as? [Object])?.first?["text"] as? String == "picture")
+        let sources = try client.ask("loadedSources")["sources"] as? [Object]
+        #expect(sources?.contains { $0["path"] as? String == main } == true)
+
+        _ = try go("stepIn", to: 5, "step")
+        _ = try go("next", to: 6, "step")
+        _ = try go("stepOut", to: 9, "step")
+        try client.ask("continue", ["threadId": 1])
+        #expect(try client.stopped().reason == "exception")
+        #expect(try client.ask("exceptionInfo", ["threadId": 1])["description"] as? String == "caught")
+        try client.ask("restart")
+        #expect(try client.stopped().reason == "entry")
+        try client.ask("terminate")
+        try client.wait(for: "terminated")
+
+        // A chunk without a file.
+        let chunk = "timer.every(0.05, function() breakpoint() end) print('rea' .. 'dy') app:run()"
+        let host = try program.terminal("-e", chunk)
+        try host.expect("ready")
+        let attached = try self.client()
+        try attached.begin("attach", [:])
+        let source = try attached.stopped().frame["source"] as? Object
+        let text = try attached.ask("source", ["sourceReference": source?["sourceReference"] ?? 0])
+        #expect(text["content"] as? String == chunk)
+        try attached.ask("disconnect")
+        host.terminate()
+        #expect(try host.waitForExit() == .exited(0))
+        #expect(client.succeeded.union(attached.succeeded) == (try announced()))
+    }
+
     @Test("a client that vanishes in a break: the script goes on to its end")
     func vanishing() throws {
         try write("breakpoint()\nitems:createItem{ name = 'after' }\n")
@@ -217,6 +299,54 @@ struct DebugAdapterTests {
         #expect(try AttachPeer(program).ask("return 6 * 7").text == "42\n")
         host.terminate()
         #expect(try host.waitForExit() == .exited(0))
+    }
+
+    /// A program that waits on a port, and that port.
+    private func listening() throws -> (terminal: PseudoTerminal, port: UInt16) {
+        let terminal = try program.terminal("debug", "--dap", "--listen", "0", main)
+        let line = try terminal.expect(matching: #"127\.0\.0\.1:\d+\n"#)
+        let port = try #require(line.split(whereSeparator: { !$0.isNumber }).last.flatMap { UInt16($0) })
+        return (terminal, port)
+    }
+
+    @Test("on a port: one client, as on the standard streams")
+    func port() throws {
+        try write("local n = 40\nn = n + 2\n")
+        let (terminal, port) = try listening()
+        let client = try DebugClient(port: port)
+        try client.begin(breakpoints: [["line": 2]], in: main)
+        #expect(try client.evaluate("n", client.stopped().frame) == "40")
+        #expect(throws: TestFailure.self) { try DebugClient(port: port) }
+        try client.ask("continue", ["threadId": 1])
+        #expect(try client.wait(for: "exited")["exitCode"] as? Int == 0)
+        client.leave()
+        #expect(try terminal.waitForExit() == .exited(0))
+    }
+
+    @Test("on a port: another user is turned away", .enabled(if: geteuid() == 0, "needs root, to be another user"))
+    func otherUser() throws {
+        try write("return 1\n")
+        let (terminal, port) = try listening()
+        let stranger = try run(
+            "python3",
+            [
+                "-c",
+                """
+                import os, socket
+                os.setuid(65534)
+                connection = socket.socket()
+                connection.settimeout(20)
+                connection.connect(("127.0.0.1", \(port)))
+                print(connection.recv(1))
+                """,
+            ])
+        #expect(stranger.stdout == "b''\n", "\(stranger.stderr)")
+        try terminal.expect("a connection that is not this user's was refused")
+        let client = try DebugClient(port: port)
+        try client.begin()
+        #expect(try client.wait(for: "exited")["exitCode"] as? Int == 0)
+        client.leave()
+        #expect(try terminal.waitForExit() == .exited(0))
     }
 
     @Test("without a host, attach says so")

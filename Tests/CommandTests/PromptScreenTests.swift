@@ -17,12 +17,15 @@ struct PromptScreenTests {
     @Test("each is as the fixture has it", arguments: captures)
     func screen(_ capture: PromptCapture) throws {
         let program = try Program()
+        let isAttached = capture.name.hasPrefix("attached")
+        let host = isAttached ? try program.terminal("-e", "print('rea' .. 'dy') app:run()") : nil
+        try host?.expect("ready")
         let terminal = try PseudoTerminal(
-            program.path, ["--no-color"],
+            program.path, (isAttached ? ["attach"] : []) + ["--no-color"],
             environment: program.environment.merging(["TZ": "UTC", "LANG": "C.UTF-8"]) { $1 },
             directory: program.scratch.path, columns: UInt16(capture.size.columns), rows: UInt16(capture.size.rows))
         // The greeting is wrapped.
-        try terminal.expect(matching: "Ctrl-D to\\s+leave\\.")
+        try terminal.expect(matching: isAttached ? "Ctrl-D\\s+leaves" : "Ctrl-D to\\s+leave\\.")
         try terminal.expect("> ")
         try terminal.send(control: "l")
         try terminal.expect("> ")
@@ -38,7 +41,7 @@ struct PromptScreenTests {
             }
             if let last = line.last { try terminal.expect(String(last)) }
             try terminal.send("\r")
-            try terminal.expect(matching: "⏎ +> $|… *$|\\]:\\d+> $|(rows|lines) \\d+–\\d+ of [^\n]*$|\\[n\\]o: $")
+            try terminal.expect(matching: "⏎ +(attached)?> $|… *$|\\]:\\d+> $|(rows|lines) \\d+–\\d+ of [^\n]*$|\\[n\\]o: $")
         }
         var screen = Screen(columns: capture.size.columns, rows: capture.size.rows)
         screen.apply(terminal.rawTranscript)

@@ -2,30 +2,48 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The picture of a first session in the README, which `scripts/lib/session_svg.py` makes of what a terminal shows.
-@Suite("The picture of a first session", .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
+/// The pictures of sessions in the README, which `scripts/lib/session_svg.py` draws of a terminal's screen.
+@Suite("Pictures of sessions", .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
 struct SessionPictureTests {
-    @Test("is of this version, and shows what the program does")
-    func picture() throws {
-        let text = try String(contentsOfFile: "\(Project.root)/docs/session.svg", encoding: .utf8)
-        #expect(text.hasPrefix("<svg xmlns=") && text.hasSuffix("</svg>\n"))
-        let version = try #require(try Program()("--version").stdout.split(separator: " ").dropFirst().first)
-        for shown in [
-            "Cubby \(version) · Lua 5.4", "41 created, 0 updated", "did you mean room?", "1 image, 320×240",
-            "going away with 41 items",
-        ] {
-            #expect(text.contains(shown), "made anew by scripts/lib/session_svg.py: \(shown)")
-        }
-        // A picture of half blocks is rectangles.
-        #expect(text.ranges(of: "<rect ").count > 300)
+    static let pictures: [(name: String, texts: [String], rectangles: Int)] = [
+        (
+            "session",
+            ["41 created, 0 updated", "did you mean room?", "1 image, 320×240", "going away with 41 items"], 300
+        ),
+        ("pager", ["Painting \"Harbour, Evening\"", "&gt; 4", "rows 1–24 of 36", "q: leave"], 1),
+        ("debugger", ["breakpoint 1", "[1]:3&gt;", "part = 20.0", "[2]:1"], 0),
+    ]
+
+    private func text(_ name: String) throws -> String {
+        try String(contentsOfFile: "\(Project.root)/docs/\(name).svg", encoding: .utf8)
     }
 
-    @Test("the README shows it first, is short, and its pictures are there")
+    @Test("each shows what the program does", arguments: pictures.indices)
+    func picture(_ index: Int) throws {
+        let (name, texts, rectangles) = Self.pictures[index]
+        let picture = try text(name)
+        #expect(picture.hasPrefix("<svg xmlns=") && picture.hasSuffix("</svg>\n"))
+        for text in texts {
+            #expect(picture.contains(text), "scripts/lib/session_svg.py draws it anew: \(text)")
+        }
+        // A half block is drawn as rectangles.
+        #expect(picture.ranges(of: "<rect ").count > rectangles)
+    }
+
+    @Test("they are of this version", arguments: ["session", "debugger"])
+    func version(_ name: String) throws {
+        let version = try #require(try Program()("--version").stdout.split(separator: " ").dropFirst().first)
+        #expect(try text(name).contains("Cubby \(version) · Lua 5.4"))
+    }
+
+    @Test("the README shows the session first, is short, and its pictures exist")
     func page() throws {
-        let lines = try String(contentsOfFile: "\(Project.root)/README.md", encoding: .utf8)
-            .split(separator: "\n", omittingEmptySubsequences: false)
+        let page = try String(contentsOfFile: "\(Project.root)/README.md", encoding: .utf8)
+        let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count < 150)
         #expect(lines.prefix(12).contains { $0.hasPrefix("![") && $0.contains("(docs/session.svg)") })
-        #expect(FileManager.default.fileExists(atPath: "\(Project.root)/docs/gallery.png"))
+        let files = page.matches(of: /!\[[^\]]*\]\(([^)]+)\)/).map { String($0.1) }
+        #expect(files.count == 4)
+        for file in files { #expect(FileManager.default.fileExists(atPath: "\(Project.root)/\(file)"), "\(file)") }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 public import Glibc
 
-/// A client of the Debug Adapter Protocol over a connection: it asks, and keeps the events that come meanwhile.
+/// A client of the Debug Adapter Protocol: sends requests, and keeps the events that arrive meanwhile.
 public final class DebugClient {
     public typealias Object = [String: Any]
 
@@ -10,18 +10,20 @@ public final class DebugClient {
     private var bytes: [UInt8] = []
     private var sequence = 0
     private var responses: [Int: Object] = [:]
-    /// The events that nobody has waited for yet, oldest first.
+    /// The events that were not waited for yet, oldest first.
     public private(set) var events: [Object] = []
-    /// The process, of a client that has started one.
+    /// The commands of requests that succeeded.
+    public private(set) var succeeded: Set<String> = []
+    /// The adapter's process, if the client has started it.
     public let process: pid_t?
 
-    /// Speaks over two descriptors, or one, which this object closes.
+    /// Uses two descriptors, or one twice; closed by this object.
     public init(input: Int32, output: Int32, process: pid_t? = nil) {
         (self.input, self.output, self.process) = (input, output, process)
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Starts an adapter, and speaks with it on its standard streams.
+    /// Starts an adapter, connected by its standard streams.
     public convenience init(
         _ command: String, _ arguments: [String], environment: [String: String], directory: String
     ) throws {
@@ -36,6 +38,25 @@ public final class DebugClient {
         self.init(input: ends[0], output: ends[0], process: pid)
     }
 
+    /// Connects to a port of 127.0.0.1.
+    public convenience init(port: UInt16) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else {
+            Glibc.close(descriptor)
+            throw TestFailure("nobody listens on port \(port)")
+        }
+        self.init(input: descriptor, output: descriptor)
+    }
+
     deinit {
         leave()
         if let process {
@@ -47,7 +68,7 @@ public final class DebugClient {
 
     private var isOpen = true
 
-    /// Vanishes without a word.
+    /// Closes the connection without `disconnect`.
     public func leave() {
         guard isOpen else { return }
         isOpen = false
@@ -79,7 +100,7 @@ public final class DebugClient {
         return responses.removeValue(forKey: number) ?? [:]
     }
 
-    /// Asks, and gives the body of a response that tells of success.
+    /// Sends a request that must succeed, and returns the response's body.
     @discardableResult
     public func ask(_ command: String, _ arguments: Object = [:]) throws -> Object {
         let response = try response(to: send(command, arguments))
@@ -89,7 +110,7 @@ public final class DebugClient {
         return response["body"] as? Object ?? [:]
     }
 
-    /// Asks for what is refused.
+    /// Sends a request that must be refused.
     ///
     /// - Returns: the reason.
     public func refusal(_ command: String, _ arguments: Object = [:]) throws -> String {
@@ -121,6 +142,7 @@ public final class DebugClient {
             if let message = try next() {
                 if let number = message["request_seq"] as? Int {
                     responses[number] = message
+                    if message["success"] as? Bool == true { succeeded.insert(message["command"] as? String ?? "") }
                 } else {
                     events.append(message)
                 }
@@ -155,7 +177,7 @@ public final class DebugClient {
 }
 
 extension DebugClient {
-    /// Greets the adapter, launches or attaches, sets breakpoints, and ends the configuration.
+    /// Initializes the adapter, launches or attaches, sets breakpoints, and ends the configuration.
     ///
     /// - Returns: the lines of the breakpoints, as the adapter has set them.
     @discardableResult
@@ -186,7 +208,7 @@ extension DebugClient {
         return (reason, frames.first { ($0["line"] as? Int ?? 0) > 0 } ?? [:])
     }
 
-    /// The variables of a number, by their names.
+    /// The variables of a reference, by name.
     public func variables(_ reference: Any?, _ more: Object = [:]) throws -> [String: Object] {
         let found =
             try ask(
@@ -201,7 +223,7 @@ extension DebugClient {
         return (reference, try variables(reference))
     }
 
-    /// What an expression is in a frame.
+    /// The value of an expression in a frame.
     public func evaluate(_ text: String, _ frame: Object = [:], context: String = "repl") throws -> String? {
         var arguments: Object = ["expression": text, "context": context]
         arguments["frameId"] = frame["id"]

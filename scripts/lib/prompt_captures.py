@@ -1,7 +1,7 @@
-"""prompt_captures.py BINARY FOLDER [PROMPT…]: types the same forty inputs at four prompts in tmux and keeps what the screens show.
-prompt_captures.py BINARY FOLDER screens: types what the prompt does with items, tables and texts at ours, in three sizes.
+"""prompt_captures.py BINARY FOLDER [PROMPT…]: types the same forty inputs at four prompts in tmux, saves the screens.
+prompt_captures.py BINARY FOLDER screens: types inputs with items, tables and texts at cubby's prompt, in three sizes.
 
-Each input has a screen of its own, in a session of its own; the times that vary are replaced. docs/repl.md compares them.
+Each input has its own screen and its own session; varying times are replaced. docs/repl.md compares the screens.
 """
 
 import os
@@ -14,8 +14,8 @@ import time
 
 binary, folder = os.path.abspath(sys.argv[1]), sys.argv[2]
 COLUMNS, ROWS = 100, 32
-# A name, what is typed in Lua, and in Python where that differs. ^C is the key, after what runs has begun; ^D and ^P are keys;
-# a line that ends with ^I is completed and not entered.
+# A name, the input in Lua, and in Python if that differs. ^C is the key, sent after the code has started; ^D and ^P are
+# keys; a line that ends with ^I is completed and not entered.
 INPUTS = [
     ("a value", ["6 * 7"], None),
     ("a value after =", ["=6 * 7"], None),
@@ -61,7 +61,7 @@ INPUTS = [
     ("completing a member", ["string.forma^I"], ["str.forma^I"]),
     ("the entry before", ["40 + 2", "^P", ""], None),
 ]
-# Each begins with items of this kind.
+# Most screens begin with these items.
 ITEMS = ("for i = 1, 60 do items:createItem{ name = 'Lamp ' .. i, room = 'Room ' .. i % 7, weight = i * 13 % 40, "
          "note = ('long note '):rep(i % 9) .. i, itemKey = 'lamp-' .. i } end")
 SIZES = [(48, 14), (100, 32), (160, 50)]
@@ -87,7 +87,16 @@ SCREENS = [
     ("a break", ["function area(w, h)", "local total = w * h", "return total", "end", ":debug local n = area(3, 4) print(n)",
                  ":step", ":next", ":locals", "total * 2", ":where"]),
     ("an error with its place", [ITEMS, "items:query(\"weigth > 3\"):count()"]),
+    ("a profile and a benchmark", [":profile timer.sleep(0.3)", ":bench 1 + 1"]),
+    ("attached: an item, a table, and an undo",
+     [ITEMS, "items[8]", "items:query('weight > 30'):sorted('room'):limit(4)", ":undo"]),
+    ("attached: the pager", [ITEMS, "items:query()", "/lamp 42"]),
+    ("attached: a profile, and an error with its place", [":profile timer.sleep(0.3)", "x = = 1"]),
 ]
+# A host, and a prompt that is attached to it.
+ATTACHED = ("attached", (["sh", "-c", 'cubby=$1; "$cubby" -e "app:run()" >/dev/null 2>&1 & '
+                          'until [ -S "$CUBBY_CONTAINER/.socket" ]; do sleep 0.1; done; exec "$cubby" attach --no-color', "sh", binary],
+                         r"^attached> $"))
 PROMPTS = {
     "cubby": ([binary, "--no-color"], r"^> $"),
     "lua5.4": (["lua5.4", "-i"], r"^> $"),
@@ -97,12 +106,12 @@ PROMPTS = {
 
 
 class Tmux:
-    """A window of a server of its own."""
+    """A window of a separate tmux server."""
 
     count = 0
 
     def __init__(self, command, home, columns, rows):
-        # A server that was told to end is not gone at once.
+        # A killed server does not exit at once.
         Tmux.count += 1
         self.socket = f"captures-{os.getpid()}-{Tmux.count}"
         pager = "" if command[0] == binary else "cat"
@@ -120,7 +129,7 @@ class Tmux:
         return self.run("capture-pane", "-p").rstrip("\n")
 
     def settle(self, wanted=None, limit=20.0):
-        """The screen when it has not changed for a while, with a pattern in its last line."""
+        """Waits until the screen is stable and its last line has a pattern, and returns it."""
         end, last, since = time.time() + limit, None, time.time()
         while time.time() < end:
             now = self.screen()
@@ -147,7 +156,7 @@ class Tmux:
             self.run("send-keys", "Enter")
 
     def end(self):
-        # What does not end with its terminal would run for ever.
+        # A process that survives its terminal would run forever.
         pid = self.run("display-message", "-p", "#{pane_pid}").strip()
         subprocess.run(["pkill", "-KILL", "-s", pid])
         subprocess.run(["tmux", "-L", self.socket, "kill-server"], capture_output=True)
@@ -156,7 +165,7 @@ class Tmux:
 def capture(name, lines, columns=COLUMNS, rows=ROWS):
     home = tempfile.mkdtemp()
     try:
-        command, prompt = PROMPTS[name]
+        command, prompt = dict([*PROMPTS.items(), ATTACHED])[name]
         tmux = Tmux(command, home, columns, rows)
         tmux.settle(prompt)
         tmux.run("send-keys", "C-l")
@@ -164,14 +173,16 @@ def capture(name, lines, columns=COLUMNS, rows=ROWS):
         for line in lines:
             tmux.type(line)
             tmux.settle(limit=2.5)
-        # What thinks for a while has no prompt yet; what is not complete gets none.
+        # A slow entry has no prompt yet; an incomplete one gets none.
         screen = tmux.settle(prompt.replace("1", r"\d+"), limit=8.0)
         tmux.end()
     finally:
         shutil.rmtree(home, ignore_errors=True)
-    screen = re.sub(r"· [0-9.]+ (µs|ms|s)", "· (time)", screen)
+    screen = re.sub(r" *\b\d[\d.,]* (ns|µs|ms|s)\b", " (time)", screen)
+    screen = re.sub(r" +\d+ %", " (share) %", screen)
+    screen = re.sub(r"\d[\d,]* (sample|round|run)s?\b", r"(count) \1s", screen)
     screen = re.sub(r"0x[0-9a-f]{6,}", "0x(address)", screen)
-    # As wide as they were.
+    # The replacements keep the width.
     screen = re.sub(r"20\d\d-\d\d-\d\d \d\d:\d\d", "2026-01-01 00:00", screen)
     screen = re.sub(r"(00:00):\d\d", r"\1:00", screen)
     return "\n".join(line.rstrip() for line in screen.replace(home, "~").split("\n")).rstrip("\n")
@@ -191,7 +202,8 @@ if sys.argv[3:] == ["screens"]:
     for columns, rows in SIZES:
         write(f"{folder}/{columns}x{rows}.txt",
               f"The prompt in a terminal of {columns} columns and {rows} rows: scripts/lib/prompt_captures.py.",
-              ((title, lines, capture("cubby", lines, columns, rows)) for title, lines in SCREENS))
+              ((title, lines, capture("attached" if title.startswith("attached") else "cubby", lines, columns, rows))
+               for title, lines in SCREENS))
     sys.exit()
 for name, (command, _) in PROMPTS.items():
     if sys.argv[3:] and name not in sys.argv[3:]:

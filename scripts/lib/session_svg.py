@@ -1,7 +1,7 @@
-"""session_svg.py BINARY FILE: types a first session at a shell and at the prompt, in tmux, and draws what the screen shows.
+"""session_svg.py BINARY FOLDER [NAME…]: types sessions at a shell and at the prompt, in tmux, and draws each last screen.
 
-The README shows it. Nothing in it is written by hand: what is drawn is the text of the terminal, with its colours; a half block
-is two rectangles, so that pictures have no gaps.
+The README shows the drawings. Nothing in them is written by hand: they have the text of the terminal, with its colours. A half
+block is two rectangles, so that pictures have no gaps.
 """
 
 import os
@@ -11,41 +11,66 @@ import subprocess
 import sys
 import tempfile
 import time
+import unicodedata
 from xml.sax.saxutils import escape
 
-binary, target = os.path.abspath(sys.argv[1]), sys.argv[2]
+binary, folder = os.path.abspath(sys.argv[1]), sys.argv[2]
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-COLUMNS, ROWS = 98, 60
+COLUMNS = 98
 CELL, LINE, FONT = 8.4, 18, 14
 GROUND, TEXT = "#16181d", "#d7dae0"
-# The colours of an ANSI terminal, where the program uses them.
+# The ANSI colours, for a program that uses them.
 NAMED = ["#3b3f4a", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d7dae0",
          "#7f848e", "#ef8891", "#b0d893", "#f0d399", "#82c3ff", "#d89aed", "#79cfd9", "#ffffff"]
-# What is typed, and what then ends the screen: a pattern.
-SHELL, PROMPT = r"\$ $", r"> $"
-STEPS = [
-    ("cubby import examples/data/household.csv --key name", SHELL),
-    ("cubby", PROMPT),
-    ("items:query(\"room == 'Study'\"):sorted('valueInDollars', 'descending'):limit(4)", PROMPT),
-    ("items:query(\"rom == 'Study'\"):count()", PROMPT),
-    ("lamp = items:query(\"name == 'Reading Lamp'\"):first()", PROMPT),
-    ("lamp.image = image.open('examples/data/pictures/lamp.png')", r"\[n\]o: $"),
-    ("y", PROMPT),
-    ("lamp", PROMPT),
-    ("app:on('didEnterBackground', function() print('going away with ' .. #items .. ' items') end)", PROMPT),
-    ("^Z", SHELL),
-]
+# The last line of the screen when a step is done.
+SHELL, PROMPT, BREAK, PAGER = r"\$ $", r"> $", r":\d+> $", r"q: leave"
+IMPORT = ("cubby import examples/data/household.csv --key name", SHELL)
+# A title, the rows of the terminal, and the steps: a line that is typed, or a key, and the end of the step.
+SESSIONS = {
+    "session": ("A first session with Cubby", 60, [
+        IMPORT,
+        ("cubby", PROMPT),
+        ("items:query(\"room == 'Study'\"):sorted('valueInDollars', 'descending'):limit(4)", PROMPT),
+        ("items:query(\"rom == 'Study'\"):count()", PROMPT),
+        ("lamp = items:query(\"name == 'Reading Lamp'\"):first()", PROMPT),
+        ("lamp.image = image.open('examples/data/pictures/lamp.png')", r"\[n\]o: $"),
+        ("y", PROMPT),
+        ("lamp", PROMPT),
+        ("app:on('didEnterBackground', function() print('going away with ' .. #items .. ' items') end)", PROMPT),
+        ("^Z", SHELL),
+    ]),
+    "pager": ("A long table in the pager", 26, [
+        IMPORT,
+        ("cubby", PROMPT),
+        ("items:query('valueInDollars > 20'):sorted('valueInDollars', 'descending')", PAGER),
+        ("^N", PAGER), ("^N", PAGER), ("^N", PAGER),
+    ]),
+    "debugger": ("A break in the debugger", 26, [
+        ("cubby", PROMPT),
+        ("function discount(order)", r"…"),
+        ("local part = order.total * 0.2", r"…"),
+        ("return order.total - part", r"…"),
+        ("end", PROMPT),
+        (":break [1]:2 if order.total > 50", PROMPT),
+        ("for _, total in ipairs{ 10, 100 } do print(discount{ total = total }) end", BREAK),
+        (":next", BREAK),
+        (":locals", BREAK),
+        ("part = 50", BREAK),
+        (":where", BREAK),
+        (":continue", PROMPT),
+    ]),
+}
 
 
 class Tmux:
-    def __init__(self, home):
-        self.socket = f"session-{os.getpid()}"
+    def __init__(self, home, rows):
+        self.socket = f"session-{os.getpid()}-{rows}"
         environment = {
             "HOME": home, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8", "PS1": "$ ", "TZ": "UTC",
             "COLORFGBG": "15;0", "PATH": f"{home}/bin:{os.environ['PATH']}", "XDG_DATA_HOME": f"{home}/.local/share",
         }
         assignments = " ".join(f"{key}='{value}'" for key, value in environment.items())
-        self.run("-f", "/dev/null", "new-session", "-d", "-x", str(COLUMNS), "-y", str(ROWS), "-c", f"{home}/cubby",
+        self.run("-f", "/dev/null", "new-session", "-d", "-x", str(COLUMNS), "-y", str(rows), "-c", f"{home}/cubby",
                  f"env -i {assignments} bash --norc --noprofile -i")
 
     def run(self, *arguments):
@@ -57,25 +82,25 @@ class Tmux:
             now = self.run("capture-pane", "-p").rstrip("\n")
             if now != last:
                 last, since = now, time.time()
-            # The number of an entry is at the margin of its line, the prompt's blank was cut.
+            # The number of an entry is at the margin of its line; the prompt's trailing blank is cut.
             if time.time() - since > 0.4 and re.search(pattern, now.split("\n")[-1] + " "):
                 return
             time.sleep(0.05)
         sys.exit(f"the screen does not end with {pattern}:\n{last}")
 
 
-def record():
+def record(rows, steps):
     home = tempfile.mkdtemp()
     try:
         os.makedirs(f"{home}/bin")
         os.symlink(binary, f"{home}/bin/cubby")
         os.makedirs(f"{home}/cubby")
         shutil.copytree(f"{root}/examples", f"{home}/cubby/examples")
-        tmux = Tmux(home)
+        tmux = Tmux(home, rows)
         tmux.wait(SHELL)
-        for text, pattern in STEPS:
-            if text == "^Z":
-                tmux.run("send-keys", "C-z")
+        for text, pattern in steps:
+            if text[0] == "^":
+                tmux.run("send-keys", {"^Z": "C-z", "^N": "Down"}[text])
             else:
                 tmux.run("send-keys", "-l", "--", text)
                 time.sleep(0.2)
@@ -143,7 +168,11 @@ def palette(index):
     return f"#{steps[index // 36]:02x}{steps[index // 6 % 6]:02x}{steps[index % 6]:02x}"
 
 
-def draw(screen):
+def cells(text):
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def draw(title, screen):
     lines = screen.split("\n")
     width, height = COLUMNS * CELL + 32, len(lines) * LINE + 56
     shapes, texts, style = [], [], Style()
@@ -156,8 +185,8 @@ def draw(screen):
                 ink, bold, faint, italic, under = key
                 marks = (' font-weight="bold"' if bold else "") + (' font-style="italic"' if italic else "") + (
                     ' opacity="0.6"' if faint else "") + (' text-decoration="underline"' if under else "")
-                # A font of another width keeps the columns.
-                texts.append(f'<text x="{16 + start * CELL:.1f}" y="{top + 13}" fill="{ink}" textLength="{len(run) * CELL:.1f}"{marks}>'
+                # textLength keeps the columns with a font of another width.
+                texts.append(f'<text x="{16 + start * CELL:.1f}" y="{top + 13}" fill="{ink}" textLength="{cells(run) * CELL:.1f}"{marks}>'
                              f"{escape(run)}</text>")
 
         for part in re.split(r"(\x1b\[[0-9;:]*m)", line):
@@ -168,7 +197,7 @@ def draw(screen):
                 ink, ground = style.colours
                 left = 16 + column * CELL
                 if ground:
-                    shapes.append((left, top, CELL, LINE, ground))
+                    shapes.append((left, top, cells(character) * CELL, LINE, ground))
                 if character in "▀▄█":
                     part_top, part_height = {"▀": (top, LINE / 2), "▄": (top + LINE / 2, LINE / 2), "█": (top, LINE)}[character]
                     shapes.append((left, part_top, CELL, part_height, ink))
@@ -178,16 +207,16 @@ def draw(screen):
                     flush()
                     run, start, key = "", column, now
                 run += character
-                column += 1
+                column += cells(character)
         flush()
     svg = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" viewBox="0 0 {width:.0f} {height}" '
            f'font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, \'DejaVu Sans Mono\', monospace" font-size="{FONT}" '
            'xml:space="preserve" role="img">',
-           "<title>A first session with Cubby</title>",
+           f"<title>{escape(title)}</title>",
            f'<rect width="100%" height="100%" rx="8" fill="{GROUND}"/>']
     svg += [f'<circle cx="{20 + 18 * index}" cy="18" r="5.5" fill="{colour}"/>' for index, colour in
             enumerate(["#e06c75", "#e5c07b", "#98c379"])]
-    # Neighbours of one colour are one rectangle.
+    # Adjacent rectangles of the same colour are merged.
     merged = []
     for left, top, wide, high, colour in shapes:
         if merged and merged[-1][1] == top and merged[-1][3] == high and merged[-1][4] == colour and abs(
@@ -201,5 +230,8 @@ def draw(screen):
     return "\n".join(svg + ["</g>"] + texts + ["</svg>", ""])
 
 
-with open(target, "w", encoding="utf-8") as file:
-    file.write(draw(record()))
+for name, (title, rows, steps) in SESSIONS.items():
+    if sys.argv[3:] and name not in sys.argv[3:]:
+        continue
+    with open(f"{folder}/{name}.svg", "w", encoding="utf-8") as file:
+        file.write(draw(title, record(rows, steps)))
