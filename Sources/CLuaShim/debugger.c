@@ -1,21 +1,21 @@
 /* Breakpoints, steps and breaks.
  *
- * A line hook halves the VM's speed and more, so it is there only while something is debugged. It shares the resting hook
- * with the limit of call depth, and the hook for interrupts takes its place as before (interrupt.c). Lines are compared
- * here: Swift is called where a script breaks, and nowhere else.
+ * A line hook at least halves the VM's speed, so it is set only while something is debugged. It shares the resting
+ * hook with the limit of call depth, and the hook for interrupts replaces it as before (interrupt.c). Lines are
+ * compared here: Swift is called only at a possible break.
  *
- * Lua runs a hook with hooks disabled. So a break runs Swift in a coroutine of its own, in which what the user evaluates
- * can be stopped like all other code. A C function around it keeps that code from yielding. */
+ * Lua disables hooks while a hook runs. So a break runs Swift in a separate coroutine, where code that the user
+ * evaluates can be stopped like any other. A C function around it keeps that code from yielding. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host.h"
 
-/* A break, in the frame of the function that it interrupts. */
+/* A break, on the C stack of run_break. */
 typedef struct clua_break {
-    clua_resumption first, second; /* the coroutine at the break, and the running one if it is another */
-    int level; /* that of the first function shown */
+    clua_resumption first, second; /* the coroutine at the break, and the running one if it differs */
+    int level; /* the level of the first frame shown */
     int reason, number;
     int stops; /* whether the host has decided to stop the code */
 } clua_break;
@@ -25,7 +25,7 @@ void clua_update_watch(clua_host *host) {
     int steps = debugger->step == CLUA_STEP_OVER || debugger->step == CLUA_STEP_OUT;
     debugger->mask = (debugger->count || debugger->step ? LUA_MASKLINE : 0) | (steps ? LUA_MASKCALL : 0);
     host->restingMask = debugger->mask | (host->callLimit ? LUA_MASKCALL : 0);
-    if (!depth_of(host) || debugger->pause) return; /* set when code is entered or goes on */
+    if (!depth_of(host) || debugger->pause) return; /* set when code is entered or resumes */
     clua_switch(host, host->current);
 }
 
@@ -62,7 +62,7 @@ void clua_close_debugger(clua_debugger *debugger) {
     free(debugger->breakpoints);
 }
 
-/* Whether one text ends with the other, at a slash. */
+/* Whether one path ends with the other, starting after a slash. */
 static int is_tail(const char *a, size_t lengthOfA, const char *b, size_t lengthOfB) {
     if (lengthOfA < lengthOfB) return is_tail(b, lengthOfB, a, lengthOfA);
     if (lengthOfB == 0 || memcmp(a + lengthOfA - lengthOfB, b, lengthOfB) != 0) return 0;
@@ -93,7 +93,7 @@ static int breakpoint_at(const clua_debugger *debugger, lua_State *L, lua_Debug 
 
 /* ---- Steps ---- */
 
-/* The number of active functions of a coroutine. */
+/* The number of stack frames of a coroutine. */
 static int depth(lua_State *L) {
     lua_Debug ar;
     int low = 0, high = 1;
@@ -129,7 +129,7 @@ void clua_step_returns(clua_host *host, lua_State *from, lua_State *to) {
     debugger->depth = INT_MAX;
 }
 
-/* The host's own Lua code: its chunks have a name in parentheses. */
+/* Whether a function is the host's own Lua code: its chunk name is in parentheses. */
 static int is_hidden(lua_State *L, lua_Debug *ar) {
     lua_getinfo(L, "S", ar);
     return ar->source[0] == '=' && ar->source[1] == '(';
@@ -142,7 +142,7 @@ static int ends_step(const clua_debugger *debugger, lua_State *L, lua_Debug *ar)
     return L == debugger->stepping && !(debugger->depth < INT_MAX && lua_getstack(L, debugger->depth, &deeper));
 }
 
-/* A tail call replaces the function of a step over: the step then ends in its caller. */
+/* A tail call replaces the function that is stepped over: the step then ends in its caller. */
 static void replaced(clua_debugger *debugger, lua_State *L) {
     lua_Debug ar;
     if (L != debugger->stepping || debugger->step != CLUA_STEP_OVER || debugger->depth == INT_MAX) return;
@@ -163,14 +163,14 @@ static int inner_body(lua_State *L) {
     return 0;
 }
 
-/* Without a continuation around it, a call cannot yield. */
+/* The code cannot yield across a call without a continuation. */
 static int outer_body(lua_State *L) {
     lua_pushcfunction(L, inner_body);
     lua_call(L, 0, 0);
     return 0;
 }
 
-/* Runs the host's break; 1: the code stops. `L` runs, and `at` is the coroutine that the user sees. */
+/* Calls the host for a break; 1: the code stops. `L` is the running coroutine, `at` the one shown to the user. */
 static int run_break(lua_State *L, lua_State *at, int level, int reason, int number) {
     clua_host *host = host_of(L);
     clua_break pause = {{at, &pause.second}, {L, host->resumption}, level, reason, number, 0};
@@ -209,7 +209,7 @@ int clua_debug(lua_State *L, lua_Debug *ar) {
 
 int clua_pause(lua_State *L) { return run_break(L, L, 1, CLUA_BREAK_CALL, 0) ? CLUA_RAISE : 0; }
 
-/* The function of C at a level; NULL: one of Lua. */
+/* The C function at a level; NULL: a Lua function. */
 static lua_CFunction function_at(lua_State *L, int level) {
     lua_Debug ar;
     if (!lua_checkstack(L, 1) || !lua_getstack(L, level, &ar)) return NULL;
@@ -219,7 +219,7 @@ static lua_CFunction function_at(lua_State *L, int level) {
     return function;
 }
 
-/* Whether a function on the stack, or in a coroutine further out, catches errors. */
+/* Whether a function on the stack of this or an outer coroutine catches errors. */
 static int is_caught(const clua_host *host, lua_State *L) {
     lua_Debug ar;
     const clua_resumption *outer = host->resumption;
@@ -253,7 +253,7 @@ void clua_pusherror(clua_host *host, lua_State *to) {
     const clua_break *pause = host->debugger.pause;
     if (!pause || pause->reason != CLUA_BREAK_ERROR || !lua_gettop(pause->first.L)) return lua_pushnil(to);
     lua_State *L = pause->first.L;
-    lua_pushvalue(L, pause->level ? 1 : -1); /* a message handler's argument, or what a coroutine left */
+    lua_pushvalue(L, pause->level ? 1 : -1); /* the message handler's argument, or the error on the coroutine's stack */
     lua_xmove(L, to, 1);
 }
 

@@ -1,7 +1,7 @@
-/* The lines of a chunk that have code, at which a breakpoint can be.
+/* The lines of a chunk that have code, where a breakpoint can be set.
  *
- * Lua tells them of a function that exists, and those within a chunk do not exist before it runs. So they are read from
- * its bytecode, in the format of 5.4; another format has no lines. */
+ * Lua reports them for an existing function only, and the functions in a chunk do not exist before it runs. So they are
+ * read from its bytecode, in the format of Lua 5.4; any other format yields no lines. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static unsigned char read_byte(reader *reader) {
     return reader->failed ? 0 : *at;
 }
 
-/* Seven bits a byte, the highest first; the last byte is marked. */
+/* Seven bits per byte, the highest first; the top bit marks the last byte. */
 static size_t read_number(reader *reader) {
     size_t value = 0;
     while (!reader->failed) {
@@ -86,7 +86,7 @@ static void note(reader *reader, int line) {
     reader->count++;
 }
 
-/* Each instruction's line is a difference from the one before; -128 stands for the next absolute one. */
+/* Each instruction's line is a difference from the previous one; -128 stands for the next absolute line. */
 static void read_lines(reader *reader, int line, int skipsFirst) {
     size_t count = read_number(reader);
     const unsigned char *differences = skip(reader, count);
@@ -124,7 +124,7 @@ static void read_function(reader *reader, int nesting) {
     skip_elements(reader, 3); /* upvalues */
     for (size_t n = read_number(reader); n && !reader->failed; n--) read_function(reader, nesting + 1);
     if (reader->failed) return;
-    read_lines(reader, line, isVararg); /* the first instruction of a function with extra arguments has no line event */
+    read_lines(reader, line, isVararg); /* the first instruction of a vararg function has no line event */
     for (size_t n = read_number(reader); n && !reader->failed; n--) {
         skip_string(reader);
         read_number(reader);

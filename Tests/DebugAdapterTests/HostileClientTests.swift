@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Clients that ask for anything, at a break and while the script runs: the script goes on to its end.
+/// Clients that send arbitrary requests, at a break and while the script runs: the script still runs to its end.
 @Suite("Hostile clients of the debugger", .serialized)
 struct HostileClientTests {
     let scratch: TemporaryDirectory

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The framing of the Debug Adapter Protocol")
 struct MessageDecoderTests {
-    /// The contents of some bytes, or the problem.
+    /// The contents decoded from some bytes, or the problem.
     private func decode(_ bytes: [UInt8], step: Int) -> Result<[String], MessageDecoder.Problem> {
         var decoder = MessageDecoder()
         var contents: [String] = []

@@ -1,9 +1,9 @@
--- Writes a manual page for cubby and for each of its commands, from what `cubby --experimental-dump-help` writes to
--- standard input: the declarations that --help is made from.
+-- Writes a manual page for cubby and for each of its commands, from the output of `cubby --experimental-dump-help` on
+-- standard input: the declarations behind --help.
 --
 --   cubby … run manual.lua FOLDER DATE USAGE EXIT-STATUS.md
 --
--- USAGE is a file with what `cubby --version` and `cubby --help` write.
+-- USAGE is a file with the output of `cubby --version` and `cubby --help`.
 local folder, date, usage, statuses = ...
 local tool = json.decode(io.read("a")).command
 local name = tool.commandName
@@ -19,7 +19,7 @@ local function italic(text) return "\\fI" .. escape(text) .. "\\fR" end
 
 local function option(each) return (each.kind == "long" and "--" or "-") .. each.name end
 
--- How an argument is written: `--key name`, or `file …`.
+-- The notation of an argument: `--key name`, or `file …`.
 local function form(argument)
   local value = argument.kind ~= "flag" and italic(argument.valueName or "value") or ""
   if argument.kind == "positional" then return value .. (argument.isRepeating and " …" or "") end
@@ -36,7 +36,7 @@ local function list(page, title, arguments)
   end
 end
 
--- The arguments of a kind that a reader is shown; --help and --version are on the first page.
+-- The visible arguments of a kind; --help and --version are only on the first page.
 local function shown(command, wants)
   local arguments = {}
   for _, argument in ipairs(command.arguments or {}) do

@@ -1,16 +1,16 @@
-# The files of an installation, for scripts/install and scripts/package. To be sourced behind setup.sh.
+# The files of an installation, for scripts/install and scripts/package. Source it after setup.sh.
 
-# The version, of the one place that has it.
+# The version, from its only definition.
 version() {
   sed -n 's/.*static let string = "\(.*\)"/\1/p' "$root/Sources/Scripting/Host/CubbyVersion.swift"
 }
 
-# make_tree PROGRAM DIR BIN: puts bin and share of an installation into a folder. BIN is where the program will be.
+# make_tree PROGRAM DIR BIN: puts bin and share of an installation into a folder. BIN is the program's final folder.
 make_tree() {
   local program=$1 tree=$2 bin=$3
   install -D -m 755 "$program" "$tree/bin/cubby"
   if command -v strip >/dev/null; then strip --strip-all "$tree/bin/cubby"; fi
-  # What `bundle` finds beside the user's own resources.
+  # The resources that `bundle` finds besides the user's own.
   install -D -m 644 "$root/examples/data/household.csv" "$tree/share/cubby/bundle/household.csv"
   install -d "$tree/share/systemd/user"
   sed "s|@BIN@|$bin|" "$root/scripts/lib/cubby@.service" >"$tree/share/systemd/user/cubby@.service"
@@ -32,13 +32,13 @@ make_documentation() {
 make_completions() {
   local program=$1 share=$2
   install -d "$share/bash-completion/completions" "$share/zsh/site-functions" "$share/fish/vendor_completions.d"
-  # It is read and not run.
+  # The file is sourced: no #! line.
   "$program" --generate-completion-script bash | sed '1{/^#!/d}' >"$share/bash-completion/completions/cubby"
   "$program" --generate-completion-script zsh >"$share/zsh/site-functions/_cubby"
   "$program" --generate-completion-script fish >"$share/fish/vendor_completions.d/cubby.fish"
 }
 
-# Of the day of the commit, so that the same sources give the same pages.
+# Dated by the commit, so that the same sources give the same pages.
 make_manual() {
   local program=$1 to=$2 day usage
   day=$(date -u -d "@$(source_date)" +%F)
@@ -52,7 +52,7 @@ make_manual() {
   gzip -9n "$to"/*.1
 }
 
-# Seconds of the last commit; of now where there is none.
+# The time of the last commit, or the current time, in seconds.
 source_date() {
   git -C "$root" log -1 --format=%ct 2>/dev/null || date +%s
 }

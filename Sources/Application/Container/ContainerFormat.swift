@@ -1,8 +1,8 @@
 import Files
 
-/// The format of a container's files: a number that a program raises when those before it would misread or spoil them.
+/// The format number of a container's files. It is raised when older programs would misread or damage them.
 ///
-/// `Library/format` has it in decimal digits, and goes into backups. Format 1 has no such file.
+/// `Library/format` holds it in decimal digits, and is part of backups. Format 1 has no such file.
 package enum ContainerFormat {
     /// The newest format that this program reads and writes.
     package static let current = 1

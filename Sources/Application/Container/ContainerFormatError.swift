@@ -1,9 +1,9 @@
 import Wording
 
-/// A container of a format that this program does not know.
+/// A container of a format unknown to this program.
 package struct ContainerFormatError: Error, CustomStringConvertible {
     let container: String
-    /// The format, as the container has it.
+    /// The format as stated in the container.
     let format: String
 
     package var description: String {

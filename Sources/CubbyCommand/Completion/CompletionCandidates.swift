@@ -1,25 +1,25 @@
 import ArgumentParser
 
-/// Words that are offered to a shell, in the notation that its script expects.
+/// Candidates for a shell, in the notation that its script expects.
 enum CompletionCandidates {
-    /// The word that is being completed, without quotes.
+    /// The word being completed, without quotes.
     ///
     /// - Parameters:
     ///   - words: the command line.
-    ///   - index: the word's place in it.
-    ///   - prefix: the word as far as the cursor; zsh's script counts from the last space, in quotes, too.
-    ///   - shell: the shell that asks.
+    ///   - index: the word's index in it.
+    ///   - prefix: the word up to the cursor; zsh's script starts at the last space, even within quotes.
+    ///   - shell: the requesting shell.
     /// - Returns: the text that candidates begin with.
     static func typed(
         _ words: [String], _ index: Int, _ prefix: String, in shell: CompletionShell? = .requesting
     ) -> String {
         let word = shell == .zsh && words.indices.contains(index) ? words[index] : prefix
-        // fish before version 4 has taken the quotes off.
+        // fish before version 4 has removed the quotes.
         return shell == .fish && !word.hasPrefix("'") && !word.hasPrefix("\"") ? word : unquoted(word)
     }
 
-    /// Names of fields and folders are data: those that do not fit a line are left out, and those with a sign that bash
-    /// leaves without a backslash and would expand.
+    /// Names of fields and folders are data. Those with control characters are left out, and those with a character
+    /// that bash does not escape and would expand.
     static func escaped(_ words: [String], for shell: CompletionShell? = .requesting) -> [String] {
         let fitting = words.filter { word in
             !word.unicodeScalars.contains {
@@ -31,7 +31,7 @@ enum CompletionCandidates {
         return fitting.map { $0.replacing("\\", with: "\\\\").replacing(":", with: "\\:") }
     }
 
-    /// A word of a command line without the quotes and escapes of shells; an open quote counts, too.
+    /// A word of a command line without shell quotes and escapes; a quote may be unclosed.
     static func unquoted(_ word: String) -> String {
         var text = ""
         var quote: Character?
@@ -58,7 +58,7 @@ enum CompletionCandidates {
         for (index, word) in words.enumerated() {
             if word.hasPrefix(option + "=") { return unquoted(String(word.dropFirst(option.count + 1))) }
             guard word == option, index + 1 < words.count else { continue }
-            // bash takes the sign as a word of its own.
+            // bash passes the equals sign as a separate word.
             let value = words[index + 1] == "=" ? words.dropFirst(index + 2).first : words[index + 1]
             return value.map(unquoted)
         }

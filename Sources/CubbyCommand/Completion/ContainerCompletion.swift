@@ -10,16 +10,16 @@ extension CompletionKind {
     }
 }
 
-/// What `--container` may be followed by.
+/// Candidates for the value of `--container`.
 enum ContainerCompletion {
-    /// - Parameter prefix: what was typed.
-    /// - Returns: the containers that are known; else folders.
+    /// - Parameter prefix: the typed text.
+    /// - Returns: the known containers, then folders.
     static func candidates(_ prefix: String) -> [String] {
         let known = ([MemoryContainer.name] + paths).filter { $0.hasPrefix(prefix) }
         return known + folders(prefix).filter { !known.contains($0) }
     }
 
-    /// The usual container, and those that a configuration was made for.
+    /// The usual container, and those with a configuration.
     private static var paths: [String] {
         var paths = Container.locate().map { [$0.path] } ?? []
         if let folder = ConfigurationFolder.locate() {
@@ -28,7 +28,7 @@ enum ContainerCompletion {
         return paths.filter(isContainer)
     }
 
-    /// Containers in the folder that a path is in; other folders if there is none, as steps to one.
+    /// Containers in the folder of a path; if there are none, its other folders, as steps to one.
     private static func folders(_ prefix: String) -> [String] {
         let layer = PosixFileLayer()
         let typed = prefix.hasPrefix("~/") ? (HomeFolder.path ?? "~") + prefix.dropFirst() : prefix

@@ -4,7 +4,7 @@ import Files
 import Items
 
 extension CompletionKind {
-    /// A predicate: the field that is being typed in it.
+    /// A predicate: completes the field that is being typed in it.
     static let predicate = CompletionKind.custom { words, index, prefix in
         CompletionCandidates.escaped(
             FieldCompletion(words).predicates(CompletionCandidates.typed(words, index, prefix)))
@@ -43,7 +43,7 @@ struct FieldCompletion {
         return names.filter { $0.hasPrefix(text[start...]) }.map { text[..<start] + $0 }
     }
 
-    /// The names, as far as they can be had: a completion has no errors.
+    /// The names, as far as they can be read: a completion reports no errors.
     private static func names(in path: String?) -> [String] {
         let path = path.map { $0.hasPrefix("~/") ? (HomeFolder.path ?? "~") + $0.dropFirst() : $0 }
         guard !ContainerArgument.isMemory(path), let container = Container.locate(path),

@@ -39,7 +39,7 @@ struct DebugCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Until a host is there, a signal simply ends this.
+        // Until there is a host, a signal simply ends this process.
         SignalMask.restore()
         let adapter = DebugAdapter(try makeConnection())
         switch adapter.awaitTarget(program: file, arguments: arguments) {

@@ -1,13 +1,13 @@
 import Files
 import Glibc
 
-/// A port of 127.0.0.1, for one connection of a process of the same user.
+/// Listens on a port of 127.0.0.1 for one connection from the same user.
 ///
-/// Whoever debugs can do all that the user can, and the protocol has no password; so the kernel's table of connections
-/// tells whose the other end is.
+/// A debugger can do everything that the user can, and the protocol has no password. So the peer's user is looked up in
+/// the kernel's connection table.
 final class LoopbackListener {
     private let descriptor: Int32
-    /// The port, chosen by the kernel if 0 was asked for.
+    /// The port, chosen by the kernel if 0 was requested.
     let port: UInt16
 
     /// Listens on a port; 0 for any.
@@ -52,7 +52,7 @@ final class LoopbackListener {
         }
     }
 
-    /// The user of the process that has connected from a port.
+    /// The user of a process connected from a port.
     private func user(ofPort client: UInt16) -> uid_t? {
         let (local, remote) = (Self.hexadecimal(client), Self.hexadecimal(port))
         for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
@@ -66,7 +66,7 @@ final class LoopbackListener {
         return nil
     }
 
-    /// An address as the table's columns end with it.
+    /// An address in hexadecimal, as in the table's columns.
     private static func hexadecimal(_ port: UInt16) -> String {
         let address = String(UInt32(0x7F00_0001).bigEndian, radix: 16, uppercase: true)
         let number = String(port, radix: 16, uppercase: true)

@@ -1,8 +1,8 @@
 import PropertyList
 
-/// What the adapter announces: what is there, and nothing else.
+/// The adapter's capabilities. Only implemented ones are announced.
 enum Capabilities {
-    /// The body of the response to `initialize`; a launched program can be terminated and started again, too.
+    /// The body of the response to `initialize`. A launched program can also be terminated and restarted.
     static func body(isLaunched: Bool) -> JSONValue {
         let all = [
             "supportsConfigurationDoneRequest", "supportsConditionalBreakpoints", "supportsHitConditionalBreakpoints",

@@ -1,6 +1,6 @@
 import PropertyList
 
-/// How a client counts lines and columns.
+/// A client's numbering of lines and columns.
 struct ClientConventions: Sendable {
     private var firstLine = 1
     private var firstColumn = 1
@@ -16,13 +16,13 @@ struct ClientConventions: Sendable {
         firstColumn = arguments["columnsStartAt1"]?.flag ?? true ? 1 : 0
     }
 
-    /// The client's number of a line, which is from 1.
+    /// The client's number for a line that is counted from 1.
     func client(line: Int) -> Int { line &- 1 &+ firstLine }
 
-    /// The line of a client's number.
+    /// The line for a client's number.
     func line(client number: Int) -> Int { number &- firstLine &+ 1 }
 
-    /// The position, from 0, of a client's column.
+    /// The offset, counted from 0, of a client's column.
     func offset(client column: Int) -> Int { max(column &- firstColumn, 0) }
 
     /// The client's number of a line's first column.

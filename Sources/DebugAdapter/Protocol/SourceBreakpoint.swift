@@ -1,16 +1,16 @@
 import Lua
 import PropertyList
 
-/// A breakpoint of a client.
+/// A breakpoint set by a client.
 struct SourceBreakpoint {
-    /// Its number for the client, which stays the same when the program is started again.
+    /// The client's number for it; it stays the same when the program is restarted.
     let number: Int
-    /// Its line, from 1, as the client asked for it.
+    /// The requested line, counted from 1.
     let line: Int
     private let condition: String?
     private let hits: String?
     private let message: String?
-    /// The debugger's breakpoint; nil while there is none.
+    /// The debugger's breakpoint; nil while it is not set.
     var set: LuaBreakpoint?
 
     init?(_ value: JSONValue, number: Int, _ conventions: ClientConventions) {
@@ -24,14 +24,14 @@ struct SourceBreakpoint {
 
     private static func text(_ value: JSONValue?) -> String? { value?.text.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// The debugger's breakpoint.
+    /// Makes the debugger's breakpoint.
     func breakpoint(in path: String) throws(DebugRefusal) -> LuaBreakpoint {
         guard line > 0 else { throw DebugRefusal("there is no line \(line)") }
         return LuaBreakpoint(
             path: path, line: line, condition: condition, firstHit: try firstHit(), message: message)
     }
 
-    /// `5`, `>= 5` and `> 4` are the same: the fifth hit, and those after it.
+    /// `5`, `>= 5` and `> 4` all mean the fifth hit and later ones.
     private func firstHit() throws(DebugRefusal) -> Int {
         guard let hits else { return 1 }
         let text = hits.filter { $0 != " " }

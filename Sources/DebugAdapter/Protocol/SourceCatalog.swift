@@ -3,13 +3,13 @@ import Files
 import PropertyList
 import Scripting
 
-/// Where the chunks of a host come from: a file, or a text that the client asks for by a number.
+/// Maps a host's chunks to sources: a file, or a text that the client requests by number.
 struct SourceCatalog {
-    /// The chunks without a file; a chunk's number is its position, from 1.
+    /// The chunks without a file; a chunk's number is its position, counted from 1.
     private var chunks: [String] = []
     private var paths: [String: String?] = [:]
 
-    /// A chunk as a `Source`; its name is without a mark.
+    /// A chunk, named without its mark, as a `Source`.
     mutating func source(of chunk: String, in host: ScriptHost) -> JSONValue? {
         if let path = path(of: chunk) {
             return .object(["name": .string(PathText.name(of: path)), "path": .string(path)])
@@ -18,7 +18,7 @@ struct SourceCatalog {
         return .object(["name": .string(chunk), "sourceReference": .number(reference(to: chunk))])
     }
 
-    /// The chunk that a client's `Source` means: a path, or a chunk's name.
+    /// The chunk of a client's `Source`: a path, or a chunk's name.
     func chunk(of source: JSONValue) throws(DebugRefusal) -> String {
         if let reference = source["sourceReference"]?.number, reference > 0 { return try chunk(reference) }
         guard let path = source["path"]?.text ?? source["name"]?.text, !path.isEmpty else {
@@ -38,7 +38,7 @@ struct SourceCatalog {
         return chunks.count
     }
 
-    /// The file of a chunk.
+    /// The path of a chunk's file, if any.
     private mutating func path(of chunk: String) -> String? {
         if let known = paths[chunk] { return known }
         var path = chunk

@@ -1,15 +1,15 @@
 import Glibc
 import PropertyList
 
-/// The way of a client to a host that runs: the host is asked what the client has asked, and then hears the client itself.
+/// Relays a client to a running host: repeats the client's first requests to it, then copies bytes between the two.
 extension DebugAdapter {
-    /// Copies messages both ways until the host goes; when the client goes, the host is told.
+    /// Copies messages both ways until the host disconnects. If the client does, the host is notified.
     ///
     /// - Parameter host: the container's socket, connected.
     package func relay(to host: Int32) {
         let asked = [greeting, pending].compactMap { $0?.message.framed }.joined()
         guard Self.write(Array(asked), to: host), let rest = skipGreeting(from: host) else { return end(status: 0) }
-        // The client was promised what belongs to a program of its own.
+        // The client got the capabilities of a launched program: withdraw those.
         let capabilities = ["supportsTerminateRequest", "supportsRestartRequest", "supportTerminateDebuggee"]
         event(
             "capabilities",
@@ -24,9 +24,9 @@ extension DebugAdapter {
         copy(host)
     }
 
-    /// Reads the host's answer to `initialize`, which the client has had already.
+    /// Skips the host's response to `initialize`, since the client already has one.
     ///
-    /// - Returns: what came with it; nil when the host has gone.
+    /// - Returns: the other bytes received; nil if the host is gone or sent malformed JSON.
     private func skipGreeting(from host: Int32) -> [UInt8]? {
         var decoder = MessageDecoder()
         var others: [UInt8] = []
@@ -54,14 +54,14 @@ extension DebugAdapter {
             guard poll(&watched, 2, -1) >= 0 || errno == EINTR else { return }
             if watched[0].revents != 0, !Self.copy(connection.input, host) {
                 shutdown(host, Int32(SHUT_WR))
-                // A negative descriptor is passed over.
+                // poll ignores a negative descriptor.
                 watched[0] = pollfd(fd: -1, events: 0, revents: 0)
             }
             if watched[1].revents != 0, !Self.copy(host, connection.output) { return }
         }
     }
 
-    /// Copies what is there; false at the end of either side.
+    /// Copies the available bytes; false at the end of either side.
     private static func copy(_ from: Int32, _ to: Int32) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         let count = read(from, &buffer, buffer.count)

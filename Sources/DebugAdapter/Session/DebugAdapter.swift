@@ -2,34 +2,34 @@ import Application
 import PropertyList
 package import Scripting
 
-/// The adapter's side of a connection: what a client has said, and what it keeps when its program is started again.
+/// The adapter's side of a connection: the client's settings, which it keeps when its program is restarted.
 package final class DebugAdapter {
     let connection: DebugConnection
     var conventions = ClientConventions()
     var sources = SourceCatalog()
-    /// The breakpoints of each source, by its path or its chunk's name.
+    /// The breakpoints of each source, by path or chunk name.
     var breakpoints: [String: [SourceBreakpoint]] = [:]
-    /// The chosen exception filters.
+    /// The client's exception filters.
     var filters: [String] = []
     var lastBreakpoint = 0
     var lastStop = 0
-    /// What is launched; nil for a host that runs already.
+    /// The launch configuration; nil for a running host.
     private(set) var launch: DebugLaunch?
-    /// The request that is answered when the client has configured everything.
+    /// The `launch` or `attach` request, answered after `configurationDone`.
     var pending: DebugRequest?
     var isConfigured = false
-    /// The request `initialize`.
+    /// The `initialize` request.
     private(set) var greeting: DebugRequest?
     private var session: DebugSession?
     private var isStarted = false
-    /// Whether the program is to be started again.
+    /// Whether to restart the program.
     package var restarts = false
 
     package init(_ connection: DebugConnection) { self.connection = connection }
 
     // MARK: Messages
 
-    // A body that is empty is sent all the same: there are clients that look into it.
+    // An empty body is sent, too: some clients read it unconditionally.
 
     func respond(to request: DebugRequest, _ body: JSONValue = .object([:])) {
         connection.outbox.send(
@@ -55,7 +55,7 @@ package final class DebugAdapter {
         connection.outbox.send(.object(["type": .string("event"), "event": .string(name), "body": body]))
     }
 
-    /// Tells the client why its connection ends, if it sent what is no message.
+    /// Tells the client why the connection ends, if it sent a malformed message.
     func tellProblem() {
         guard let problem = connection.inbox.problem else { return }
         connection.outbox.send(
@@ -70,13 +70,13 @@ package final class DebugAdapter {
 
     // MARK: A launched program
 
-    /// Serves the client until it says what to debug, on this thread alone: the kernel's fence is closed before there is a
-    /// second one.
+    /// Serves the client until it chooses a target. Uses only this thread: the kernel's sandbox is entered before there
+    /// is a second one.
     ///
     /// - Parameters:
-    ///   - program: the script if the client names none.
+    ///   - program: the script, if the client names none.
     ///   - arguments: its arguments.
-    /// - Returns: what to debug; nil when the client has gone.
+    /// - Returns: the target; nil if the client has disconnected.
     package func awaitTarget(program: String?, arguments: [String]) -> DebugTarget? {
         var goesOn = true
         while true {
@@ -98,7 +98,7 @@ package final class DebugAdapter {
 
     /// Answers a request before there is a host.
     ///
-    /// - Returns: what to debug, when the request says it.
+    /// - Returns: the target, if the request names one.
     private func target(
         of request: DebugRequest, _ program: String?, _ arguments: [String]
     ) throws(DebugRefusal) -> DebugTarget? {
@@ -119,10 +119,10 @@ package final class DebugAdapter {
         return nil
     }
 
-    /// Takes part in a host that runs the launched program, and waits until the client has configured everything.
+    /// Joins the host of the launched program, and waits until the client has finished its configuration.
     ///
-    /// - Parameter host: not launched yet: breakpoints in `init.lua` are there in time.
-    /// - Returns: the session, the host's front end.
+    /// - Parameter host: not launched yet, so that breakpoints in `init.lua` are set in time.
+    /// - Returns: the session, which is the host's front end.
     package func begin(_ host: ScriptHost) -> DebugSession {
         restarts = false
         let session = DebugSession(self, host)
@@ -140,17 +140,17 @@ package final class DebugAdapter {
         return session
     }
 
-    /// Leaves a host that has ended.
+    /// Detaches from a host that has ended.
     package func leave() {
         connection.wake(nil)
         session = nil
     }
 
-    /// Ends the connection with the program.
+    /// Ends the connection when the program has ended.
     ///
     /// - Parameters:
     ///   - status: the process's exit status.
-    ///   - reason: the reason why the program did not start, if it did not.
+    ///   - reason: why the program did not start, if it did not.
     package func end(status: Int32, reason: String = "the program does not start: standard error says why") {
         if isStarted {
             event("exited", .object(["exitCode": .number(Int(status))]))
@@ -162,7 +162,7 @@ package final class DebugAdapter {
     }
 }
 
-/// What a client wants to debug.
+/// A client's debug target.
 package enum DebugTarget: Sendable {
     case program(DebugLaunch)
     /// The host that runs a container; nil for the usual one.

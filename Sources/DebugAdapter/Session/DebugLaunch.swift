@@ -1,20 +1,20 @@
 import PropertyList
 
-/// What a client wants to be run.
+/// A client's launch configuration.
 package struct DebugLaunch: Sendable {
     /// The script.
     package let program: String
     /// Its arguments.
     package let arguments: [String]
-    /// The folder from which it runs; nil for this one.
+    /// The working directory; nil for the current one.
     package let workingDirectory: String?
-    /// Words of the command line for the host; nil for those that were given there.
+    /// Command-line options for the host; nil for those of this process's command line.
     package let options: [String]?
     let stopsOnEntry: Bool
     /// Whether it runs without a debugger.
     let isPlain: Bool
 
-    /// Reads the arguments of `launch`; what they do not say, the command line has said.
+    /// Reads the arguments of `launch`; the command line supplies missing ones.
     init(_ fields: JSONValue, program: String?, arguments: [String]) throws(DebugRefusal) {
         guard let program = fields["program"]?.text ?? program, !program.isEmpty else {
             throw DebugRefusal("there is no program: launch takes \"program\", the path of a script")

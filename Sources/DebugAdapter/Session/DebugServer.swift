@@ -1,7 +1,7 @@
 import Glibc
 package import Scripting
 
-/// The debugger's client on a host that runs already: one at a time.
+/// Serves debugger clients on a running host, one at a time.
 package final class DebugServer {
     private unowned let host: ScriptHost
     private var session: DebugSession?
@@ -11,7 +11,7 @@ package final class DebugServer {
 
     /// Serves a client of the container's socket.
     ///
-    /// - Parameter descriptor: a connected socket of the user's own, which the connection closes.
+    /// - Parameter descriptor: a connected socket of the same user; closed by the connection.
     package func accept(_ descriptor: Int32) {
         let connection = DebugConnection(input: descriptor, output: descriptor)
         guard connection.start() else { return }
@@ -28,7 +28,7 @@ package final class DebugServer {
         session.begin()
     }
 
-    /// Ends the session with the host.
+    /// Ends the session when the host ends.
     package func stop() {
         session?.adapter.event("terminated")
         session?.end()

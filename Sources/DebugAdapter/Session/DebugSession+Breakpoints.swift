@@ -2,9 +2,9 @@ import Lua
 import PropertyList
 import Scripting
 
-/// Breakpoints of the client.
+/// The client's breakpoints.
 extension DebugSession {
-    /// The most breakpoints of a source: the source is compiled for each.
+    /// Maximum number of breakpoints per source: each one compiles the source.
     private static let limit = 1000
 
     /// Replaces the breakpoints of a source.
@@ -32,7 +32,7 @@ extension DebugSession {
 
     /// Sets a breakpoint.
     ///
-    /// - Returns: it as a `Breakpoint`, with the reason when there is none.
+    /// - Returns: a `Breakpoint`, with the reason if it was not set.
     private func set(_ breakpoint: inout SourceBreakpoint, _ path: String) -> JSONValue {
         var reason: String?
         do throws(DebugRefusal) {
@@ -55,7 +55,7 @@ extension DebugSession {
         }
     }
 
-    /// Sets what the client has set before the program was started again.
+    /// Sets the client's breakpoints again after the program was restarted.
     func restoreBreakpoints() {
         for (path, breakpoints) in adapter.breakpoints {
             adapter.breakpoints[path] = breakpoints.map { before in
@@ -68,7 +68,7 @@ extension DebugSession {
         }
     }
 
-    /// The client's numbers of a breakpoint; none if it is not the client's.
+    /// The client's numbers for a breakpoint; empty if the client did not set it.
     func numbers(of hit: LuaBreakpoint) -> [Int] {
         adapter.breakpoints.values.joined().filter { $0.set?.number == hit.number }.map(\.number)
     }

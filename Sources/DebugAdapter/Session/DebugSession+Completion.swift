@@ -9,7 +9,7 @@ extension DebugSession {
         guard let text = arguments["text"]?.text, let column = arguments["column"]?.number else {
             throw DebugRefusal("a completion needs a text and a column")
         }
-        // Columns count UTF-16 units, the completer bytes.
+        // Columns count UTF-16 units; the completer counts bytes.
         let line = arguments["line"].flatMap(\.number).map { adapter.conventions.line(client: $0) } ?? 1
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.indices.contains(line &- 1) else { throw DebugRefusal("the text has no line \(line)") }

@@ -3,14 +3,14 @@ import Lua
 import PropertyList
 import Scripting
 
-/// Which request does what.
+/// Dispatches requests.
 extension DebugSession {
-    /// The one thread: one thing runs at a time, and the coroutines around it are in the stack.
+    /// The only thread: one coroutine runs at a time, and the call stack includes those that resumed it.
     static let thread = 1
 
     /// Performs a request.
     ///
-    /// - Returns: the response's body; nil when the response has been sent, or comes later.
+    /// - Returns: the response's body; nil if the response was sent already or follows later.
     func perform(_ request: DebugRequest) throws(DebugRefusal) -> JSONValue? {
         let arguments = request.arguments
         switch request.command {
@@ -55,7 +55,7 @@ extension DebugSession {
         }
     }
 
-    /// What follows the response to a request that was done.
+    /// Performs the work that follows a successful response.
     func finish(_ request: DebugRequest) {
         switch request.command {
         case "attach" where adapter.pending?.sequence == request.sequence: adapter.event("initialized")
@@ -84,7 +84,7 @@ extension DebugSession {
         return .object(["allThreadsContinued": .boolean(true)])
     }
 
-    /// Stops a running script at its next line; one that waits, when it runs again.
+    /// Pauses a running script at its next line, and a waiting one when it resumes.
     private func pause() -> JSONValue {
         if current == nil {
             stepReason = "pause"
@@ -93,7 +93,7 @@ extension DebugSession {
         return .object([:])
     }
 
-    /// The body of the event of a break.
+    /// The body of the `stopped` event.
     func stopped(_ stop: DebugStop) -> JSONValue {
         var reason = stepReason
         var text: String?

@@ -2,7 +2,7 @@ import Lua
 import PropertyList
 import Scripting
 
-/// The stack at a break, and the sources of chunks.
+/// The call stack at a break, and the sources of chunks.
 extension DebugSession {
     func stackTrace(_ arguments: JSONValue) throws(DebugRefusal) -> JSONValue {
         let stop = try stop
@@ -17,7 +17,7 @@ extension DebugSession {
     private func frame(_ index: Int, _ stop: DebugStop) -> JSONValue {
         let call = stop.calls[index]
         let source = call.kind == .host ? nil : adapter.sources.source(of: call.chunk, in: host)
-        // A coroutine's functions lie inside of those that resumed it.
+        // A coroutine's frames are inside those that resumed it.
         let isInCoroutine = call.coroutine < (stop.calls.last?.coroutine ?? 0)
         return .object([
             "id": .number(stop.frame(index)), "name": .string(call.title + (isInCoroutine ? " (in a coroutine)" : "")),
@@ -46,7 +46,7 @@ extension DebugSession {
         return .object(["scopes": .array(scopes)])
     }
 
-    /// The call that a request means by `frameId`; the innermost of a script without one.
+    /// The call of a request's `frameId`; without one, the innermost call of a script.
     func call(_ arguments: JSONValue, _ stop: DebugStop) throws(DebugRefusal) -> Int {
         guard let frame = arguments["frameId"]?.number else { return stop.stop.stop.innermost }
         return try stop.call(ofFrame: frame)

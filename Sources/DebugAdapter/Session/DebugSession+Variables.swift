@@ -5,7 +5,7 @@ import Wording
 
 /// Variables at a break.
 extension DebugSession {
-    /// The most variables of one response.
+    /// Maximum number of variables in a response.
     private static let limit = 2000
 
     func variables(_ arguments: JSONValue) throws(DebugRefusal) -> JSONValue {
@@ -32,7 +32,7 @@ extension DebugSession {
         return stop.stop.stop.locals(of: call).map(Self.variable) + extra
     }
 
-    /// The entries of a value that the client asks for: all, or a page of the elements or of the others.
+    /// The requested children of a value: all, or a page of the indexed or of the named ones.
     private func children(
         _ reference: Int, _ value: LuaValue, _ container: VariableContainer, _ arguments: JSONValue, _ stop: DebugStop
     ) -> [DebugVariable] {
@@ -68,7 +68,7 @@ extension DebugSession {
         Array(variables[range(variables.indices, arguments)])
     }
 
-    /// The part of a list that the client asks for, at most as long as a response may be.
+    /// The requested part of a list, limited to the maximum length of a response.
     private func range(_ all: Range<Int>, _ arguments: JSONValue) -> Range<Int> {
         let start = min(max(arguments["start"]?.number ?? 0, 0), all.upperBound)
         let count = arguments["count"]?.number ?? 0
@@ -86,7 +86,7 @@ extension DebugSession {
         return .dictionary(fields)
     }
 
-    /// A value's text, its type, and the number by which it is unfolded.
+    /// A value's text, type, and variables reference.
     func described(
         _ value: LuaValue, _ expression: String?, _ call: Int, _ stop: DebugStop, text: String? = nil
     ) -> [String: JSONValue] {
@@ -153,11 +153,11 @@ extension DebugSession {
         return try assign(expression, text, try call(arguments, stop), stop)
     }
 
-    /// Assigns as the script would: an item checks what it takes, and tells its observers.
+    /// Assigns as the script would: an item validates the value and notifies its observers.
     private func assign(_ expression: String, _ text: String, _ call: Int, _ stop: DebugStop) throws(DebugRefusal)
         -> JSONValue
     {
-        // A comment at the value's end ends with the line.
+        // The line break ends a comment at the end of the value.
         _ = try value(of: "\(expression) = (\(text)\n)", call, stop)
         stop.forgetChildren()
         return .dictionary(described(try value(of: expression, call, stop), expression, call, stop))

@@ -4,10 +4,10 @@ package import Lua
 import PropertyList
 package import Scripting
 
-/// A client's part in a host: it serves requests on the host's thread, and shows breaks.
+/// A client's session with a host: serves requests on the host's thread, and shows breaks.
 ///
-/// Requests that run no code of scripts are served between two instructions of a script, too. At a break all are served; an
-/// evaluation makes the others wait, but for those that end it.
+/// Requests that run no script code are also served between two instructions of a script. At a break all are served;
+/// during an evaluation only those that end it.
 package final class DebugSession {
     /// Requests that are served during an evaluation.
     static let urgent: Set<String> = ["cancel", "pause", "disconnect", "terminate", "restart"]
@@ -17,18 +17,18 @@ package final class DebugSession {
     /// Called at the end of an attached session.
     var onEnd: () -> Void = {}
     private var notifier: EventNotifier?
-    /// What showed breaks before.
+    /// The front end before this session.
     private weak var formerFrontEnd: (any DebuggerFrontEnd)?
     private var formerErrors = LuaDebugger.Errors.none
     private var isServing = false
-    /// The number of the request that is served.
+    /// The number of the request being served.
     private var served: Int?
     private(set) var isEnded = false
-    /// The break at which the script stands.
+    /// The current break; nil while the script runs.
     private(set) var current: DebugStop?
-    /// How the script goes on.
+    /// How the script resumes; nil until that is decided.
     var resume: LuaDebugger.Resume?
-    /// The reason of the next break that is a step's.
+    /// The reason to report for the next break of a step.
     var stepReason = "step"
 
     init(_ adapter: DebugAdapter, _ host: ScriptHost) {
@@ -36,7 +36,7 @@ package final class DebugSession {
         self.host = host
     }
 
-    /// Starts to serve the client; its breakpoints of an earlier run are set again.
+    /// Starts to serve the client, and sets its breakpoints of an earlier run again.
     func begin() {
         let notifier = host.loop.notifier { [weak self] in self?.received() }
         self.notifier = notifier
@@ -44,11 +44,11 @@ package final class DebugSession {
             DebugConnection.Receiver(notifier: notifier, interrupter: host.state.interrupter))
         restoreBreakpoints()
         if adapter.isConfigured { takeBreaks() }
-        // The client may have sent something before it could wake the loop.
+        // The client may have sent a message before it could wake up the loop.
         notifier.notify()
     }
 
-    /// The client has said everything: breaks are its own from now on.
+    /// Shows breaks to the client from now on: its configuration is done.
     func takeBreaks() {
         (formerFrontEnd, formerErrors) = (host.debugger.frontEnd, host.debugger.core.errors)
         guard adapter.launch?.isPlain != true else { return }
@@ -63,7 +63,7 @@ package final class DebugSession {
         host.debugger.core.breakAtNextLine()
     }
 
-    /// Leaves the host, which goes on: the client's breakpoints go.
+    /// Detaches from the host, and removes the client's breakpoints.
     func end() {
         guard !isEnded else { return }
         isEnded = true
@@ -84,12 +84,12 @@ package final class DebugSession {
     private func received() {
         guard !isEnded else { return }
         if isServing {
-            // Before it runs, an evaluation is compiled, where an interrupt would stop the script itself.
+            // While an evaluation is being compiled, an interrupt would stop the script itself.
             guard current?.stop.isEvaluating ?? true else { return }
-            // What is evaluated ends: the rest waits for it.
+            // The evaluation ends; other requests wait for it.
             if adapter.connection.inbox.isClosed { return host.cancelForeground() }
             while let request = adapter.connection.inbox.next(of: Self.urgent) {
-                // A request that was done before its cancellation came must not stop the next.
+                // A cancellation that arrives after its request was done must not stop the next one.
                 if request.command != "cancel" || request.arguments["requestId"]?.number == served {
                     host.cancelForeground()
                 }
@@ -100,7 +100,7 @@ package final class DebugSession {
         }
     }
 
-    /// Serves what waits.
+    /// Serves the queued requests.
     private func serve() {
         isServing = true
         defer { isServing = false }
@@ -114,7 +114,8 @@ package final class DebugSession {
         end()
     }
 
-    /// What came together with a request, or while it was compiled, was told of before: what it runs must look again.
+    /// Repeats the notification of urgent requests that arrived with the current one or during its compilation, so that
+    /// the running code polls again.
     func lookAgain() {
         guard adapter.connection.inbox.holds(Self.urgent) else { return }
         notifier?.notify()
@@ -130,7 +131,7 @@ package final class DebugSession {
         }
     }
 
-    /// The break, for a request that needs one.
+    /// The current break, for a request that needs one.
     var stop: DebugStop {
         get throws(DebugRefusal) {
             guard let current else { throw DebugRefusal("the script runs: pause it first") }
@@ -161,7 +162,7 @@ package final class DebugSession {
     }
 }
 
-/// Breaks of the host's debugger.
+/// Shows the breaks of the host's debugger.
 extension DebugSession: DebuggerFrontEnd {
     package var canLook: Bool { adapter.isConfigured && !isEnded && current == nil && !isServing }
 
@@ -175,7 +176,7 @@ extension DebugSession: DebuggerFrontEnd {
     }
 }
 
-/// The text of a launched program is the client's.
+/// Sends the output of a launched program to the client.
 extension DebugSession: HostFrontEnd {
     package var isTerminal: Bool { false }
 

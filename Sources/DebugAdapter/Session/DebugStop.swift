@@ -1,9 +1,9 @@
 import Lua
 import Scripting
 
-/// A break as the client sees it: its calls and values have numbers, which are valid until the script goes on.
+/// A break for the client: its calls and values have numbers, which are valid until the script resumes.
 final class DebugStop {
-    /// The most values with numbers.
+    /// Maximum number of numbered values.
     private static let limit = 1 << 20
 
     let stop: ScriptBreak
@@ -11,9 +11,6 @@ final class DebugStop {
     private var containers: [VariableContainer] = []
     private var children: [Int: ValueChildren] = [:]
 
-    /// - Parameters:
-    ///   - stop: the break.
-    ///   - number: the number of the break.
     init(_ stop: ScriptBreak, number: Int) {
         self.stop = stop
         self.number = number
@@ -23,7 +20,7 @@ final class DebugStop {
 
     // MARK: Calls
 
-    /// The number of a call; the break's own is in it, so that one of an earlier break is known.
+    /// The number of a call. It includes the break's, so that a call of an earlier break is recognized.
     func frame(_ call: Int) -> Int { (number & 0x3F_FFFF) << 8 | (call + 1) }
 
     func call(ofFrame frame: Int) throws(DebugRefusal) -> Int {
@@ -37,7 +34,7 @@ final class DebugStop {
 
     private var base: Int { (number & 0x3FF) << 20 + 1 }
 
-    /// The number of what can be unfolded; 0 when there are too many.
+    /// A reference to an expandable container; 0 if there are too many.
     func reference(to container: VariableContainer) -> Int {
         guard containers.count < Self.limit - 1 else { return 0 }
         containers.append(container)
@@ -51,7 +48,7 @@ final class DebugStop {
         return containers[reference - base]
     }
 
-    /// What a value consists of, as it was when it was first unfolded.
+    /// A value's children, cached when first expanded.
     func children(_ reference: Int, of value: LuaValue, in host: ScriptHost) -> ValueChildren {
         if let known = children[reference] { return known }
         let found = ValueChildren(value, in: host, at: stop)
@@ -59,6 +56,6 @@ final class DebugStop {
         return found
     }
 
-    /// After code has run: values may consist of something else.
+    /// Clears the cached children: code may have changed them.
     func forgetChildren() { children = [:] }
 }

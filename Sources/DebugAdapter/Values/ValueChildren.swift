@@ -4,28 +4,28 @@ import PropertyList
 import Scripting
 import Wording
 
-/// What a value consists of: a table's entries, an item's fields, an object's properties.
+/// A value's children: a table's entries, an item's fields, or an object's properties.
 struct ValueChildren {
-    /// An entry, by its name and the key by which Lua reads it.
+    /// An entry: its name, and its key in Lua.
     struct Entry {
         let name: String
         let key: LuaValue
     }
 
-    /// The most named entries of a table that are listed.
+    /// Maximum number of a table's named entries that are listed.
     static let limit = 10_000
 
     let host: ScriptHost
     let stop: ScriptBreak
     private let value: LuaValue
-    /// The number of elements, which are numbered from 1.
+    /// The number of elements, counted from 1.
     let count: Int
-    /// The other entries, in the order of their names.
+    /// The other entries, sorted by name.
     let named: [Entry]
-    /// Whether there are more than those.
+    /// Whether named entries were left out.
     let isCut: Bool
 
-    /// Reads what a value consists of, at a break.
+    /// Reads a value's children at a break.
     init(_ value: LuaValue, in host: ScriptHost, at stop: ScriptBreak) {
         self.host = host
         self.stop = stop
@@ -36,7 +36,7 @@ struct ValueChildren {
             count = table.count
             (named, isCut) = Self.entries(of: table, beyond: count)
         case .userdata(let userdata):
-            // A query is its items; they are fetched when somebody unfolds it.
+            // A query's children are its items, fetched when it is expanded.
             if case .query = host.inspect(value),
                 case .success(.table(let items)) = stop.value(of: "(...):all()", value)
             {
@@ -52,7 +52,7 @@ struct ValueChildren {
         }
     }
 
-    /// Whether a value consists of something, as far as that is known at once.
+    /// Whether a value has children, as far as this is known without running code.
     static func has(_ value: LuaValue, in host: ScriptHost) -> Bool {
         switch value {
         case .table(let given):
@@ -68,13 +68,13 @@ struct ValueChildren {
         }
     }
 
-    /// The value of an entry; nil when it cannot be read.
+    /// The value of an entry, or the error of reading it.
     func value(of key: LuaValue) -> Result<LuaValue, LuaError> {
         if case .table(let table) = value { return .success(table[key]) }
         return stop.value(of: "(...)[select(2, ...)]", value, key)
     }
 
-    /// The table behind a read-only one of the host, or the table itself.
+    /// The table behind a read-only table of the host; otherwise the table itself.
     static func contents(of table: LuaTable, in host: ScriptHost) -> LuaTable {
         guard table.count == 0, table.metatable != nil, case .contents(let contents) = host.inspect(.table(table))
         else {
@@ -83,13 +83,13 @@ struct ValueChildren {
         return contents
     }
 
-    /// A key as it is written in a constructor: `room`, `["shelf 3"]`, `[true]`.
+    /// A key in the notation of a table constructor: `room`, `["shelf 3"]`, `[true]`.
     static func name(of key: LuaValue) -> String {
         if let name = key.textValue, LuaName.isValid(name) { return name }
         return "[\(literal(key) ?? key.typeName)]"
     }
 
-    /// The expression of an entry: `lamp.room`, `rooms["shelf 3"]`; nil where the key cannot be written.
+    /// The expression of an entry: `lamp.room`, `rooms["shelf 3"]`; nil if the key cannot be written.
     static func expression(_ key: LuaValue, of expression: String?) -> String? {
         guard let expression else { return nil }
         if let name = key.textValue, LuaName.isValid(name) { return "\(expression).\(name)" }
@@ -118,7 +118,7 @@ struct ValueChildren {
         return (entries.sorted { $0.name < $1.name }, isCut)
     }
 
-    /// The properties of an object: an item's fields, and what the class declares.
+    /// The properties of an object: an item's fields, or those that its class declares.
     private static func properties(of userdata: LuaUserdata, _ value: LuaValue, in host: ScriptHost) -> [Entry] {
         var names: [String]
         if case .item(let item) = host.inspect(value) {

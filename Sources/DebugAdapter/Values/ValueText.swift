@@ -7,14 +7,14 @@ import Wording
 struct ValueText {
     let host: ScriptHost
     let stop: ScriptBreak
-    /// The entries of a table that are shown.
+    /// Maximum number of elements and of other entries shown.
     private static let entries = 6
-    /// The most characters of the whole.
+    /// Maximum length of the text in characters.
     private static let limit = 200
-    /// The most characters of a string.
+    /// Maximum length of a string in characters.
     private static let stringLimit = 1000
 
-    /// The text of a value. Code of scripts has limited time.
+    /// The text of a value. Script code that it runs has a time limit.
     func describe(_ value: LuaValue) -> String {
         switch value {
         case .table(let table):
@@ -48,7 +48,7 @@ struct ValueText {
         return text.count > Self.limit ? text.prefix(Self.limit) + "…" : text
     }
 
-    /// `{ 1, 2, … (40 elements), room = "Hall" }`: the first entries, with the tables in them as `{…}`.
+    /// `{ 1, 2, … (40 elements), room = "Hall" }`: the first entries, with nested tables as `{…}`.
     private func summary(_ table: LuaTable) -> String {
         let table = ValueChildren.contents(of: table, in: host)
         let count = table.count

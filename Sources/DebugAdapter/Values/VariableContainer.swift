@@ -1,18 +1,18 @@
 import Lua
 
-/// What the client unfolds by a number, while the script stands at a break.
+/// A set of variables that the client expands during a break.
 struct VariableContainer {
     enum Kind {
-        /// The local variables of a call, and its extra arguments.
+        /// The local variables of a call, and its variable arguments.
         case locals
         case upvalues
         case value(LuaValue)
     }
 
     let kind: Kind
-    /// The call in which it is seen.
+    /// The call in which it is visible.
     let call: Int
-    /// The expression for a value; nil where there is none.
+    /// The expression for a value; nil if there is none.
     var expression: String?
 }
 
@@ -20,8 +20,8 @@ struct VariableContainer {
 struct DebugVariable {
     var name: String
     var value: LuaValue
-    /// The expression for it; nil where there is none.
+    /// The expression for it; nil if there is none.
     var expression: String?
-    /// A text in the place of the value's: the reason why it cannot be read.
+    /// The text shown instead of the value: why it cannot be read.
     var text: String?
 }

@@ -4,9 +4,9 @@ import Glibc
 import Lua
 import Synchronization
 
-/// A connection with a client: two threads read and write it, once the host is there.
+/// A connection to a client. Once the host exists, one thread reads and another writes.
 package final class DebugConnection: Sendable {
-    /// What a message wakes: the host's loop, and a running script.
+    /// The receiver of wake-ups: the host's loop, and a running script.
     struct Receiver: Sendable {
         let notifier: EventNotifier
         let interrupter: LuaInterrupter
@@ -19,8 +19,8 @@ package final class DebugConnection: Sendable {
     private let receiver = Mutex<Receiver?>(nil)
 
     /// - Parameters:
-    ///   - input: a descriptor, which this object closes.
-    ///   - output: the same, or another.
+    ///   - input: a descriptor; closed by this object.
+    ///   - output: the same descriptor or another, closed likewise.
     package init(input: Int32, output: Int32) {
         self.input = input
         self.output = output
@@ -32,8 +32,8 @@ package final class DebugConnection: Sendable {
         if output != input { close(output) }
     }
 
-    /// The process's own streams, which scripts lose: theirs are empty, and what they write past the host goes to standard
-    /// error.
+    /// Takes the standard streams from scripts: their standard input is empty, and output that bypasses the host goes
+    /// to standard error.
     ///
     /// - Throws: `FileError` when no descriptors are left.
     package static func standardStreams() throws(FileError) -> DebugConnection {
@@ -47,7 +47,7 @@ package final class DebugConnection: Sendable {
         return DebugConnection(input: input, output: output)
     }
 
-    /// Reads once, and waits for it.
+    /// Reads once, blocking until bytes arrive.
     ///
     /// - Returns: false at the end.
     func read() -> Bool {
@@ -59,12 +59,12 @@ package final class DebugConnection: Sendable {
         }
     }
 
-    /// Sets what a message wakes.
+    /// Sets the receiver of wake-ups.
     func wake(_ receiver: Receiver?) { self.receiver.withLock { $0 = receiver } }
 
     /// Starts both threads; they keep the connection open.
     ///
-    /// - Returns: false when one cannot be created.
+    /// - Returns: false if one cannot be created.
     func start() -> Bool {
         let isWriting = DetachedThread.start { [self] in
             outbox.run()
@@ -80,7 +80,7 @@ package final class DebugConnection: Sendable {
                 goesOn = read()
                 receiver.withLock {
                     $0?.notifier.notify()
-                    // The interrupt comes last: a running script looks for notices once.
+                    // The interrupt comes last: a running script polls for notifications once.
                     $0?.interrupter.interrupt(.events)
                 }
             }
@@ -89,7 +89,7 @@ package final class DebugConnection: Sendable {
 
     /// Ends a connection that was started.
     ///
-    /// - Parameter waits: whether to wait until the client has what was sent.
+    /// - Parameter waits: whether to wait until the queued messages are written.
     func end(waits: Bool) {
         wake(nil)
         outbox.close()

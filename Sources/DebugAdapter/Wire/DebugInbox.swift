@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The requests of a client, in the order of arrival: one thread reads, the host's takes.
+/// A queue of a client's requests, filled by the reading thread and emptied by the host's.
 final class DebugInbox: Sendable {
-    /// The most requests that wait.
+    /// Maximum number of queued requests.
     static let limit = 1000
 
     private struct State: Sendable {
@@ -23,9 +23,9 @@ final class DebugInbox: Sendable {
 
     private let state = Mutex(State())
 
-    /// Decodes bytes of the client; none are its end.
+    /// Decodes bytes from the client; no bytes are its end.
     ///
-    /// - Returns: whether more can follow.
+    /// - Returns: whether more input can follow.
     func feed(_ bytes: ArraySlice<UInt8>) -> Bool {
         state.withLock { state in
             guard !bytes.isEmpty else {
@@ -42,22 +42,22 @@ final class DebugInbox: Sendable {
 
     func next() -> DebugRequest? { state.withLock { $0.requests.isEmpty ? nil : $0.requests.removeFirst() } }
 
-    /// The first request with one of some commands, whatever waits before it.
+    /// Takes the first request with one of some commands, ahead of others.
     func next(of commands: Set<String>) -> DebugRequest? {
         state.withLock { state in
             state.requests.firstIndex { commands.contains($0.command) }.map { state.requests.remove(at: $0) }
         }
     }
 
-    /// Whether a request with one of some commands waits, or no more will come.
+    /// Whether a request with one of some commands is queued, or no more will come.
     func holds(_ commands: Set<String>) -> Bool {
         state.withLock { state in state.isClosed || state.requests.contains { commands.contains($0.command) } }
     }
 
-    /// The bytes that are no whole message yet.
+    /// Takes the bytes of an incomplete message.
     func takeRest() -> [UInt8] { state.withLock { $0.decoder.takeRest() } }
 
-    /// Whether no more bytes will come: the client has gone, or sent what is no message.
+    /// Whether no more bytes will come: the client has disconnected, or sent a malformed message.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     var problem: MessageDecoder.Problem? { state.withLock { $0.problem } }

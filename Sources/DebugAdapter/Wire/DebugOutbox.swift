@@ -3,16 +3,16 @@ import Files
 import Glibc
 import PropertyList
 
-/// Messages for a client, written by a thread of their own: the host waits for no client, and a script that never waits
-/// is heard all the same.
+/// Messages for a client, written by a separate thread: the host never waits for a client, and the output of a busy
+/// script is sent, too.
 ///
-/// Output that a slow client does not take is merged, then left out, and the client is told how much.
+/// Output for a slow client is merged, then dropped, and the client is told how much.
 final class DebugOutbox: Sendable {
-    /// The most bytes of output that wait.
+    /// Maximum number of queued bytes of output.
     static let outputLimit = 4 << 20
-    /// The most messages that wait; a client that takes none is gone.
+    /// Maximum number of queued messages; beyond it the client is considered gone.
     static let messageLimit = 10_000
-    /// Seconds for what waits at the end.
+    /// Time limit for the queue at the end in seconds.
     private static let endLimit = 2.0
 
     private enum Entry: Sendable {
@@ -24,7 +24,7 @@ final class DebugOutbox: Sendable {
         var entries: [Entry] = []
         var outputBytes = 0
         var dropped = 0
-        /// When writing must have ended; nil before the end.
+        /// The deadline for writing; nil before the end.
         var end: MonotonicTime?
         /// Whether nothing can be written any more.
         var isOver = false
@@ -39,14 +39,14 @@ final class DebugOutbox: Sendable {
         mutating func append(_ output: DebugOutput) {
             guard !isOver, end == nil else { return }
             let count = output.text.utf8.count
-            // After a loss, output goes on when there is room for more than a line.
+            // After a loss, output resumes when there is room for more than a line.
             guard outputBytes + count <= DebugOutbox.outputLimit, dropped == 0 || entries.isEmpty else {
                 return dropped += count
             }
             noteDropped()
             outputBytes += count
             if case .output(var last)? = entries.last {
-                // Unshared, so that the text grows in its place.
+                // Removed, so that the unshared text grows in place.
                 entries.removeLast()
                 let isMerged = last.merge(output)
                 entries.append(.output(last))
@@ -71,10 +71,10 @@ final class DebugOutbox: Sendable {
     private let state = Monitor(State())
     private let descriptor: Int32
     private let isSocket: Bool
-    /// The number of the last message. Used by the writing thread, or by the only one before it starts.
+    /// The number of the last message. Used by the writing thread only, and before it starts by the only thread.
     nonisolated(unsafe) private var sequence: Int64 = 0
 
-    /// - Parameter descriptor: open as long as this object is used.
+    /// - Parameter descriptor: stays open while this object is used.
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
         var status = stat()
@@ -86,10 +86,10 @@ final class DebugOutbox: Sendable {
 
     func send(_ output: DebugOutput) { state.change { $0.append(output) } }
 
-    /// Writes what waits, on this thread: before the writing thread starts.
+    /// Writes the queue on this thread, before the writing thread starts.
     func drain() { write(state.change { $0.take() }) }
 
-    /// Writes what comes, until the end: the writing thread's work.
+    /// Writes messages until the end, on the writing thread.
     func run() {
         while true {
             let (entries, isLast) = state.wait(until: { !$0.entries.isEmpty || $0.end != nil || $0.isOver }) {
@@ -100,15 +100,15 @@ final class DebugOutbox: Sendable {
         }
     }
 
-    /// Takes nothing more; the thread ends when it has written what waits, or the client did not take it in time.
+    /// Accepts no more messages. The thread ends when the queue is written or the time is up.
     func close() {
         state.change { if $0.end == nil { $0.end = .now().advanced(by: Self.endLimit) } }
     }
 
-    /// Gives up what waits: there is no thread to write it.
+    /// Abandons the queue: there is no thread to write it.
     func abandon() { state.change { $0.isOver = true } }
 
-    /// Waits for the end of the thread's work.
+    /// Waits until the writing thread is done.
     func waitForEnd() { state.wait(until: { $0.isOver }) { _ in } }
 
     private func write(_ entries: [Entry]) {
@@ -130,7 +130,7 @@ final class DebugOutbox: Sendable {
         return message.framed
     }
 
-    /// Writes bytes while the client takes them.
+    /// Writes bytes; false if the client is gone or the time is up.
     private func write(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
@@ -141,7 +141,7 @@ final class DebugOutbox: Sendable {
                 continue
             }
             let count = bytes[sent...].withUnsafeBytes {
-                // A pipe that is ready takes so much without a wait.
+                // A writable pipe accepts this much without blocking.
                 isSocket
                     ? Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
                     : Glibc.write(descriptor, $0.baseAddress, min($0.count, 4096))

@@ -2,11 +2,11 @@ import PropertyList
 
 /// Text for the client's console.
 struct DebugOutput: Sendable, Hashable {
-    /// Where it comes from.
+    /// The origin of the text.
     enum Category: String, Sendable {
         /// The debugger itself.
         case console
-        /// What the user must see.
+        /// A message that the user must see.
         case important
         case stdout
         case stderr
@@ -14,13 +14,13 @@ struct DebugOutput: Sendable, Hashable {
 
     let category: Category
     var text: String
-    /// The source that wrote it, and the line, as the client wants them.
+    /// The source and the line that wrote it, in the client's form.
     var source: JSONValue?
     var line: Int?
 
-    /// Adds a later text of the same place.
+    /// Appends a later text from the same place.
     ///
-    /// - Returns: false when it is of another place, or this one is long enough.
+    /// - Returns: false if it is from another place, or this text is long enough.
     mutating func merge(_ other: DebugOutput) -> Bool {
         guard category == other.category, line == other.line, source == other.source, text.utf8.count < 1 << 16 else {
             return false

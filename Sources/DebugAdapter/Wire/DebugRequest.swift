@@ -2,14 +2,14 @@ import PropertyList
 
 /// A request of a client.
 package struct DebugRequest: Sendable {
-    /// Its number, which the response repeats.
+    /// The sequence number, repeated in the response.
     let sequence: Int
     let command: String
     let arguments: JSONValue
 
     /// Reads a message.
     ///
-    /// - Returns: nil for a message that is no request.
+    /// - Returns: nil if the message is not a request.
     init?(_ content: [UInt8]) throws(MessageDecoder.Problem) {
         let message: JSONValue
         do throws(JSONError) { message = try JSONValue(json: content) } catch { throw .badContent(error.message) }
@@ -23,7 +23,7 @@ package struct DebugRequest: Sendable {
         arguments = message["arguments"] ?? .object([:])
     }
 
-    /// The message, for another host.
+    /// The message, for relaying to a host.
     var message: JSONValue {
         .object([
             "type": .string("request"), "seq": .number(sequence), "command": .string(command), "arguments": arguments,
@@ -31,7 +31,7 @@ package struct DebugRequest: Sendable {
     }
 }
 
-/// The reason why a request is not done.
+/// The reason why a request is refused.
 struct DebugRefusal: Error {
     let message: String
 

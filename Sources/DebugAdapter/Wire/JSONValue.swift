@@ -1,9 +1,9 @@
 import PropertyList
 
-/// A value of the protocol.
+/// A JSON value of the protocol.
 typealias JSONValue = PropertyListValue
 
-/// Values of JSON, read leniently: a field that is missing, and one of another type, are nil.
+/// Lenient reading of JSON: a field that is missing or of another type is nil.
 extension PropertyListValue {
     /// An object's field.
     subscript(name: String) -> JSONValue? {
@@ -18,14 +18,14 @@ extension PropertyListValue {
 
     static func number(_ number: Int) -> JSONValue { .integer(Int64(number)) }
 
-    /// An object without the fields that are nil.
+    /// An object of the fields that are not nil.
     static func object(_ fields: KeyValuePairs<String, JSONValue?>) -> JSONValue {
         var present: [String: JSONValue] = [:]
         for (name, value) in fields { present[name] = value }
         return .dictionary(present)
     }
 
-    /// The value as a message with its header; empty for one that JSON cannot represent.
+    /// The value as a message with its header; empty if JSON cannot represent it.
     var framed: [UInt8] {
         guard let content = try? json() else { return [] }
         return Array("Content-Length: \(content.count)\r\n\r\n".utf8) + content

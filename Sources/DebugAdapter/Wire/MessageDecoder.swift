@@ -20,15 +20,15 @@ struct MessageDecoder: Sendable {
         }
     }
 
-    /// The longest header, with its empty line, in bytes.
+    /// Maximum length of a header in bytes, with its empty line.
     static let headerLimit = 8 << 10
-    /// The longest content in bytes.
+    /// Maximum length of a content in bytes.
     static let contentLimit = 8 << 20
     private static let headerEnd = Array("\r\n\r\n".utf8)
 
     private var bytes: [UInt8] = []
     private var position = 0
-    /// The length of the content that comes next; nil before its header is complete.
+    /// The length of the next content; nil until its header is complete.
     private var length: Int?
 
     mutating func append(_ piece: some Collection<UInt8>) {
@@ -39,7 +39,7 @@ struct MessageDecoder: Sendable {
         bytes += piece
     }
 
-    /// The next whole content; nil when more bytes are needed.
+    /// The next complete content; nil when more bytes are needed.
     mutating func next() throws(Problem) -> [UInt8]? {
         if length == nil {
             guard let header = try takeHeader() else { return nil }
@@ -53,7 +53,7 @@ struct MessageDecoder: Sendable {
         return Array(bytes[position..<position + count])
     }
 
-    /// The bytes that no message has taken yet.
+    /// Takes the bytes that are not decoded yet.
     mutating func takeRest() -> [UInt8] {
         defer { (bytes, position) = ([], 0) }
         return Array(bytes[position...])

@@ -1,7 +1,7 @@
 package import ColumnEngine
 import Files
 
-/// Read-only, beside the owner: what that appends to its journal, and what follows a save of it.
+/// Follows the owner in read-only mode: its additions to the journal, and the new journal after a save.
 extension ArchivePersistence: FollowingPersistence {
     package func takeOwnersCommits() throws(StoreError) -> [OwnersCommit]? {
         guard isReadOnly else { return [] }
@@ -10,7 +10,7 @@ extension ArchivePersistence: FollowingPersistence {
             if let tail { commits = try tail.commits(after: revision.rawValue) }
             if let last = commits.last { revision = last.revision }
             guard try layer.status(journalPath) != nil, try tail?.isInPlace(journalPath) != true else { return commits }
-            // A new journal: the first, or one that follows a save.
+            // A new journal: the first one, or the one after a save.
             let next = try JournalTail(journalPath, using: layer)
             guard next.firstSequence <= revision.rawValue &+ 1 else { return nil }
             tail = next

@@ -1,9 +1,9 @@
 import ColumnEngine
 import Files
 
-/// Reads what another process appends to a journal.
+/// Reads the records that another process appends to a journal.
 ///
-/// The file stays open: what was appended before a save replaced the journal is read from it, too.
+/// The file stays open: records appended before a save replaced the journal can still be read.
 final class JournalTail {
     private let layer: any FileLayer
     private let file: OpenFile
@@ -36,7 +36,7 @@ final class JournalTail {
     /// The number of the first record.
     var firstSequence: UInt64 { header.firstSequence }
 
-    /// Whether this is the file of a path.
+    /// Whether this is the file at a path.
     func isInPlace(_ path: String) throws(FileError) -> Bool {
         guard let other = try layer.status(path) else { return false }
         return other.inode == status.inode && other.device == status.device
@@ -44,17 +44,17 @@ final class JournalTail {
 
     /// The commits that were appended since the last call.
     ///
-    /// - Parameter last: the number of the last record that is not wanted.
+    /// - Parameter last: the number of the last record to skip.
     /// - Returns: the commits, oldest first.
     /// - Throws: `FileError`; `StoreError` with `corruptJournal`.
     func commits(after last: UInt64) throws -> [OwnersCommit] {
-        // Behind the last record is room, zeros.
+        // The space after the last record is zeros.
         let next = try Self.read(file, at: offset, JournalRecord.headerLength, layer)
         guard next.contains(where: { $0 != 0 }) else { return [] }
         let size = try layer.status(file).size
         let start = JournalHeader(archive: header.archive, identifier: header.identifier, firstSequence: sequence).bytes
         let bytes = start + (try Self.read(file, at: offset, max(size - offset, 0), layer))
-        // What is not whole is being written, and read the next time.
+        // An incomplete record is still being written; it is read the next time.
         return try bytes.withBytes { bytes throws(StoreError) in
             let scan = try JournalScan(bytes)
             var commits: [OwnersCommit] = []
@@ -88,7 +88,7 @@ final class JournalTail {
 }
 
 extension RecordChange {
-    /// The change of a journal's record as a store takes it.
+    /// The change of a journal's record for a store; nil for a rank.
     fileprivate var change: ItemChange? {
         switch self {
         case .insert(_, let values, let position): .insert(values, at: position)

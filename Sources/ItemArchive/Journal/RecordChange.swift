@@ -16,10 +16,10 @@ package enum RecordChange: Sendable {
         case log
     }
 
-    /// The longest rank in bytes.
+    /// Maximum length of a rank in bytes.
     package static let rankLimit = 4096
 
-    /// The changes of a record, which is bytes from outside: each step is checked.
+    /// Decodes the changes of a record. Its bytes are untrusted: each step is checked.
     ///
     /// - Throws: `StoreError` with `corruptJournal`.
     package static func changes(
@@ -42,7 +42,7 @@ package enum RecordChange: Sendable {
                 let key = try key(&reader, origin)
                 changes.append(.move(key: key, to: try position(&reader)))
             case (.copy, .journal):
-                // Where an item was copied from matters to who writes the archive.
+                // The source of a copied item matters only for writing the archive.
                 _ = try key(&reader, origin)
                 _ = try reader.string()
             case (.rank, .log):
@@ -97,7 +97,7 @@ package enum RecordChange: Sendable {
         return try reader.value()
     }
 
-    /// The key that some bytes of a record are.
+    /// Decodes a key from bytes of a record.
     package static func key(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> String {
         var reader = RecordReader(bytes)
         return try key(&reader)

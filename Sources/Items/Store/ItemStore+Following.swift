@@ -1,12 +1,12 @@
 import ColumnEngine
 import PropertyList
 
-/// A store that is read beside its owner, another process.
+/// Follows the owner of a read-only store, another process.
 extension ItemStore {
-    /// Applies what the owner committed since, each commit as one bulk change with the cause `remote`. Does nothing in a
-    /// store that is this process's own, and within a transaction. Without news it takes microseconds.
+    /// Applies the new commits of the owner, each as one bulk change with the cause `remote`. Does nothing in a store
+    /// that this process owns, and within a transaction. Without new commits it takes microseconds.
     ///
-    /// - Throws: `StoreError`: `inputOutput`, `corruptJournal`, `corruptArchive`; the items are as they were then.
+    /// - Throws: `StoreError`: `inputOutput`, `corruptJournal`, `corruptArchive`; the items are then unchanged.
     package func followOwner() throws(StoreError) {
         guard isReadOnly, !isInTransaction, let owner = persistence as? any FollowingPersistence else { return }
         guard let commits = try? owner.takeOwnersCommits() else { return try catchUp(with: owner) }
@@ -17,7 +17,7 @@ extension ItemStore {
         }
     }
 
-    /// Reads all items anew, and applies what differs.
+    /// Reads all items again, and applies the differences.
     private func catchUp(with owner: any FollowingPersistence) throws(StoreError) {
         let other = owner.reopened()
         let latest = try ItemStore.open(other)
@@ -28,7 +28,7 @@ extension ItemStore {
         owner.goOn(from: other)
     }
 
-    /// The changes that make this store's items those of another.
+    /// The changes that turn this store's items into those of another.
     private func changes(to latest: ItemStore) -> [ItemChange] {
         var changes: [ItemChange] = []
         var keys: [String] = []

@@ -1,21 +1,21 @@
 internal import CLuaShim
 
-/// Lua text in a function at a break.
+/// Compiles Lua text in a function's scope.
 extension LuaBreak {
-    /// Compiles a text, as an expression if it is one, that sees the variables of a function: its local variables,
-    /// then those of enclosing functions, then its globals. An assignment goes to the variable.
+    /// Compiles a text, as an expression if it is one, with access to a function's local variables, then its upvalues,
+    /// then its globals. An assignment sets the variable.
     ///
     /// - Parameters:
     ///   - text: an expression or statements.
     ///   - call: the function's position in `calls`.
-    ///   - name: the text's name in messages, in Lua's notation.
-    /// - Returns: the text as a function, for the arguments `varargs(of:)`.
+    ///   - name: the chunk name for messages, in Lua's notation.
+    /// - Returns: the compiled function; its arguments are `varargs(of:)`.
     /// - Throws: an error of kind `syntax`.
     package func compile(_ text: String, in call: Int, name: String = "=(break)") throws(LuaError) -> LuaFunction {
         try state.loadEntry(text, name: name, environment: environment(of: call))
     }
 
-    /// The variables of a function as a table of globals; after the break, its globals alone.
+    /// The variables of a function as a table of globals; after the break, only its globals.
     private func environment(of call: Int) -> LuaTable {
         let globals = variable("_ENV", of: call)?.value ?? .table(state.globals)
         let (environment, metatable) = (state.makeTable(), state.makeTable())
@@ -38,7 +38,7 @@ extension LuaBreak {
         return environment
     }
 
-    /// A function that Lua releases.
+    /// A native function owned by Lua.
     private func owned(_ body: @escaping (LuaCall) throws -> LuaResults) -> LuaValue {
         let L = state.current
         guard clua_checkstack(L, 6) != 0 else { return .nil }
@@ -48,11 +48,11 @@ extension LuaBreak {
 }
 
 extension LuaState {
-    /// Compiles a text as an expression, whose values it returns, if it is one, else as a block.
+    /// Compiles a text as an expression that returns its values, or if it is none, as a block.
     ///
     /// - Throws: an error of kind `syntax` or `memory`.
     package func loadEntry(_ text: String, name: String, environment: LuaTable?) throws(LuaError) -> LuaFunction {
-        // On the same line, which keeps the line numbers.
+        // `return` is on the same line, to keep the line numbers.
         do throws(LuaError) {
             return try load(Array("return \(text)".utf8), name: name, environment: environment)
         } catch {

@@ -1,10 +1,10 @@
 internal import CLuaShim
 
-/// A script that stands still: its active functions, and their variables.
+/// A paused script: its stack frames and their variables.
 ///
-/// It is over when the script goes on: then it has no functions, and no variable is found any more.
+/// The break is over when the script resumes: it then has no frames, and no variable is found.
 package final class LuaBreak {
-    /// Why the script stands still.
+    /// Why the script is paused.
     package enum Reason {
         /// It called `breakpoint()`.
         case call
@@ -12,7 +12,7 @@ package final class LuaBreak {
         case breakpoint(LuaBreakpoint, failure: LuaError?)
         /// A step has ended.
         case step
-        /// An error is about to unwind the functions.
+        /// An error is about to unwind the stack.
         case error(LuaValue)
     }
 
@@ -24,12 +24,12 @@ package final class LuaBreak {
         let isUpvalue: Bool
     }
 
-    /// The most active functions that are read.
+    /// Maximum number of stack frames read.
     static let callLimit = 200
 
     let state: LuaState
     package internal(set) var reason: Reason
-    /// The active functions, innermost first.
+    /// The stack frames, innermost first.
     package private(set) var calls: [LuaBreakCall] = []
 
     init(_ state: LuaState, _ reason: Reason) {
@@ -44,10 +44,10 @@ package final class LuaBreak {
 
     func end() { calls = [] }
 
-    /// Whether the script has gone on.
+    /// Whether the script has resumed.
     package var isOver: Bool { calls.isEmpty }
 
-    /// The innermost function of a script.
+    /// The position of the innermost script function.
     package var innermost: Int { calls.firstIndex { $0.kind != .host } ?? 0 }
 
     /// The error's value at the break.
@@ -61,7 +61,7 @@ package final class LuaBreak {
 
     // MARK: Variables
 
-    /// The local variables of a function, in the order of their declarations, without hidden ones.
+    /// The local variables of a function in declaration order, without shadowed ones and temporaries.
     package func locals(of call: Int) -> [Variable] {
         var found: [Variable] = []
         each(call, clua_get_local) { name, slot, value in
@@ -72,7 +72,7 @@ package final class LuaBreak {
         return found
     }
 
-    /// The variables of enclosing functions that a function uses, without the table of globals.
+    /// The named upvalues of a function, without `_ENV`.
     package func upvalues(of call: Int) -> [Variable] {
         var found: [Variable] = []
         each(call, clua_get_upvalue) { name, slot, value in
@@ -82,14 +82,14 @@ package final class LuaBreak {
         return found
     }
 
-    /// The extra arguments of a function: `...`.
+    /// The variable arguments of a function: `...`.
     package func varargs(of call: Int) -> [LuaValue] {
         var found: [LuaValue] = []
         each(call, { L, level, n, to in clua_get_local(L, level, -n, to) }) { _, _, value in found.append(value()) }
         return found
     }
 
-    /// The variable that a name denotes in a function; nil for a global.
+    /// The local variable or upvalue with a name in a function; nil for a global.
     func variable(_ wanted: String, of call: Int) -> Variable? {
         var found: Variable?
         each(call, clua_get_local) { name, slot, value in
@@ -117,7 +117,7 @@ package final class LuaBreak {
 
     private typealias Read = (OpaquePointer?, Int32, Int32, OpaquePointer?) -> UnsafePointer<CChar>?
 
-    /// Calls the body with each name and slot; it reads the values that it needs.
+    /// Calls the body with each name, its slot, and a closure that reads its value.
     private func each(_ call: Int, _ read: Read, _ body: (String, Int32, () -> LuaValue) -> Void) {
         guard calls.indices.contains(call) else { return }
         let (at, L) = (calls[call], state.current)

@@ -1,8 +1,8 @@
 internal import CLuaShim
 
-/// An active function at a break.
+/// A stack frame at a break.
 package struct LuaBreakCall {
-    /// What is called.
+    /// The function's kind.
     package enum Kind: Sendable {
         /// The main function of a chunk.
         case chunk
@@ -13,19 +13,19 @@ package struct LuaBreakCall {
     }
 
     package let kind: Kind
-    /// The chunk's name as errors have it; `[C]` for a function of the host.
+    /// The chunk's name as in error messages; `[C]` for a function of the host.
     package let source: String
-    /// The chunk's name, whole and without its mark.
+    /// The full name of the chunk, without its mark.
     package let chunk: String
-    /// The line that is executed; nil for a function of the host.
+    /// The current line; nil for a function of the host.
     package let line: Int?
-    /// The name by which it was called; nil where the call has none.
+    /// The name by which it was called; nil if the call has none.
     package let name: String?
     /// The first line of its definition.
     package let definedAt: Int
-    /// The number of its coroutine, from 0 for the innermost.
+    /// The number of its coroutine, counted from 0 for the innermost.
     package let coroutine: Int
-    /// Valid while the script stands at the break.
+    /// Valid only during the break.
     let L: OpaquePointer
     let level: Int32
 
@@ -41,7 +41,7 @@ package struct LuaBreakCall {
         level = place.level
     }
 
-    /// Its name, or where it is defined.
+    /// Its name, or the place of its definition.
     package var title: String {
         switch kind {
         case .chunk: "chunk"

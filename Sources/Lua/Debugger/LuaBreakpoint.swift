@@ -1,18 +1,18 @@
-/// A line at which scripts break, or tell something.
+/// A line at which scripts break or log a message.
 package struct LuaBreakpoint: Sendable, Equatable {
-    /// Its number, which is never used again.
+    /// The number, which is never reused.
     package internal(set) var number = 0
-    /// The file, or the chunk's name: the end of a path, from a slash on, suffices.
+    /// The file or the chunk's name. The end of a path, starting after a slash, suffices.
     package let path: String
-    /// The line, from 1. It moves to the next one with code when the chunk's text is known.
+    /// The line, counted from 1. It moves to the next line with code once the chunk's text is known.
     package internal(set) var line: Int
-    /// An expression: the script breaks where it is true; nil for everywhere.
+    /// An expression: the script breaks only if it is true; nil for always.
     package var condition: String?
     /// The first hit at which the script breaks, from 1.
     package var firstHit = 1
-    /// A text for the log instead of a break; expressions in braces are replaced by their values.
+    /// A message to log instead of a break; expressions in braces are replaced by their values.
     package var message: String?
-    /// How often the line was reached with its condition true.
+    /// How often the line was reached with its condition true or failed.
     package internal(set) var hits = 0
 
     package init(path: String, line: Int, condition: String? = nil, firstHit: Int = 1, message: String? = nil) {

@@ -1,24 +1,24 @@
 internal import CLuaShim
 
-/// Breakpoints and steps of a state's scripts, for any front end.
+/// Manages breakpoints and steps of a state's scripts, for any front end.
 ///
-/// While nothing is debugged, scripts run without a hook. All calls come on the state's thread, at a break between two
-/// instructions of a script; the code that is evaluated there does not break.
+/// While nothing is debugged, scripts run without a hook. All callbacks run on the state's thread, at a break between
+/// two instructions of a script. Code that is evaluated there does not break.
 package final class LuaDebugger {
-    /// How a script goes on after a break.
+    /// How a script resumes after a break.
     package enum Resume {
         case goOn
-        /// To the next line, also of a function that is called.
+        /// Runs to the next line, also in a called function.
         case stepIn
-        /// To the next line of the function, or of its caller.
+        /// Runs to the next line of the function or of its caller.
         case stepOver
-        /// To the next line of the caller.
+        /// Runs to the next line of the caller.
         case stepOut
-        /// As `LuaState.InterruptDecision.stop`.
+        /// Like `LuaState.InterruptDecision.stop`.
         case stop(LuaError, depth: Int)
     }
 
-    /// Which errors break, where they are raised.
+    /// Which errors break where they are raised.
     package enum Errors: Int32, Sendable {
         case none, uncaught, all
     }
@@ -28,14 +28,14 @@ package final class LuaDebugger {
     package private(set) var breakpoints: [LuaBreakpoint] = []
     private var lastNumber = 0
 
-    /// Which errors break; none at first.
+    /// Which errors break; initially none.
     package var errors = Errors.none {
         didSet { clua_set_error_breaks(state.host, errors.rawValue) }
     }
 
     /// Called at each break.
     package var onBreak: (LuaBreak) -> Resume = { _ in .goOn }
-    /// Called with the text of a breakpoint that has a message.
+    /// Called with a breakpoint's message and its values.
     package var onMessage: (String, LuaBreakpoint) -> Void = { _, _ in }
     /// Evaluates conditions and messages; a host limits their time.
     package var evaluate: (LuaFunction, [LuaValue]) -> Result<[LuaValue], LuaError> = { function, arguments in
@@ -46,15 +46,15 @@ package final class LuaDebugger {
 
     // MARK: Breakpoints
 
-    /// Whether a breakpoint's path is that of a chunk, whose name is given without its mark.
+    /// Whether a breakpoint's path matches a chunk's name, given without its mark.
     package static func isPath(_ path: String, of chunk: String) -> Bool { clua_matches("@" + chunk, path) != 0 }
 
-    /// Sets a breakpoint; one of the same path and line is replaced.
+    /// Sets a breakpoint, replacing one with the same path and line.
     ///
     /// - Parameters:
     ///   - breakpoint: the breakpoint.
     ///   - lines: the lines with code, if known: the breakpoint moves to the next one.
-    /// - Returns: it, with its number and line; nil when no code follows its line.
+    /// - Returns: the breakpoint with its number and line; nil if no code follows its line.
     @discardableResult
     package func add(_ breakpoint: LuaBreakpoint, lines: [Int]? = nil) -> LuaBreakpoint? {
         var added = breakpoint
@@ -70,7 +70,7 @@ package final class LuaDebugger {
         return added
     }
 
-    /// Removes a breakpoint; false when there is none of this number.
+    /// Removes a breakpoint; false if none has this number.
     package func remove(_ number: Int) -> Bool {
         let count = breakpoints.count
         breakpoints.removeAll { $0.number == number }
@@ -91,7 +91,7 @@ package final class LuaDebugger {
         }
     }
 
-    /// Moves the breakpoints in a chunk that was compiled.
+    /// Moves the breakpoints of a compiled chunk to lines with code.
     func compiled(_ name: String, _ function: LuaFunction) {
         let inChunk = breakpoints.filter { Self.isPath($0.path, of: String(name.dropFirst())) }
         guard !inChunk.isEmpty else { return }
@@ -107,16 +107,16 @@ package final class LuaDebugger {
 
     // MARK: Breaks
 
-    /// Breaks at the next line that runs; `cancelStep()` takes it back.
+    /// Breaks at the next line that is executed, unless `cancelStep()` is called.
     package func breakAtNextLine() { clua_take_step(state.host, CLUA_STEP_IN) }
 
-    /// Ends a step under way.
+    /// Cancels a pending step.
     package func cancelStep() { clua_take_step(state.host, CLUA_STEP_NONE) }
 
     /// Breaks in the caller of a function of the host.
     package func breakNow(_ call: LuaCall) { _ = clua_pause(call.L) }
 
-    /// Decides for the shim: whether the script breaks, and how it goes on.
+    /// Called by the C shim: decides whether the script breaks, and how it resumes.
     func pause(_ reasons: Int32, _ number: Int32) -> Resume {
         let stop = LuaBreak(state, .step)
         defer { stop.end() }
@@ -139,7 +139,7 @@ package final class LuaDebugger {
         return resume
     }
 
-    /// Counts a hit; the reason for a break, if it breaks.
+    /// Counts a hit, and returns the reason if it breaks.
     private func hit(_ number: Int, _ stop: LuaBreak) -> LuaBreak.Reason? {
         guard let breakpoint = breakpoints.first(where: { $0.number == number }) else { return nil }
         var failure: LuaError?
@@ -170,7 +170,7 @@ package final class LuaDebugger {
         }
     }
 
-    /// A message with the values of its expressions.
+    /// Replaces a message's expressions by their values.
     private func text(of message: String, in stop: LuaBreak) -> String {
         var text = ""
         var rest = message[...]
@@ -187,7 +187,7 @@ package final class LuaDebugger {
 }
 
 extension LuaFunction {
-    /// The lines with code of the function and of those within it, in order; empty when they are unknown.
+    /// The lines with code of the function and its nested functions, in order; empty if they are unknown.
     package var codeLines: [Int] {
         let L = state.current
         guard clua_checkstack(L, 2) != 0 else { return [] }

@@ -1,7 +1,7 @@
 import Application
 import Glibc
 
-/// A connection whose first byte tells what it is for: a prompt, or a debugger, whose messages begin with their length.
+/// A connection whose first byte tells a prompt from a debugger, whose messages begin with their length.
 final class AttachArrival {
     /// Seconds for the first byte.
     private static let limit = 10.0
@@ -13,7 +13,7 @@ final class AttachArrival {
     /// - Parameters:
     ///   - socket: the connection.
     ///   - loop: the host's loop.
-    ///   - completion: called once: whether it is a debugger; nil when nothing came.
+    ///   - completion: called once: whether it is a debugger; nil if nothing was received.
     init(_ socket: AttachSocket, loop: EventLoop, completion: @escaping (AttachArrival, Bool?) -> Void) {
         self.socket = socket
         watch = loop.watch(socket.descriptor) { [unowned self] _ in

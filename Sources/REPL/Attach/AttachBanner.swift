@@ -7,7 +7,7 @@ struct AttachBanner: Equatable {
 
     init(_ text: String) { self.text = text }
 
-    /// Nil when the bytes are no JSON object: an older host's.
+    /// Nil if the bytes are not a JSON object: they are an older host's.
     init?(json bytes: [UInt8]) {
         guard let fields = JSONFields(bytes) else { return nil }
         version = fields.number("version")
@@ -16,7 +16,7 @@ struct AttachBanner: Equatable {
 
     var json: [UInt8] { JSONFields.encode(["version": .integer(Int64(version)), "text": .string(text)]) }
 
-    /// Why a prompt and a host of two versions do not fit together.
+    /// The message for a prompt and a host of different versions.
     static func mismatch(prompt: Int, host: Int) -> String {
         "the prompt speaks version \(prompt) and the host version \(host): "
             + "use the host's cubby, or start the host anew with this one"

@@ -13,7 +13,7 @@ package final class AttachClient {
         package static let failed: Int32 = 1
         /// The host refuses this prompt.
         package static let refused: Int32 = 69
-        /// The host is gone, or the output's reader is.
+        /// The host or the output's reader is gone.
         package static let lost: Int32 = 74
         package static let interrupted: Int32 = 130
     }
@@ -29,10 +29,10 @@ package final class AttachClient {
 
     /// - Parameters:
     ///   - descriptor: a connected socket; closed by this object.
-    ///   - container: the host's.
+    ///   - container: the host's container.
     ///   - loop: the thread's loop.
-    ///   - isPrompt: whether a prompt is served, and not one entry.
-    ///   - look: finds the reason of the host's silence.
+    ///   - isPrompt: whether to serve a prompt, not run one entry.
+    ///   - look: finds the reason for the host's silence.
     package init(
         _ descriptor: Int32, to container: Container, loop: EventLoop, isPrompt: Bool,
         look: @escaping () -> HostSilence
@@ -49,7 +49,7 @@ package final class AttachClient {
         connection.send(AttachMessage(.hello, screen.json))
     }
 
-    /// Waits for the host's greeting, and shows the reason when it does not come. Ctrl-C must end this process
+    /// Waits for the host's greeting, and shows the reason if it does not arrive. Ctrl-C must end this process
     /// meanwhile.
     ///
     /// - Returns: nil after a greeting; else the exit status.
@@ -98,7 +98,7 @@ package final class AttachClient {
                 case .errors:
                     if !Self.put(message.bytes, STDERR_FILENO) { return Status.lost }
                 case .request:
-                    // Nobody is asked: a single entry means what it says. Files and the history are a prompt's.
+                    // A single entry needs no confirmation: the answer is yes. Files and the history need a prompt.
                     let isDone = TerminalRequest(json: message.bytes)?.kind == .confirm
                     if !isDone { Self.say("this command needs a prompt") }
                     connection.send(AttachMessage(.answer, TerminalAnswer(isDone: isDone).json))

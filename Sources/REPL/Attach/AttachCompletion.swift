@@ -1,15 +1,15 @@
 import LineEditor
 import PropertyList
 
-/// A prompt's question for candidates.
+/// A prompt's request for completion candidates.
 struct AttachQuestion: Equatable {
-    /// The longest text that is completed, in bytes.
+    /// Maximum length of a text to complete in bytes.
     static let textLimit = 256 << 10
 
     /// The question's number; only the latest one's answer counts.
     var number: Int
     var text: String
-    /// The offset in the text, in bytes.
+    /// The cursor's offset in the text in bytes.
     var cursor: Int
 
     init(number: Int, text: String, cursor: Int) {
@@ -28,11 +28,11 @@ struct AttachQuestion: Equatable {
     }
 }
 
-/// The answer.
+/// The host's answer.
 struct AttachCandidates: Equatable {
-    /// The most bytes of the candidates' texts; the rest is left out.
+    /// Maximum size of the candidates' texts in bytes; the rest is left out.
     static let byteLimit = 256 << 10
-    /// The most characters of what is shown beside a candidate.
+    /// Maximum length of details and documentation in characters.
     private static let detailLimit = 200
 
     var number: Int

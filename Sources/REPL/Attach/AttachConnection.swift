@@ -43,13 +43,13 @@ final class AttachConnection {
         }
     }
 
-    /// Reads what is there; false when the host is gone.
+    /// Reads the available bytes; false when the host is gone.
     func receive() -> Bool {
         guard let received = socket.receive(into: &buffer, waits: false) else { return false }
         decoder.append(buffer[..<received])
         return true
     }
 
-    /// The next message that was received whole; nil for none.
+    /// The next complete message; nil if there is none.
     func message() throws(AttachDecoder.Problem) -> AttachMessage? { try decoder.next() }
 }

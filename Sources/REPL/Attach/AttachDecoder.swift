@@ -15,7 +15,7 @@ struct AttachDecoder: Sendable {
         }
     }
 
-    /// The largest content of a message in bytes.
+    /// Maximum size of a message's content in bytes.
     static let limit = 16 << 20
 
     private var bytes: [UInt8] = []
@@ -29,7 +29,7 @@ struct AttachDecoder: Sendable {
         bytes += piece
     }
 
-    /// The next whole message; nil when more bytes are needed.
+    /// The next complete message; nil when more bytes are needed.
     mutating func next() throws(Problem) -> AttachMessage? {
         let head = bytes[position...].prefix(AttachMessage.headLength)
         guard let first = head.first else { return nil }

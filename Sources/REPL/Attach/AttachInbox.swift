@@ -16,10 +16,10 @@ final class AttachInbox: Sendable {
         case problem(AttachDecoder.Problem)
     }
 
-    /// The most queued entries, and the most bytes of them.
+    /// Maximum number of queued entries, and of their bytes.
     static let entryLimit = 64
     static let byteLimit = 16 << 20
-    /// The most bytes that wait for a pager.
+    /// Maximum number of bytes queued for a pager.
     static let keyLimit = 1 << 16
 
     private struct State: Sendable {
@@ -31,11 +31,11 @@ final class AttachInbox: Sendable {
         var hasGreeted = false
         var isClosed = false
         var hasProblem = false
-        /// What was typed in a pager. A person types less than the limit; more is dropped.
+        /// The input of a pager. A person types less than the limit; more is dropped.
         var keys: [UInt8] = []
-        /// Whether a pager is to be drawn.
+        /// Whether a `keys` message has arrived, possibly without bytes.
         var hasKeys = false
-        /// Of these only the latest counts: its content.
+        /// The content of kinds of which only the latest counts.
         var latest: [AttachMessage.Kind: [UInt8]] = [:]
 
         mutating func take(_ message: AttachMessage) throws(AttachDecoder.Problem) {
@@ -119,10 +119,10 @@ final class AttachInbox: Sendable {
         notify()
     }
 
-    /// Whether the prompt has gone.
+    /// Whether the prompt has disconnected.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Whether no more messages will come, for either reason.
+    /// Whether the prompt has disconnected or sent malformed input.
     var isOver: Bool { state.withLock { $0.isClosed || $0.hasProblem } }
 
     /// Whether the prompt has not sent a greeting.
@@ -130,10 +130,10 @@ final class AttachInbox: Sendable {
 
     func next() -> Request? { state.withLock { $0.next() } }
 
-    /// Takes the latest content of a kind of which earlier ones do not count.
+    /// Takes the latest content of a kind.
     func takeLatest(_ kind: AttachMessage.Kind) -> [UInt8]? { state.withLock { $0.latest.removeValue(forKey: kind) } }
 
-    /// Takes what was typed in a pager since; nil for nothing.
+    /// Takes the new input of a pager; nil if there is none.
     func takeKeys() -> [UInt8]? {
         state.withLock { state in
             guard state.hasKeys else { return nil }

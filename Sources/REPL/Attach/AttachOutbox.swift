@@ -3,7 +3,7 @@ import Application
 /// Outgoing messages. The socket is written without blocking, and the event loop sends the rest when the peer has read.
 /// Output for a slow peer is dropped, and the peer is told how much.
 final class AttachOutbox {
-    /// The most bytes of output queued for a slow peer.
+    /// Maximum number of bytes of output queued for a slow peer.
     static let outputLimit = 8 << 20
     /// While the socket is full, sending is retried after this many bytes.
     private static let retryInterval = 64 << 10

@@ -1,10 +1,10 @@
 import Application
 
-/// The pager of a table at an attached prompt: the rows are the host's, and so is the pager. Keys come, drawings go; a page
-/// of a million rows costs what it does at the host's own prompt.
+/// The pager of a table at an attached prompt. It runs in the host, which has the rows: keys come in, drawings go out.
+/// A page of a million rows costs the same as at the host's own prompt.
 final class AttachPager {
     private static let interruptKey: [UInt8] = [0x03]
-    /// Seconds after which an escape is a key.
+    /// Seconds after which a single escape is a key.
     private static let patience = 0.04
 
     private let screen: PagerScreen
@@ -17,7 +17,7 @@ final class AttachPager {
     ///   - screen: the pager.
     ///   - loop: the thread's loop.
     ///   - draw: writes to the prompt's terminal.
-    ///   - onEnd: called when the pager is left, with what was typed for the next entry.
+    ///   - onEnd: called when the pager is closed, with input for the next entry.
     init(
         _ screen: PagerScreen, loop: EventLoop, draw: @escaping ([UInt8]) -> Void,
         onEnd: @escaping (_ typedAhead: [UInt8]) -> Void
@@ -31,7 +31,7 @@ final class AttachPager {
 
     deinit { timer?.cancel() }
 
-    /// Takes what was typed; no bytes ask for the whole screen.
+    /// Takes input; without bytes, draws the whole screen.
     func take(_ bytes: [UInt8]) {
         timer?.cancel()
         if bytes.isEmpty {
@@ -51,7 +51,7 @@ final class AttachPager {
     private func perform(_ effect: Pager.Effect) {
         switch effect {
         case .leave: return end()
-        // The prompt stops by itself.
+        // The prompt suspends itself.
         case .suspend: break
         case .none: draw(screen.draw())
         }

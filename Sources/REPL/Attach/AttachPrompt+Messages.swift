@@ -4,7 +4,7 @@ import LineEditor
 import Scripting
 import Wording
 
-/// What comes from the host.
+/// Handles messages from the host.
 extension AttachPrompt {
     func answered() {
         let isThere = connection.receive()
@@ -17,13 +17,13 @@ extension AttachPrompt {
         status = status ?? (isRunningEntry ? AttachClient.Status.lost : AttachClient.Status.done)
     }
 
-    /// The host has escaped what an entry's output has of data; all else is escaped here.
+    /// The host has escaped the data in an entry's output; everything else is escaped here.
     private func take(_ message: AttachMessage) {
         hasReportedSuspension = false
         switch message.kind {
         case .output: show(message.bytes, STDOUT_FILENO)
         case .errors: show(message.bytes, STDERR_FILENO)
-        // While its reader takes time, the following messages wait.
+        // The following messages wait while the user reads the page.
         case .page: pausing { page(PrintedValues(message.text)) }
         case .pager: drawPager(message.bytes)
         case .pagerEnd:
@@ -55,7 +55,7 @@ extension AttachPrompt {
         perform(editor.interruptedBy(output: bytes))
     }
 
-    /// Draws a pager of the host's; keys are for it now.
+    /// Draws a pager of the host; keys go to it from now on.
     private func drawPager(_ bytes: [UInt8]) {
         if !isPaging {
             do { try mode.enter() } catch { return connection.send(AttachMessage(.keys, "q")) }

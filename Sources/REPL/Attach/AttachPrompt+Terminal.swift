@@ -66,7 +66,7 @@ extension AttachPrompt {
             if count < 0, errno == EINTR || errno == EAGAIN { return }
             return perform(isEditing ? [.endOfInput] : plain.end())
         }
-        // Keys can come before the signal of a new size; the entry that they end fits the new one.
+        // Keys can arrive before the signal of a new size; the entry that they end must fit the new size.
         resized()
         if isPaging {
             if bytes[..<count].contains(0x1A) { return suspend() }

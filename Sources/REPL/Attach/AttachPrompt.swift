@@ -5,9 +5,9 @@ import LineEditor
 import Lua
 import Wording
 
-/// The prompt of `cubby attach`: reads entries, sends them to the host, and shows what comes back.
+/// The prompt of `cubby attach`: reads entries, sends them to the host, and shows the results.
 final class AttachPrompt: PromptTerminal {
-    /// Seconds that keys after Tab wait for the host's candidates: a busy host must not stop a person's typing.
+    /// Seconds that keys after Tab wait for the host's candidates: a busy host must not block typing.
     private static let candidatesPatience = 0.2
 
     let connection: AttachConnection
@@ -25,10 +25,10 @@ final class AttachPrompt: PromptTerminal {
     let isInputTerminal = isatty(STDIN_FILENO) == 1
     var plain: PlainLineReader
     var shared: AttachScreen
-    /// The number of the next entry of Lua.
+    /// The number of the next Lua entry.
     var nextNumber = 1
     var pagerScreen: PagerScreen?
-    /// Whether a pager of the host's has the terminal.
+    /// Whether a pager of the host has the terminal.
     var isPaging = false
     var typedAhead: [UInt8] = []
     /// The names of the host's globals.
@@ -92,7 +92,7 @@ final class AttachPrompt: PromptTerminal {
         var services = EditorServices()
         services.completeness = { [state] in Evaluator.completeness(of: $0, in: state) }
         services.indentation = { before, line in BlockDepth.indentation(ofClosing: line, after: before) }
-        // Files are this side's, and all else is the host's.
+        // Files are completed here, everything else by the host.
         services.complete = { FileCompletion().result($0, cursor: $1) }
         services.requestCandidates = { [unowned self] text, cursor in
             lastQuestion += 1
@@ -142,7 +142,7 @@ final class AttachPrompt: PromptTerminal {
 
     // MARK: Entries
 
-    /// The exit status of a script of entries; a person has seen the errors.
+    /// The exit status of a script of entries; at a terminal the user has seen the errors.
     var statusAtEnd: Int32 {
         hasFailedEntry && !isInputTerminal ? AttachClient.Status.failed : AttachClient.Status.done
     }
@@ -187,14 +187,14 @@ final class AttachPrompt: PromptTerminal {
     }
 
     func send(_ text: String) {
-        // The signal of a new size may come after the keys.
+        // The signal of a new size may arrive after the keys.
         resized()
         isRunningEntry = true
         isInterrupted = false
         // Reading pauses until everything is sent: a long file is not buffered.
         input?.events = []
         connection.send(AttachMessage(.entry, text))
-        // From a file or a pipe the next lines may be read already.
+        // The next lines of a file or a pipe may be buffered already.
         if !isInputTerminal, !isAtEnd { perform(plain.begin(prompt: "", continuation: "")) }
     }
 

@@ -1,14 +1,14 @@
 import LineEditor
 import PropertyList
 
-/// What the host knows of an attached prompt: its terminal, as the host's own prompt would find it.
+/// An attached prompt, for the host: its terminal, as the host's own prompt would find it.
 struct AttachScreen: Sendable, Equatable {
-    /// The variables that decide on what is shown.
+    /// The environment variables that affect the output.
     static let variables = [
         "TERM", "COLORTERM", "COLORFGBG", "PAGER", "TERM_PROGRAM", "TMUX", "NO_COLOR", "VISUAL", "EDITOR", "LC_ALL",
         "LC_CTYPE", "LANG",
     ]
-    /// The most characters of a variable's value.
+    /// Maximum length of a variable's value in characters.
     private static let valueLimit = 200
 
     /// The version of the messages.
@@ -16,7 +16,7 @@ struct AttachScreen: Sendable, Equatable {
     var size: TerminalSize
     /// Whether output goes to a terminal.
     var isTerminal: Bool
-    /// Whether a person types, and not a command's single entry.
+    /// Whether entries are typed, in contrast to a command's single entry.
     var isPrompt: Bool
     /// Whether lines are edited.
     var isEditing = false
@@ -30,7 +30,7 @@ struct AttachScreen: Sendable, Equatable {
 }
 
 extension AttachScreen {
-    /// Nil when the bytes are no JSON object: an older prompt's. Sizes are limited to what a screen has.
+    /// Nil if the bytes are not a JSON object: they are an older prompt's. Sizes are limited to those of screens.
     init?(json bytes: [UInt8]) {
         guard let fields = JSONFields(bytes) else { return nil }
         func number(_ name: String, _ range: ClosedRange<Int>) -> Int {

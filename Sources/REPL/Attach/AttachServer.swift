@@ -4,7 +4,7 @@ package import Scripting
 
 /// Serves the prompts attached to a host: each connection is a session on the host's one state.
 package final class AttachServer {
-    /// The most attached prompts.
+    /// Maximum number of attached prompts.
     static let sessionLimit = 8
 
     private unowned let host: ScriptHost
@@ -19,7 +19,7 @@ package final class AttachServer {
     ///
     /// - Parameters:
     ///   - host: outlives the server.
-    ///   - debugger: takes the connection of a debugger, a descriptor that it closes.
+    ///   - debugger: takes the descriptor of a debugger's connection, and closes it.
     package init?(_ host: ScriptHost, debugger: @escaping (Int32) -> Void) {
         guard let socket = host.socket else { return nil }
         self.host = host

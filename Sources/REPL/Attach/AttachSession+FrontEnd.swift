@@ -3,7 +3,7 @@ import Lua
 import Scripting
 import Wording
 
-/// What the code of an entry sees of its prompt.
+/// The front end for the code of an entry.
 extension AttachSession {
     var isTerminal: Bool { screen.isTerminal }
 

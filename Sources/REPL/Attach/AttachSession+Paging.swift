@@ -1,7 +1,7 @@
 import LineEditor
 import Scripting
 
-/// Long results at an attached prompt: texts are paged there, tables here.
+/// Long results at an attached prompt: the prompt pages texts, the host tables.
 extension AttachSession {
     func page(_ printed: PrintedValues) {
         if let table = printed.table, isEditing, pager == nil, !isEnded {
@@ -30,7 +30,7 @@ extension AttachSession {
             })
     }
 
-    /// A table's text for the prompt's own program, as far as a message goes.
+    /// A table's text for the `PAGER` of the prompt, limited in size.
     private static func text(_ printed: PrintedValues) -> String {
         var text = ""
         for piece in ExternalPager.pieces(of: printed) {

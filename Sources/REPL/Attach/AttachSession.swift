@@ -7,14 +7,14 @@ import Lua
 import Scripting
 import Wording
 
-/// The host's side of an attached prompt: its entries run between the host's other work, with their output sent to it.
+/// The host's side of an attached prompt: runs its entries between the host's other work, and sends it their output.
 ///
 /// The host never waits for the prompt: a waiting entry is a task, a request's answer is an event, and output for a slow
 /// prompt is dropped.
 final class AttachSession: Prompt, CommitListener {
     /// Seconds within which a connection must send a greeting.
     private static let greetingLimit = 10.0
-    /// The most bytes of the globals' names.
+    /// Maximum size of the globals' names in bytes.
     private static let nameLimit = 64 << 10
 
     unowned let host: ScriptHost
@@ -34,18 +34,18 @@ final class AttachSession: Prompt, CommitListener {
     var seenFailures = 0
     var hasFailed = false
     private(set) var settings = PromptSettings(allowed: .none) { _ in nil }
-    /// When items were changed.
+    /// The times of changes to items.
     private let sessionChanges = SessionChanges()
-    /// The pager that has the prompt's terminal, and what is shown when it is left.
+    /// The pager that has the prompt's terminal, and the output to show when it is closed.
     var pager: AttachPager?
     var held: [AttachMessage] = []
-    /// Whether the entry has ended, with its pager still there.
+    /// Whether the entry has ended while its pager is open.
     var isHeld = false
     var screen = AttachScreen(size: TerminalSize(columns: 80, rows: 24), isTerminal: false, isPrompt: false)
     private var sentNames = ""
     /// The running or waiting entry.
     private var entry: ScriptEntry?
-    /// What follows the prompt's answer to the entry's request.
+    /// Called with the prompt's answer to the entry's request.
     private var awaited: ((TerminalAnswer) -> Void)?
     private var isScheduled = false
     private(set) var isEnded = false
@@ -74,7 +74,7 @@ final class AttachSession: Prompt, CommitListener {
         }
     }
 
-    /// A message arrived, possibly between two instructions of a running script: only an interrupt and the end are
+    /// Called for a message, possibly between two instructions of a running script: only an interrupt and the end are
     /// handled now.
     private func received() {
         guard !isEnded else { return }
@@ -88,7 +88,7 @@ final class AttachSession: Prompt, CommitListener {
         host.loop.after(0) { [weak self] in self?.work() }
     }
 
-    /// Handles what came: queued requests up to the next entry; the following ones wait for its end.
+    /// Handles received messages: queued requests up to the next entry; the following ones wait for its end.
     private func work() {
         isScheduled = false
         if inbox.isClosed { return end() }
@@ -104,7 +104,7 @@ final class AttachSession: Prompt, CommitListener {
             switch request {
             case .hello(let bytes): greet(bytes)
             case .entry(let text, let number):
-                // A new size that was sent before this entry may have come since.
+                // A new size that was sent before this entry may have arrived since.
                 takeScreen()
                 if number <= inbox.lastInterrupted { refuse(1, "interrupted") } else { begin(text, number) }
             case .overflow(let count):
@@ -162,7 +162,7 @@ final class AttachSession: Prompt, CommitListener {
         outbox.send(AttachMessage(.candidates, AttachCandidates(number: question.number, result: result).json))
     }
 
-    /// Tells which names are globals, for the colours of what is typed.
+    /// Sends the names of the globals, to highlight the text being typed.
     private func sendNames() {
         guard screen.isPrompt, !palette.isEmpty else { return }
         var names = ""
@@ -229,8 +229,8 @@ final class AttachSession: Prompt, CommitListener {
 
     func environment(_ name: String) -> String? { screen.environment[name] }
 
-    /// Runs a function as a part of the entry. Scripts may define functions that format values: what follows the function
-    /// is a part of the entry, too.
+    /// Runs a function as a part of the entry. Scripts may define functions that format values: the completion is a
+    /// part of the entry, too.
     func run(
         _ function: LuaFunction, isEntry: Bool, completion: @escaping (Result<[LuaValue], LuaError>) -> Void
     ) {
@@ -247,7 +247,7 @@ final class AttachSession: Prompt, CommitListener {
             return then(TerminalAnswer(isDone: false))
         }
         awaited = then
-        // An earlier answer is none to this request.
+        // An earlier answer does not belong to this request.
         _ = inbox.takeLatest(.answer)
         outbox.send(message)
     }

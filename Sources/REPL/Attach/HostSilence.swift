@@ -1,4 +1,4 @@
-/// The reason of a host's silence, as far as another process can see.
+/// The reason for a host's silence, as far as another process can tell.
 package struct HostSilence: Sendable {
     /// The message for the user: which host is silent, and how to continue.
     package var text: String

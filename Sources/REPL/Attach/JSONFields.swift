@@ -1,10 +1,10 @@
 import PropertyList
 
-/// The fields of a message's JSON object, each with a default where it is missing or of another kind.
+/// The fields of a message's JSON object, each with a default if it is missing or of another type.
 struct JSONFields {
     private let fields: [String: PropertyListValue]
 
-    /// Nil when the bytes are no JSON object.
+    /// Nil if the bytes are not a JSON object.
     init?(_ bytes: [UInt8]) {
         guard let value = try? PropertyListValue(json: bytes) else { return nil }
         self.init(value)
@@ -31,7 +31,7 @@ struct JSONFields {
 
     func object(_ name: String) -> JSONFields? { fields[name].flatMap(JSONFields.init) }
 
-    /// An object as bytes; those of an empty one for numbers that JSON cannot represent.
+    /// Encodes an object; an empty one if JSON cannot represent a number.
     static func encode(_ fields: [String: PropertyListValue]) -> [UInt8] {
         (try? PropertyListValue.dictionary(fields).json()) ?? Array("{}".utf8)
     }

@@ -2,13 +2,13 @@ import LineEditor
 import Lua
 import Scripting
 
-/// A break at the prompt: the selected function, what is evaluated in it, and how the script goes on.
+/// A break at the prompt: the selected function, the entries evaluated in it, and how the script resumes.
 final class BreakSession {
     private unowned let repl: REPL
     let stop: ScriptBreak
-    /// The function whose variables are visible, by its position among the calls.
+    /// The position of the selected function among the calls: its variables are visible.
     private var selected: Int
-    /// How the script goes on; nil while the user looks.
+    /// How the script resumes; nil until the user decides.
     private(set) var resume: LuaDebugger.Resume?
 
     init(_ repl: REPL, _ stop: ScriptBreak) {
@@ -33,7 +33,7 @@ final class BreakSession {
     /// Whether the break must end, or the user has ended it.
     var isOver: Bool { resume != nil || stop.ending != nil }
 
-    /// Shows why and where the script stands, and the watched expressions.
+    /// Shows why and where the script is paused, and the watched expressions.
     func begin() {
         repl.print(text.heading(selected))
         showSource()
@@ -44,7 +44,7 @@ final class BreakSession {
         if let source = text.source(selected, isColored: !repl.palette.isEmpty) { repl.print(source) }
     }
 
-    /// Shows a watched expression; its time is limited.
+    /// Shows a watched expression, evaluated with a time limit.
     func show(watch: String) {
         switch stop.evaluate(watch, in: selected, seconds: ScriptDebugger.evaluationLimit) {
         case .success(let values):
@@ -55,7 +55,7 @@ final class BreakSession {
 
     // MARK: Entries
 
-    /// Ctrl-D: the script goes on.
+    /// Ctrl-D: the script resumes.
     func end() { resume = .goOn }
 
     /// Performs an entry. An empty one repeats the last step.

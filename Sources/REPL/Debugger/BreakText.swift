@@ -3,12 +3,12 @@ import Lua
 import Scripting
 import Wording
 
-/// What a break shows: why the script stands still, and where.
+/// The text of a break: why and where the script is paused.
 struct BreakText {
     let host: ScriptHost
     let stop: ScriptBreak
     let printer: ValuePrinter
-    /// The lines shown before and after the current one.
+    /// Number of lines shown before and after the current line.
     private static let margin = 2
 
     private var calls: [LuaBreakCall] { stop.stop.calls }
@@ -39,7 +39,7 @@ struct BreakText {
         return "\(at.source)\(at.line.map { ":\($0)" } ?? "")" + (at.kind == .chunk ? "" : " in \(at.title)")
     }
 
-    /// The current line of a function and those around it, marked and coloured; nil when the text is unknown.
+    /// The current line of a function, marked, with the lines around it, coloured; nil if the text is unknown.
     func source(_ call: Int, isColored: Bool) -> StyledText? {
         guard calls.indices.contains(call), let line = calls[call].line else { return nil }
         let at = calls[call]
@@ -77,7 +77,7 @@ struct BreakText {
         return text
     }
 
-    /// The active functions, the selected one marked.
+    /// The call stack, with the selected function marked.
     func calls(selected: Int) -> String {
         let width = String(calls.count).count
         var text = ""
@@ -93,7 +93,7 @@ struct BreakText {
         return text
     }
 
-    /// The variables of a function, a line each.
+    /// The variables of a function, one per line.
     func variables(_ variables: [LuaBreak.Variable], extra: [LuaValue] = []) -> String {
         var lines = variables.map { "\($0.name) = \(printer.describe($0.value))" }
         if !extra.isEmpty { lines.append("... = " + extra.map { printer.describe($0) }.joined(separator: ", ")) }
@@ -102,7 +102,7 @@ struct BreakText {
 }
 
 extension LuaBreak.Reason {
-    /// Whether it has a message, after which the place begins a line.
+    /// Whether it has a message, after which the place starts a new line.
     fileprivate var isFailure: Bool {
         switch self {
         case .error, .breakpoint(_, failure: .some): true

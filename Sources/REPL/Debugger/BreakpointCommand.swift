@@ -1,6 +1,6 @@
 import Lua
 
-/// What follows `:break`.
+/// The arguments of `:break`.
 enum BreakpointCommand: Equatable {
     case list
     case set(path: String, line: Int, condition: String?)
@@ -8,11 +8,11 @@ enum BreakpointCommand: Equatable {
     case remove(Int?)
     case errors(LuaDebugger.Errors)
 
-    /// Nil for a text that is none.
+    /// Nil for invalid arguments.
     ///
     /// - Parameters:
     ///   - text: `main.lua:12 if total > 3`, `off 2`, `off all`, `error`, `error all`, `error off`.
-    ///   - current: the chunk of a line that has no file.
+    ///   - current: the chunk for a line without a file.
     init?(_ text: String, current: String? = nil) {
         let words = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true).map(String.init)
         switch words.first {

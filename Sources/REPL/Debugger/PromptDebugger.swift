@@ -3,10 +3,10 @@ import Lua
 import Scripting
 import Wording
 
-/// The debugger of the host's own prompt: shows breaks there, and has the commands for them.
+/// The debugger of the host's own prompt: shows breaks there, and performs the debugger commands.
 final class PromptDebugger: DebuggerFrontEnd {
     private unowned let repl: REPL
-    /// The break that the prompt is at.
+    /// The current break.
     private(set) var session: BreakSession?
     /// Expressions shown at each break.
     private(set) var watches: [String] = []
@@ -38,7 +38,7 @@ final class PromptDebugger: DebuggerFrontEnd {
 
     // MARK: Commands
 
-    /// Performs a command of the debugger outside of a break.
+    /// Performs a debugger command outside a break.
     func perform(_ name: String, _ argument: String, then end: @escaping () -> Void) {
         switch name {
         case "break": setBreakpoint(argument)
@@ -62,7 +62,7 @@ final class PromptDebugger: DebuggerFrontEnd {
         }
     }
 
-    /// `:watch`: an expression that is shown at each break.
+    /// `:watch`: the expressions shown at each break.
     func watch(_ expression: String) {
         switch expression {
         case "": repl.page(watches.isEmpty ? "nothing is watched\n" : watches.map { "  \($0)\n" }.joined())
@@ -74,8 +74,8 @@ final class PromptDebugger: DebuggerFrontEnd {
     /// `:break`: lists, sets and removes breakpoints.
     ///
     /// - Parameters:
-    ///   - text: what follows the command.
-    ///   - chunk: that of a line without a file.
+    ///   - text: the command's arguments.
+    ///   - chunk: the chunk for a line without a file.
     func setBreakpoint(_ text: String, chunk: String? = nil) {
         guard let command = BreakpointCommand(text, current: chunk) else {
             return repl.complain(

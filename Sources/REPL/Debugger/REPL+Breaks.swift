@@ -3,15 +3,16 @@ import Glibc
 import LineEditor
 import Scripting
 
-/// Reads entries at a break, within the entry, handler or timer that stands there.
+/// Reads entries at a break, within the paused entry, handler or timer.
 extension REPL {
-    /// Whether a break can be shown: the terminal is here, and neither a pager, a question nor another program has it.
+    /// Whether a break can be shown: the prompt is in the foreground, and no pager, question or program has the
+    /// terminal.
     var canRead: Bool {
         isInputTerminal && isatty(STDOUT_FILENO) == 1 && terminal.presence == .foreground && pagerScreen == nil
             && (!isEditing || !mode.isLeft || hasLeft)
     }
 
-    /// Serves the prompt of a break until that is over. The line that was being edited is then there again.
+    /// Serves the prompt of a break until that is over, and then restores the line that was being edited.
     func readAtBreak(_ session: BreakSession) {
         let asked = MonotonicTime.now()
         let outer = (editor: editor, plain: plain, watch: watch, events: watch?.events ?? [])

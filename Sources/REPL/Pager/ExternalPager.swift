@@ -4,7 +4,7 @@ import Glibc
 import Scripting
 import Wording
 
-/// The program of `$PAGER`, which gets a whole text through its standard input, without colours.
+/// The program of `$PAGER`, which receives the whole text on its standard input, without colours.
 struct ExternalPager {
     enum Result: Equatable {
         case shown
@@ -16,7 +16,7 @@ struct ExternalPager {
 
     init(_ command: String) { self.command = command }
 
-    /// The program and its arguments: by a shell only where the command needs one.
+    /// The program and its arguments; run by a shell only if the command needs one.
     var words: [String] {
         let isPlain = command.unicodeScalars.allSatisfy {
             $0.properties.isAlphabetic || ("0"..."9").contains($0) || " -_+./:,@".unicodeScalars.contains($0)
@@ -43,7 +43,7 @@ struct ExternalPager {
         let text = Self.pieces(of: printed)
         var piece: ArraySlice<UInt8> = []
         var end: ChildProcess.End?
-        // The pipe wakes the loop as soon as it takes more.
+        // The pipe wakes up the loop as soon as it is writable.
         let room = prompt.loop.watch(ends[1], for: .writable) { _ in }
         defer { room.cancel() }
         while end == nil {
@@ -51,7 +51,7 @@ struct ExternalPager {
             let written = piece.isEmpty ? 0 : piece.withUnsafeBytes { write(ends[1], $0.baseAddress, $0.count) }
             let isFull = written < 0 && (errno == EAGAIN || errno == EINTR)
             if written > 0 { piece = piece.dropFirst(written) }
-            // It has read everything, or wants no more.
+            // All is written, or the program has closed its input.
             if ends[1] >= 0, written <= 0, !isFull {
                 room.cancel()
                 close(ends[1])
@@ -60,7 +60,7 @@ struct ExternalPager {
             prompt.loop.runOnce(timeout: 0.02)
             end = child.end(waits: false)
         }
-        // What a shell says of a program that it does not find.
+        // A shell's statuses for a program that it cannot run or find.
         guard case .exited(let status) = end, status == 126 || status == 127 else { return .shown }
         return .failed("$PAGER: \(VisibleText.line(command)) could not be started")
     }

@@ -1,24 +1,24 @@
-/// What a pager shows: the lines of a text, the rows of a table. It is read when it is drawn.
+/// The content of a pager: the lines of a text, or the rows of a table. It is read when it is drawn.
 protocol PagerContent {
     /// The word for one of the lines.
     var unit: String { get }
     /// The number of lines.
     var count: Int { get }
-    /// The number of lines above that stay.
+    /// The number of headings, which stay at the top.
     var headingCount: Int { get }
-    /// Whether one line is selected, and opens.
+    /// Whether a line can be selected and opened.
     var isSelectable: Bool { get }
-    /// How many texts a line consists of, for the effort of a search.
+    /// The number of texts per line, to limit the work of a search step.
     var textsPerLine: Int { get }
-    /// Some lines, with those that stay before them.
+    /// Draws some lines, after the headings.
     mutating func draw(_ lines: Range<Int>, columns: Int) -> [String]
     /// Whether a line has a match.
     func contains(_ pattern: SearchPattern, in line: Int) -> Bool
-    /// Moves to the side by columns.
+    /// Scrolls sideways by columns.
     mutating func move(by columns: Int)
-    /// What there is to know of a line; nil for nothing.
+    /// The details of a line; nil if there are none.
     func detail(_ line: Int, columns: Int) -> String?
-    /// Adapts to another width.
+    /// Adapts to a new width.
     ///
     /// - Parameters:
     ///   - columns: the new width.

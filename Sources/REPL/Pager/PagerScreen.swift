@@ -1,12 +1,12 @@
 import LineEditor
 
-/// A pager on the terminal's alternate screen. Its owner reads keys, and writes the bytes that it returns.
+/// A pager on the terminal's alternate screen. Its owner reads keys, and writes the returned bytes.
 final class PagerScreen {
-    /// What leaves the screen; its owner may be gone.
+    /// Leaves the alternate screen; the owner may be gone.
     static let leaving = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
-    /// What brings the screen back where a process ends in the pager. Elsewhere it does nothing: it leaves the cursor.
+    /// Restores the screen if the process ends in the pager. Otherwise it has no effect: the cursor stays.
     static let restoring = "\u{1B}[?7h\u{1B}[?47l"
-    // Lines whose width terminals disagree about are cut, not broken.
+    // Lines whose width terminals disagree about are cut, not wrapped.
     private static let entering = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
 
     private var pager: Pager
@@ -20,10 +20,10 @@ final class PagerScreen {
         self.palette = palette
     }
 
-    /// Whether lines are being searched: call ``searchOn()``.
+    /// Whether a search is in progress: call ``searchOn()``.
     var isSearching: Bool { pager.isSearching }
 
-    /// Whether bytes that may be a complete key are kept: call ``flush()`` if no more come soon.
+    /// Whether the buffered bytes may be a complete key: call ``flush()`` if no more arrive soon.
     var isWaiting: Bool { decoder.isWaiting }
 
     /// Switches to the alternate screen and draws it.
@@ -43,7 +43,7 @@ final class PagerScreen {
     /// Draws the screen.
     func draw() -> [UInt8] {
         guard isShown else { return [] }
-        // A copy: what is drawn may write to the terminal, which draws again.
+        // A copy: drawing may run code that writes to the terminal, which draws again.
         var drawing = pager
         let lines = drawing.lines()
         pager = drawing
@@ -61,8 +61,8 @@ final class PagerScreen {
         return isShown ? Array("\u{1B}[2J".utf8) + draw() : []
     }
 
-    /// Whether bytes are the next entry, and no keys of the pager: a paste, or several characters that came at once, as
-    /// from another program. A key that is held down repeats one character.
+    /// Whether bytes are the next entry, not keys of the pager: a paste, or several characters at once, as from another
+    /// program. A key that is held down repeats one character.
     func isEntry(_ bytes: [UInt8]) -> Bool {
         guard !pager.isAsking, !decoder.isWaiting, let first = bytes.first else { return false }
         if bytes.starts(with: "\u{1B}[200~".utf8) { return true }
@@ -71,14 +71,14 @@ final class PagerScreen {
             && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0A).contains($0) || $0 == 0x0D }
     }
 
-    /// Takes bytes of the terminal, up to the first that has an effect.
+    /// Handles bytes from the terminal, up to the first key with an effect.
     func feed(_ bytes: [UInt8]) -> Pager.Effect { press(decoder.decode(bytes)) }
 
     func flush() -> Pager.Effect { press(decoder.flush()) }
 
-    /// Searches some lines more.
+    /// Searches further lines.
     ///
-    /// - Returns: what draws the result, or the progress.
+    /// - Returns: the bytes that draw the result or the progress.
     func searchOn() -> [UInt8] {
         var searching = pager
         let isChanged = searching.searchOn()
@@ -86,7 +86,7 @@ final class PagerScreen {
         return isChanged ? draw() : []
     }
 
-    /// Stops a search; false when there is none.
+    /// Stops a search; false if there is none.
     func stopSearch() -> Bool { pager.stopSearch() }
 
     private func press(_ keys: [Key]) -> Pager.Effect {

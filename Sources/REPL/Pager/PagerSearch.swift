@@ -1,6 +1,6 @@
-/// A search through the lines of a content, some at a time.
+/// A search through the lines of a content, in steps.
 struct PagerSearch {
-    /// The texts that are looked at before keys are served again.
+    /// Number of texts searched before keys are served again.
     private static let textsPerStep = 20_000
 
     let pattern: SearchPattern
@@ -10,8 +10,8 @@ struct PagerSearch {
 
     /// - Parameters:
     ///   - pattern: the text.
-    ///   - line: the first line that is looked at.
-    ///   - isForward: whether the following ones come next.
+    ///   - line: the first line to search.
+    ///   - isForward: whether to search forward.
     init(_ pattern: SearchPattern, from line: Int, isForward: Bool) {
         (self.pattern, self.isForward, next, first) = (pattern, isForward, line, line)
     }
@@ -23,7 +23,7 @@ struct PagerSearch {
         case absent
     }
 
-    /// Looks at some lines.
+    /// Searches some lines.
     mutating func step(_ content: any PagerContent) -> Step {
         for _ in 0..<max(1, Self.textsPerStep / content.textsPerLine) {
             guard next >= 0, next < content.count else { return .absent }

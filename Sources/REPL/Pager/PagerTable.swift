@@ -1,12 +1,12 @@
 import Wording
 
-/// The rows of a table. The first column of the fields stays when the others move.
+/// The rows of a table. The column of the first field stays when the others scroll.
 struct PagerTable: PagerContent {
     let unit = "row"
     let headingCount = 1
     let isSelectable = true
     private var table: TableText
-    /// The number of columns passed over behind the first.
+    /// The number of columns skipped after the first.
     private var offset = 0
 
     init(_ table: TableText) { self.table = table }

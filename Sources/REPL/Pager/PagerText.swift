@@ -1,14 +1,14 @@
 import LineEditor
 import Wording
 
-/// The lines of a text, broken at the width of the screen. Colours are kept.
+/// The lines of a text, wrapped at the width of the screen. Colours are kept.
 struct PagerText: PagerContent {
     let unit = "line"
     let headingCount = 0
     let isSelectable = false
     let textsPerLine = 1
     private let source: [Substring]
-    /// The rows of the screen, and the line of each.
+    /// The rows of the screen, each with its line of the text.
     private var rows: [(text: String, line: Int)] = []
 
     init(_ text: String, columns: Int) {
@@ -19,7 +19,7 @@ struct PagerText: PagerContent {
         rows = Self.rows(source, columns)
     }
 
-    /// Whether a text has no control sequences but colours: a picture cannot be drawn in parts.
+    /// Whether colours are a text's only control sequences: a picture cannot be drawn in parts.
     static func isPageable(_ text: String) -> Bool {
         let bytes = text.utf8
         var index = bytes.startIndex
@@ -69,7 +69,7 @@ struct PagerText: PagerContent {
         source.enumerated().flatMap { line, text in broken(text, columns).map { ($0, line) } }
     }
 
-    /// The rows of a line. A colour goes on in the next row.
+    /// The rows of a line. A colour continues in the next row.
     private static func broken(_ line: Substring, _ columns: Int) -> [String] {
         if line.utf8.count <= columns, !line.utf8.contains(0x09) { return [String(line)] }
         var rows: [String] = []
@@ -92,7 +92,7 @@ struct PagerText: PagerContent {
         return rows + [row]
     }
 
-    /// The characters of a line, and its sequences of colours.
+    /// The characters and the colour sequences of a line.
     private static func tokens(_ line: Substring) -> some Sequence<(text: Substring, isColor: Bool)> {
         sequence(state: line) { rest -> (text: Substring, isColor: Bool)? in
             guard let first = rest.first else { return nil }
@@ -103,7 +103,7 @@ struct PagerText: PagerContent {
         }
     }
 
-    /// The end of the sequence `ESC [ … m` that a text begins with; nil for another.
+    /// The end of the sequence `ESC [ … m` at the start of a text; nil for another sequence.
     private static func endOfColor(_ bytes: Substring.UTF8View) -> String.Index? {
         let body = bytes.dropFirst()
         guard body.first == UInt8(ascii: "[") else { return nil }

@@ -1,17 +1,17 @@
-/// A content, and the part of it that is on the screen.
+/// A content, and its visible part.
 struct PagerView {
     var content: any PagerContent
     /// The first line on the screen.
     private(set) var top = 0
-    /// The selected line, where the content has one.
+    /// The selected line, if the content has one.
     private(set) var selected = 0
 
     init(_ content: any PagerContent) { self.content = content }
 
-    /// Where a search begins, and what Enter opens.
+    /// The line that a search starts at, and that Enter opens.
     var place: Int { content.isSelectable ? selected : top }
 
-    /// The lines on a screen of some height.
+    /// The visible lines on a screen of some height.
     func visible(_ height: Int) -> Range<Int> {
         let start = min(top, max(0, content.count - 1))
         return start..<min(content.count, start + height)
@@ -34,7 +34,7 @@ struct PagerView {
         if content.isSelectable { select(line, height: height) } else { scroll(to: line, height) }
     }
 
-    /// Adapts to another size of the screen.
+    /// Adapts to a new size of the screen.
     mutating func resize(columns: Int, height: Int) {
         let line = content.resize(columns: columns, keeping: place)
         go(to: line, height: height)

@@ -3,10 +3,10 @@ import LineEditor
 import Scripting
 import Wording
 
-/// Shows what is longer than the screen in a pager, the user's own or the prompt's.
+/// Shows output longer than the screen in a pager: the user's own or the prompt's.
 extension PromptTerminal {
-    /// Shows values from the printer, paged if longer than the screen. What is left on the screen is as long as a short
-    /// result.
+    /// Shows values from the printer, paged if longer than the screen. The text left on the screen is as long as a
+    /// short result.
     func page(_ printed: PrintedValues) {
         var rest = printed.text
         // While a line is being edited, only the editor reads keys.
@@ -18,7 +18,7 @@ extension PromptTerminal {
 
     func remains(of printed: PrintedValues) -> String { head(of: printed.text) }
 
-    /// What a pager shows; nil for what fits on the screen.
+    /// The content for a pager; nil if the output fits on the screen.
     private func content(of printed: PrintedValues) -> (any PagerContent)? {
         if let table = printed.table { return PagerTable(table) }
         let (columns, rows) = (screen.columns, screen.rows)
@@ -28,7 +28,7 @@ extension PromptTerminal {
         return PagerText(printed.text, columns: columns)
     }
 
-    /// The beginning of a text that stays on the screen.
+    /// The beginning of a text, which stays on the screen.
     func head(of text: String) -> String {
         var lines = PagerText(text, columns: screen.columns)
         let count = lines.count
@@ -36,7 +36,7 @@ extension PromptTerminal {
         return shown.joined(separator: "\n") + "\n … and \((count - shown.count).counted("more line", "more lines"))\n"
     }
 
-    /// - Returns: false when the content has to be drawn by other means.
+    /// - Returns: false if the content must be drawn by other means.
     private func showInPager(_ content: any PagerContent, _ printed: PrintedValues) -> Bool {
         if let command = Environment.value("PAGER"), !command.isEmpty {
             switch ExternalPager(command).show(printed, in: self) {
@@ -47,7 +47,7 @@ extension PromptTerminal {
         return run(Pager(content, rows: screen.rows, columns: screen.columns))
     }
 
-    /// Serves a pager until it is left. Events are served meanwhile.
+    /// Serves a pager until it is closed. Events are served meanwhile.
     private func run(_ pager: Pager) -> Bool {
         do { try mode.enter() } catch { return false }
         let shown = PagerScreen(pager, palette: palette)

@@ -1,11 +1,11 @@
-/// A text to search for. Small letters find either case.
+/// A text to search for. Without capital letters, case is ignored.
 struct SearchPattern {
     let text: String
     private let bytes: [UInt8]
     private let characters: [String]
     private let ignoresCase: Bool
 
-    /// - Parameter text: the text; only its beginning is used where it is long.
+    /// - Parameter text: the text; a long one is truncated.
     init(_ text: String) {
         self.text = String(text.prefix(200))
         ignoresCase = self.text == self.text.lowercased()
@@ -26,7 +26,7 @@ struct SearchPattern {
         }
     }
 
-    /// The places of the pattern in a line of the screen, which do not overlap.
+    /// The places of the pattern in a line of the screen, without overlaps.
     func ranges(in line: String) -> [Range<String.Index>] {
         let indices = Array(line.indices) + [line.endIndex]
         let letters = line.map { ignoresCase ? $0.lowercased() : String($0) }

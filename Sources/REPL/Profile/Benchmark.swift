@@ -3,25 +3,25 @@ import Lua
 import Scripting
 import Wording
 
-/// How long an entry takes, by running it again and again: rounds of many runs, whose number grows until a round is long
-/// enough, which also warms up caches.
+/// Measures the duration of an entry by running it repeatedly: in rounds of many runs, whose number grows until a round
+/// is long enough. This also warms up caches.
 struct Benchmark: Sendable {
-    /// The rounds that are measured.
+    /// Number of measured rounds.
     private static let count = 7
-    /// Seconds that a round should take: long against the clock and an interruption by the system.
+    /// Seconds that a round should take: long compared with the clock's resolution and interruptions.
     private static let length = 0.15
     private static let mostRuns = 100_000_000
 
-    /// Seconds a run, of each round that is long enough.
+    /// Seconds per run, for each round that is long enough.
     private var rounds: [Double] = []
-    /// The runs of a round.
+    /// Number of runs per round.
     private var runs = 1
     private var wantedRounds = 0
 
     /// The runs of the next round; nil at the end.
     var next: Int? { wantedRounds > 0 && rounds.count >= wantedRounds ? nil : runs }
 
-    /// A function that runs another so often. The loop is Lua's own: a call of the function is all that it adds.
+    /// A function that runs another repeatedly. The loop is in Lua: it adds only the call of the function.
     static func loop(_ function: LuaFunction, runs: Int, on host: ScriptHost) throws(LuaError) -> LuaFunction {
         let source = "local run, count = ... return function() for _ = 1, count do run() end end"
         let maker = try host.state.load(Array(source.utf8), name: "=bench")

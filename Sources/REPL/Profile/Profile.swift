@@ -1,31 +1,31 @@
 import Lua
 
-/// Where time went: a tree of calls, each with the time of its own code and of its lines.
+/// The distribution of time: a tree of calls, each with the time of its own code and of its lines.
 struct Profile: Sendable {
     struct Node: Sendable {
         let function: LuaActiveCall.Function?
-        /// Seconds in the function itself and in what it called.
+        /// Seconds in the function itself and its callees.
         fileprivate(set) var total = 0.0
         /// Seconds in the function itself, by line.
         fileprivate(set) var lines: [Int: Double] = [:]
-        /// The functions that it called, by their places among the nodes.
+        /// The callees, by their indices in the nodes.
         fileprivate(set) var callees: [LuaActiveCall.Function: Int] = [:]
 
         var own: Double { lines.values.reduce(0, +) }
     }
 
-    /// The calls; the first stands for what is called by no function.
+    /// The calls; the first node is the root, for functions without a caller.
     private(set) var nodes = [Node(function: nil)]
-    /// How often the calls were looked at.
+    /// The number of samples.
     private(set) var samples = 0
-    /// The most nodes; a profile of generated functions stays small.
+    /// Maximum number of nodes: a profile of generated functions stays small.
     private static let limit = 50_000
 
     init() {}
 
     var seconds: Double { nodes[0].total }
 
-    /// Adds a time that was spent in a call. A function that calls itself is one node.
+    /// Adds time spent in a call. A function that calls itself is one node.
     ///
     /// - Parameters:
     ///   - seconds: the time.

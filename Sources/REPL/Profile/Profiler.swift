@@ -7,25 +7,25 @@ import Synchronization
 
 /// Samples a host's scripts while an entry runs.
 ///
-/// A thread interrupts the state every millisecond. At the next instruction of Lua, or at the return of the native function
-/// that runs, the time since the look before is added to the calls that are active: so a long native function has all of
-/// its time. While tasks wait, the time belongs to the calls of the entry that waits.
+/// A thread interrupts the state every millisecond. At the next Lua instruction, or when the running native function
+/// returns, the time since the last sample is added to the call stack: so a long native function has all of its time.
+/// While tasks wait, the time is added to the call stack of the waiting entry.
 final class Profiler {
     private static let interval: UInt32 = 1000
-    /// The most calls of a stack, the innermost.
+    /// Maximum number of innermost calls per sample.
     private static let depth = 100
 
     private let host: ScriptHost
     private var profile = Profile()
     private var last = MonotonicTime.now()
-    /// The calls of the look before, for what is left when a task ends.
+    /// The calls of the last sample, for the time left when a task ends.
     private var calls: [LuaActiveCall] = []
-    /// The coroutine of the entry: the first to run.
+    /// The coroutine of the entry: the first one to run.
     private var thread: LuaThread?
 
     private let isEnded = Shared()
 
-    /// Begins to look at a host's scripts; nil while another does.
+    /// Starts to sample a host's scripts; nil while another profiler does.
     init?(_ host: ScriptHost) {
         guard !host.hasCallObserver else { return nil }
         self.host = host
@@ -44,9 +44,9 @@ final class Profiler {
 
     deinit { if !isEnded.value.load(ordering: .relaxed) { _ = end() } }
 
-    /// Ends it.
+    /// Stops sampling.
     ///
-    /// - Returns: where the time went.
+    /// - Returns: the profile.
     func end() -> Profile {
         isEnded.value.store(true, ordering: .relaxed)
         host.observeCalls(sample: nil, onSwitch: nil)
@@ -66,7 +66,7 @@ final class Profiler {
             last = .now()
             return
         }
-        // Code of another task may run within a call of this one that waits in its place.
+        // Code of another task may run within a waiting call of this one.
         add(host.state.depth > 0 ? host.state.activeCalls(limit: Self.depth) : thread.activeCalls(limit: Self.depth))
     }
 

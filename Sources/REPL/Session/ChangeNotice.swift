@@ -1,14 +1,14 @@
 import Items
 import Wording
 
-/// What the commits of an entry, an undo or a redo changed: `41 items created`, `2 items removed, 69,202 changed`.
+/// The changes in the commits of an entry, an undo or a redo: `41 items created`, `2 items removed, 69,202 changed`.
 struct ChangeNotice {
-    /// What code changed.
+    /// The changes by code.
     private(set) var own = ItemCommitTally()
-    /// What was undone, or done again.
+    /// The changes by undo and redo.
     private(set) var history = ItemCommitTally()
 
-    /// Adds a commit. Those of other hosts are told of elsewhere.
+    /// Adds a commit. Those of other hosts are reported elsewhere.
     mutating func add(_ cause: ItemStoreCommit.Cause, _ tally: ItemCommitTally) {
         switch cause {
         case .script, .import: own = own + tally
@@ -18,7 +18,7 @@ struct ChangeNotice {
         }
     }
 
-    /// The words for a tally; the noun stands once.
+    /// The text for a tally; the noun is written once.
     static func text(_ tally: ItemCommitTally) -> String {
         let parts = [
             (tally.created, "created"), (tally.removed, "removed"), (tally.changed, "changed"), (tally.moved, "moved"),

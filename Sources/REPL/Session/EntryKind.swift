@@ -8,7 +8,7 @@ enum EntryKind {
 
     /// - Parameters:
     ///   - text: the entry.
-    ///   - isDefined: whether the session has a variable of a name: words that people mean as commands are then Lua.
+    ///   - isDefined: whether the session has a variable of a name: a plain word for a command is then Lua.
     init(_ text: String, isDefined: (String) -> Bool) {
         let word = PlainWord.command(text, isDefined: isDefined)
         if let command = CommandLine.parse(word.map { ":" + $0 } ?? text) {
@@ -20,6 +20,6 @@ enum EntryKind {
         }
     }
 
-    /// Whether it is Lua, which alone is counted.
+    /// Whether it is Lua: only Lua entries are numbered.
     var isLua: Bool { if case .lua = self { true } else { false } }
 }

@@ -1,11 +1,11 @@
 import Application
 import Items
 
-/// Tells a prompt of changes that others made: merged, at most a line a second, and more seldom while they go on.
+/// Reports changes by others at a prompt: merged, at most one line per second, and fewer while they continue.
 final class OthersChanges {
     private static let shortest = 1.0
     private static let longest = 60.0
-    /// Commits that follow each other so soon are one line.
+    /// Commits within this number of seconds are one line.
     private static let gathering = 0.1
 
     private let loop: EventLoop
@@ -15,7 +15,7 @@ final class OthersChanges {
     private var interval = OthersChanges.shortest
     private var lastTold: MonotonicTime?
 
-    /// Whether telling waits: an entry runs.
+    /// Whether reports wait, because an entry runs.
     var isQuiet = false {
         didSet {
             if isQuiet {
@@ -52,7 +52,7 @@ final class OthersChanges {
     private func schedule() {
         guard !isQuiet, timer == nil, !tallies.isEmpty else { return }
         let since = lastTold.map { MonotonicTime.now().seconds(since: $0) } ?? .infinity
-        // After a pause the next change is news again.
+        // After a pause the next change is reported soon again.
         if since > 2 * interval { interval = Self.shortest }
         timer = loop.after(max(Self.gathering, interval - since)) { [weak self] in self?.tellAll() }
     }

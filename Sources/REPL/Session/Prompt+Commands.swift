@@ -55,7 +55,7 @@ extension Prompt {
         end()
     }
 
-    /// A request whose answer ends the command.
+    /// Sends a request whose answer ends the command.
     private func request(_ request: TerminalRequest, then end: @escaping () -> Void) {
         self.request(request) { [self] answer in
             if !answer.isDone { hasFailed = true }
@@ -63,7 +63,7 @@ extension Prompt {
         }
     }
 
-    /// Runs Lua code of the prompt's own, and gives its values, or nil after showing its error.
+    /// Runs Lua code of the prompt itself, and passes on its values, or nil after showing its error.
     private func run(code: String, then completion: @escaping ([LuaValue]?) -> Void) {
         do throws(LuaError) {
             let chunk = try host.state.load(
@@ -113,7 +113,7 @@ extension Prompt {
                 return page(source)
             }
         }
-        // Two marks: its source, or else all names and descriptions that mention it.
+        // Two question marks: the source, or else all names and descriptions that mention it.
         if question.wantsSource, let found = texts.search(subject) {
             _ = show(help: found)
             return
@@ -153,7 +153,7 @@ extension Prompt {
                 hasFailed = true
                 return end()
             }
-            // The line stays, so that line numbers match the file.
+            // The line is kept, so that line numbers match the file.
             let text = answer.text.hasPrefix("#") ? "--" + answer.text.dropFirst() : answer.text
             let start = MonotonicTime.now()
             evaluator.begin(text, name: name, number: nil) { [self] function, completion in
@@ -170,7 +170,7 @@ extension Prompt {
         }
     }
 
-    /// Asks before an undo of more than a person would do again by hand.
+    /// Undoes a commit; more changes than a user would repeat by hand need confirmation.
     private func undo(then end: @escaping () -> Void) {
         let undo = { [self] in history("undo", "undone", "nothing to undo", then: end) }
         guard let tally = host.items.undoTally, tally.count > 1000 else { return undo() }
@@ -188,7 +188,7 @@ extension Prompt {
             defer { end() }
             guard let values else { return }
             guard values.first?.isTruthy ?? false else { return print(nothing + "\n") }
-            // An item's picture changes without a field.
+            // A change of an item's picture changes no field.
             let text = ChangeNotice.text(changes.history)
             print(text.isEmpty ? "\(done): what an item has beside its fields\n" : "\(done): \(text)\n")
         }

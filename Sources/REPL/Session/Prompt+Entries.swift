@@ -55,7 +55,7 @@ extension Prompt {
         tutor(text, result)
     }
 
-    /// Tells what an entry changed, if more than one item: one is what the entry says, or shows.
+    /// Reports an entry's changes to more than one item: a single change is clear from the entry or its result.
     @discardableResult
     func tellChanges(_ seconds: Double? = nil) -> Bool {
         guard tellsChanges, changes.own.count > 1 else { return false }
@@ -76,7 +76,7 @@ extension Prompt {
         hasFailed = true
         if error.kind == .cancelled { return print("interrupted\n", toStandardError: true) }
         var error = error
-        // The fields of a raised table say more than its address.
+        // The fields of a raised table are more useful than its address.
         if let raised = host.state.value(of: error), case .table(let table) = raised,
             table.metatable.map({ $0["__tostring"].isNil }) ?? true
         {

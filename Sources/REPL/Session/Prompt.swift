@@ -2,43 +2,42 @@ import LineEditor
 import Lua
 import Scripting
 
-/// A prompt on a host, whose terminal is the host's own or that of `cubby attach`: entries, commands and what they show
-/// are the same at each.
+/// A prompt on a host, whose terminal is the host's own or that of `cubby attach`. Entries, commands and their output
+/// are the same at both.
 protocol Prompt: PromptOutput, PromptFrontEnd {
     var host: ScriptHost { get }
     var evaluator: Evaluator { get }
     var printer: ValuePrinter { get set }
-    /// How its terminal is drawn.
+    /// The settings of its display.
     var settings: PromptSettings { get }
     var functions: FunctionTexts { get }
     var record: SessionRecord { get set }
     var tutorial: Tutorial? { get set }
     /// Whether every entry's duration is shown.
     var showsTime: Bool { get set }
-    /// Seconds that the entry's questions waited for answers, which its duration excludes.
+    /// Seconds of waiting for answers to questions; an entry's duration excludes them.
     var secondsOfQuestions: Double { get set }
-    /// What was committed since the entry began.
+    /// The changes committed since the entry began.
     var changes: ChangeNotice { get set }
-    /// Whether the changes of an entry are told below its result.
+    /// Whether the changes of an entry are shown below its result.
     var tellsChanges: Bool { get }
     /// The number of failures of handlers and timers already seen.
     var seenFailures: Int { get set }
     /// Whether lines are edited.
     var isEditing: Bool { get }
 
-    /// The terminal's value of a variable.
+    /// The terminal's environment variable.
     func environment(_ name: String) -> String?
     /// Runs a function.
     ///
     /// - Parameters:
-    ///   - function: without parameters.
+    ///   - function: a function without parameters.
     ///   - isEntry: whether the user typed it.
     ///   - completion: called once at its end, possibly before this returns.
     func run(
         _ function: LuaFunction, isEntry: Bool, completion: @escaping (Result<[LuaValue], LuaError>) -> Void)
-    /// Has the terminal's side do some work.
+    /// Sends a request to the terminal's side.
     func request(_ request: TerminalRequest, then: @escaping (TerminalAnswer) -> Void)
-    /// Leaves the prompt.
     func leave()
 }
 

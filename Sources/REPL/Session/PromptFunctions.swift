@@ -1,7 +1,7 @@
 import Lua
 import Scripting
 
-/// The functions that only prompts have.
+/// The functions that exist only at prompts.
 enum PromptFunctions {
     /// Defines `full(x)`.
     static func install(in host: ScriptHost) {

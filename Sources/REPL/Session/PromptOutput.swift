@@ -1,7 +1,7 @@
 import LineEditor
 import Wording
 
-/// Where a prompt writes.
+/// The output of a prompt.
 protocol PromptOutput: AnyObject {
     var palette: Palette { get }
     /// Whether the entry has failed.

@@ -4,9 +4,9 @@ import Glibc
 import LineEditor
 import Wording
 
-/// The terminal's part in commands.
+/// Performs requests on the terminal's side.
 extension PromptTerminal {
-    /// Does the work of a request; what prevents it is told.
+    /// Performs a request, and reports a failure.
     func perform(_ request: TerminalRequest) -> TerminalAnswer {
         hasFailed = false
         var answer = TerminalAnswer(isDone: true)
@@ -21,7 +21,7 @@ extension PromptTerminal {
         return answer
     }
 
-    /// Input that is no terminal cannot be asked: it means what it says.
+    /// There is nobody to ask if the input is not a terminal: the answer is yes.
     private func isConfirmed(_ question: String) -> Bool {
         !isInputTerminal || (askYesOrNo(VisibleText.line(question)) ?? false)
     }

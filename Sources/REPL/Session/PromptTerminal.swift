@@ -5,7 +5,7 @@ import LineEditor
 import Scripting
 import Wording
 
-/// The side of a prompt that has the terminal: the host's process, or that of `cubby attach`.
+/// The terminal's side of a prompt: the host's process, or that of `cubby attach`.
 protocol PromptTerminal: PromptOutput {
     var loop: EventLoop { get }
     var terminal: Terminal { get }
@@ -13,16 +13,16 @@ protocol PromptTerminal: PromptOutput {
     var editor: LineEditor { get }
     var screen: TerminalSize { get }
     var historyFile: HistoryFile { get }
-    /// Where an entry waits for an external editor.
+    /// The place of an entry's file for an external editor.
     var scratch: (folder: String, files: any FileLayer) { get }
     /// Whether lines are edited; otherwise whole lines come from the terminal or a pipe.
     var isEditing: Bool { get }
     var isInputTerminal: Bool { get }
     /// Whether an entry runs: keys wait, and Ctrl-C is a signal.
     var isRunningEntry: Bool { get }
-    /// Whether Ctrl-C came during an entry while no script code ran: a pager, a question.
+    /// Whether Ctrl-C came during an entry while no script code ran: in a pager or a question.
     var isInterrupted: Bool { get set }
-    /// Whether nothing is to be waited for any more.
+    /// Whether all waits must end.
     var isEnding: Bool { get }
     /// The initial text of the next line, from an external editor.
     var nextText: String { get set }
@@ -37,20 +37,20 @@ protocol PromptTerminal: PromptOutput {
     func leaveEditing()
     /// Stops this process, as Ctrl-Z does.
     func suspend()
-    /// Tells everything that draws of the terminal's new size.
+    /// Applies the terminal's new size to everything that draws.
     func resized()
     /// Writes to the terminal.
     func put(_ bytes: [UInt8])
-    /// What is left on the screen of values that a pager has shown.
+    /// The text that is left on the screen after a pager has shown values.
     func remains(of printed: PrintedValues) -> String
 }
 
 extension PromptTerminal {
-    /// The number of a submitted text, for the screen's margin; empty where it is not shown.
+    /// The number of a submitted text, for the screen's margin; empty if it is not shown.
     ///
     /// - Parameters:
     ///   - text: the text.
-    ///   - number: its number if it is Lua, which alone is counted.
+    ///   - number: its number if it is Lua: only Lua entries are numbered.
     ///   - isDefined: whether the session has a variable.
     /// - Returns: the number.
     func margin(of text: String, number: Int, isDefined: (String) -> Bool) -> StyledText {
@@ -80,7 +80,7 @@ extension PromptTerminal {
         }
     }
 
-    /// The same for a question without further answers.
+    /// Asks a question that is answered with yes or no.
     func askYesOrNo(_ question: String) -> Bool? {
         ask(question) { answer in
             switch PathConsent(answer: answer) {
@@ -100,7 +100,7 @@ extension PromptTerminal {
     func nextInput(within seconds: Double? = nil, until isEnough: ([UInt8]) -> Bool) -> [UInt8] {
         var input: [UInt8] = []
         var hasEnded = false
-        // The prompt's own watch is inside the handler of the running entry.
+        // The prompt's own watch cannot be used: the entry runs in its handler.
         let question = loop.watch(STDIN_FILENO) { [unowned self] _ in
             var buffer = [UInt8](repeating: 0, count: 1024)
             let count = read(STDIN_FILENO, &buffer, buffer.count)

@@ -6,7 +6,7 @@ package import Lua
 public import Scripting
 import Wording
 
-/// What the host asks of its front end.
+/// The front end of the host.
 extension REPL {
     public func applicationWillStop() {
         if isEditing, editor.isActive { perform(editor.suspendDisplay()) }
@@ -17,7 +17,7 @@ extension REPL {
     public func applicationDidEnterForeground() {
         if pagerScreen != nil { return showPager() }
         guard !isRunningEntry else { return waitWithKeys() }
-        // A signal that arrived while the process was stopped is handled first: it may be the end.
+        // A signal that arrived while the process was stopped is handled first: it may end the application.
         takeUpTimer?.cancel()
         takeUpTimer = host.loop.after(0.01) { [weak self] in self?.takeUp() }
     }
@@ -85,7 +85,7 @@ extension REPL {
         } ?? false
     }
 
-    /// The time of an answer is not the entry's.
+    /// An entry's duration excludes the time of an answer.
     private func timed<Answer>(_ ask: () -> Answer) -> Answer {
         let start = MonotonicTime.now()
         defer { secondsOfQuestions += MonotonicTime.now().seconds(since: start) }

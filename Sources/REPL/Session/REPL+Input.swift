@@ -4,7 +4,7 @@ import LineEditor
 import Scripting
 import Wording
 
-/// Reads entries, and hands them over.
+/// Reads entries, and runs them.
 extension REPL {
     func beginEntry() {
         guard host.exitCode == nil else { return }
@@ -28,7 +28,7 @@ extension REPL {
         perform(editor.feed(typed))
     }
 
-    /// Once, at the first prompt: the answers come among the keys, long before the first picture.
+    /// Once, at the first prompt: the answers arrive among the keys, long before the first picture.
     private func askTerminal() {
         guard !hasAskedTerminal, printer.pictures?.graphics != nil else { return }
         hasAskedTerminal = true
@@ -66,7 +66,7 @@ extension REPL {
             }
             return
         }
-        // Keys can come before the signal of a new size; the entry that they end fits the new one.
+        // Keys can arrive before the signal of a new size; the entry that they end must fit the new size.
         if let size = TerminalSize(descriptor: STDOUT_FILENO),
             (size.columns, size.rows) != (screen.columns, screen.rows)
         {
@@ -111,7 +111,7 @@ extension REPL {
         }
     }
 
-    /// The palette and the editor's options; a line that is being edited is drawn again.
+    /// Applies the palette and the editor's options, and redraws a line that is being edited.
     func settingsChanged() {
         editor.options = settings.editing
         guard palette != settings.palette else { return }
@@ -139,7 +139,7 @@ extension REPL {
         isInterrupted = false
         others.isQuiet = true
         followOwner()
-        // Nothing of the host's own prompt outlasts this call.
+        // An entry here ends before the call returns.
         if let session { session.perform(entry: text) } else { perform(entry: text) {} }
         isRunningEntry = false
         if session?.isOver ?? false { return }

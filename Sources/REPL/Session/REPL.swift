@@ -12,12 +12,11 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
     let host: ScriptHost
     let evaluator: Evaluator
     var printer: ValuePrinter
-    /// Edits the lines: those of a break while a script stands there.
+    /// Edits the lines: during a break, those of the break.
     var editor: LineEditor
     let settings: PromptSettings
     var palette: Palette
     let mode: TerminalMode
-    /// Whether lines are edited; otherwise whole lines come from the terminal or a pipe.
     let isEditing: Bool
     let historyFile: HistoryFile
     let functions: FunctionTexts
@@ -25,17 +24,12 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
     var tutorial: Tutorial?
     /// Shows breaks.
     private(set) lazy var debugger = PromptDebugger(self)
-    /// Whether every entry's duration is shown.
     var showsTime = false
-    /// Seconds that the entry's questions waited for answers, which its duration excludes.
     var secondsOfQuestions = 0.0
-    /// The initial text of the next line, from an external editor.
     var nextText = ""
-    /// What was committed since the entry began.
     var changes = ChangeNotice()
-    /// When items were changed.
+    /// The times of changes to items.
     let sessionChanges = SessionChanges()
-    /// The number of failures of handlers and timers already seen.
     var seenFailures = 0
     var plain = PlainLineReader()
     let showsErrors = isatty(STDERR_FILENO) == 1
@@ -44,28 +38,27 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
     var focusTimer: LoopTimer?
     /// Resumes reading after a return to the foreground; a stale timer must not read in the background.
     var takeUpTimer: LoopTimer?
-    /// Read-only, looks for commits of the owner while nothing runs; nil after a failure.
+    /// Polls for commits of the owner while nothing runs, in read-only mode; nil after a failure.
     var ownerTimer: LoopTimer?
-    /// Whether an entry runs: keys wait, and Ctrl-C is a signal.
     var isRunningEntry = false
     var hasFailed = false
     let tellsChanges = true
     var isInterrupted = false
     var pagerScreen: PagerScreen?
     var typedAhead: [UInt8] = []
-    /// Whether the terminal has its original mode because the prompt left it; else a question or a program has it.
+    /// Whether the prompt restored the terminal's original mode; if it did not, a question or a program uses that mode.
     var hasLeft = false
     var hasAskedTerminal = false
     let terminal = Terminal()
     let isInputTerminal = isatty(STDIN_FILENO) == 1
-    /// What attached prompts have changed.
+    /// Reports changes by attached prompts and the owner.
     lazy var others = OthersChanges(host.loop) { [unowned self] text in
         host.write(Array((palette.apply(.dimmed, to: text) + "\n").utf8))
     }
 
     /// - Parameters:
     ///   - host: a launched host, whose front end this becomes.
-    ///   - usesColor: false for none.
+    ///   - usesColor: whether to use colours.
     ///   - reportsFocus: whether losing the window's focus makes the application inactive.
     public init(_ host: ScriptHost, usesColor: Bool = true, reportsFocus: Bool = false) {
         self.host = host
@@ -98,7 +91,7 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
         TerminalSize(descriptor: STDOUT_FILENO) ?? TerminalSize(columns: 80, rows: 24)
     }
 
-    /// An editor for the terminal as it is now.
+    /// An editor for the terminal's current size.
     private static func editor(_ palette: Palette, _ history: History) -> LineEditor {
         var renderer = Renderer(columns: size.columns, rows: size.rows, palette: palette)
         renderer.reflows = TerminalMode.reflows(environment: Environment.value)
@@ -164,7 +157,7 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
         host.frontEnd = nil
     }
 
-    /// `io.read` in an entry reads the terminal as a script expects it.
+    /// Makes `io.read` in an entry read lines of the terminal.
     private func takeTypedInput() {
         guard isEditing else { return }
         host.waitsForInput = false
@@ -216,7 +209,7 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
         host.handle(.suspend, cause: .sigtstp)
     }
 
-    /// A table for the screen as it is now.
+    /// A table for the current screen size.
     func remains(of printed: PrintedValues) -> String {
         guard var table = printed.table else { return head(of: printed.text) }
         return printer.text(&table, time: printed.time) + "\n"
@@ -226,7 +219,7 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
 
     // MARK: Commits
 
-    /// Read-only beside the owner: its commits are seen by the next entry, and by none that runs.
+    /// Applies the owner's commits in read-only mode: the next entry sees them, and a running one does not.
     func followOwner() {
         guard ownerTimer != nil else { return }
         do throws(StoreError) { try host.items.followOwner() } catch {

@@ -1,10 +1,10 @@
 import Items
 import PropertyList
 
-/// When fields of the items were last changed, as far as this session has seen it: an item has no such field.
+/// The times of the last changes to items' fields during this session: an item does not store its own.
 ///
-/// Few are remembered. After a commit of many items, or after many commits, nothing is known of any item: a time that is
-/// no longer the last must not be shown.
+/// The number of times is limited. After a commit of many items, or after many commits, all are discarded: an outdated
+/// time must not be shown.
 final class SessionChanges: ItemCommitObserver {
     private static let limit = 1000
 
@@ -16,6 +16,6 @@ final class SessionChanges: ItemCommitObserver {
         for change in commit where change.kind != .move { dates[change.itemKey] = now }
     }
 
-    /// When an item was last changed; nil where that is not known.
+    /// The time of an item's last change; nil if it is unknown.
     func date(of item: Item) -> PropertyListDate? { (try? item.itemKey).flatMap { dates[$0] } }
 }

@@ -58,7 +58,7 @@ struct SessionRecord {
 
         """
 
-    /// Functions of the prompt only.
+    /// `full` exists only at prompts.
     private static let full = "\nlocal full = rawget(_G, \"full\") or print\n"
 
     private static func source(of entry: Entry, keepingResults: Bool) -> String? {
@@ -67,7 +67,7 @@ struct SessionRecord {
         if source.hasPrefix("=") {
             source = String(source.dropFirst()).trimmed
         } else if let first = LuaLexer.tokens(source).first, LuaText(source).text(first) == "return" {
-            // It would end the script.
+            // `return` would end the script.
             source = String(source.dropFirst("return".count)).trimmed
             isExpression = true
             if source.isEmpty { return nil }
@@ -77,7 +77,7 @@ struct SessionRecord {
             return source.hasPrefix("(") ? ";" + source : source
         }
         while source.hasSuffix(";") { source = String(source.dropLast()).trimmed }
-        // A comment at the end would include the bracket.
+        // A comment at the end would include the parenthesis.
         let end = LuaLexer.tokens(source).contains(where: \.isComment) ? "\n)" : ")"
         return (keepingResults ? "show(\(entry.number), " : "print(") + source + end
     }

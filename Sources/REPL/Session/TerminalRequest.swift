@@ -1,9 +1,9 @@
 import PropertyList
 
-/// Work of a command on the side of the terminal: with its user's files, editor, history and answers.
+/// A command's request to the terminal's side, which has the user's files, editor, history and answers.
 struct TerminalRequest: Equatable {
     enum Kind: String {
-        /// Asks `text`, a question that is answered with yes or no.
+        /// Asks the question `text`, which is answered with yes or no.
         case confirm
         /// Opens `text` in the user's editor, for the next entry.
         case edit
@@ -11,7 +11,7 @@ struct TerminalRequest: Equatable {
         case save
         /// Reads the file of `argument`.
         case load
-        /// Does `argument` to the history of earlier sessions, or searches it.
+        /// Applies `argument` to the history of earlier sessions, or searches it.
         case history
     }
 
@@ -21,15 +21,15 @@ struct TerminalRequest: Equatable {
     var count = 0
 }
 
-/// The end of a request.
+/// The result of a request.
 struct TerminalAnswer: Equatable {
-    /// Whether the work is done, or the question was answered with yes. The terminal's side has told the user why not.
+    /// Whether the request succeeded, or the question was answered with yes. The terminal's side reports failures.
     var isDone: Bool
     /// A file's text.
     var text = ""
 }
 
-/// Their forms for another process.
+/// The encoding for another process.
 extension TerminalRequest {
     init?(json bytes: [UInt8]) {
         guard let fields = JSONFields(bytes), let kind = Kind(rawValue: fields.text("kind")) else { return nil }

@@ -1,8 +1,8 @@
 import Lua
 import Scripting
 
-/// Lets scripts read lines from the terminal of the prompt: `io.read` gets the terminal in its ordinary mode, with echo
-/// and the kernel's editing, while it reads.
+/// Lets scripts read lines from the prompt's terminal: during `io.read` it is in its ordinary mode, with echo and the
+/// kernel's line editing.
 enum TypedInput {
     /// Wraps the functions that read standard input.
     static func install(in host: ScriptHost, beforeReading: @escaping () -> Void, afterReading: @escaping () -> Void) {

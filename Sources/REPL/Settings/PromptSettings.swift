@@ -1,23 +1,23 @@
 import LineEditor
 import Lua
 
-/// How the prompt looks and behaves: the global `prompt` of entries and of the files `prompt.lua`.
+/// The appearance and behaviour of the prompt: the global `prompt` of entries and of the files `prompt.lua`.
 final class PromptSettings {
     enum Colors: String, CaseIterable, LuaRepresentable { case auto, dark, light, none }
 
-    /// What the terminal may show. The environment and `--no-color` come first: they can only take colours away.
+    /// The allowed colours. The environment and `--no-color` take precedence: they can only remove colours.
     private let allowed: Palette
     private let environment: (String) -> String?
     /// Called after a change.
     var onChange: () -> Void = {}
 
-    /// The background by the terminal's answer; nil until it has answered.
+    /// The background by `COLORFGBG` or the terminal; nil while unknown.
     var background: TerminalBackground? { didSet { if background != oldValue { onChange() } } }
     private(set) var colors = Colors.auto { didSet { onChange() } }
     private(set) var styles: [Style: String] = [:] { didSet { onChange() } }
     private(set) var showsNumbers = true
     private(set) var editing = EditorOptions() { didSet { onChange() } }
-    /// The files that were run, as they are shown.
+    /// The display names of the files that were run.
     var files: [String] = []
 
     init(allowed: Palette, environment: @escaping (String) -> String?) {
@@ -40,7 +40,7 @@ final class PromptSettings {
         return palette
     }
 
-    /// What `:doctor` says of the colours.
+    /// The text about the colours in `:doctor`.
     var colorsText: String {
         if allowed.isEmpty { return "none (NO_COLOR, --no-color, or a terminal without)" }
         guard allowed == .standard else { return "none: bold and underline (TERM)" }

@@ -4,8 +4,8 @@ import Lua
 import PropertyList
 import Scripting
 
-/// The files `prompt.lua`, run when a prompt begins: the user's beside the configuration, then the container's, which may
-/// set for itself what differs. Scripts and jobs do not see them.
+/// Runs the files `prompt.lua` when a prompt begins: the user's beside the configuration, then the container's, which
+/// may override settings. Scripts and jobs do not run them.
 extension REPL {
     func runPromptFiles() {
         guard host.options.runsInitScript else { return }
@@ -21,7 +21,7 @@ extension REPL {
         }
     }
 
-    /// A file that fails is reported and skipped: the prompt is there all the same.
+    /// Runs a file. A failing file is reported and skipped: the prompt still begins.
     private func runPromptFile(_ path: String, _ layer: any FileLayer, exposure: (FileStatus) -> String?) {
         let name = DisplayPath.abbreviate(path)
         do throws(FileError) {

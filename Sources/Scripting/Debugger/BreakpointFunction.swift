@@ -1,6 +1,6 @@
 import Lua
 
-/// `breakpoint`: a break that the script asks for.
+/// The function `breakpoint`, which breaks at its call.
 enum BreakpointFunction {
     static func install(in host: ScriptHost) {
         let declaration = LuaFunctionDeclaration(

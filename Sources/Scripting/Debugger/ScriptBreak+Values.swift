@@ -1,16 +1,16 @@
 package import Lua
 
-/// Values at a break, read by code whose time is limited: an accessor of a script may not end.
+/// Reads values at a break by code with a time limit: a script's accessor may never end.
 extension ScriptBreak {
-    /// Calls a function of one expression over its arguments.
+    /// Evaluates an expression of some arguments.
     ///
     /// - Parameters:
-    ///   - expression: Lua text in which `...` is the arguments: `tostring(...)`.
+    ///   - expression: Lua text in which `...` stands for the arguments: `tostring(...)`.
     ///   - arguments: the arguments.
     /// - Returns: its first value, or its error.
     package func value(of expression: String, _ arguments: LuaValue...) -> Result<LuaValue, LuaError> {
         let outer = host.foreground
-        // Ctrl-C stops this alone.
+        // Ctrl-C stops only this evaluation.
         defer { host.foreground = outer }
         do throws(LuaError) {
             let function = try host.state.load(Array("return \(expression)".utf8), name: "=(debugger)")

@@ -1,26 +1,26 @@
 import Application
 package import Lua
 
-/// A script that stands at a break, for its front end.
+/// A script that is paused at a break, for its front end.
 package final class ScriptBreak {
-    /// Why the break ends without the user.
+    /// Why a break ends without the user's decision.
     package enum Ending: Sendable {
         /// Ctrl-C: the script is stopped.
         case interrupted
-        /// The application ends, or what runs the script does.
+        /// The application ends, or the script is being stopped already.
         case ended
-        /// The time of a handler of the life cycle is used up: it runs on while the user looks.
+        /// The time limit of a life-cycle handler has expired: it also counts the time of the break.
         case timeIsUp
-        /// The next event of the life cycle waits for the handler.
+        /// The next life-cycle event waits for the handler.
         case eventWaits
     }
 
-    /// The functions and their variables.
+    /// The stack frames and their variables.
     package let stop: LuaBreak
-    /// What runs, for the user: `the timer every 2.0 s`; nil for a chunk.
+    /// The title of the running task: `the timer every 2.0 s`; nil for a chunk.
     package let title: String?
     unowned let host: ScriptHost
-    /// The end of the handler's time, or of that in the background, in the life cycle.
+    /// The deadline of the life-cycle handler or the background time, in the life cycle.
     private let deadline: MonotonicTime?
 
     init(_ host: ScriptHost, _ stop: LuaBreak, deadline: MonotonicTime?) {
@@ -30,7 +30,7 @@ package final class ScriptBreak {
         title = host.scheduler.current?.title
     }
 
-    /// Set when the break must end, whatever the user does.
+    /// Set when the break must end, regardless of the user.
     package var ending: Ending? {
         let lifeCycle = host.lifeCycle
         if host.exitCode != nil || lifeCycle.deferredTermination != nil || lifeCycle.skipsHandlers { return .ended }
@@ -43,15 +43,15 @@ package final class ScriptBreak {
         return waits ? .eventWaits : nil
     }
 
-    /// Serves events once: signals, the life cycle, the front end's input.
+    /// Runs the loop once: signals, the life cycle, the front end's input.
     package func turn() {
         host.loop.runOnce(timeout: deadline.map { max($0.seconds(since: .now()), 0) })
     }
 
-    /// Whether code that the user asked for runs: stopping what runs does not stop the script at the break.
+    /// Whether an evaluation is running: stopping it does not stop the paused script.
     package var isEvaluating: Bool { host.scheduler.current?.isOfBreak ?? false }
 
-    /// Takes back Ctrl-C, where the user means a line that is being typed.
+    /// Discards a Ctrl-C that is meant for the line being typed.
     package func dropInterrupt() { host.lifeCycle.cancelRequested = false }
 
     /// Evaluates a text in a function.
@@ -59,14 +59,14 @@ package final class ScriptBreak {
     /// - Parameters:
     ///   - text: an expression or statements.
     ///   - call: the function's position in `stop.calls`.
-    ///   - seconds: its time limit; nil for none: Ctrl-C stops it, and the end of a handler's time.
-    ///   - willRun: called when it is compiled and about to run.
+    ///   - seconds: the time limit; nil for none: Ctrl-C stops it, and a handler's deadline.
+    ///   - willRun: called after compilation, just before it runs.
     /// - Returns: its values, or its error.
     package func evaluate(
         _ text: String, in call: Int, seconds: Double? = nil, willRun: () -> Void = {}
     ) -> Result<[LuaValue], LuaError> {
         let outer = host.foreground
-        // Ctrl-C stops the text alone, also while that waits. Its changes are committed, as those of an entry are.
+        // Ctrl-C stops only the evaluation, also while it waits. Its changes are committed like those of an entry.
         defer {
             host.foreground = outer
             host.lifeCycle.cancelRequested = false
@@ -84,9 +84,9 @@ package final class ScriptBreak {
         }
     }
 
-    /// How the script goes on.
+    /// How the script resumes: an ending comes first.
     func decision(_ resume: LuaDebugger.Resume) -> LuaDebugger.Resume {
-        // It is being stopped already, as deep as it must be.
+        // The script is being stopped already, to the required depth.
         if host.state.isUnwinding { return .goOn }
         switch ending {
         case .interrupted:
@@ -99,7 +99,7 @@ package final class ScriptBreak {
         }
     }
 
-    /// The way to stop the script.
+    /// The decision that stops the script.
     package var stopping: LuaDebugger.Resume {
         .stop(TaskScheduler.interruption, depth: host.scheduler.current?.depth ?? 1)
     }

@@ -3,19 +3,19 @@ import Files
 import Logging
 package import Lua
 
-/// The debugger of a host: breakpoints, and the way of a break to the user.
+/// The debugger of a host: sets breakpoints, and passes breaks to the front end.
 package final class ScriptDebugger {
-    /// Seconds for a condition or a watch.
+    /// Time limit of a condition or a watch in seconds.
     package static let evaluationLimit = 1.0
 
     /// Breakpoints and steps.
     package let core: LuaDebugger
-    /// What shows breaks; without one, nothing breaks.
+    /// Shows breaks; without a front end, scripts do not break.
     package weak var frontEnd: (any DebuggerFrontEnd)?
     private unowned let host: ScriptHost
-    /// The break at which a script stands.
+    /// The current break.
     private var current: ScriptBreak?
-    /// The calls of `breakpoint()` that were passed over, each logged once.
+    /// The places of skipped calls of `breakpoint()`, each logged once.
     private var passedOver: Set<String> = []
 
     init(_ host: ScriptHost) {
@@ -32,21 +32,21 @@ package final class ScriptDebugger {
         }
     }
 
-    /// Whether a break would be shown. Entries of attached prompts do not break: their prompt is not this one.
+    /// Whether a break would be shown. Entries of attached prompts do not break: their prompt is another one.
     var canBreak: Bool {
         current == nil && host.exitCode == nil && host.scheduler.entry == nil && frontEnd?.canLook ?? false
     }
 
-    /// Tells once of each `breakpoint()` that nobody looks at.
+    /// Logs a skipped `breakpoint()`, once for each place.
     func passOver(_ place: String) {
         guard current == nil, passedOver.insert(place).inserted else { return }
         let name = place.drop { $0 == "@" || $0 == "=" }
         host.logger.warning("breakpoint() in \(name) is passed over: there is no prompt, and no debugger")
     }
 
-    /// Sets a breakpoint, at the next line with code where the text is known: of a chunk that has run, or of a file.
+    /// Sets a breakpoint, at the next line with code if the text is known: of a chunk that has run, or of a file.
     ///
-    /// - Returns: it, with its number and line; nil when no code follows its line.
+    /// - Returns: the breakpoint with its number and line; nil if no code follows its line.
     package func add(_ breakpoint: LuaBreakpoint) -> LuaBreakpoint? {
         let path = breakpoint.path
         let text =
@@ -61,7 +61,7 @@ package final class ScriptDebugger {
 
     private func broke(_ stop: LuaBreak) -> LuaDebugger.Resume {
         guard canBreak, let frontEnd else { return .goOn }
-        // As before a wait: what the script has done is safe while the user looks.
+        // As before a wait: the script's changes are safe during the break.
         host.commit()
         host.output.flush()
         let isInLifeCycle = host.lifeCycle.isHandling

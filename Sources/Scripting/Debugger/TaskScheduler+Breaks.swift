@@ -1,17 +1,17 @@
 import Application
 
-/// Work that waits for the end of a break.
+/// Work that is deferred until the end of a break.
 struct HeldWork {
-    /// What it is of: a timer is held once, however often it comes due.
+    /// The owner: a timer is deferred once, however often it fires.
     let owner: AnyObject
     let perform: () -> Void
 }
 
-/// Tasks while a script stands at a break.
+/// Tasks while a script is paused at a break.
 ///
-/// The loop turns then, for signals, for the user's input and for the life cycle, whose handlers run: the application can go
-/// to the background, save and end. All other tasks wait (timers, ends of waits, entries of attached prompts, calls from
-/// Swift), so that what the user looks at changes by the user's own hand alone.
+/// The event loop then runs for signals, the user's input and the life cycle. Life-cycle handlers run: the application
+/// can go to the background, save and end. All other tasks wait (timers, ends of waits, entries of attached prompts,
+/// calls from Swift), so that only the user changes the state that is examined.
 extension TaskScheduler {
     /// Runs a step of a task, at once or after the break.
     func hold(_ task: ScriptTask, _ perform: @escaping () -> Void) {
@@ -22,19 +22,19 @@ extension TaskScheduler {
         }
     }
 
-    /// Holds work until the end of the break; false without one.
+    /// Defers work until the end of the break; false if there is none.
     func holds(_ owner: AnyObject, _ perform: @escaping () -> Void) -> Bool {
         guard let work = held else { return false }
         if !work.contains(where: { $0.owner === owner }) { held?.append(HeldWork(owner: owner, perform: perform)) }
         return true
     }
 
-    /// Runs the user's look at a script that stands still.
+    /// Runs a body while a script is paused.
     ///
     /// - Parameters:
-    ///   - timeRunsOn: whether the time limits of tasks count this time.
-    ///   - body: the look.
-    /// - Returns: what it returns.
+    ///   - timeRunsOn: whether this time counts towards the time limits of tasks.
+    ///   - body: the code to run.
+    /// - Returns: the body's result.
     func standStill<Value>(timeRunsOn: Bool, _ body: () -> Value) -> Value {
         let start = MonotonicTime.now()
         let limited = timeRunsOn ? [] : (stack + waiting.values).filter { $0.deadline != nil }

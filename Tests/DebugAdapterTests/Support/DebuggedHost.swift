@@ -8,14 +8,14 @@ import TestSupport
 
 @testable import DebugAdapter
 
-/// A host on a thread of its own that runs a text for a debugger's client.
+/// A host on a separate thread that runs a script for a debugger's client.
 final class DebuggedHost: Sendable {
     private let ended = Mutex<String?>(nil)
     private let done = DispatchSemaphore(value: 0)
 
-    /// Starts it.
+    /// Starts a host.
     ///
-    /// - Returns: it, and its client.
+    /// - Returns: the host and its client.
     static func start(_ text: String, in container: String) throws -> (host: DebuggedHost, client: DebugClient) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -52,7 +52,7 @@ final class DebuggedHost: Sendable {
 
     /// Waits for the end.
     ///
-    /// - Returns: the text's values, or its error.
+    /// - Returns: the script's values, or its error.
     func result() throws -> String {
         guard done.wait(timeout: .now() + 60 * Project.patience) == .success else { throw TestFailure("it goes on") }
         return ended.withLock { $0 ?? "" }

@@ -3,13 +3,13 @@ import Lua
 
 @testable import Scripting
 
-/// A front end whose user answers at once, or turns the loop for a while.
+/// A front end that answers at once, or runs the event loop for a while.
 final class BreakRecorder: DebuggerFrontEnd {
     var canLook = true
     /// The places and titles of the breaks.
     private(set) var breaks: [String] = []
     private(set) var messages: [String] = []
-    /// Called at each break; how the script goes on.
+    /// Called at each break; returns how the script resumes.
     var answer: (ScriptBreak) -> LuaDebugger.Resume = { _ in .goOn }
 
     func look(at stop: ScriptBreak) -> LuaDebugger.Resume {
@@ -20,7 +20,7 @@ final class BreakRecorder: DebuggerFrontEnd {
 
     func show(message: String) { messages.append(message) }
 
-    /// Turns the loop at a break for a time, or until the break must end.
+    /// Runs the event loop at a break for a time, or until the break must end.
     static func wait(_ seconds: Double, at stop: ScriptBreak) {
         let end = MonotonicTime.now().advanced(by: seconds)
         while end > .now(), stop.ending == nil {
@@ -31,7 +31,7 @@ final class BreakRecorder: DebuggerFrontEnd {
         }
     }
 
-    /// The text of what an expression is at a break.
+    /// The text of an expression's value at a break.
     static func value(_ text: String, at stop: ScriptBreak, seconds: Double? = nil) -> String {
         switch stop.evaluate(text, in: stop.stop.innermost, seconds: seconds) {
         case .success(let values): values.map { stop.host.state.describe($0).description }.joined(separator: " ")

@@ -46,7 +46,7 @@ struct ScriptDebuggerTests {
         }
         #expect(embedding.run("breakpoint() return 'done'", name: "@main.lua") == "done")
         #expect(seen == "error: time is up")
-        // The rest of the limit is still there, and ends.
+        // The rest of the time limit remains, and expires.
         #expect(embedding.run("breakpoint() while true do end", name: "@main.lua") == "error: time is up")
         #expect(user.breaks == ["main.lua:1", "main.lua:1"])
     }
@@ -95,7 +95,7 @@ struct ScriptDebuggerTests {
         user.answer = { stop in
             BreakRecorder.wait(0.05, at: stop)
             #expect(BreakRecorder.value("ticks, done", at: stop) == "0 false")
-            // A wait of the evaluation itself ends.
+            // A wait in the evaluation itself ends.
             #expect(BreakRecorder.value("timer.sleep(0.001) return 5", at: stop) == "5")
             return .goOn
         }
