@@ -224,9 +224,11 @@ struct DebugAdapterTests {
         #expect(picture["width"]?["value"] as? String == "320", "\(picture)")
         let query = try client.variables(locals.variables["query"]?["variablesReference"])
         #expect(Array(query.keys) == ["[1]"])
-        _ = try client.ask("setExpression", ["expression": "lamp.room", "value": "'Attic'", "frameId": frame["id"] ?? 0])
+        _ = try client.ask(
+            "setExpression", ["expression": "lamp.room", "value": "'Attic'", "frameId": frame["id"] ?? 0])
         #expect(try client.evaluate("lamp.room", frame, context: "hover") == "\"Attic\"")
-        _ = try client.ask("setVariable", ["variablesReference": locals.reference ?? 0, "name": "query", "value": "nil"])
+        _ = try client.ask(
+            "setVariable", ["variablesReference": locals.reference ?? 0, "name": "query", "value": "nil"])
         #expect(try client.evaluate("query", frame, context: "watch") == "nil")
         let completions = try client.ask("completions", ["text": "pict", "column": 5, "frameId": frame["id"] ?? 0])
         #expect((completions["targets"] as? [Object])?.first?["text"] as? String == "picture")

@@ -113,6 +113,18 @@ struct DebuggerPtyTests {
         try shell.expect("> ")
     }
 
+    @Test(":up and :down pass the host's functions between coroutines")
+    func coroutines() throws {
+        let shell = try prompt()
+        try talk(
+            shell, ("inner = coroutine.wrap(function(here) breakpoint() end)", [Self.prompt]),
+            ("function outer(there) inner(1) return there end", [Self.prompt]),
+            ("outer(2)", ["breakpoint() · [1]:1 in", "[1]:1> "]),
+            (":where", ["resumed by", "[C] in inner", "[2]:1 in outer"]),
+            (":up", ["[2]:1 in outer", "[2]:1> "]), ("there", ["\n2", "[2]:1> "]),
+            (":up", ["there is no further function", "[2]:1> "]), (":down", ["[1]:1> "]), ("here", ["\n1", "[1]:1> "]))
+    }
+
     @Test("a timer breaks while a line is typed, which is there again")
     func timer() throws {
         let shell = try prompt()

@@ -41,7 +41,8 @@ struct PromptScreenTests {
             }
             if let last = line.last { try terminal.expect(String(last)) }
             try terminal.send("\r")
-            try terminal.expect(matching: "⏎ +(attached)?> $|… *$|\\]:\\d+> $|(rows|lines) \\d+–\\d+ of [^\n]*$|\\[n\\]o: $")
+            try terminal.expect(
+                matching: "⏎ +(attached)?> $|… *$|\\]:\\d+> $|(rows|lines) \\d+–\\d+ of [^\n]*$|\\[n\\]o: $")
         }
         var screen = Screen(columns: capture.size.columns, rows: capture.size.rows)
         screen.apply(terminal.rawTranscript)

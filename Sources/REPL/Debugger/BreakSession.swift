@@ -94,8 +94,8 @@ final class BreakSession {
         case "step": step(.stepIn)
         case "out" where command.rest.isEmpty: step(.stepOut)
         case "stop": resume = stop.stopping
-        case "up": select(selected + 1)
-        case "down": select(selected - 1)
+        case "up": move(1)
+        case "down": move(-1)
         case "where": repl.page(text.calls(selected: selected))
         case "locals":
             list(
@@ -119,6 +119,13 @@ final class BreakSession {
     private func step(_ step: LuaDebugger.Resume) {
         repl.debugger.lastStep = step
         resume = step
+    }
+
+    /// Selects the next function of a script: those of the host have neither lines nor variables.
+    private func move(_ step: Int) {
+        var call = selected + step
+        while stop.stop.calls.indices.contains(call), stop.stop.calls[call].kind == .host { call += step }
+        select(call)
     }
 
     private func select(_ call: Int) {
