@@ -114,7 +114,7 @@ class Tmux:
         # A killed server does not exit at once.
         Tmux.count += 1
         self.socket = f"captures-{os.getpid()}-{Tmux.count}"
-        pager = "" if command[0] == binary else "cat"
+        pager = "" if binary in command else "cat"
         environment = {"HOME": home, "IPYTHONDIR": home, "TERM": "screen-256color", "LANG": "C.UTF-8", "PAGER": pager, "TZ": "UTC",
                        "PATH": os.environ["PATH"], "CUBBY_CONTAINER": home + "/container"}
         quoted = " ".join(f"'{part}'" for part in command)
@@ -179,8 +179,9 @@ def capture(name, lines, columns=COLUMNS, rows=ROWS):
     finally:
         shutil.rmtree(home, ignore_errors=True)
     screen = re.sub(r" *\b\d[\d.,]* (ns|µs|ms|s)\b", " (time)", screen)
-    screen = re.sub(r" +\d+ %", " (share) %", screen)
+    screen = re.sub(r"(\(time\)) +\d+ %", r"\1 (share) %", screen)
     screen = re.sub(r"\d[\d,]* (sample|round|run)s?\b", r"(count) \1s", screen)
+    screen = re.sub(r" a run \([\s\S]*?runs\)", " a run (rounds)", screen)
     screen = re.sub(r"0x[0-9a-f]{6,}", "0x(address)", screen)
     # The replacements keep the width.
     screen = re.sub(r"20\d\d-\d\d-\d\d \d\d:\d\d", "2026-01-01 00:00", screen)

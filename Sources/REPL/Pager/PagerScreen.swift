@@ -49,7 +49,8 @@ final class PagerScreen {
         pager = drawing
         var text = ""
         for (row, line) in lines.enumerated() {
-            text += "\u{1B}[\(row + 1);1H\(palette.apply(to: line))\u{1B}[0m\u{1B}[K"
+            // Erased before it is drawn: behind a line as wide as the screen, erasing would take its last character.
+            text += "\u{1B}[\(row + 1);1H\u{1B}[K\(palette.apply(to: line))\u{1B}[0m"
         }
         return Array(text.utf8)
     }

@@ -33,7 +33,7 @@ extension Prompt {
                 entry, name: "=:bench", environment: evaluator.scope.environment)
             measure(Benchmark(), function) { [self] result in
                 switch result {
-                case .success(let benchmark): print(benchmark.text + "\n")
+                case .success(let benchmark): print(WrappedText.wrapped(benchmark.text, to: printer.columns) + "\n")
                 case .failure(let error): report(error, in: entry)
                 }
                 tellChanges()
