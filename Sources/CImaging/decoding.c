@@ -83,10 +83,10 @@ static int shrinks(const cimaging_source *source) {
     return is_jpeg(source) || (memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0);
 }
 
-/* Rows into memory, in order and on this thread.
+/* Reads rows into memory, in order and on this thread.
  *
- * libvips's own way, its pool of threads, at times takes a picture that fails to decode for a good one (8.14.1: small
- * ones, by a race; ones that are resized, always). The rows of a region fail where they are asked for. */
+ * libvips's own thread pool sometimes reports success for a picture that fails to decode (8.14.1: small ones, by a
+ * race; resized ones, always). The rows of a region fail where they are requested. */
 int cimaging_read_rows(Library vips, VipsImage *image, VipsPel *bytes) {
     int width = vips->vips_image_get_width(image), height = vips->vips_image_get_height(image);
     size_t line = bytes_per_pixel(vips, image) * (size_t)width;
@@ -120,8 +120,8 @@ static int copy_to_memory(Library vips, VipsImage **image) {
     return is_copied ? 0 : -1;
 }
 
-/* Averages rows by the same rule as they are decoded, so that little more than the output of a large picture is in
- * memory. Pictures with transparency are excluded, since their colours would need weights. */
+/* Averages rows by the same rule as they are decoded, so that memory holds little more than the output of a large
+ * picture. Pictures with transparency are excluded, since their colours would need weights. */
 static int shrink_rows(Library vips, VipsImage **image, double factor) {
     int times = (int)(factor / 2);
     int width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
@@ -135,8 +135,8 @@ static int shrink_rows(Library vips, VipsImage **image, double factor) {
     return 0;
 }
 
-/* Whether a file is decoded as its rows are used: a large PNG file, which the decoder cannot reduce, so that it is
- * never in memory as a whole; and whether the request permits it. */
+/* Whether a file is decoded as its rows are used: a large upright PNG file always, since the decoder cannot reduce it
+ * and it must not be in memory as a whole; other upright PNG and JPEG files if the request permits it. */
 static int is_streamed(
     Library vips, const cimaging_source *source, int may_stream, VipsImage *image) {
     const int64_t large = 16000000;

@@ -12,7 +12,8 @@ cimaging_status cimaging_open(
     cimaging_result *result);
 
 /* Opens a picture and decodes it, reduced as far as the request and the format allow. With `*is_stream` it is decoded
- * later, as its rows are used, and only libvips's errors report a failure. Large pictures are streamed if permitted. */
+ * later, as its rows are used, and only libvips's errors report a failure. Large PNG files are always streamed, others
+ * if permitted. */
 cimaging_status cimaging_decode(
     const struct cimaging_library *vips, const cimaging_source *source, const cimaging_request *request,
     int may_stream, VipsImage **image, int *is_stream, cimaging_result *result);

@@ -36,8 +36,8 @@ static int has_foreign_profile(Library vips, VipsImage *image) {
     return !cimaging_is_srgb(profile, length);
 }
 
-/* Resizes an upright, opaque picture in 8-bit sRGB. Of vips_thumbnail_image's twenty operations, each of which takes
- * longer to set up than a small picture takes to process, it needs three. */
+/* Resizes an upright, opaque picture in 8-bit sRGB. It needs three of vips_thumbnail_image's twenty operations; each
+ * takes longer to set up than a small picture takes to process. */
 static int resize_plain(Library vips, const cimaging_request *request, VipsImage **image) {
     VipsImage *next = NULL;
     double width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
@@ -70,7 +70,7 @@ static int turn_upright(Library vips, VipsImage **image) {
 }
 
 /* Crops a picture before it is enlarged and filled from the middle. Otherwise a picture of one line would exceed
- * libvips's maximal width, which takes half a minute. */
+ * libvips's maximum width, which takes half a minute. */
 static int crop_before_enlarging(Library vips, const cimaging_request *request, VipsImage **image) {
     int is_turned = vips->vips_image_get_orientation(*image) >= 5;
     int width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
@@ -200,9 +200,9 @@ cimaging_status cimaging_load(cimaging_result *result) {
     return ready(result) ? CIMAGING_OK : CIMAGING_LIBRARY_MISSING;
 }
 
-/* libvips has one error buffer for all threads and one number of threads for all pictures, so that a picture takes the
- * lock exclusively. Threads that declare parallel work share it for small pictures, with one thread each. Errors cannot
- * be assigned to a picture then, so a failed one is repeated alone. */
+/* libvips has one error buffer for all threads and one number of threads for all pictures, so a picture takes the lock
+ * exclusively. Threads that declare parallel work share it for small pictures, with one thread each. Errors cannot be
+ * assigned to a picture then, so a failed one is repeated alone. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static _Thread_local int is_beside_others;
 

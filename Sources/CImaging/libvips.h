@@ -1,6 +1,6 @@
-/* The part of libvips, GObject and GLib that CImaging calls, declared here: their headers need flags that only pkg-config
- * knows, and no program that uses another product of this package should install them. A test compiles these
- * declarations beside libvips's own, which must agree; with CIMAGING_CHECKED the types come from there. */
+/* The part of libvips, GObject and GLib that CImaging calls, declared here: their headers need flags that only
+ * pkg-config knows, and programs that use another product of this package should not need to install them. A test
+ * compares these declarations with libvips's own; with CIMAGING_CHECKED the types come from there. */
 #ifndef CIMAGING_LIBVIPS_H
 #define CIMAGING_LIBVIPS_H
 

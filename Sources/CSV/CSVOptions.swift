@@ -2,13 +2,13 @@
 public struct CSVOptions: Sendable {
     /// The byte between two cells: ASCII, and neither a quote nor part of a line end.
     public var delimiter: UInt8 = UInt8(ascii: ",")
-    /// The first row names the columns.
+    /// Whether the first row names the columns.
     public var hasHeader = true
-    /// The longest cell, in bytes.
+    /// Maximum size of a cell, in bytes.
     public var cellLimit = 16 << 20
-    /// The maximal bytes of all cells of a row.
+    /// Maximum size of a row's cells, in bytes.
     public var rowLimit = 64 << 20
-    /// The maximal number of cells of a row.
+    /// Maximum number of cells in a row.
     public var columnLimit = 65_536
 
     /// Options with default limits.

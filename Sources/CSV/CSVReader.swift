@@ -33,7 +33,7 @@ public final class CSVReader {
 
     /// Reads from a source of bytes.
     ///
-    /// - Throws: `CSVError` when the options' delimiter cannot be one.
+    /// - Throws: `CSVError` for an invalid delimiter.
     public init(options: CSVOptions = CSVOptions(), source: @escaping Source) throws(CSVError) {
         try options.check()
         self.options = options
@@ -45,7 +45,7 @@ public final class CSVReader {
 
     /// Reads from a file descriptor, which the caller owns and keeps open.
     ///
-    /// - Throws: `CSVError` when the options' delimiter cannot be one.
+    /// - Throws: `CSVError` for an invalid delimiter.
     public convenience init(fileDescriptor: Int32, options: CSVOptions = CSVOptions()) throws(CSVError) {
         try self.init(options: options) { buffer throws(CSVError) in
             while true {
@@ -62,7 +62,7 @@ public final class CSVReader {
 
     /// Reads from bytes in memory.
     ///
-    /// - Throws: `CSVError` when the options' delimiter cannot be one.
+    /// - Throws: `CSVError` for an invalid delimiter.
     public convenience init(bytes: [UInt8], options: CSVOptions = CSVOptions()) throws(CSVError) {
         var given = 0
         try self.init(options: options) { buffer throws(CSVError) in
@@ -99,7 +99,7 @@ public final class CSVReader {
 
     /// The first row if the options declare a header; nil if they don't, or the text has no row.
     ///
-    /// - Throws: `CSVError` for what is malformed or cannot be read.
+    /// - Throws: `CSVError` for malformed or unreadable text.
     public func header() throws(CSVError) -> CSVRow? {
         guard options.hasHeader else { return nil }
         if row == 0 {

@@ -22,7 +22,7 @@ public struct CSVWriter: Sendable {
 
     /// A writer without rows.
     ///
-    /// - Throws: `CSVError` when the delimiter cannot be one.
+    /// - Throws: `CSVError` for an invalid delimiter.
     public init(delimiter: UInt8 = UInt8(ascii: ","), lineEnd: LineEnd = .crlf) throws(CSVError) {
         try CSVOptions(delimiter: delimiter).check()
         self.delimiter = delimiter

@@ -14,7 +14,7 @@ struct GalleryPicture: Sendable {
     let file: PictureFile
     /// The name of both files.
     let name: String
-    /// Whether it is its item's first, which alone has a thumbnail.
+    /// Whether it is its item's first; only that one has a thumbnail.
     let isFirst: Bool
     private let folder: String
     private let layer: any FileLayer

@@ -16,7 +16,7 @@ public final class Image: Sendable {
     /// The memory of the picture in bytes.
     public let byteCount: Int
 
-    /// Whether these are the bytes of a picture in a store, which are not to be encoded again.
+    /// Whether these are the bytes of a picture in a store, which must not be encoded again.
     let isStored: Bool
     private let source: ImageLibrary.Source
     private let limits: ImageLimits

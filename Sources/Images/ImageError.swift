@@ -27,7 +27,7 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
         case disconnected
     }
 
-    /// What kind of failure it is.
+    /// The kind of error.
     public let code: Code
     /// The problem, the picture, and the remedy.
     public let message: String

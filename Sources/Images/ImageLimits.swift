@@ -3,9 +3,9 @@ public struct ImageLimits: Sendable, Hashable {
     /// The largest useful limit, 16 GB of pixels.
     package static let mostPixels = 1 << 32
 
-    /// The maximal number of pixels; checked against the header before decoding.
+    /// Maximum number of pixels; checked against the header before decoding.
     public var pixels: Int
-    /// The maximal size of a file in bytes.
+    /// Maximum size of a file in bytes.
     public var bytes: Int
 
     /// Creates limits of pixels and bytes for one picture.

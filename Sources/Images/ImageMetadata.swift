@@ -6,7 +6,7 @@ public struct ImageMetadata: Sendable, Hashable {
         case text(String)
         /// A whole number.
         case integer(Int64)
-        /// A number, of a fraction for example.
+        /// A number, such as a fraction.
         case number(Double)
         /// Several numbers, such as degrees, minutes and seconds.
         case numbers([Double])

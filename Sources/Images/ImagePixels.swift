@@ -6,7 +6,7 @@ public struct ImagePixels: Sendable, Hashable {
     public let height: Int
     /// Bytes per pixel: 3 for RGB, 4 for RGBA.
     public let channels: Int
-    /// `width * height * channels` of them.
+    /// `width * height * channels` bytes.
     public let bytes: [UInt8]
 
     /// Makes pixels of bytes.

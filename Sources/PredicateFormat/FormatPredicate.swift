@@ -26,7 +26,7 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     /// - Parameters:
     ///   - format: The text, of at most 4 MiB and 100 levels.
     ///   - variables: The values of its `$variables`, by their names without the `$`.
-    /// - Throws: What is wrong with the text and where; a comparison between kinds that can never hold is an error too.
+    /// - Throws: The problem and its position; a comparison between kinds that can never hold is an error too.
     public init(format: String, variables: [String: PropertyListValue] = [:]) throws(FormatPredicateError) {
         var parser = try PredicateParser(format, variables: variables)
         self.init(try parser.parse(), source: format, fieldOffsets: parser.fieldOffsets)
@@ -102,7 +102,7 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - knownFields: Their names.
-    ///   - noun: What the error calls an object that has fields.
+    ///   - noun: The error's noun for an object that has fields.
     /// - Throws: An `unknownField` error at the first unknown field, with the nearest known names.
     public func check(knownFields: Set<String>, of noun: String = "record") throws(FormatPredicateError) {
         let unknown = fieldOffsets.filter { !knownFields.contains($0.key) }
@@ -122,7 +122,7 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
         try check(kinds: kinds) { _, _ in nil }
     }
 
-    /// The same with an advice, which is given the name of a field and what it is compared with.
+    /// Checks kinds, with an advice from a field's name and the expression that it is compared with.
     package func check(
         kinds: [String: PredicateKind], advice: (String, FormatExpression) -> String?
     ) throws(FormatPredicateError) {

@@ -45,7 +45,7 @@ package struct CalendarDate: Sendable, Hashable {
             - Self.daysSince1970(year: year, month: 1, day: 1) + 1
     }
 
-    /// The day some years and months later. A day that the month does not have is its last one.
+    /// Adds years and months. A day beyond the month's end becomes the last day.
     ///
     /// - Precondition: the sum is within some million years.
     package mutating func add(years: Int, months: Int) {
@@ -123,8 +123,8 @@ extension PropertyListDate {
 }
 
 extension PropertyListDate {
-    /// Appends `2026-11-21T04:13:00.25Z`: ISO 8601 with milliseconds at most, without needless zeros. Outside of the years 0
-    /// to 9999 the form of ``text``.
+    /// Appends `2026-11-21T04:13:00.25Z`: ISO 8601 with milliseconds at most, without trailing zeros. Outside of the
+    /// years 0 to 9999 it appends ``text``.
     package func appendExchangeText(to bytes: inout [UInt8]) {
         let milliseconds = (secondsSinceReferenceDate * 1000).rounded()
         guard abs(milliseconds) < 1e15 else { return bytes.append(contentsOf: text.utf8) }

@@ -1,6 +1,6 @@
-/// What a text says of a date: a local time, and the zone where it names one.
+/// The fields of a date's text: a local time, and the zone if the text names one.
 package struct DateParts: Sendable, Hashable {
-    /// A zone as a text names it.
+    /// A zone as named in a text.
     package enum Zone: Sendable, Hashable {
         /// Seconds east of UTC.
         case offset(Int)

@@ -34,7 +34,7 @@ extension DatePattern {
 
     /// Parses a text.
     ///
-    /// - Throws: ``DateTextError``; it names the place.
+    /// - Throws: ``DateTextError`` with the position.
     package func parse(_ text: String) throws(DateTextError) -> DateParts {
         try DateTextReader.parse(text, pieces)
     }

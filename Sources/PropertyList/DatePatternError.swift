@@ -4,7 +4,7 @@ package struct DatePatternError: Error, Sendable, Hashable, CustomStringConverti
     package enum Code: Sendable, Hashable {
         case unknownField(Character)
         case openQuote
-        /// A field that can be formatted, and not parsed.
+        /// A field that can be formatted, but not parsed.
         case unparsedField(String)
         case noYear
     }

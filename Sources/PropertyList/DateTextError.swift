@@ -1,8 +1,8 @@
 import Wording
 
-/// A text that does not follow its pattern: where, what was expected, and what is there.
+/// A mismatch of a text and its pattern: the position, the expected and the actual text.
 package struct DateTextError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Of the first wrong character, from 1.
+    /// The position of the first wrong character, from 1.
     package let position: Int
     package let expected: String
     package let found: String

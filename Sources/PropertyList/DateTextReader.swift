@@ -1,7 +1,7 @@
 /// Parses a text by a date pattern, in English; letters of either case are equal.
 ///
-/// Numbers may have fewer digits than their field, and spaces before them, as `strptime` has it; a field that touches the next
-/// one has all of its digits.
+/// As in `strptime`, numbers may have fewer digits than their field, and leading spaces; a field directly before
+/// another one needs all of its digits.
 struct DateTextReader {
     private let text: [Character]
     private var position = 0
@@ -10,12 +10,12 @@ struct DateTextReader {
     private var isAfternoon: Bool?
     private var weekday: (number: Int, position: Int)?
     private var zone: DateParts.Zone?
-    /// Where each field began, for errors that the calendar finds.
+    /// The start of each field, for errors of the calendar check.
     private var places: [Character: Int] = [:]
 
     private init(_ text: String) { self.text = Array(text) }
 
-    /// - Throws: ``DateTextError`` where the text does not follow the pattern, or the calendar has no such day.
+    /// - Throws: ``DateTextError`` if the text does not follow the pattern, or the calendar has no such day.
     static func parse(_ text: String, _ pieces: [DatePattern.Piece]) throws(DateTextError) -> DateParts {
         var reader = DateTextReader(text)
         for (place, piece) in pieces.enumerated() {
@@ -38,7 +38,7 @@ struct DateTextReader {
         return DateTextError(position: place + 1, expected: expected, found: String(text[place...].prefix(12)))
     }
 
-    /// White space stands for any amount of it.
+    /// White space matches any amount of it.
     private mutating func literal(_ literal: String) throws(DateTextError) {
         for character in literal {
             if character.isWhitespace {
@@ -56,7 +56,7 @@ struct DateTextReader {
         case "y", "u":
             let isShort = letter == "y" && count == 2
             let year = try number(isShort ? 2 : 4, isFollowed, 0...9999, "a year")
-            // As POSIX has it: 69 to 99 are of the last century.
+            // As in POSIX, 69 to 99 are in the 20th century.
             numbers["y"] = isShort ? year + (year < 69 ? 2000 : 1900) : year
         case "M" where count > 2, "L" where count > 2: numbers["M"] = try name(DatePattern.months, "a month") + 1
         case "M", "L": numbers["M"] = try number(2, isFollowed, 1...12, "a month")
@@ -106,7 +106,7 @@ struct DateTextReader {
         throw error(what)
     }
 
-    /// `Z`, `UTC`, `GMT`, `+01`, `+0100`, `+01:00`, or a name with a slash. Abbreviations such as CST have several meanings.
+    /// `Z`, `UTC`, `GMT`, `+01`, `+0100`, `+01:00`, or a name with a slash. Abbreviations such as CST are ambiguous.
     private mutating func zone(mayBeName: Bool) throws(DateTextError) -> DateParts.Zone {
         let word = String(
             text[position...].prefix(64).prefix {

@@ -20,7 +20,7 @@ public struct PropertyListError: Error, Sendable, Hashable, CustomStringConverti
         public static let writeInvalid = Code(rawValue: 3852)
     }
 
-    /// What kind of failure it is.
+    /// The kind of error.
     public var code: Code
     /// The problem and, if there is one, its remedy.
     public var message: String
@@ -29,7 +29,7 @@ public struct PropertyListError: Error, Sendable, Hashable, CustomStringConverti
     /// The line of an XML property list, from 1.
     public var line: Int?
 
-    /// Creates an error, with its place where it is known.
+    /// Creates an error, with its position if known.
     public init(code: Code, message: String, byteOffset: Int? = nil, line: Int? = nil) {
         self.code = code
         self.message = message

@@ -2,20 +2,20 @@ internal import CPlatform
 
 /// Limits for untrusted input. Input beyond a limit is an error that names the limit.
 public struct PropertyListLimits: Sendable, Hashable {
-    /// The largest input, in bytes.
+    /// Maximum size of the input, in bytes.
     public var maximumBytes: Int
-    /// The largest number of objects in the object table of a binary property list.
+    /// Maximum number of objects in the object table of a binary property list.
     public var maximumObjects: Int
-    /// The maximal nesting depth of containers.
+    /// Maximum nesting depth of containers.
     public var maximumDepth: Int
-    /// The largest number of values in the expanded tree of a property list. Shared containers count each time, because
-    /// a few hundred bytes may expand to 2^60 values. Independent of this limit an object counts at most 64 times on
+    /// Maximum number of values in the expanded tree of a property list. Shared containers count each time, because a
+    /// few hundred bytes may expand to 2^60 values. Independent of this limit an object counts at most 64 times on
     /// average, plus 65,536 values in total.
     public var maximumValues: Int
-    /// The largest string or data, in bytes as stored.
+    /// Maximum size of a string or data, in bytes as stored.
     public var maximumLeafBytes: Int
 
-    /// Creates limits; what is left out is the standard one.
+    /// Creates limits; omitted ones are the standard ones.
     public init(
         maximumBytes: Int = 1 << 34,
         maximumObjects: Int = 1 << 30,

@@ -1,5 +1,5 @@
 extension PropertyListValue {
-    /// Reads a property list, binary or XML, as told by its first bytes.
+    /// Reads a property list, binary or XML, detected by its first bytes.
     ///
     /// Memory and time are proportional to the input: each object is decoded once and shared.
     public init(
@@ -8,7 +8,7 @@ extension PropertyListValue {
         self = try BinaryPropertyListReader(detecting: bytes, limits: limits).value()
     }
 
-    /// Reads a property list, binary or XML, as told by its first bytes.
+    /// Reads a property list, binary or XML, detected by its first bytes.
     public init(decoding bytes: [UInt8], limits: PropertyListLimits = .standard) throws(PropertyListError) {
         self = try BinaryPropertyListReader(detecting: PropertyListStorage(bytes), limits: limits).value()
     }
@@ -26,14 +26,14 @@ extension PropertyListValue {
 }
 
 extension BinaryPropertyListReader {
-    /// Opens a property list in either form; the XML form is brought into the binary one first.
+    /// Opens a property list in either form; the XML form is converted to the binary one first.
     public init(
         detecting bytes: UnsafeRawBufferPointer, limits: PropertyListLimits = .standard
     ) throws(PropertyListError) {
         try self.init(detecting: PropertyListStorage(copying: bytes), limits: limits)
     }
 
-    /// Opens a property list in either form; the XML form is brought into the binary one first.
+    /// Opens a property list in either form; the XML form is converted to the binary one first.
     public init(
         detecting storage: PropertyListStorage, limits: PropertyListLimits = .standard
     ) throws(PropertyListError) {

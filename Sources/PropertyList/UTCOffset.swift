@@ -2,7 +2,7 @@
 package struct UTCOffset: Sendable, Hashable {
     /// Seconds east of UTC; less than 26 hours either way.
     package var seconds: Int
-    /// The time's name there and then, such as `CEST`, or the offset, where it has none.
+    /// The local time's abbreviation, such as `CEST`, or the offset if there is none.
     package var abbreviation: String
     /// Whether it is summer time.
     package var isDaylight: Bool
@@ -18,7 +18,7 @@ package struct UTCOffset: Sendable, Hashable {
     /// `+0100`, the notation of NSDate's description.
     package var text: String { Self.text(seconds) }
 
-    /// `+01:00`, with seconds where it has some.
+    /// `+01:00`, with seconds if there are any.
     package static func text(_ seconds: Int, _ separator: String = "") -> String {
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let size = abs(seconds)

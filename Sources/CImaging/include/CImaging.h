@@ -1,10 +1,10 @@
-/* libvips, opened when the first picture is touched.
+/* libvips, loaded on first use.
  *
  * Why C: linking libvips adds about 38 ms to every start, so its functions are looked up with dlsym; only C can
  * give such a pointer a declared type (`__typeof__`), which a test compares with libvips's headers. Its functions also
  * take their options as C varargs, which Swift lacks.
  *
- * No object of libvips crosses this border: bytes go in, bytes come out. Every function may be called from any thread. */
+ * No object of libvips crosses this border, only bytes. Every function may be called from any thread. */
 #ifndef CIMAGING_H
 #define CIMAGING_H
 
@@ -29,7 +29,7 @@ typedef struct cimaging_source {
     const void *bytes;
     size_t length;
     int32_t width, height, bands;
-    /* The maximal number of decoded pixels. */
+    /* Maximum number of decoded pixels. */
     int64_t pixel_limit;
 } cimaging_source;
 
@@ -81,7 +81,7 @@ typedef struct cimaging_result {
     void *bytes;
     size_t length;
     int32_t width, height, bands;
-    /* The error in libvips's words, in lines. */
+    /* libvips's error message, in lines. */
     char message[512];
 } cimaging_result;
 
@@ -101,7 +101,7 @@ cimaging_status cimaging_render(
 /* Declares that the calling thread processes pictures in parallel with other threads, so that libvips may be shared. */
 void cimaging_set_beside_others(int value);
 
-/* Sets the check for an interruption of the calling thread's work on pictures, which fails then. NULL for none. */
+/* Sets the check for an interruption of the calling thread's work on pictures, which then fails. NULL for none. */
 void cimaging_set_stop(int (*is_stopped)(void));
 
 void cimaging_free(void *bytes);

@@ -43,7 +43,7 @@ public struct StoreCheck {
         for exposure in ContainerExposure.all(in: container, using: layer) { note(.warning, exposure.description) }
     }
 
-    /// Whether something cannot be read.
+    /// Whether stored data cannot be read.
     public var hasErrors: Bool { findings.contains { $0.severity == .error } }
 
     /// Whether a repair would change something.
@@ -141,7 +141,7 @@ public struct StoreCheck {
             note(.warning, "the picture of item \(key) is in \(folder): the next launch brings it back")
         }
         var named = store.listedAttachments
-        // Of other items only those with keys of pictures imply that there should be one.
+        // An item without a listed picture implies one only if its key is the picture's.
         if schema.itemKeyKey == "imageKey" {
             let listing = Set(named.map(\.position))
             for position in 0..<store.count where !listing.contains(position) {

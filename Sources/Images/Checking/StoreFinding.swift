@@ -10,7 +10,7 @@ public struct StoreFinding: Sendable, Hashable {
         case error
     }
 
-    /// How bad it is.
+    /// The severity.
     public var severity: Severity
     /// The finding.
     public var message: String

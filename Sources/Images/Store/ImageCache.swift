@@ -19,7 +19,7 @@ struct ImageCache {
     /// Their size in bytes.
     private(set) var cost = 0
 
-    /// The maximal size in bytes.
+    /// Maximum size in bytes.
     var limit: Int {
         didSet { trim() }
     }
@@ -36,7 +36,7 @@ struct ImageCache {
         return node.image
     }
 
-    /// Returns the picture of a key without a mark.
+    /// Returns the picture of a key without marking it.
     func peek(_ key: String) -> Image? { places[key].flatMap { nodes[$0]?.image } }
 
     /// Stores a picture as the most recently used one, unless it is larger than the limit.

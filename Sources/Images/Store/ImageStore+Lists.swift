@@ -4,7 +4,7 @@ import Items
 extension ImageStore {
     /// The pictures of an item, in order: the first is the one under its key. A missing file is left out.
     ///
-    /// - Parameter key: the item's.
+    /// - Parameter key: the item's key.
     /// - Returns: the pictures; empty when there are none.
     /// - Throws: `ImageError` for an invalid key, or when a file is unreadable or no picture.
     public func images(forKey key: String) throws(ImageError) -> [Image] {
@@ -17,17 +17,17 @@ extension ImageStore {
         return images
     }
 
-    /// Sets the pictures of an item, in order. One that it has, and one that a store gave out, keeps its bytes; the others are
-    /// stored as by ``setImage(_:forKey:quality:)``. Another order writes no picture.
+    /// Sets the pictures of an item, in order. A picture that it has or that a store returned keeps its bytes; others
+    /// are stored as by ``setImage(_:forKey:quality:)``. A new order writes no picture.
     ///
     /// - Parameters:
-    ///   - images: the pictures; at most one for a key that is no item's.
-    ///   - key: the item's.
+    ///   - images: the pictures; at most one for a key of no item.
+    ///   - key: the item's key.
     ///   - quality: the quality of the JPEG files of new pictures, 0 to 1.
-    /// - Throws: `ImageError` as of ``setImage(_:forKey:quality:)``; all pictures remain as they were then.
+    /// - Throws: `ImageError` as ``setImage(_:forKey:quality:)`` does; then all pictures remain unchanged.
     public func setImages(_ images: [Image], forKey key: String, quality: Double = 0.5) throws(ImageError) {
         try checkKey(key)
-        // What is in the cache may be the picture as it was before it was encoded.
+        // The cache may have the picture from before its encoding.
         let present = attachments.files(forKey: key).map(\.name)
         var contents: [AttachmentContent] = []
         for image in images {
@@ -43,7 +43,7 @@ extension ImageStore {
             throw ImageError(.unwritable, error)
         }
         let files = attachments.files(forKey: key)
-        // A file whose presence cannot be known would shift the others.
+        // A file whose presence is unknown would shift the others.
         guard files.count == images.count else { return }
         for (image, file) in zip(images, files) where cache.peek(file.name) !== image {
             cache.insert(image, forKey: file.name)

@@ -35,9 +35,9 @@ public final class ImageStore {
     ///   - directory: the folder of the pictures, `Documents`.
     ///   - caches: the folder of thumbnails and of pictures kept for an undo, `Library/Caches`; its files may be
     ///     deleted at any time.
-    ///   - outgoing: the folder of pictures on their way to a shared collection's server, on the same file system; beside
+    ///   - outgoing: the folder of pictures in transit to a shared collection's server, on the same file system; beside
     ///     the pictures if nil.
-    ///   - cacheLimit: the maximal size of the pictures in memory, in bytes.
+    ///   - cacheLimit: the maximum size of the pictures in memory, in bytes.
     ///   - layer: the file system.
     ///   - logger: receives messages about flushes and missing pictures.
     public init(
@@ -130,7 +130,7 @@ public final class ImageStore {
         attachments.files(forKey: key).map { PictureFile(key: key, file: $0, limits: limits, layer: layer) }
     }
 
-    /// The file of a key's picture, there or not.
+    /// The file of a key's picture, whether or not it exists.
     func pictureFile(anywayForKey key: String) -> PictureFile? {
         attachments.file(forKey: key).map { PictureFile(key: key, file: $0, limits: limits, layer: layer) }
     }
@@ -157,8 +157,8 @@ public final class ImageStore {
     /// The path of a key's picture, whether or not it exists.
     ///
     /// - Parameter key: its key.
-    /// - Returns: the path in the documents folder; of a shared collection's item that of its copy in the caches, which is
-    ///   made when the picture is first read.
+    /// - Returns: the path in the documents folder; for a shared collection's item the path of its cached copy, which
+    ///   is made on first read.
     /// - Throws: `ImageError` for an invalid key.
     public func imagePath(forKey key: String) throws(ImageError) -> String {
         try checkKey(key)
@@ -183,7 +183,7 @@ public final class ImageStore {
     }
 
     private func isPicture(_ key: String) -> Bool {
-        // Only pictures are set there, and looking would fetch them.
+        // Only pictures are stored there, and reading the first bytes would fetch them.
         if attachments.isShared(key) { return true }
         guard let path = attachments.currentPath(forKey: key), let file = try? layer.open(path, .read) else {
             return false
@@ -203,18 +203,18 @@ public final class ImageStore {
     /// The size of the pictures in the cache, in bytes.
     package var cacheCost: Int { cache.cost }
 
-    /// The maximal size of the cache in bytes, beyond which it removes the least recently used pictures.
+    /// Maximum size of the cache in bytes, beyond which it removes the least recently used pictures.
     public var cacheLimit: Int {
         get { cache.limit }
         set { cache.limit = newValue }
     }
 
-    /// Removes all pictures from memory, logs their number, and returns the memory to the system. Their files stay. It
-    /// is for memory warnings.
+    /// Removes all pictures from memory, logs their number, and returns the memory to the system. Their files stay. For
+    /// memory warnings.
     public func clearCache() {
         logger.info("flushing \(cacheCount) images out of the cache")
         cache.removeAll()
-        // The C library keeps freed blocks between others, so that the system would see no difference.
+        // The C library keeps freed blocks between others, so that the system would not get them back.
         cubby_trim_memory()
     }
 }

@@ -10,10 +10,10 @@ package struct PictureFile: Sendable {
 
     package var path: String { file.path }
 
-    /// Whether the file is here: a shared collection's may be on its server alone.
+    /// Whether the file is local; a shared collection's may exist only on its server.
     package var isAtHand: Bool { layer.exists(path) }
 
-    /// Opens the picture, which is fetched when only the server of a shared collection has it.
+    /// Opens the picture; fetches it if only a shared collection's server has it.
     package func open() throws(ImageError) -> Image {
         do throws(StoreError) { try file.prepare() } catch { throw ImageError(.unreadable, error) }
         return try Image.open(path, limits: limits, using: layer, isStored: true)

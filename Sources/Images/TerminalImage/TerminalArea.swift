@@ -1,8 +1,8 @@
-/// The maximal area of a picture in a terminal.
+/// Maximum area of a picture in a terminal.
 package struct TerminalArea: Sendable, Hashable {
-    /// The maximal width in cells.
+    /// Maximum width in cells.
     package var columns: Int
-    /// The maximal height in cells.
+    /// Maximum height in cells.
     package var rows: Int
     /// A cell's width in pixels.
     package var cellWidth: Int
@@ -10,8 +10,8 @@ package struct TerminalArea: Sendable, Hashable {
     package var cellHeight: Int
 
     /// - Parameters:
-    ///   - columns: the maximal width in cells, at least 1.
-    ///   - rows: the maximal height in cells, at least 1.
+    ///   - columns: the maximum width in cells, at least 1.
+    ///   - rows: the maximum height in cells, at least 1.
     ///   - cellWidth: in pixels; by default cells have 8 by 16.
     ///   - cellHeight: in pixels.
     package init(columns: Int, rows: Int, cellWidth: Int = 8, cellHeight: Int = 16) {

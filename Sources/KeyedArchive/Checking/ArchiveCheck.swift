@@ -10,7 +10,7 @@ public struct ArchiveCheck {
     /// The rescue of a damaged file; nil when nothing is damaged or nothing can be rescued.
     public private(set) var rescue: ArchiveRescue?
 
-    /// Whether something cannot be read.
+    /// Whether part of the file cannot be read.
     public var hasErrors: Bool { findings.contains { $0.severity == .error } }
 
     /// Checks all bytes of any file. Memory and time are proportional to them.

@@ -14,7 +14,7 @@ public final class KeyedUnarchiver {
 
     /// The archive's reader.
     public let reader: KeyedArchiveReader
-    /// What happens when a value cannot be decoded.
+    /// The policy for values that cannot be decoded.
     public var decodingFailurePolicy: FailurePolicy
     /// The first error, after which nothing more is decoded.
     public internal(set) var error: ArchiveError?

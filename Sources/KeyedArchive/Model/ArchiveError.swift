@@ -22,7 +22,7 @@ public struct ArchiveError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let invalidValue = Code(rawValue: 4866)
     }
 
-    /// What kind of failure it is.
+    /// The kind of error.
     public var code: Code
     /// The problem and, if there is one, its remedy.
     public var message: String

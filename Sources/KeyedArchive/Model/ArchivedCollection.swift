@@ -1,6 +1,6 @@
 /// An array or set of an archive, with an identity.
 public final class ArchivedCollection {
-    /// What kind of collection it is.
+    /// The kinds of collections.
     public enum Kind: Sendable, Hashable {
         /// NSArray.
         case array
@@ -12,7 +12,7 @@ public final class ArchivedCollection {
         case countedSet
     }
 
-    /// What kind of collection it is.
+    /// The kind of collection.
     public let kind: Kind
     /// Whether the class is the mutable one.
     public let isMutable: Bool

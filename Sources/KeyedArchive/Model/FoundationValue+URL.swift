@@ -64,7 +64,7 @@ private struct URLReference {
         return text
     }
 
-    /// Takes `.` and `..` out of a path.
+    /// Removes `.` and `..` from a path.
     private static func removingDots(_ path: Substring) -> String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.contains(".") || parts.contains("..") else { return String(path) }

@@ -4,14 +4,14 @@ public import PropertyList
 public struct ArchiveLimits: Sendable, Hashable {
     /// The limits of the property list.
     public var propertyList: PropertyListLimits
-    /// The maximal depth of objects of the program during decoding. Collections and unknown objects do not count.
+    /// Maximum depth of objects of the program during decoding. Collections and unknown objects do not count.
     public var maximumDepth: Int
-    /// The longest class name, in bytes.
+    /// Maximum length of a class name, in bytes.
     public var maximumClassNameBytes: Int
-    /// The largest number of values in a property list made from an archive's objects, shared ones counted each time.
+    /// Maximum number of values in a property list made from an archive's objects, shared ones counted each time.
     public var maximumValues: Int
 
-    /// Creates limits; what is left out is the standard one.
+    /// Creates limits; omitted ones are the standard ones.
     public init(
         propertyList: PropertyListLimits = .standard, maximumDepth: Int = 512, maximumClassNameBytes: Int = 1024,
         maximumValues: Int = 1 << 24

@@ -6,7 +6,7 @@ public import PropertyList
 /// identified by their UID, the index in `$objects`; 0 is nil.
 public final class KeyedArchiveReader {
     package let propertyList: BinaryPropertyListReader
-    /// The limits that the archive has to keep.
+    /// The limits that apply to the archive.
     public let limits: ArchiveLimits
     /// The name in `$archiver`.
     public let archiver: String
@@ -57,7 +57,7 @@ public final class KeyedArchiveReader {
         objectReader = ArchiveObjectReader(table, limits: limits)
     }
 
-    /// Opens an archive in memory, and checks its head.
+    /// Opens an archive in memory and validates its envelope.
     public convenience init(
         _ bytes: [UInt8], limits: ArchiveLimits = .standard, acceptsAnyArchiver: Bool = false
     ) throws(ArchiveError) {

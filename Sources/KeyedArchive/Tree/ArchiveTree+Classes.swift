@@ -1,7 +1,7 @@
 import PropertyList
 
 extension ArchiveTree {
-    /// How many instances of each class there are, unreferenced ones and those of embedded archives too.
+    /// The number of instances of each class, including unreferenced ones and those of embedded archives.
     package var classCounts: [String: Int] {
         var counts: [String: Int] = [:]
         count(into: &counts)

@@ -1,10 +1,11 @@
 import PropertyList
 
 extension ArchiveTree {
-    /// How deep archives in data of archives are opened.
+    /// Maximum depth of opened archives in data.
     private static let maximumEmbedding = 8
 
-    /// The archive or property list in the data of a node, or why it cannot be read; nil for other data and other nodes.
+    /// The archive or property list in a node's data, or the reason why it cannot be read; nil for other data and
+    /// nodes.
     package func embedded(in node: Node) -> Result<ArchiveTree, ArchiveError>? {
         guard let number = try? dataNumber(of: node) else { return nil }
         return embedded(at: number)
@@ -15,7 +16,7 @@ extension ArchiveTree {
         (0..<propertyList.objectCount).compactMap { try? embedded(at: $0)?.get() }
     }
 
-    /// The number of the data of a node: its own, or the one in an NSData.
+    /// The number of a node's data: its own, or the one in an NSData.
     private func dataNumber(of node: Node) throws(ArchiveError) -> Int? {
         let (uid, number) = try resolve(node)
         guard let record = try record(number, uid: uid) else { return number }
@@ -31,7 +32,7 @@ extension ArchiveTree {
         guard level < Self.maximumEmbedding, let bytes = try? propertyList.data(at: number),
             PropertyListFormat.isBeginning(of: bytes)
         else { return nil }
-        // Objects of a hostile file may share their bytes; all that is opened is in proportion to the file.
+        // Objects of a hostile file may share their bytes, so the opened data is limited by the file's size.
         embeddedBytes += bytes.count
         guard embeddedBytes <= propertyList.storage.bytes.count else { return nil }
         let storage = propertyList.storage

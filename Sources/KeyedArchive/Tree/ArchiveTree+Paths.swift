@@ -31,7 +31,7 @@ extension ArchiveTree {
         return (tree, node)
     }
 
-    /// The node that a path begins at, and the position of its next step.
+    /// The first node of a path, and the position of its next step.
     private func root(for path: TreePath, from start: Int) throws(ArchiveError) -> (node: Node, next: Int) {
         let steps = path.steps[start...]
         if steps.count > 1, steps[start] == .objects, let index = steps[start + 1].index,
@@ -66,7 +66,7 @@ extension ArchiveTree {
         return storedField(step.key, of: node)
     }
 
-    /// A field of an instance as it is stored, also of one whose class is shown by its value or elements.
+    /// A stored field of an instance, even of one that is shown by its value or elements.
     private func storedField(_ key: String, of node: Node) -> Node? {
         guard let (uid, number) = try? resolve(node), let record = try? record(number, uid: uid),
             let slot = record.shape.slot(ofStored: ArchiveKey.stored(key)), slot != record.shape.classSlot
@@ -74,7 +74,7 @@ extension ArchiveTree {
         return Node(number: record.number(at: slot))
     }
 
-    /// The steps to children, each of which leads to no other child.
+    /// The steps to children, each of which leads to one child only.
     package func pathSteps(to children: [Child]) -> [TreePath.Step] {
         guard children.contains(where: { if case .entryValue = $0.label { true } else { false } }) else {
             return children.map { TreePath.Step($0.label) }
@@ -83,7 +83,7 @@ extension ArchiveTree {
         for child in children { if case .key(let key) = child.label { taken.insert(key) } }
         return children.indices.map { index in
             let step = TreePath.Step(children[index].label)
-            // An entry with a number as its key, if nothing else has that text.
+            // An entry whose key is a number, if nothing else has that text.
             guard case .entryValue = children[index].label, index > 0,
                 case .leaf(let key) = value(children[index - 1].node).content
             else { return step }

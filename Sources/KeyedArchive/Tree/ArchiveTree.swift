@@ -27,7 +27,7 @@ public final class ArchiveTree {
 
     /// A node below another.
     public struct Child: Sendable, Hashable {
-        /// How its parent refers to it.
+        /// Its relation to its parent.
         public let label: Label
         /// The node.
         public let node: Node
@@ -39,16 +39,16 @@ public final class ArchiveTree {
     public let format: PropertyListFormat
     /// The keyed archive, or nil for another property list.
     public let archive: KeyedArchiveReader?
-    /// What a property list that claims to be an archive lacks.
+    /// Why a property list that claims to be an archive is none.
     package let archiveError: ArchiveError?
     let unarchiver: KeyedUnarchiver?
     private lazy var sharing = Sharing(self)
     let limits: ArchiveLimits
-    /// How many archives this one is embedded in.
+    /// The number of enclosing archives.
     let level: Int
-    /// What data holds, by the data's number.
+    /// The contents of data, by the data's number.
     var embeddings: [Int: Result<ArchiveTree, ArchiveError>] = [:]
-    /// The bytes of the data that was opened.
+    /// The size of the opened data, in bytes.
     var embeddedBytes = 0
 
     /// Opens bytes in binary or XML form.
@@ -70,7 +70,7 @@ public final class ArchiveTree {
     ///   - reader: the property list.
     ///   - format: its form.
     ///   - limits: the limits.
-    ///   - level: how many archives this one is embedded in.
+    ///   - level: the number of enclosing archives.
     package init(
         _ reader: BinaryPropertyListReader, format: PropertyListFormat = .binary, limits: ArchiveLimits = .standard,
         level: Int = 0
@@ -98,8 +98,8 @@ public final class ArchiveTree {
     /// The number of objects: entries of `$objects`, or objects of the binary form.
     public var objectCount: Int { archive?.objectCount ?? propertyList.objectCount }
 
-    /// More references and bytes of long leaves than a file has room for whose objects do not share their bytes. Those of a
-    /// small hostile file could make work for hours.
+    /// An upper bound for the references and the bytes of long leaves of a file whose objects do not share bytes. A
+    /// small hostile file could have enough of them for hours of work.
     var referenceBudget: Int { 4 * propertyList.storage.bytes.count + (1 << 16) }
 
     /// The node of an entry of `$objects`; nil outside of it, and for another property list.

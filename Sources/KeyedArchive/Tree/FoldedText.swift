@@ -1,9 +1,9 @@
-/// A text to be found in others, whatever the case.
+/// A text to be found in others, ignoring case.
 struct FoldedText {
     private let text: String
-    /// The text's bytes if it is ASCII, which needs no decoding to be found.
+    /// The text's bytes if it is ASCII, whose search needs no decoding.
     private let ascii: [UInt8]?
-    /// Whether a date's text can have it, which takes long to make.
+    /// Whether a date's text can contain it; making that text is slow.
     let mayBeDate: Bool
 
     init(_ text: String) {

@@ -3,7 +3,7 @@ import Wording
 
 /// Formats leaves for display.
 package struct LeafText: Sendable {
-    /// The maximal number of characters of a string, or bytes of data; nil for no limit.
+    /// Maximum number of characters of a string, or bytes of data; nil for no limit.
     package var limit: Int?
 
     package init(limit: Int? = 120) {
@@ -47,8 +47,8 @@ package struct LeafText: Sendable {
         text.quoted { isEscaped($0) ? "\\u{\(String($0.value, radix: 16))}" : nil }
     }
 
-    /// Whether a character is shown as an escape: control and format characters, which are escape sequences and changes of
-    /// the text direction.
+    /// Whether a character is shown as an escape: control and format characters, which are escape sequences and changes
+    /// of the text direction.
     static func isEscaped(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:

@@ -1,12 +1,12 @@
 import PropertyList
 
-/// The reference counts of a tree's objects. O(size of the property list), once. Where containers share their bytes and
-/// refer to more than the file has room for, all objects count as shared.
+/// The reference counts of a tree's objects. O(size of the property list), once. If containers share bytes and have
+/// more references than the file has room for, all objects count as shared.
 struct Sharing {
-    /// By identity: 0, 1, or 2 for more.
+    /// The counts by identity: 0, 1, or 2 for more.
     private var counts: [UInt8]
     private(set) var unreferenced: [UInt32] = []
-    /// How many more references are counted.
+    /// The remaining number of references to count.
     private var budget: Int
 
     init(_ tree: ArchiveTree) {

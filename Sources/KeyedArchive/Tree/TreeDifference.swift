@@ -9,7 +9,7 @@ public struct TreeDifference {
         case removed(path: String, ArchiveTree.Node)
         /// A node that the old tree lacks.
         case added(path: String, ArchiveTree.Node)
-        /// A node that is another one in the new tree: the old one, then the new one.
+        /// A changed node: the old one, then the new one.
         case changed(path: String, ArchiveTree.Node, ArchiveTree.Node)
         /// The values are equal, but one object of a tree corresponds to two of the other.
         case shared(path: String)

@@ -9,7 +9,7 @@ struct TreeHash {
     private var known: [Int: UInt64] = [:]
     /// The hashes of long leaves, by number in the property list, for repeated ones.
     private var longLeaves: [Int: UInt64] = [:]
-    /// The maximal number of nodes in one hash.
+    /// Maximum number of nodes in one hash.
     private static let nodes = 256
 
     init(_ tree: ArchiveTree) {

@@ -1,7 +1,7 @@
 import PropertyList
 
 extension TreeJSON {
-    /// Data; what it holds, if that is an archive or a property list, at its first occurrence.
+    /// Data; at its first occurrence with the archive or property list in it, if any.
     mutating func data(
         _ bytes: [UInt8], _ node: ArchiveTree.Node, _ level: Int, _ emit: ([UInt8]) throws -> Void
     ) throws {
@@ -59,8 +59,8 @@ extension TreeJSON {
         text.end("}", level)
     }
 
-    /// The text of an attributed string, and its runs: where each begins and how long it is, in UTF-16 units, and the index
-    /// of its attributes. The instance's fields follow.
+    /// The text of an attributed string, and its runs: start and length in UTF-16 units, and the index of the
+    /// attributes. The instance's fields follow.
     mutating func attributedText(_ node: ArchiveTree.Node, _ level: Int) {
         let tree = scope.tree
         func field(_ key: String) -> TreeValue? {
@@ -90,7 +90,7 @@ extension TreeJSON {
 }
 
 extension TreeJSON {
-    /// A value in a line: what has parts, and data, by its class and the number of parts or bytes.
+    /// A value in a line: data and containers as class and number of bytes or parts.
     package static func brief(_ node: ArchiveTree.Node, of tree: ArchiveTree) throws -> [UInt8] {
         let value = tree.value(node)
         let count: Int

@@ -3,24 +3,24 @@ package import PropertyList
 /// Writes an `ArchiveTree` as JSON for other programs. References are resolved, so that arrays are arrays and
 /// dictionaries and instances are objects.
 ///
-/// An instance has `$class`. A shared object has `$id` at its first occurrence and is `{"$ref": id}` elsewhere. Data and
-/// similar kinds are tagged as in a property list's JSON, dates too; data that holds an archive or a property list has its
-/// contents as `$embedded`, in which numbers have a meaning of their own. Only a tree that expands far beyond its file is
-/// refused.
+/// An instance has `$class`. A shared object has `$id` at its first occurrence and is `{"$ref": id}` elsewhere. Data,
+/// dates and similar kinds are tagged as in a property list's JSON; data that contains an archive or a property list
+/// has its contents as `$embedded`, whose numbers are independent of the outer ones. Only a tree that expands far
+/// beyond its file is refused.
 package struct TreeJSON {
-    /// The tree that is being written: the whole one, or an embedded one.
+    /// The tree being written: the whole one, or an embedded one.
     struct Scope {
         let tree: ArchiveTree
         var written: Set<Int> = []
         /// Objects below the depth limit of JSON readers, written at the end.
         var deferred: [(identity: Int, node: ArchiveTree.Node)] = []
-        /// The embedded trees that are written.
+        /// The embedded trees already written.
         var opened: Set<ObjectIdentifier> = []
     }
 
     var scope: Scope
     var text: JSONText
-    /// Whether data that is opened is written as well.
+    /// Whether opened data is written as well.
     let keepsData: Bool
     /// The first value that cannot be read.
     package internal(set) var damage: ArchiveError?
@@ -32,8 +32,8 @@ package struct TreeJSON {
     /// - Parameters:
     ///   - tree: the tree.
     ///   - layout: the layout.
-    ///   - keepsData: whether data that is opened is written as well.
-    ///   - maximumBytes: how much may be written; by default in proportion to the tree's file.
+    ///   - keepsData: whether opened data is written as well.
+    ///   - maximumBytes: the maximum size of the output; by default in proportion to the tree's file.
     package init(
         _ tree: ArchiveTree, layout: JSONText.Layout = .lines, keepsData: Bool = true, maximumBytes: Int? = nil
     ) {

@@ -2,7 +2,7 @@ import Wording
 
 /// A path to a value: keys and positions, as in `root[0].name`, `root.0.name`, `["a.b"].c`, `$objects[3]`.
 ///
-/// A key in quotes stands for itself; behind a `$` the quotes have escapes: `[$"a\nb"]`. `[key 0]` and `[value 0]` are the
+/// A key in quotes is literal; after a `$` the quotes have escapes: `[$"a\nb"]`. `[key 0]` and `[value 0]` are the
 /// parts of a dictionary's entry, and `$embedded` is the archive or property list in data.
 public struct TreePath: Sendable, Hashable, CustomStringConvertible {
     /// One step of a path.
@@ -11,12 +11,12 @@ public struct TreePath: Sendable, Hashable, CustomStringConvertible {
         public var key: String
         /// The position, if the step can be one.
         public var index: Int?
-        /// The only label that the step stands for; nil for an unquoted key or position.
+        /// The label of the step, if it has only one meaning; nil for an unquoted key or position.
         var label: ArchiveTree.Label?
 
-        /// From data to the archive or property list in it.
+        /// The step from data to the archive or property list in it.
         package static let embedded = Step(key: "$embedded")
-        /// Followed by a UID, to the object.
+        /// The step to an object, followed by a UID.
         package static let objects = Step(key: "$objects")
 
         /// The step to the child with a label.
@@ -45,7 +45,7 @@ public struct TreePath: Sendable, Hashable, CustomStringConvertible {
         steps = try parser.steps()
     }
 
-    /// The text that reads as this path.
+    /// The text that is parsed as this path.
     public var description: String {
         var text = ""
         for step in steps { step.append(to: &text) }

@@ -1,11 +1,11 @@
 import PropertyList
 
-/// Finds a text, whatever its case, in the values of a tree: in texts, numbers, dates, Foundation's small values, keys and
+/// Finds a text, ignoring case, in the values of a tree: in texts, numbers, dates, Foundation's small values, keys and
 /// class names.
 package struct TreeSearch {
     /// A place where the text was found.
     package struct Hit {
-        /// What `cubby inspect --path` takes.
+        /// The path for `cubby inspect --path`.
         package let path: TreePath
         /// The tree that has the node: the searched one, or one embedded in it.
         package let tree: ArchiveTree
@@ -14,7 +14,7 @@ package struct TreeSearch {
     }
 
     private let needle: FoldedText
-    /// Whether long texts, which many places may share, have the text, by their number; for the tree at hand.
+    /// Whether long texts of the current tree, which many places may share, contain the text, by their number.
     private var longTexts: [Int: Bool] = [:]
     private var longTextsOwner: ArchiveTree?
 
@@ -36,7 +36,7 @@ package struct TreeSearch {
         return holds(visit) || visit.value.className.map(needle.isFound) ?? false
     }
 
-    /// Whether a value without parts has the text.
+    /// Whether a value without parts contains the text.
     private mutating func holds(_ visit: TreeWalk.Visit) -> Bool {
         switch visit.value.content {
         case .leaf(.string(let text)): visit.value.isLongLeaf ? isFound(in: text, visit) : needle.isFound(in: text)

@@ -2,7 +2,7 @@ public import PropertyList
 
 /// The value of a node of an `ArchiveTree`.
 public struct TreeValue {
-    /// What a node is.
+    /// The content of a node.
     public enum Content {
         /// Nil: a reference to no object.
         case nothing
@@ -22,7 +22,7 @@ public struct TreeValue {
         case broken(ArchiveError)
     }
 
-    /// What the node is.
+    /// The content of the node.
     public var content: Content
     /// The class name in the archive; nil for leaves and plain values.
     public var className: String?

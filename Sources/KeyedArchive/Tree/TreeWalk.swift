@@ -1,16 +1,16 @@
 import PropertyList
 
-/// Goes through all values of a tree: those at its top, outermost first, then unreferenced objects, then those in embedded
+/// Visits all values of a tree: those at its top, outermost first, then unreferenced objects, then those in embedded
 /// archives. The contents of an object are visited once, however many places refer to it.
 package struct TreeWalk {
-    /// A value on the way.
+    /// A visited value.
     package struct Visit {
         package let tree: ArchiveTree
         package let node: ArchiveTree.Node
         package let value: TreeValue
-        /// The key of the value in what holds it, if it has one.
+        /// The value's key in its container, if it has one.
         package let key: String?
-        /// Whether the object's contents come, or came, at another path.
+        /// Whether the object's contents are visited at another path.
         package let isRepeated: Bool
     }
 
@@ -21,10 +21,10 @@ package struct TreeWalk {
     }
 
     private let tree: ArchiveTree
-    /// The path of the tree itself: that of the data that holds it.
+    /// The path of the tree itself: that of the data that contains it.
     private let prefix: [TreePath.Step]
     private var steps: [TreePath.Step] = []
-    /// The steps to the objects that paths may begin at, by depth: a deep path begins at one near its end.
+    /// The objects that a path may begin at, by depth: a deep path begins at one near its end.
     private var anchors: [(depth: Int, uid: UInt32)] = []
     private var pending: [Pending] = []
     private var visited: Set<Int> = []
@@ -39,11 +39,11 @@ package struct TreeWalk {
     package init(_ tree: ArchiveTree, prefix: [TreePath.Step] = []) {
         self.tree = tree
         self.prefix = prefix
-        // Containers of a hostile file may share their bytes, and refer to more than the file has room for.
+        // Containers of a hostile file may share bytes, and have more references than the file has room for.
         budget = tree.referenceBudget
     }
 
-    /// The path of the current value; `cubby inspect --path` takes it.
+    /// The path of the current value, for `cubby inspect --path`.
     package var path: TreePath {
         guard let anchor = anchors.last else { return TreePath(prefix + steps) }
         return TreePath(prefix + Self.steps(to: anchor.uid) + steps[anchor.depth...])
@@ -51,7 +51,7 @@ package struct TreeWalk {
 
     private static func steps(to uid: UInt32) -> [TreePath.Step] { [.objects, TreePath.Step(.index(Int(uid)))] }
 
-    /// - Throws: `readCorrupt` when the file unfolds too far or the work is interrupted; what `body` throws.
+    /// - Throws: `readCorrupt` when the file unfolds too far or the work is interrupted; the errors of `body`.
     package mutating func run(_ body: (Visit, TreeWalk) throws -> Void) throws {
         for root in tree.roots { try run(from: root.node, root.label.map(TreePath.Step.init), body) }
         for (uid, node) in tree.unreferenced { try run(from: node, uid: uid, body) }
@@ -120,7 +120,7 @@ package struct TreeWalk {
         if let known = longLeaves[number] { return known }
         let value = tree.value(node)
         guard value.isLongLeaf else { return value }
-        // Texts of a hostile file may share their bytes, too.
+        // Texts of a hostile file may share bytes, too.
         switch value.content {
         case .leaf(.string(let text)): try spend(text.utf8.count)
         case .leaf(.data(let bytes)): try spend(bytes.count)

@@ -11,7 +11,7 @@ final class EntryTable {
     static let vacant = UInt32.max
     /// Marks a queued object.
     static let awaited = UInt32.max - 1
-    /// The maximal number of recent entries in memory for a streamed archive; at least half of them are there.
+    /// Maximum number of recent entries in memory for a streamed archive; at least half of them are there.
     private static let heldCount = 1 << 19
 
     /// The number of “$null”, the entry of nil.

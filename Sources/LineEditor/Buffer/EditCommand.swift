@@ -32,9 +32,9 @@ public enum EditCommand: String, Hashable, Sendable, CaseIterable {
     case killToLineStart
     /// Cuts the text.
     case killAll
-    /// Inserts what was cut last.
+    /// Inserts the last cut text.
     case yank
-    /// Replaces what was inserted by what was cut before it.
+    /// Replaces the inserted text by the one cut before it.
     case yankPop
     /// Swaps two characters.
     case transposeCharacters

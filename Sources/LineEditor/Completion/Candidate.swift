@@ -2,9 +2,9 @@
 public struct Candidate: Hashable, Sendable {
     /// The kind of a candidate, shown beside it.
     public enum Kind: String, Hashable, Sendable {
-        /// Nothing in particular.
+        /// No particular kind.
         case none = ""
-        /// A word of the language.
+        /// A keyword of the language.
         case keyword
         /// A variable.
         case variable
@@ -24,7 +24,7 @@ public struct Candidate: Hashable, Sendable {
         case event
         /// A key of a table.
         case key
-        /// A text.
+        /// A string.
         case string
         /// A file.
         case file
@@ -38,7 +38,7 @@ public struct Candidate: Hashable, Sendable {
     public var text: String
     /// The menu's text, if different.
     public var label: String
-    /// What it is, for the menu.
+    /// The kind, shown in the menu.
     public var kind: Kind
     /// A short detail beside it: a signature, a type.
     public var detail: String

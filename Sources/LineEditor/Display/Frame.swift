@@ -102,7 +102,7 @@ struct Frame: Sendable {
         guard !characters.isEmpty, !rows[row].wraps, rows[row].cells.count + 2 <= start else { return }
         let blank = Cell(character: " ", style: .plain, width: 1)
         rows[row].cells += Array(repeating: blank, count: start - rows[row].cells.count)
-        // Of one column each: numbers and letters.
+        // Numbers and letters, one column each.
         rows[row].cells += characters.map { Cell(character: $0.0, style: $0.1, width: 1) }
     }
 

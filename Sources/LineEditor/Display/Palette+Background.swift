@@ -1,5 +1,5 @@
-/// Palettes for a known background. Their colours have fixed values, of xterm's 256, so that their contrast is known: 4.5 : 1
-/// or more, as WCAG 2 asks of text, on black and the usual dark grounds, and on white and the usual light ones.
+/// Palettes for a known background. Their colours are fixed ones of xterm's 256, so that their contrast is known: at
+/// least 4.5 : 1, WCAG 2's minimum for text, on black and usual dark backgrounds, or on white and usual light ones.
 extension Palette {
     package static let dark = Palette([
         .keyword: "38;5;176", .constant: "38;5;80", .number: "38;5;80", .string: "38;5;114", .escape: "38;5;156",
@@ -19,7 +19,7 @@ extension Palette {
         .warning: "38;5;94", .success: "38;5;22", .dimmed: "38;5;241",
     ])
 
-    /// The palette for a background, of a terminal with 256 colours. One with fewer keeps the colours of its theme.
+    /// The palette for a background and a terminal with 256 colours. One with fewer keeps the colours of its theme.
     ///
     /// - Parameters:
     ///   - background: the terminal's; nil if it is not known.

@@ -29,7 +29,7 @@ public struct Palette: Sendable, Equatable {
     /// The palette for an environment: ``none`` if the flag, `NO_COLOR` (not empty) or `TERM=dumb` forbids colours.
     ///
     /// - Parameters:
-    ///   - isTerminal: whether the output is one; without a terminal there are no colours.
+    ///   - isTerminal: whether the output is a terminal; otherwise there are no colours.
     ///   - isForbidden: the user's `--no-color`.
     ///   - environment: the value of a variable, nil if it isn't set.
     /// - Returns: the palette.

@@ -1,13 +1,13 @@
-/// Writes scenes to a terminal, each as the difference from the one before.
+/// Writes scenes to a terminal, each as the difference from the previous one.
 ///
-/// It knows what it has written and where the cursor is, relative to the row that the prompt begins in; it never asks for
-/// and never needs the absolute place. Rows are added by line feeds at the bottom only, so the screen scrolls when it
-/// must and not before. A scene taller than the screen is shown in part, around the cursor.
+/// Tracks its output and the cursor's position relative to the prompt's first row; the absolute position is neither
+/// queried nor needed. Rows are added only by line feeds at the bottom, so that the screen scrolls only when necessary.
+/// A scene taller than the screen is shown in part, around the cursor.
 ///
-/// Bytes that come back are to be written to the terminal in order, with nothing in between but what
-/// `erase()` and `leave(_:)` made room for.
+/// The returned bytes are to be written to the terminal in order; other output may come between them only after
+/// `erase()` or `leave(_:)`.
 public struct Renderer: Sendable {
-    /// The terminal's size.
+    /// The terminal's width in columns.
     public private(set) var columns: Int
     /// The terminal's height in lines.
     public private(set) var rows: Int
@@ -63,8 +63,8 @@ public struct Renderer: Sendable {
         guard let frame = last else { return [] }
         last = nil
         scroll = 0
-        // Not all of it by ESC [ J from the first row: at the top of the screen tmux treats that as clearing the
-        // screen, and copies the cleared rows into its history.
+        // No ESC [ J from the first row: at the top of the screen tmux treats that as clearing the screen, and copies
+        // the cleared rows into its history.
         let below = frame.rows.count > 1 ? "\u{1B}[B\u{1B}[J\u{1B}[A" : ""
         return Array("\r".utf8) + TerminalOutput.up(frame.cursorRow) + Array(("\u{1B}[K" + below).utf8)
     }

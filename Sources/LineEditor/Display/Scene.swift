@@ -11,7 +11,7 @@ package struct Scene: Sendable {
     package var spans: [Span]
     /// The suggestion behind the end of the text; one line.
     package var suggestion: String
-    /// What is shown at the right of the text's first line, if there is room.
+    /// The text at the right margin of the first line, if there is room.
     package var margin: StyledText = ""
     /// Lines below the text, each truncated to the width.
     package var below: [StyledText]

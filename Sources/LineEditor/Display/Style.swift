@@ -3,15 +3,15 @@ public enum Style: UInt8, Hashable, Sendable, CaseIterable {
     /// Text without a style.
     case plain
     // For source code.
-    /// A word of the language.
+    /// A keyword of the language.
     case keyword
     /// A constant.
     case constant
     /// A number.
     case number
-    /// A text in quotes.
+    /// A quoted string.
     case string
-    /// An escape in a text.
+    /// An escape in a string.
     case escape
     /// A comment.
     case comment
@@ -27,32 +27,32 @@ public enum Style: UInt8, Hashable, Sendable, CaseIterable {
     case `operator`
     /// Brackets, commas.
     case punctuation
-    /// What is wrong.
+    /// An error.
     case error
     // For the editor.
     /// The prompt.
     case prompt
-    /// The prompt of a further line.
+    /// The prompt of a continuation line.
     case continuationPrompt
-    /// What a suggestion would add.
+    /// The suggested text.
     case suggestion
-    /// The bracket that belongs to the one at the cursor.
+    /// The counterpart of the bracket at the cursor.
     case matchingBracket
-    /// A bracket without its other one.
+    /// A bracket without a counterpart.
     case unmatchedBracket
     /// The prompt of a search.
     case searchPrompt
-    /// What a search has found.
+    /// A match of a search.
     case searchMatch
     /// A candidate in the menu.
     case menuText
-    /// The chosen candidate.
+    /// The selected candidate.
     case menuSelection
     /// A candidate's kind.
     case menuKind
-    /// What else the menu says of a candidate.
+    /// A candidate's detail.
     case menuDetail
-    /// A line that the editor writes by itself.
+    /// A message of the editor.
     case notice
     // For a host's output.
     /// A heading.
@@ -61,8 +61,8 @@ public enum Style: UInt8, Hashable, Sendable, CaseIterable {
     case emphasis
     /// A warning.
     case warning
-    /// What went well.
+    /// A success.
     case success
-    /// What matters less.
+    /// Less important text.
     case dimmed
 }

@@ -23,16 +23,16 @@ package enum TerminalBackground: String, Sendable, CaseIterable {
 
     /// The variable of rxvt and Konsole: the numbers of the text's and the background's colour, `15;0`.
     ///
-    /// - Parameter variable: the value of `COLORFGBG`; nil for one that is no such pair.
+    /// - Parameter variable: the value of `COLORFGBG`; nil for any other.
     package init?(variable: String) {
         guard let number = variable.split(separator: ";").last.flatMap({ Int($0) }), (0...15).contains(number) else {
             return nil
         }
-        // Of the sixteen, white and the bright colours but grey are light.
+        // Of the sixteen, white and the bright colours except grey are light.
         self = number == 7 || number > 8 ? .light : .dark
     }
 
-    /// The colours from 0 to 1. A background is light where black has more contrast to it than white (WCAG 2, relative
+    /// Classifies components from 0 to 1: light if black has more contrast to them than white (WCAG 2, relative
     /// luminance).
     package init(red: Double, green: Double, blue: Double) {
         self = Self.luminance(red: red, green: green, blue: blue) > 0.179 ? .light : .dark

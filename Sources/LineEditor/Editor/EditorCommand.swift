@@ -26,13 +26,13 @@ public enum EditorCommand: Hashable, Sendable {
     case completeBackward
     /// Accepts the whole suggestion.
     case acceptSuggestion
-    /// Ctrl-C: gives the text up.
+    /// Ctrl-C: abandons the text.
     case interrupt
-    /// Ctrl-Z: asks the host to stop.
+    /// Ctrl-Z: stops the host's process.
     case suspend
     /// Deletes forward; on an empty line ends the input.
     case deleteOrEnd
-    /// Clears the screen, and draws the text again.
+    /// Clears the screen and redraws the text.
     case clearScreen
     /// Closes the menu or the search.
     case cancel

@@ -2,9 +2,9 @@
 public struct EditorOptions: Sendable {
     /// The key bindings.
     public var keys = KeyMap.emacs
-    /// The columns that Tab indents by.
+    /// Tab's indentation in columns.
     public var indentWidth = 2
-    /// The most lines of the completion menu.
+    /// Maximum number of lines of the completion menu.
     public var menuHeight = 8
     /// Whether the newest history entry with the text as its prefix is suggested behind it.
     public var showsSuggestions = true

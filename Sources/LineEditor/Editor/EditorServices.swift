@@ -1,4 +1,4 @@
-/// The host's services for the edited language. The defaults know no language.
+/// The host's services for the edited language. The defaults assume no language.
 ///
 /// They are called on the thread that feeds the editor, between a key and its echo, and should take a few milliseconds
 /// at most.
@@ -9,7 +9,7 @@ public struct EditorServices {
     public var highlight: (_ text: String) -> [Span] = { _ in [] }
     /// The candidates at a cursor, an offset in UTF-8 bytes; nil or empty without any.
     public var complete: (_ text: String, _ cursor: Int) -> CompletionResult? = { _, _ in nil }
-    /// Requests the candidates at a cursor where ``complete`` has none: ``LineEditor/offer(_:)`` gives them later, if ever.
+    /// Requests candidates at a cursor where ``complete`` has none; ``LineEditor/offer(_:)`` may deliver them later.
     package var requestCandidates: ((_ text: String, _ cursor: Int) -> Void)?
     /// The indentation of a line in columns, given all the text before it; nil to leave it.
     ///
@@ -18,7 +18,7 @@ public struct EditorServices {
     /// The suggestion behind the text. By default the newest history entry with the text as its prefix.
     public var suggest: ((_ text: String) -> String?)?
 
-    /// What is shown at the right margin of a submitted text's first line, where there is room: its number.
+    /// The text at the right margin of a submitted entry's first line, if there is room: its number.
     package var margin: (_ text: String) -> StyledText = { _ in "" }
 
     /// Creates services that do nothing.

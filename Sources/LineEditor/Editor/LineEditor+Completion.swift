@@ -5,7 +5,7 @@ extension LineEditor {
         if let result = candidates(isRefinement: false) { complete(with: result) }
     }
 
-    /// The candidates at the cursor; nil without any, and when they are to come later.
+    /// The candidates at the cursor; nil if there are none, or they arrive later.
     private func candidates(isRefinement: Bool) -> CompletionResult? {
         let (text, cursor) = (buffer.text, buffer.utf8Cursor)
         if let result = services.complete(text, cursor) { return result }

@@ -35,7 +35,7 @@ public final class LineEditor {
     var menuRange = 0..<0
     /// The text and the cursor for which candidates were requested.
     var awaited: (revision: Int, cursor: Int, isRefinement: Bool)?
-    /// Whether further keys wait for the candidates of Tab: call ``goOn()`` when they do not come.
+    /// Whether further keys wait for Tab's candidates; call ``goOn()`` if none arrive.
     package var isAwaitingCandidates = false
     var search: HistorySearch?
     var lastQuery = ""
@@ -105,7 +105,7 @@ public final class LineEditor {
     /// Whether pending bytes may already be a key; call ``flush()`` when no more come for 25 to 50 ms.
     public var isWaiting: Bool { decoder.isWaiting }
 
-    /// Processes pending bytes as a key: this tells Escape from the start of an escape sequence.
+    /// Processes pending bytes as a key, to distinguish Escape from the start of an escape sequence.
     public func flush() -> [Outcome] {
         queue += decoder.flush()
         return process(redrawing: false)
@@ -177,7 +177,7 @@ public final class LineEditor {
         return takeOutcomes()
     }
 
-    /// Takes the candidates that were requested last; they are dropped when the text or the cursor has changed since.
+    /// Accepts the requested candidates; they are dropped if the text or the cursor has changed since.
     package func offer(_ result: CompletionResult) -> [Outcome] {
         isAwaitingCandidates = false
         guard isVisible, search == nil, let awaited, awaited.revision == buffer.revision,

@@ -4,8 +4,8 @@ enum PastedText {
     ///
     /// If the first line begins with a prompt, the text is a transcript: prompts are removed, and lines without a
     /// prompt, the session's output, are dropped. If all lines but the first begin with a continuation prompt, the
-    /// first was copied without its prompt. Any other text is unchanged. The number at the margin of a line with a prompt
-    /// goes with the prompt.
+    /// first was copied without its prompt. Any other text is unchanged. A number at the margin of a line with a prompt
+    /// is removed, too.
     static func cleaned(_ text: String, prompts: [String], continuations: [String]) -> String {
         let normalized = EditBuffer.normalized(text)
         var lines = normalized.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -24,7 +24,7 @@ enum PastedText {
         return normalized
     }
 
-    /// The line without a number at its end that is at least four blanks away.
+    /// The line without a trailing number that follows at least four blanks.
     private static func withoutMargin(_ line: String) -> String {
         let bytes = Array(line.utf8)
         var end = bytes.count

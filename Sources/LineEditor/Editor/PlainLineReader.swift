@@ -3,9 +3,9 @@
 /// The terminal's line discipline does editing, echo and signals. The outcomes are those of ``LineEditor``; the output
 /// is the prompt alone, without control sequences.
 public struct PlainLineReader {
-    /// The completeness service alone is used.
+    /// Only the completeness service is used.
     public var services: EditorServices
-    /// The most bytes of one entry; the rest is dropped.
+    /// Maximum size of an entry in bytes; the rest is dropped.
     public static let maximumEntry = 64 << 20
 
     private var prompt = ""

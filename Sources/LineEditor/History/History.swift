@@ -2,12 +2,12 @@
 public struct History: Sendable {
     /// The entries, oldest first; no two are the same.
     public private(set) var entries: [String] = []
-    /// The most entries; the oldest are dropped first.
+    /// Maximum number of entries; the oldest are dropped first.
     public let limit: Int
     /// Whether ``add(_:)`` stores entries: false is private mode.
     public var isRecording = true
 
-    /// Creates an empty history of at most so many entries.
+    /// Creates an empty history of limited length.
     public init(limit: Int = 10_000) {
         self.limit = max(1, limit)
     }

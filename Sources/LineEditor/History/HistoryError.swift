@@ -6,7 +6,7 @@ public struct HistoryError: Error, Sendable, CustomStringConvertible {
     public let path: String
     /// The system's error number.
     public let code: Int32
-    /// The message: what happened, where, and what to do.
+    /// The message: the problem, its place and the remedy.
     public let description: String
 
     init(_ action: String, _ path: String, _ code: Int32) {

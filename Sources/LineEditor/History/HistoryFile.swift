@@ -10,7 +10,7 @@ public struct HistoryFile: Sendable {
     public let path: String
     /// Whether the file may be a symbolic link.
     public let followsLinks: Bool
-    /// The most bytes read, from the end of a larger file.
+    /// Maximum size read, from the end of a larger file.
     private static let maximumBytes = 64 << 20
 
     /// A history in a file; opens nothing yet.

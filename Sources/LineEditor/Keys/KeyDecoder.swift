@@ -6,7 +6,7 @@
 ///
 /// No input traps or uses more than ``maximumPaste`` bytes: a sequence without an end is dropped.
 package struct KeyDecoder: Sendable {
-    /// The most bytes of one paste; the rest is dropped.
+    /// Maximum size of a paste in bytes; the rest is dropped.
     package static let maximumPaste = 64 << 20
     private static let maximumSequence = 256
     private static let maximumString = 64 << 10
@@ -240,7 +240,7 @@ package struct KeyDecoder: Sendable {
             if index > Self.maximumString { return .nothing(index) }
         }
         guard flushing else { return .incomplete }
-        // A person who types Alt-] stops there; an answer of the terminal has begun and stays incomplete.
+        // A typed Alt-] ends here; otherwise it is a truncated answer of the terminal, which is dropped.
         guard index == 2 else { return .nothing(index) }
         let character = Character(Unicode.Scalar(introducer))
         return .key(.press(.character(character), .alt), 2)

@@ -52,7 +52,7 @@ package struct TerminalCapabilities: Hashable, Sendable {
         return Array((text + "\u{1B}[>q\u{1B}[16t\u{1B}[c").utf8)
     }
 
-    /// Whether this is a terminal of today, which ignores queries that it does not know.
+    /// Whether this is a modern terminal, which ignores unknown queries.
     static func isModern(_ term: String) -> Bool {
         ["alacritty", "contour", "foot", "ghostty", "mlterm", "rio", "wezterm"].contains { term.hasPrefix($0) }
     }

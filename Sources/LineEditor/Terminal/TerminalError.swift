@@ -4,7 +4,7 @@ internal import Platform
 public struct TerminalError: Error, Sendable, CustomStringConvertible {
     /// The system's error number.
     public let code: Int32
-    /// The message: what happened, and what to do.
+    /// The message: the problem and the remedy.
     public let description: String
 
     init(_ action: String, _ code: Int32) {

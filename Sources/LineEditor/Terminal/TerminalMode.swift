@@ -11,13 +11,13 @@ public final class TerminalMode {
         /// Whether Control-C, Control-Z and Control-\ still raise signals.
         public var keepsSignals = false
         /// Whether Control-C also raises its signal while a line is edited: it then cannot arrive too early for the
-        /// next run, and the host passes it on to the editor.
+        /// next run, and the host forwards it to the editor.
         public var interruptsBySignal = false
         /// Whether pastes are bracketed (`ESC [ ? 2004 h`).
         public var marksPastes = true
         /// Whether changes of focus are reported (`ESC [ ? 1004 h`).
         public var reportsFocus = false
-        /// Whether the kitty keyboard protocol is requested, which tells Escape and Control-Enter apart.
+        /// Whether the kitty keyboard protocol is requested, which makes Escape and Control-Enter unambiguous.
         public var usesKeyboardProtocol = true
 
         /// Creates the usual options.

@@ -6,8 +6,8 @@ public import PropertyList
 public enum PredicateAccessor<Root> {
     /// Text, or nil.
     case string((Root) -> String?)
-    /// Calls a function once with the UTF-8 bytes of a text, or with nil, and returns its result. It is for text that
-    /// is not stored as a `String`. The bytes are valid during the call only.
+    /// Calls a function once with the UTF-8 bytes of a text, or with nil, and returns its result. For text that is not
+    /// stored as a `String`. The bytes are valid only during the call.
     case utf8((Root, (UnsafeBufferPointer<UInt8>?) -> Bool) -> Bool)
     /// An integer, or nil.
     case integer((Root) -> Int64?)

@@ -4,8 +4,8 @@
 
 /// Normalises text for the comparisons `[c]` and `[d]`.
 ///
-/// Text is decomposed canonically; then `[d]` drops combining accents and `[c]` folds case by Unicode's full folding, so
-/// that ß equals SS. Plain ASCII is only lowered.
+/// Text is decomposed canonically; then `[d]` drops combining accents and `[c]` folds case by Unicode's full folding,
+/// so that ß equals SS. Plain ASCII is only lowered.
 @usableFromInline
 enum PredicateFolding {
     @usableFromInline typealias Bytes = UnsafeBufferPointer<UInt8>
@@ -95,7 +95,7 @@ enum PredicateFolding {
         }
     }
 
-    /// Case folding is the lower case of the upper case, but for Cherokee, which folds upwards.
+    /// Case folding is the lower case of the upper case, except for Cherokee, which folds upwards.
     private static func appendFolded(_ scalar: Unicode.Scalar, to result: inout [UInt8]) {
         let upper = scalar.properties.uppercaseMapping
         if (0x13F8...0x13FD).contains(scalar.value) || (0xAB70...0xABBF).contains(scalar.value) {

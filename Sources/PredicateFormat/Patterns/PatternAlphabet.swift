@@ -16,7 +16,7 @@ struct PatternAlphabet {
     /// The class of the text's end.
     static let end: UInt16 = 1
 
-    /// The greatest number of classes.
+    /// Maximum number of classes.
     static let limit = 1 << 15
     private static let pageSize = 256
 

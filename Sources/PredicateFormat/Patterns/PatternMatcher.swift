@@ -13,7 +13,7 @@ final class PatternMatcher {
     /// The number of steps followed, which tests compare with a bound.
     var followed: Int { runs.reduce(0) { $0 + $1.followed } }
 
-    /// How often caches were cleared, for tests.
+    /// The number of cache clearings, for tests.
     var clearings: Int { runs.reduce(0) { $0 + $1.clearings } }
 
     /// Whether the whole text matches.

@@ -12,7 +12,7 @@ indirect enum PatternSet: Hashable, Sendable {
     case inverted(PatternSet)
     /// Every case of the other set's characters.
     case anyCase(PatternSet)
-    /// A one-character expression that the standard library evaluates: `\p{Greek}`, `[[:alpha:]]`.
+    /// A one-character expression evaluated by the standard library: `\p{Greek}`, `[[:alpha:]]`.
     case expression(String)
 
     static let any = PatternSet.range(0, 0x10FFFF)

@@ -5,7 +5,7 @@ struct PredicateChecker {
     struct Problem {
         let code: FormatPredicateError.Code
         let message: String
-        /// Whether the right side is the wrong one.
+        /// Whether the right side is at fault.
         let isRight: Bool
     }
 

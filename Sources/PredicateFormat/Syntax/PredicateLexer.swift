@@ -7,7 +7,7 @@ struct PredicateLexer {
     private let bytes: [UInt8]
     private var place = 0
 
-    /// The maximal length of the text; larger values are passed as variables.
+    /// Maximum length of the text; larger values are passed as variables.
     static let lengthLimit = 1 << 22
 
     /// The signs, each before its own prefixes.

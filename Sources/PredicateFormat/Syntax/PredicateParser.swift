@@ -33,7 +33,7 @@ struct PredicateParser {
     /// The offset of each field's first occurrence, in bytes.
     private(set) var fieldOffsets: [String: Int] = [:]
 
-    /// The maximal depth of conditions and values, in the text and in the tree, because every traversal of a tree is
+    /// Maximum depth of conditions and values, in the text and in the tree, because every traversal of a tree is
     /// recursive.
     static let depthLimit = 100
 

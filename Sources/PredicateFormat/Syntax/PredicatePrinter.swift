@@ -1,7 +1,7 @@
 import PropertyList
 import Wording
 
-/// Writes a tree as canonical format text: keywords in capitals, text in double quotes, parentheses where they are needed.
+/// Writes a tree as canonical format text: keywords in capitals, text in double quotes, parentheses only where needed.
 struct PredicatePrinter {
     /// The precedence of an operator, lowest first.
     enum Level: Int, Comparable {

@@ -1,6 +1,6 @@
 /// A comparison of two expressions: `ANY tags ==[c] "gift"`.
 public struct PredicateComparison: Sendable, Hashable {
-    /// How a collection on the left is judged.
+    /// The quantifier for a collection on the left.
     public enum Modifier: String, Sendable, Hashable, CaseIterable {
         /// The left side as it is.
         case direct = ""
@@ -12,13 +12,13 @@ public struct PredicateComparison: Sendable, Hashable {
         case none = "NONE"
     }
 
-    /// How a collection on the left is judged.
+    /// The quantifier for a collection on the left.
     public var modifier: Modifier
     /// The expression before the operator.
     public var left: FormatExpression
     /// The operator.
     public var operation: PredicateOperator
-    /// How text is compared.
+    /// The options for comparing text.
     public var options: PredicateOptions
     /// The expression after the operator.
     public var right: FormatExpression

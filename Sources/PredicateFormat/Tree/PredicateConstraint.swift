@@ -24,7 +24,7 @@ package struct PredicateConstraint: Sendable, Hashable {
 
     /// The field's name.
     package let field: String
-    /// How its value relates to constants.
+    /// The relation of its value to constants.
     package let relation: Relation
 
     /// Whether the constraint is equivalent to its part of the predicate, so that rows from an index need no test of

@@ -1,4 +1,4 @@
-/// How a comparison relates its two sides.
+/// The relation that a comparison tests.
 public enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
     /// `==`, written `=` as well: equal values; nil equals nil.
     case equal = "=="

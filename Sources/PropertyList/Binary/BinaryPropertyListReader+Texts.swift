@@ -42,8 +42,8 @@ extension BinaryPropertyListReader {
 }
 
 /// The path from an array's element to a text of its dictionary takes nine dependent reads. Each step runs for all
-/// elements before the next one, so that their cache misses overlap: the first query over the names of 100,000 items takes
-/// a third of the time. Errors are left to the reader's other calls.
+/// elements before the next one, so that their cache misses overlap: the first query over the names of 100,000 items
+/// takes a third of the time. Errors are left to the reader's other calls.
 ///
 /// Offsets and numbers are the reader's; -1 marks an element that is left to the caller.
 private struct TextFinder {

@@ -5,8 +5,8 @@ import CPlatform
 /// The trailer is validated at initialisation and each object on access, so that opening costs O(1). Objects are
 /// identified by their number in the offset table.
 ///
-/// Forced inlining in the readers of objects and references makes a pass over the fields of a mapped archive 1.3 times as
-/// fast.
+/// Forced inlining in the readers of objects and references makes a pass over the fields of a mapped archive 1.3 times
+/// as fast.
 public struct BinaryPropertyListReader: @unchecked Sendable {
     // Unchecked: `base` points into `storage`, which is immutable and retained.
 
@@ -92,7 +92,7 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
         try self.init(PropertyListStorage(copying: bytes), limits: limits)
     }
 
-    /// Opens a property list in memory, and checks its head.
+    /// Opens a property list in memory and validates its trailer.
     public init(_ bytes: [UInt8], limits: PropertyListLimits = .standard) throws(PropertyListError) {
         try self.init(PropertyListStorage(bytes), limits: limits)
     }

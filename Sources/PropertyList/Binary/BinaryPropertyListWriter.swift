@@ -78,7 +78,7 @@ package final class BinaryPropertyListWriter {
     /// - Parameters:
     ///   - output: the file.
     ///   - firstNumber: the number of the first object.
-    ///   - expectedObjects: how many objects to make room for at once, as far as all of them are remembered.
+    ///   - expectedObjects: the number of objects to reserve memory for, within the limit of cached UIDs.
     ///   - expectedLeaves: the number of shared leaves among them.
     package convenience init(
         writingTo output: any PropertyListOutput, firstNumber: ObjectNumber, expectedObjects: Int = 64,
@@ -94,8 +94,8 @@ package final class BinaryPropertyListWriter {
         leaves: Int
     ) {
         self.stream = stream
-        // A small file is written as a whole, in its form in memory. A large one is written from the start, so that the
-        // disk need not wait.
+        // A small file is written as a whole, in its form in memory; a large one from the start, so that the disk need
+        // not wait.
         let willBeLarge = objects * Self.leastBytes > ObjectStream.held
         nextFlush = stream == nil ? .max : willBeLarge ? ObjectStream.piece : ObjectStream.held
         self.firstNumber = firstNumber

@@ -3,7 +3,7 @@ extension BinaryPropertyListReader {
     ///
     /// O(n log n) in the number of objects. Only leaves with invalid forms are decoded.
     ///
-    /// - Parameter limit: the maximal number of findings; the last one has the number of those left out.
+    /// - Parameter limit: the maximum number of findings; the last one has the number of those left out.
     /// - Returns: the findings, in the order of the objects.
     package func check(limit: Int = 20) -> [PropertyListFinding] {
         var check = TableCheck(reader: self, limit: limit)

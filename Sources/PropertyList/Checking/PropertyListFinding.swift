@@ -1,6 +1,6 @@
 /// A finding of a check.
 public struct PropertyListFinding: Sendable, Hashable {
-    /// How bad a finding is.
+    /// The severity of a finding.
     public enum Severity: Sendable, Hashable {
         /// An object cannot be read.
         case error
@@ -10,9 +10,9 @@ public struct PropertyListFinding: Sendable, Hashable {
         case note
     }
 
-    /// How bad it is.
+    /// The severity.
     public var severity: Severity
-    /// What is wrong.
+    /// The problem.
     public var message: String
     /// The offset in the input, in bytes.
     public var byteOffset: Int?

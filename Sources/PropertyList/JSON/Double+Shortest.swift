@@ -1,15 +1,15 @@
 extension Double {
     /// Appends the text of `description`.
     ///
-    /// Thousandths of up to fifteen digits are divided out by hand, since most numbers of collections are such, in a third of
-    /// the time: a decimal of fifteen digits is the only one of its real, so that without its last zeros it is the shortest.
+    /// Whole thousandths of up to fifteen digits, the most common numbers of collections, are converted here in a third
+    /// of the time. A decimal of fifteen digits identifies its real, so that without trailing zeros it is the shortest.
     package func appendShortest(to bytes: inout [UInt8]) {
         let scaled = (self * 1000).rounded()
         guard abs(scaled) < 1e12, scaled / 1000 == self, self != 0 else {
             return bytes.append(contentsOf: description.utf8)
         }
         let thousandths = Int(abs(scaled))
-        // Smaller ones are written with an exponent.
+        // Smaller numbers are written with an exponent.
         guard thousandths >= 1 else { return bytes.append(contentsOf: description.utf8) }
         if self < 0 { bytes.append(UInt8(ascii: "-")) }
         Self.append(thousandths / 1000, to: &bytes)

@@ -1,6 +1,6 @@
 /// An error in reading or writing JSON.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong.
+    /// The problem.
     public let message: String
     /// The position of the error, both from 1; the column counts characters. Nil without a position.
     public let line: Int?

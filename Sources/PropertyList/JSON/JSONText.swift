@@ -75,7 +75,7 @@ package struct JSONText {
         text.withUTF8 { string(utf8: $0) }
     }
 
-    /// The same of a text's bytes.
+    /// Writes a text's bytes as a JSON string.
     package mutating func string(utf8 text: UnsafeBufferPointer<UInt8>) {
         bytes.append(UInt8(ascii: "\""))
         var start = 0
@@ -90,11 +90,11 @@ package struct JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// The first byte that cannot stand in a string by itself, looked for eight at a time.
+    /// The first byte that must be escaped, searched for eight bytes at a time.
     private static func indexToEscape(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         let raw = UnsafeRawBufferPointer(text)
         let (ones, highs): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
-        /// Sets the high bit of bytes below a limit; of those behind the first such byte perhaps, too.
+        /// Sets the high bit of bytes below a limit, and perhaps of bytes after the first of them.
         func below(_ word: UInt64, _ limit: UInt64) -> UInt64 { (word &- (ones &* limit)) & ~word }
         var index = start
         while index + 8 <= raw.count {
@@ -115,7 +115,7 @@ package struct JSONText {
 
     package mutating func append(byte: UInt8) { bytes.append(byte) }
 
-    /// Bytes that are JSON.
+    /// Appends bytes that are JSON.
     package mutating func append(json: [UInt8]) {
         json.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
     }

@@ -4,7 +4,7 @@
 final class ObjectStream {
     /// The size of a written piece.
     static let piece = 1 << 20
-    /// The maximal size of the body in memory, and the part that stays for comparison with later leaves.
+    /// Maximum size of the body in memory, and the part that stays for comparison with later leaves.
     static let held = 6 << 20
     static let kept = 2 << 20
     /// The memory for the body, including objects added before the next check.

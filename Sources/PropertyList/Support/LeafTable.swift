@@ -20,9 +20,9 @@ final class LeafTable {
         var tag: UInt32
     }
 
-    /// The maximal number of slots.
+    /// Maximum number of slots.
     private static let largestSize = 1 << 19
-    /// The minimal limit, a hundred kilobytes.
+    /// Minimum limit, a hundred kilobytes.
     private static let smallSize = 1 << 13
     /// Tables up to this size are in a near cache.
     private static let prefetchSize = 1 << 15

@@ -12,7 +12,7 @@ package struct Varint {
         case overflow
     }
 
-    /// The maximal size of a number.
+    /// Maximum size of a number.
     package static let maximumSize = 10
 
     @usableFromInline var value: UInt64 = 0

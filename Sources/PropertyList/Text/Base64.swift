@@ -17,7 +17,7 @@ package enum Base64 {
         }
     }
 
-    /// Decodes text, skipping what is outside the alphabet; `=` ends a group of four.
+    /// Decodes text, skipping characters outside the alphabet; `=` ends a group of four.
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8] {
         var out: [UInt8] = []
         var bits: UInt32 = 0

@@ -5,8 +5,8 @@
 /// doubled arrays may expand to 2^60 values. So the expanded values may be 64 times the visited ones, plus 65,536 in
 /// total.
 package struct ConversionBudget {
-    /// The maximal depth of arrays and dictionaries from scripts and in items. Deeper values are more likely cycles
-    /// than data.
+    /// Maximum depth of arrays and dictionaries from scripts and in items. Deeper values are more likely cycles than
+    /// data.
     package static let depthLimit = 128
     package static let valueLimit = 1 << 24
     package static let byteLimit = 1 << 30

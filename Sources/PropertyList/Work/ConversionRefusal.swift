@@ -1,11 +1,11 @@
 import Wording
 
-/// The reason for which a conversion failed.
+/// The reason of a failed conversion.
 package enum ConversionRefusal: Error, Hashable, Sendable {
     case tooManyValues(limit: Int)
     case unfoldsTooFar(limit: Int)
     case tooManyBytes(limit: Int)
-    /// An interruption by the deadline or a person. The script ends whatever becomes of this error.
+    /// An interruption by the deadline or a person. The script ends even if this error is handled.
     case stopped
 
     package var message: String {

@@ -1,6 +1,6 @@
 /// The commands at a break.
 extension Command {
-    /// In listing order; `:out` and an empty line are there, too.
+    /// In listing order; `:out` and an empty line also work there.
     static let atBreak: [Command] = [
         Command(
             name: "watch", arguments: "[EXPRESSION|off]", documentation: "Shows an expression at each break.",
@@ -21,6 +21,6 @@ extension Command {
             documentation: "Those of enclosing functions that it uses. Any other line is evaluated in the function."),
     ]
 
-    /// Whether the debugger performs it.
+    /// Whether the debugger executes it.
     var isOfDebugger: Bool { ["break", "debug"].contains(name) || Self.atBreak.contains { $0.name == name } }
 }

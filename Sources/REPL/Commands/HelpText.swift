@@ -35,7 +35,7 @@ struct HelpText {
         return text(name, locals: locals) ?? search(name)
     }
 
-    /// Help on a value, or on the name that it is, without a declaration.
+    /// Help on a value, or on the name in a text value, without a declaration.
     func ofUndeclared(_ value: LuaValue, locals: LuaTable?) -> String? {
         value.textValue.map { ofName($0, locals: locals) } ?? ofFunction(value)
     }

@@ -1,10 +1,10 @@
-/// `quit`, `exit()`, `help`: what people type at a prompt for a command.
+/// `quit`, `exit()`, `help`: plain words typed for a command.
 enum PlainWord {
     /// The command that an entry means.
     ///
     /// - Parameters:
     ///   - entry: the entry.
-    ///   - isDefined: whether the session has a variable of a name, which then means that.
+    ///   - isDefined: whether the session has a variable of a name; it takes precedence.
     /// - Returns: the command's name; nil for any other entry.
     static func command(_ entry: String, isDefined: (String) -> Bool) -> String? {
         var word = entry.trimmed[...]
@@ -12,7 +12,7 @@ enum PlainWord {
         let name = String(word)
         switch name {
         case "quit", "exit": return isDefined(name) ? nil : "quit"
-        // The host's function would be shown.
+        // Otherwise the host's function would be shown.
         case "help" where entry.trimmed == "help": return "help"
         default: return nil
         }

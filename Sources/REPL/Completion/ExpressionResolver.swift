@@ -11,7 +11,7 @@ struct ExpressionResolver {
     private let declarations: LuaDeclarations
     /// The depth limit for expressions that depend on each other.
     private static let depthLimit = 12
-    /// The most `__index` tables followed in sequence.
+    /// Maximum number of `__index` tables followed in sequence.
     private static let indexLimit = 8
 
     init(_ host: ScriptHost, locals: LuaTable?, lua: LuaText, before end: Int) {

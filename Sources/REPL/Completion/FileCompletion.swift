@@ -8,7 +8,7 @@ struct FileCompletion {
     private let layer: any FileLayer
     private static let limit = 500
 
-    /// - Parameter layer: all files of the user, or those that scripts may read.
+    /// - Parameter layer: all files of the user, or those readable by scripts.
     init(_ layer: any FileLayer = PosixFileLayer()) { self.layer = layer }
 
     /// The entries that complete a path, and the number of bytes that they replace.
@@ -16,7 +16,7 @@ struct FileCompletion {
     /// - Parameters:
     ///   - path: the typed path.
     ///   - closing: the text after a file's name.
-    /// - Returns: both, the entries in the folder's order.
+    /// - Returns: both; the entries in the folder's order.
     func candidates(_ path: String, closing: String = "") -> (candidates: [Candidate], length: Int) {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { String(path[..<path.utf8.index(after: $0)]) } ?? ""

@@ -96,7 +96,7 @@ struct StringCompletion {
         return nil
     }
 
-    // MARK: What can stand there
+    // MARK: Candidates
 
     private typealias Word = (text: String, kind: Candidate.Kind, documentation: String)
 
@@ -165,7 +165,7 @@ struct StringCompletion {
             else { continue }
             candidates.append(
                 Candidate(key, kind: .key, detail: (try? item.name) ?? "", suffix: closing))
-            // A longer list is of no use: typing more queries again.
+            // A longer list is useless: further typing queries again.
             if candidates.count >= 200 { break }
         }
         return completer.result(candidates, contentStart..<end)

@@ -12,7 +12,7 @@ package final class Evaluator {
     let scope: SessionScope
     /// The number of entries so far, which is the number of the latest.
     package private(set) var count = 0
-    /// The most numbered results; older ones are released.
+    /// Maximum number of numbered results; older ones are released.
     private static let resultLimit = 1000
 
     /// An evaluator on a host.

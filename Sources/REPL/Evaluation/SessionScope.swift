@@ -33,7 +33,7 @@ final class SessionScope {
         for name in names where declared[name].isNil { pending[name] = true }
     }
 
-    /// Called after the entry: names that it did not assign are declared all the same.
+    /// Called after the entry: names that it did not assign are declared, too.
     func end(_ names: [String]) {
         for name in names where !pending[name].isNil {
             pending[name] = .nil

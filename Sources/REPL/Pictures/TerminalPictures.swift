@@ -10,7 +10,7 @@ struct TerminalPictures {
     private let program: String
 
     /// - Parameters:
-    ///   - size: of the screen.
+    ///   - size: the screen's.
     ///   - hasColors: false to draw none: no terminal, or no colours.
     ///   - environment: reads a variable.
     init(size: TerminalSize, hasColors: Bool, environment: (String) -> String?) {
@@ -30,7 +30,7 @@ struct TerminalPictures {
         return capabilities.hasSixel ? .sixel : .halfBlocks(colors)
     }
 
-    /// A picture, at most as wide as the screen, and low enough to keep its caption and the prompt visible.
+    /// A picture at most as wide as the screen, and low enough to keep its caption and the prompt visible.
     func text(_ image: Image, columns: Int = 80, rows: Int = 30) -> String? {
         guard let graphics else { return nil }
         return try? TerminalImage.text(

@@ -5,14 +5,14 @@ import PropertyList
 import Scripting
 import Wording
 
-/// One item with all that is known of it, a field a line.
+/// An item with all of its fields, one per line.
 struct ItemRecord {
     let host: ScriptHost
     /// Draws pictures; nil when pictures are not drawn.
     let pictures: TerminalPictures?
-    /// The most characters of a value.
+    /// Maximum length of a value in characters.
     let limit: Int
-    /// When this session last changed an item; nil where that is not known.
+    /// The time of this session's last change to an item; nil if unknown.
     let changed: (Item) -> PropertyListDate?
 
     /// The fields, those of the domain first; nil for an item that was removed.
@@ -28,7 +28,7 @@ struct ItemRecord {
         return RecordText.text(fields, columns: columns)
     }
 
-    /// An item's first picture, small; nil without one, and where the terminal draws none.
+    /// An item's first picture, small; nil without one, or if the terminal draws none.
     func picture(_ item: Item) -> String? {
         guard let pictures, pictures.graphics != nil, let key = try? item.itemKey, let image = image(key) else {
             return nil
@@ -36,12 +36,12 @@ struct ItemRecord {
         return pictures.text(image, columns: 40, rows: 12)
     }
 
-    /// How many pictures an item has.
+    /// The number of an item's pictures.
     func imageCount(_ item: Item) -> Int {
         (try? item.itemKey).map { host.images.pictureFiles(forKey: $0).count } ?? 0
     }
 
-    /// The first picture of a key, if it is at hand: nothing is fetched to show an item.
+    /// The first picture of a key, if it is local: displaying an item fetches nothing.
     private func image(_ key: String) -> Image? {
         guard host.images.pictureFiles(forKey: key).first?.isAtHand ?? false else { return nil }
         return (try? host.images.image(forKey: key)) ?? nil

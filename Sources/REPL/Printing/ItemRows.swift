@@ -6,7 +6,7 @@ import Wording
 
 /// Items as the rows of a table.
 struct ItemRows: TableRows {
-    /// The cells of a thumbnail.
+    /// The width of a thumbnail in cells.
     static let thumbnailColumns = 2
 
     let count: Int
@@ -36,7 +36,7 @@ struct ItemRows: TableRows {
         for item in items { custom.formUnion((try? item.customFieldNames) ?? []) }
         names += custom.sorted()
         if !custom.contains("images"), items.contains(where: { record.imageCount($0) > 1 }) { names.append("images") }
-        // A key has a column only where the question names it, and other fields only once.
+        // Only a query that names the key adds its column; other fields have theirs already.
         let known = Set(names)
         return names + asked.filter { $0 == "itemKey" && !known.contains($0) }
     }
@@ -59,7 +59,7 @@ struct ItemRows: TableRows {
     func record(_ row: Int, columns: Int) -> String? {
         let item = item(row)
         guard let text = record.text(item, columns: columns) else { return nil }
-        // Other pictures than of characters cannot be drawn in parts.
+        // Only a picture of characters can be drawn in part.
         guard let picture = record.picture(item), PagerText.isPageable(picture) else { return text }
         return text + "\n" + picture
     }

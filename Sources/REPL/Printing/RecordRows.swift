@@ -4,7 +4,7 @@ import Wording
 
 /// An array of similar records as the rows of a table: rows of a CSV, groups, hooks.
 struct RecordRows: TableRows {
-    /// The most fields of a record.
+    /// Maximum number of a record's fields.
     private static let fieldLimit = 20_000
 
     let count: Int
@@ -104,7 +104,7 @@ struct RecordRows: TableRows {
         case .nil: ""
         case .string(let text): text.text ?? text.quoted(limit: 2000)
         case .number(let number): String(printer.number(number).prefix(12))
-        // A row far below may hold what makes no table; no script's code runs for it.
+        // An unchecked row far below may hold a table; no script code runs for it.
         case .table: "{…}"
         case .function, .thread: value.typeName
         default: printer.describe(value)

@@ -1,7 +1,7 @@
 import LineEditor
 import Wording
 
-/// The fields of one thing, one a line: names aligned, long values wrapped under themselves.
+/// The fields of an object, one per line: names aligned, long values wrapped and indented.
 enum RecordText {
     /// Lines of fields whose values are for display.
     static func text(_ fields: [(name: String, value: String)], columns: Int) -> String {
@@ -19,7 +19,7 @@ enum RecordText {
         return lines.joined(separator: "\n")
     }
 
-    /// A text as it is; in quotes where it would read as a value of another kind, or has blanks at its ends.
+    /// A text, quoted if it could be read as a value of another kind or has blanks at its ends.
     static func value(_ text: String, limit: Int) -> String {
         let isShort = text.utf8.count < 40
         let readsOtherwise = isShort && (Double(text) != nil || ["", "true", "false", "nil"].contains(text))
@@ -27,7 +27,7 @@ enum RecordText {
             ? cut(text, limit: limit).quoted() : cut(text, limit: limit)
     }
 
-    /// A text's beginning, with the length of the whole.
+    /// The beginning of a text, with the full length.
     static func cut(_ text: String, limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         let scalars = text.unicodeScalars

@@ -1,4 +1,4 @@
-/// The columns of a table, in order: the fields that the question names, those whose values differ among the rows, the
+/// The columns of a table, in order: the fields that the query names, those whose values differ among the rows, the
 /// others. Absent fields have no column.
 struct TableLayout {
     private(set) var names: [String] = []
@@ -9,8 +9,8 @@ struct TableLayout {
 
     /// - Parameters:
     ///   - rows: the table's rows.
-    ///   - shown: those that decide.
-    ///   - chosen: the user's choice; one that names no field of the rows is passed over.
+    ///   - shown: those that determine the order.
+    ///   - chosen: the user's choice; ignored if it names no field of the rows.
     init(_ rows: any TableRows, in shown: Range<Int>, chosen: [String] = []) {
         let found = rows.names(in: shown)
         known = Set(found)

@@ -4,7 +4,7 @@ import Wording
 struct TableText {
     let rows: any TableRows
     private(set) var layout: TableLayout
-    /// The number of fields that the text had no column for.
+    /// The number of fields without a column in the text.
     private(set) var hiddenCount = 0
     /// The widths of the columns drawn so far, which never shrink.
     private var widths: [String: Int] = [:]
@@ -12,7 +12,7 @@ struct TableText {
 
     /// - Parameters:
     ///   - rows: the rows.
-    ///   - shown: those that decide the order of the columns.
+    ///   - shown: those that determine the order of the columns.
     ///   - chosen: the fields that the user has chosen.
     init(_ rows: any TableRows, in shown: Range<Int>, chosen: [String]) {
         self.rows = rows
@@ -24,9 +24,9 @@ struct TableText {
     ///
     /// - Parameters:
     ///   - shown: the rows.
-    ///   - offset: the number of columns passed over behind the first.
+    ///   - offset: the number of columns skipped after the first.
     ///   - columns: the width.
-    /// - Returns: the titles, a line for each row, and how many fields are shown.
+    /// - Returns: the titles, a line for each row, and the number of fields shown.
     mutating func lines(
         _ shown: Range<Int>, passing offset: Int = 0, columns: Int
     ) -> (title: String, lines: [String], fields: Int) {
@@ -46,7 +46,7 @@ struct TableText {
             let isNumber = cells.contains { $0 != nil } && cells.allSatisfy { $0?.isNumber ?? true }
             var column = TextTable.Column(title: TextTable.cut(name, to: limit), cells: texts, isNumber: isNumber)
             column.leastWidth = widths[name] ?? 0
-            // A screen of one column at a time, where they are wide.
+            // The first column after skipped ones is shown even if too wide.
             let isFirstMoved = place == offset + 1 && offset > 0
             guard table.add(column, always: isFirstMoved) else { break }
             widths[name] = column.width
@@ -56,14 +56,14 @@ struct TableText {
         return (lines.removeFirst(), lines, fields)
     }
 
-    /// The first rows with their thumbnails, and how much is left out.
+    /// The first rows with their thumbnails, and the number of omitted columns.
     ///
     /// - Parameters:
-    ///   - limit: the most rows.
+    ///   - limit: the maximum number of rows.
     ///   - columns: the width of the screen.
-    ///   - advice: follows the number of columns that are left out.
+    ///   - advice: follows the number of omitted columns.
     ///   - time: the duration.
-    /// - Returns: the lines, the last of them the number of rows.
+    /// - Returns: the lines; the last one has the number of rows.
     mutating func text(limit: Int, columns: Int, advice: String, time: String) -> String {
         let shown = 0..<min(rows.count, limit)
         let thumbnails = shown.map(rows.thumbnail)

@@ -20,15 +20,15 @@ package struct ValuePrinter {
     var isForTerminal = isatty(STDOUT_FILENO) == 1
     /// Whether limits are off: `full(x)`.
     var isUnlimited = false
-    /// Whether the prompt's pager shows what is longer than the screen, and its commands are there.
+    /// Whether the prompt's pager, with its commands, shows results longer than the screen.
     var isPaged = false
-    /// The fields that `:columns` has chosen; all when empty.
+    /// The fields chosen by `:columns`; all if empty.
     var chosenFields: [String] = []
-    /// When this session last changed an item; nil where that is not known.
+    /// The time of this session's last change to an item; nil if unknown.
     var changed: (Item) -> PropertyListDate? = { _ in nil }
     private let host: ScriptHost
 
-    /// Limits of a value's text; what is beyond is left out.
+    /// Limits of a value's text; the excess is omitted.
     private var limits: LuaValueText.Limits {
         var limits = LuaValueText.Limits()
         guard isUnlimited else { return limits }
@@ -50,14 +50,14 @@ package struct ValuePrinter {
         return printed.text + printed.picture
     }
 
-    /// The same without limits.
+    /// The results without limits.
     func whole(_ values: [LuaValue]) -> PrintedValues {
         var whole = self
         whole.isUnlimited = true
         return whole.printed(values, seconds: 0)
     }
 
-    /// The same in parts.
+    /// The results in parts.
     func printed(_ values: [LuaValue], seconds: Double) -> PrintedValues {
         guard format == .table else { return PrintedValues(formatted(values)) }
         var printed = PrintedValues()
@@ -90,13 +90,13 @@ package struct ValuePrinter {
         return printed
     }
 
-    /// A table's text; notes the table where that leaves out rows.
+    /// A table's text; stores the table in `printed` if the pager can show more.
     private func table(_ rows: any TableRows, _ seconds: Double, _ printed: inout PrintedValues) -> String {
         printed.time = Self.duration(seconds)
         guard rows.count > 0 else { return "no items · \(printed.time)" }
         var table = TableText(rows, in: 0..<min(rows.count, rowLimit), chosen: chosenFields)
         let text = text(&table, time: printed.time)
-        // Whole, a table has all of its columns: in the pager, which moves to them.
+        // Without limits hidden columns count, too: the pager scrolls to them.
         if rows.count > rowLimit || isUnlimited && table.hiddenCount > 0 { printed.table = table }
         return text
     }
@@ -135,7 +135,7 @@ package struct ValuePrinter {
         isForTerminal ? VisibleText.escaped(text, as: notation) : text
     }
 
-    /// A picture, drawn where the terminal can, with its description.
+    /// A picture, drawn if the terminal supports it, with its description.
     package func picture(_ image: Image, _ value: LuaValue? = nil) -> String {
         let caption = value.map(description) ?? "\(image.width)×\(image.height)"
         return (pictures?.text(image) ?? "") + "(\(caption))"

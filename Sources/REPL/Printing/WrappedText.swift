@@ -8,7 +8,7 @@ enum WrappedText {
     /// - Parameters:
     ///   - text: lines; two blanks separate a name from its description.
     ///   - columns: the width of the screen.
-    /// - Returns: the same text where all lines fit.
+    /// - Returns: the same text if all lines fit.
     static func wrapped(_ text: String, to columns: Int) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard columns >= 20, lines.contains(where: { DisplayWidth.of($0) > columns }) else { return text }
