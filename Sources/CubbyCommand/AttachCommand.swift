@@ -19,7 +19,7 @@ struct AttachCommand: ParsableCommand {
     var noColor = false
 
     func run() throws {
-        // The host has the variables of this terminal, too.
+        // The host uses this terminal's variables, too.
         if noColor { Environment.set("NO_COLOR", "1") }
         let container = try ContainerArgument.locate(
             container,
@@ -62,7 +62,7 @@ struct AttachCommand: ParsableCommand {
         return CommandFailure.exit(.inputOutput, "cannot attach: \(reason)")
     }
 
-    /// The reason of the host's silence, with advice.
+    /// Why the host does not answer, with advice.
     private static func silence(of container: Container) -> HostSilence {
         guard let holder = FolderLock.holder(of: container.path) else {
             return HostSilence(text: "the host does not answer", isSuspended: false)

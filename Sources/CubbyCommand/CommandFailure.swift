@@ -25,7 +25,7 @@ enum CommandFailure {
         exit(error.isMisplaced ? .badData : .inputOutput, error.message + advice)
     }
 
-    /// Reports a configuration that cannot be used; what was changed has to be approved.
+    /// Reports a configuration that cannot be used; changes to it require approval.
     static func exit(_ error: ConfigurationError, _ container: Container) -> ExitCode {
         switch error {
         case .file: exit(.inputOutput, error.message)

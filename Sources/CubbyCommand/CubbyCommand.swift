@@ -8,7 +8,7 @@ import Wording
 /// The command: a REPL, a script, or a chunk.
 @main
 struct CubbyCommand: ParsableCommand {
-    /// The parent name for subcommands that are parsed separately: the library then skips the check for a completion
+    /// The parent's name for subcommands that are parsed separately: the library then skips the check for a completion
     /// request, which takes a third as long as the parsing.
     static let name = "cubby"
 
@@ -61,7 +61,7 @@ struct CubbyCommand: ParsableCommand {
             var known = try command ?? parseAsRoot(words)
             try known.run()
         } catch let code as ExitCode {
-            // The library would search all commands for the way to report it.
+            // The library would search all commands for the way to report the error.
             Glibc.exit(code.rawValue)
         } catch {
             end(error)
@@ -102,13 +102,13 @@ struct CubbyCommand: ParsableCommand {
         return try? named.parse(Array(words.dropFirst()))
     }
 
-    /// Accepts `cubby --read-only run FILE` like `cubby run --read-only FILE`: options may precede the word.
+    /// Accepts `cubby --read-only run FILE` like `cubby run --read-only FILE`: options may precede the command's name.
     private static func subcommandFirst(_ words: [String], _ start: StartCommand) -> [String]? {
         guard start.code.isEmpty, let word = start.arguments.first,
             commandsOfHosts.contains(where: { $0.configuration.commandName == word })
         else { return nil }
         let position = words.count - start.arguments.count
-        // Its own commands take the options.
+        // The subcommands of these commands take the options.
         if [SharedCommand.configuration, ConfigCommand.configuration].contains(where: { $0.commandName == word }),
             start.arguments.count > 1, !start.arguments[1].hasPrefix("-")
         {

@@ -16,7 +16,7 @@ enum ExitStatus: Int32 {
     case containerInUse = 75
     case interrupted = 130
 
-    /// The exit status of an import or export that failed: what was at fault, the command line, the data or the disk.
+    /// The exit status of a failed import or export, by its cause: the command line, the data or the disk.
     static func ofExchange(_ error: LuaError) -> ExitStatus {
         switch error.underlying {
         case let error as StoreError:

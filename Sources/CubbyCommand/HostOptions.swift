@@ -6,7 +6,7 @@ public import Logging
 import Scripting
 import Wording
 
-/// The options that every command with a host takes.
+/// The options of every command with a host.
 struct HostOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -82,7 +82,7 @@ struct HostOptions: ParsableArguments {
     @Option(help: "What each commit survives: process (kill -9), if not given, or power (a power cut).")
     var durability: Durability?
 
-    // A value may begin with a sign, so that its error is reported, rather than a missing value.
+    // A value may begin with a sign, so that an error reports the value rather than a missing one.
     @Option(parsing: .unconditional, help: ArgumentHelp("Megabytes that Lua may use.", valueName: "mb"))
     var memoryLimit: Int?
 
@@ -143,7 +143,7 @@ struct HostOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - memory: the temporary container, if chosen.
-    ///   - asks: whether a user at a prompt can be asked; the kernel's fence would have to be closed before.
+    ///   - asks: whether a user can be asked at a prompt; the kernel's fence, closed earlier, is then off by default.
     /// - Returns: the options.
     /// - Throws: `ValidationError` when no container can be located.
     func scriptHostOptions(_ memory: MemoryContainer?, asks: Bool) throws -> ScriptHostOptions {
@@ -189,7 +189,7 @@ struct HostOptions: ParsableArguments {
 }
 
 extension HostOptions {
-    /// The user's own folder of resources, then the one installed with the program.
+    /// The user's own resource folder, then the one installed with the program.
     func bundles(of container: Container) -> [String] {
         let own = bundle ?? Environment.value("CUBBY_BUNDLE").flatMap { $0.isEmpty ? nil : $0 }
         let program = ProgramPath.current.map(PathText.parent(of:))
@@ -211,10 +211,10 @@ extension StandardErrorLogHandler.Form: ExpressibleByArgument {
     }
 }
 
-/// What a host does while the server of its shared collection does not answer.
+/// A host's behavior while the server of its shared collection does not answer.
 enum OfflineMode: String, ExpressibleByArgument { case read, queue }
 
-// Explicit strings: by default the library creates key paths of the cases at each start.
+// Explicit strings: by default the library creates the cases' key paths at each start.
 
 extension Durability: ExpressibleByArgument {
     public static var allValueStrings: [String] { allCases.map { $0.rawValue } }

@@ -29,7 +29,7 @@ struct HostWork {
             report(results, host)
             return nil
         case .failure(var error):
-            // The place refers to this chunk.
+            // The place is in this chunk, which the user did not write.
             if let place = ErrorText.place(in: error.message), place.chunk == name {
                 error.message.removeFirst("\(name):\(place.line): ".count)
             }

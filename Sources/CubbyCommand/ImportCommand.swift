@@ -67,7 +67,7 @@ struct ImportCommand: ParsableCommand {
     func run() throws {
         var host = host
         let path = ItemFileArgument.absolute(file)
-        // Naming the file is consent to read it, and of an archive what lies beside it.
+        // Naming the file is consent to read it, and for an archive also the files beside it.
         if path != "-" {
             let kind = format.flatMap { ItemFileFormat(rawValue: $0) } ?? ItemFileFormat(path: path)
             let isAlone = if case .keyedArchive? = kind { false } else { true }
@@ -117,9 +117,9 @@ struct ImportCommand: ParsableCommand {
         """
 }
 
-/// Files that commands name.
+/// Files named in commands.
 enum ItemFileArgument {
-    /// The path from the root on; `-`, the standard stream, stays.
+    /// The absolute path; `-`, the standard stream, is unchanged.
     static func absolute(_ path: String) -> String {
         path == "-" ? path : PathText.absolute(path, from: WorkingDirectory.path ?? "/")
     }

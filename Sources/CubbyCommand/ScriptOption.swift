@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// An option of `cubby` without a command's name, beside those of the host: ``StartCommand`` and ``CompletionCommand``
-/// have them. They are no option group, since the library's look at a group would take a twentieth of each start.
+/// An option of `cubby` without a command's name, in addition to those of the host, for ``StartCommand`` and
+/// ``CompletionCommand``. Not in an option group: the library's check of it would take a twentieth of each start.
 struct ScriptOption {
     let name: NameSpecification
     let parsing: ArrayParsingStrategy

@@ -31,7 +31,7 @@ struct ScriptSession {
     ///   - hostOptions: the options of the host.
     ///   - source: the source.
     ///   - arguments: the script's arguments.
-    ///   - modules: modules required before.
+    ///   - modules: the modules to require first.
     ///   - staysAtPrompt: whether a prompt follows.
     init(
         _ hostOptions: HostOptions, source: Source, arguments: [String], modules: [String] = [], staysAtPrompt: Bool
@@ -43,9 +43,9 @@ struct ScriptSession {
         self.staysAtPrompt = staysAtPrompt
     }
 
-    /// Runs it, for a debugger's client if there is one, which may have it started again.
+    /// Runs the session, for a debugger's client if there is one, which may restart it.
     func run(under debugger: DebugAdapter? = nil) throws {
-        // A script before a prompt has the prompt's fence; the front end refuses for it meanwhile.
+        // A script before a prompt has the prompt's fence; until the prompt, the front end refuses consent.
         let asks = isPrompt || (staysAtPrompt && isatty(STDIN_FILENO) == 1)
         let memory = try makeMemoryContainer()
         defer { memory?.remove() }
@@ -58,7 +58,7 @@ struct ScriptSession {
         }
         // Naming a module is consent to read it in its folder.
         if !modules.isEmpty { options.modulePaths.append(folder) }
-        // Naming a file or a folder is consent to read it.
+        // Naming a file or folder is consent to read it.
         options.readable += arguments.filter { !$0.isEmpty && PosixFileLayer().exists($0) }
         var status: Int32
         repeat {
@@ -164,7 +164,7 @@ struct ScriptSession {
     /// The function of a chunk that is an expression; nil for a statement.
     private func expression(_ bytes: [UInt8], _ name: String, on host: ScriptHost) -> LuaFunction? {
         guard name == Self.commandLine, (try? host.state.load(bytes, name: name)) == nil else { return nil }
-        // On the same line, which keeps the line numbers.
+        // On the same line, to keep the line numbers.
         return try? host.state.load(Array("return ".utf8) + bytes, name: name)
     }
 

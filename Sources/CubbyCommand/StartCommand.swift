@@ -28,7 +28,7 @@ struct StartCommand: ParsableCommand {
                 "Unknown option '\(first)'\(NearestNames.hint(for: name, among: Self.optionNames)); "
                     + "options are listed by cubby help start.")
         }
-        // A misspelt command; paths and scripts' names are excluded. A command's name behind options is none.
+        // A misspelt command; paths and scripts' names are excluded. A command's name after options is not one.
         let names = CubbyCommand.commandNames
         guard first.allSatisfy({ $0.isLetter || $0 == "-" }), !names.contains(first), !PosixFileLayer().exists(first)
         else { return }

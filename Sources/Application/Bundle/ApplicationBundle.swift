@@ -17,7 +17,7 @@ public struct ApplicationBundle: Sendable, Hashable {
     ///   - name: its name, including folders below the bundle.
     ///   - type: its extension without the dot; empty or nil when the name includes it.
     ///   - layer: the file system.
-    /// - Returns: its path; nil when it does not exist, and for a name that leads out of the bundle.
+    /// - Returns: its path; nil if it does not exist, or the name leads out of the bundle.
     public func path(
         forResource name: String, ofType type: String? = nil, using layer: any FileLayer = PosixFileLayer()
     ) -> String? {

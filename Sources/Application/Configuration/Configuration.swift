@@ -9,7 +9,7 @@ package struct Configuration: Sendable, Hashable {
 
     package init() {}
 
-    /// Adds a grant, in the place of an earlier one of the same.
+    /// Adds a grant, which replaces an earlier one of the same kind and path or name.
     package mutating func add(_ grant: Grant) {
         guard let index = grants.firstIndex(where: { $0.isSame(as: grant) }) else { return grants.append(grant) }
         grants[index] = grant
@@ -26,7 +26,7 @@ package struct Configuration: Sendable, Hashable {
 
     // MARK: Approval
 
-    /// The parts that were not approved for a container, in words; all of them when there is no such container.
+    /// The parts that were not approved for a container, in words; all of them if the container does not exist.
     package func unapproved(for container: ContainerIdentity?) -> [String] {
         var parts = grants.filter { $0.seal != container?.seal($0.texts) }.map(\.title)
         if settingsSeal != container?.seal(settingsTexts) {
@@ -45,7 +45,7 @@ package struct Configuration: Sendable, Hashable {
 
     // MARK: Property list
 
-    /// - Returns: nil for a value of another shape.
+    /// - Returns: nil for a value of another structure.
     package init?(_ value: PropertyListValue) {
         guard case .dictionary(let parts) = value, case .dictionary(let settings)? = parts["settings"],
             case .string(let seal)? = parts["settings approval"], case .array(let grants)? = parts["grants"]

@@ -4,15 +4,15 @@ package import Files
 package enum ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A file operation failed.
     case file(FileError)
-    /// The file is no configuration.
+    /// The file is not a configuration.
     case damaged(path: String, reason: String)
-    /// Others than the user could have written it.
+    /// Other users could have written it.
     case exposed(path: String, reason: String)
-    /// Parts of it were not approved, or for another folder at the container's path.
+    /// Parts of it were not approved, or were approved for another folder at the container's path.
     case changed(path: String, parts: [String])
     /// There is no home folder.
     case noHome
-    /// It would lie in the container, where scripts write.
+    /// It would be inside the container, where scripts can write.
     case inContainer(path: String)
 
     package var message: String {

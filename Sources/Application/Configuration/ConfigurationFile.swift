@@ -6,15 +6,15 @@ import PropertyList
 package struct ConfigurationFile {
     /// The path; the file need not exist.
     package let path: String
-    /// The container as it is; nil when it does not exist.
+    /// The identity of the existing container; nil if it does not exist.
     package let identity: ContainerIdentity?
     private let container: String
     private var folder: String { PathText.parent(of: path) }
 
     /// - Parameters:
-    ///   - container: a container that stays.
+    ///   - container: a persistent container.
     ///   - folder: `ConfigurationFolder.locate()`.
-    /// - Throws: `ConfigurationError` when the folder lies in the container.
+    /// - Throws: `ConfigurationError` if the folder is inside the container.
     package init(for container: Container, in folder: String) throws(ConfigurationError) {
         identity = try? ContainerIdentity(container)
         self.container = RealPath.ofExistingPart(of: container.path)
@@ -43,17 +43,17 @@ package struct ConfigurationFile {
     package func read() throws(ConfigurationError) -> Configuration? {
         let layer: BeneathFileLayer
         do throws(FileError) { layer = try BeneathFileLayer(folder) } catch {
-            // A folder that the user cannot enter holds nothing that the user configured.
+            // A folder that the user cannot enter cannot contain the user's configuration.
             if [ENOENT, ENOTDIR, EACCES].contains(error.code) { return nil }
             throw .file(error)
         }
         return try read(layer)
     }
 
-    /// Changes the configuration and approves it; other processes' changes wait meanwhile.
+    /// Changes the configuration and approves it; changes by other processes are blocked meanwhile.
     ///
     /// - Parameters:
-    ///   - approvesAll: whether what was changed by others is approved as well.
+    ///   - approvesAll: whether changes made by others are approved as well.
     ///   - body: changes the configuration.
     /// - Returns: what `body` returns.
     /// - Throws: `ConfigurationError`, and the file is unchanged then.
@@ -75,7 +75,7 @@ package struct ConfigurationFile {
         return result
     }
 
-    /// The folder, created when missing, and a descriptor that locks it until it is closed.
+    /// The folder, created if missing, and a descriptor that locks it until it is closed.
     private func openLocked() throws(ConfigurationError) -> (BeneathFileLayer, lock: Int32) {
         do throws(FileError) {
             try PosixFileLayer().makeDirectories(folder, permissions: 0o700)
@@ -125,7 +125,7 @@ package struct ConfigurationFile {
         throw .damaged(path: path, reason: "a part of it is missing, or of another kind")
     }
 
-    /// Refuses a file that others than the user could have written.
+    /// Refuses a file that other users could have written.
     private func checkTrust(of file: OpenFile, _ layer: BeneathFileLayer) throws(ConfigurationError) {
         for (place, descriptor) in [(folder, nil), (path, file.descriptor)] {
             var raw = stat()

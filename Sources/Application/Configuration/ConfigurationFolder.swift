@@ -1,6 +1,6 @@
 import Files
 
-/// The folder of the users' configuration: `$XDG_CONFIG_HOME/cubby`, else `~/.config/cubby`. Closed to scripts.
+/// The folder of the user's configuration: `$XDG_CONFIG_HOME/cubby`, else `~/.config/cubby`. Closed to scripts.
 package enum ConfigurationFolder {
     /// Its path without links; it need not exist.
     ///

@@ -4,8 +4,8 @@ import Glibc
 
 /// The folder that a configuration was approved for: another folder at the same path is another container.
 ///
-/// The file system's number is left out, since it may change when the machine starts; the time of creation tells a
-/// reused inode number from the first one.
+/// The file system's number is omitted, since it may change when the machine starts; the time of creation distinguishes
+/// a reused inode number from the first one.
 package struct ContainerIdentity: Sendable, Hashable {
     /// The root without links.
     package let path: String
@@ -24,7 +24,7 @@ package struct ContainerIdentity: Sendable, Hashable {
         created = cubby_birth_time(descriptor)
     }
 
-    /// The digest of texts that were approved for this container.
+    /// The digest of texts approved for this container.
     func seal(_ texts: [String]) -> String {
         var text = ""
         for part in [path, String(inode), String(created)] + texts { text += "\(part.utf8.count):\(part)" }

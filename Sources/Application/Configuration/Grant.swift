@@ -3,18 +3,18 @@ import Glibc
 
 /// Something outside a container that its scripts may use.
 package struct Grant: Sendable, Hashable {
-    /// What scripts may do.
+    /// The permitted access.
     package enum Kind: String, Sendable, CaseIterable { case read, write, run }
 
-    /// A grant's relation to what is in the file system now.
+    /// A grant's relation to the current state of the file system.
     package enum State: String, Sendable { case asApproved = "as approved", changed, gone }
 
     package let kind: Kind
-    /// Without links.
+    /// The path, without links.
     package let path: String
     /// A program's name for scripts; empty for a path.
     package let name: String
-    /// A program's SHA-256 in hexadecimal digits; empty for a path, since the grant is of whatever is there.
+    /// A program's SHA-256 in hexadecimal digits; empty for a path, since its grant covers any contents.
     package let digest: String
     /// The time of the approval, in UTC.
     package let time: String
@@ -27,7 +27,7 @@ package struct Grant: Sendable, Hashable {
 
     /// A grant of a path.
     ///
-    /// - Throws: `FileError` when nothing is there, or a file is to be written.
+    /// - Throws: `FileError` if nothing is there, or for writing to a file.
     package init(_ kind: Kind, of path: String) throws(FileError) {
         let real = try RealPath.of(path)
         if kind == .write, try PosixFileLayer().status(real)?.kind != .directory {
@@ -38,7 +38,7 @@ package struct Grant: Sendable, Hashable {
         self.init(kind: kind, path: real, name: "", digest: "", time: Self.now())
     }
 
-    /// A grant of a program as it is.
+    /// A grant of a program in its current state.
     package init(_ program: ProgramGrant) {
         self.init(kind: .run, path: program.path, name: program.name, digest: program.digest, time: Self.now())
     }
@@ -53,7 +53,7 @@ package struct Grant: Sendable, Hashable {
         kind == other.kind && (kind == .run ? name == other.name : path == other.path)
     }
 
-    /// The state, for which a program is read.
+    /// The state; computing it reads a program's file.
     package var state: State {
         guard let real = try? RealPath.of(path) else { return .gone }
         guard real == path else { return .changed }

@@ -13,11 +13,11 @@ public struct Container: Sendable, Hashable {
 
     /// Kept between runs and backed up: the user's data.
     public var documents: String { path + "/Documents" }
-    /// The folder `Library`, of which scripts see parts.
+    /// The folder `Library`, parts of which are visible to scripts.
     public var library: String { path + "/Library" }
     /// Kept and backed up: the application's own data, invisible to the user.
     public var applicationSupport: String { path + "/Library/Application Support" }
-    /// Pictures on their way to a shared collection's server, until it has them.
+    /// Pictures queued for a shared collection's server, until it has them.
     package var outgoingImages: String { applicationSupport + "/Outgoing Images" }
     /// Kept between runs but not backed up; may be emptied at any time.
     public var caches: String { path + "/Library/Caches" }

@@ -17,7 +17,7 @@ package enum ContainerBackup {
     /// The folders in a backup.
     static let parts = ["Documents", "Library"]
 
-    /// Copies a container to a folder that is not there yet, and is there when all of it is.
+    /// Copies a container to a new folder, which appears only once it is complete.
     ///
     /// - Parameters and errors: as of ``write(_:to:using:)``.
     package static func make(

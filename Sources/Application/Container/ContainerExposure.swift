@@ -58,7 +58,7 @@ package struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
         // A link's own permissions have no effect.
         guard let status = (try? layer.status(path)) ?? nil, status.kind != .symbolicLink, status.isWritableByOthers
         else { return nil }
-        // A file that others cannot reach is safe whatever its own permissions are.
+        // A file that others cannot reach is safe regardless of its own permissions.
         for folder in way(to: path, in: container).dropLast() {
             guard let above = (try? layer.status(folder)) ?? nil, above.isEnterableByOthers else { return nil }
         }

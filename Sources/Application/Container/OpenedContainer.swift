@@ -8,16 +8,16 @@ public struct OpenedContainer {
     package let files: BeneathFileLayer
     /// Whether nothing may be written.
     public let isReadOnly: Bool
-    /// What keeps others away; nil read-only. Whoever writes to the container holds it for as long.
+    /// Excludes other writers; nil if read-only. Any writer to the container retains it while writing.
     package let lock: FolderLock?
 
-    /// Opens a container, and takes its lock unless it is only read.
+    /// Opens a container, and takes its lock unless it is read-only.
     ///
     /// - Parameters:
-    ///   - container: which one; folders that are missing are made.
-    ///   - isReadOnly: whether nothing is to be written; then another process may have the container.
-    /// - Throws: `FileError`, as of `Container.open()`; `FolderLockError` when somebody else has it; an error that says
-    ///   so when a newer program wrote it and it is not only read.
+    ///   - container: the container; missing folders are created.
+    ///   - isReadOnly: whether nothing is to be written; then another process may own the container.
+    /// - Throws: `FileError`, as for `Container.open()`; `FolderLockError` if the container has another owner; an error
+    ///   that names the reason if a newer program wrote it, unless it is read-only.
     public init(_ container: Container, isReadOnly: Bool = false) throws {
         self.container = container
         self.isReadOnly = isReadOnly

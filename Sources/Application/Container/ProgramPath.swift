@@ -1,10 +1,10 @@
 import CPlatform
 import Glibc
 
-/// Where the running program is.
+/// The path of the running program.
 package enum ProgramPath {
-    /// The executable's absolute path, without symbolic links. Where `/proc` does not tell, it is what the program was
-    /// started by, and nil when that is no path any more.
+    /// The executable's absolute path, without symbolic links. Without `/proc`, the path by which the program was
+    /// started; nil if that path no longer exists.
     package static var current: String? {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)

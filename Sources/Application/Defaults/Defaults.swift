@@ -1,15 +1,15 @@
 public import Files
 public import PropertyList
 
-/// Settings that outlive the run, as Cocoa's user defaults: what was set, over what was registered.
+/// Settings that persist between runs, like Cocoa's user defaults: set values take precedence over registered ones.
 ///
-/// What was set is a property list in `Library/Preferences`, read again when another process has changed it. Changes are
-/// kept in memory until `synchronize`, which puts them, key by key, over what the file says by then. Not Sendable: the
+/// The set values are a property list in `Library/Preferences`, reloaded when another process has changed it. Changes
+/// stay in memory until `synchronize`, which merges them, key by key, into the file's current values. Not Sendable: the
 /// thread that owns the application owns it.
 public final class Defaults {
     /// The file of the saved values.
     public let path: String
-    /// Why the file could not be read. It then counts as empty; a damaged one is kept aside by the next `synchronize`.
+    /// Why the file could not be read. It then counts as empty; the next `synchronize` renames a damaged one.
     public private(set) var problem: DefaultsError?
 
     private let layer: any FileLayer
@@ -68,7 +68,7 @@ public final class Defaults {
         }
     }
 
-    /// Removes a saved value; the registered one shows again.
+    /// Removes a saved value; the registered one applies again.
     public func removeValue(forKey key: String) {
         reloadIfChanged()
         if stored[key] == nil { changes.removeValue(forKey: key) } else { changes.updateValue(nil, forKey: key) }

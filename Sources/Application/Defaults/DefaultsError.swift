@@ -12,7 +12,7 @@ public enum DefaultsError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A value that a property list cannot hold.
     case value(key: String, PropertyListError)
 
-    /// What happened, where, and what to do.
+    /// The cause, the place, and advice.
     public var message: String {
         switch self {
         case .file(let error): error.message

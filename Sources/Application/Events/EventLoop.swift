@@ -24,7 +24,7 @@ public final class EventLoop {
     private var replies: [UInt64: (any Sendable) -> Void] = [:]
     private var notices: [(number: UInt64, notifier: EventNotifier, handler: () -> Void)] = []
     private var lastReply: UInt64 = 0
-    /// Posts that were taken and not yet handled. A handler may run a script: what lies behind it here is still seen
+    /// Posts that were taken and not yet handled. If a handler runs a script, the remaining posts are still handled
     /// between two of the script's instructions.
     private var posts: Deque<EventPoster.Posted> = []
     /// Reused, so that a turn allocates nothing.
@@ -40,7 +40,7 @@ public final class EventLoop {
     /// - Parameters:
     ///   - descriptor: remains the caller's.
     ///   - events: the awaited events; hang-ups and errors are always reported.
-    ///   - handler: called with the ready events as long as they last.
+    ///   - handler: called with the ready events while they are ready.
     /// - Returns: the watch.
     @discardableResult
     public func watch(
@@ -64,7 +64,7 @@ public final class EventLoop {
         return timer
     }
 
-    /// Calls a handler repeatedly. A late call does not hasten the next ones, and missed calls are skipped.
+    /// Calls a handler repeatedly. A late call does not delay the next one, and missed calls are skipped.
     ///
     /// - Parameters:
     ///   - seconds: the interval, also before the first call; at least a millisecond.
@@ -81,12 +81,12 @@ public final class EventLoop {
     /// The wall clock's time, in seconds since 1970.
     package var wallTime: Int64 { WallClock.now() }
 
-    /// Calls a handler when the wall clock reaches a moment: at once where it has passed, also while the process was stopped
-    /// or the machine slept; and whenever somebody sets the clock.
+    /// Calls a handler when the wall clock reaches a moment: at once if it has passed, including while the process was
+    /// stopped or the machine slept; and whenever the clock is set.
     ///
     /// - Parameters:
     ///   - moment: in seconds since 1970.
-    ///   - handler: gets the clock's time, and gives the next moment.
+    ///   - handler: receives the clock's time, and returns the next moment.
     /// - Returns: the timer.
     package func at(_ moment: Int64, handler: @escaping (_ now: Int64) -> Int64) -> WallTimer {
         let timer = WallTimer(moment: moment, handler: handler)
@@ -96,7 +96,7 @@ public final class EventLoop {
         return timer
     }
 
-    /// Makes a reply, by which another thread sends one value.
+    /// Makes a reply, through which another thread sends one value.
     ///
     /// - Parameter handler: called once on this thread with the value.
     /// - Returns: the reply for the other thread.
@@ -108,10 +108,10 @@ public final class EventLoop {
         return EventReply(poster: poster, number: lastReply)
     }
 
-    /// Drops a reply: its handler is no longer called, nor awaited.
+    /// Drops a reply: its handler is neither called nor awaited any more.
     package func forget<Value>(_ reply: EventReply<Value>) { replies[reply.number] = nil }
 
-    /// Makes a notifier, by which other threads call a handler repeatedly, until `forget(_:)`.
+    /// Makes a notifier, through which other threads call a handler repeatedly, until `forget(_:)`.
     ///
     /// - Parameter handler: called on this thread, possibly between two instructions of a running script.
     /// - Returns: the notifier for the other threads.
@@ -133,7 +133,7 @@ public final class EventLoop {
     /// One turn: waits for events, then calls their handlers.
     ///
     /// - Parameter timeout: the longest wait in seconds; nil for no limit, 0 for none.
-    /// - Returns: whether anything happened; the wait may also end early without anything.
+    /// - Returns: whether any event was handled; the wait may also end early without one.
     @discardableResult
     public func runOnce(timeout: Double? = nil) -> Bool {
         watches.removeAll { $0.isCancelled }

@@ -17,6 +17,6 @@ public final class EventNotifier: Sendable {
         poster.put(.notice(number))
     }
 
-    /// From now on a call is a new request.
+    /// Makes a later call a new request.
     func acknowledge() { isPosted.store(false, ordering: .releasing) }
 }

@@ -70,7 +70,7 @@ package final class EventPoster: Sendable {
     private func ring() {
         isPending.store(true, ordering: .releasing)
         var one: UInt64 = 1
-        // Full or interrupted, the descriptor is readable all the same.
+        // If it is full or interrupted, the descriptor is readable anyway.
         _ = write(descriptor, &one, 8)
     }
 }

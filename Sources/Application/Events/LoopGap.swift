@@ -11,7 +11,7 @@ package enum LoopGap: Sendable, Hashable {
     static let threshold = 1.0
 }
 
-/// A moment on two clocks, of which one stops while the machine sleeps.
+/// A moment on two clocks, one of which stops while the machine sleeps.
 struct ClockPair: Sendable, Hashable {
     /// Seconds that the machine ran.
     var running: Double

@@ -91,7 +91,7 @@ package final class MemoryPressureSource {
         guard arm() != nil, let armed = candidates.first else { return }
         watch = loop.watch(armed.descriptor, for: armed.events) { [weak self] ready in
             guard let self else { return }
-            // The kernel's monitor is gone with its control group: it would stay ready for ever.
+            // The kernel's monitor is gone with its control group: it would stay ready forever.
             if ready.contains(.error) { return stop() }
             if ready.contains(.readable), !Self.drain(armed.descriptor) { return stop() }
             if !ready.intersection([.priority, .readable]).isEmpty { handler(armed.origin) }

@@ -37,7 +37,7 @@ package final class PresencePoller {
     }
 
     /// Polls without a report, for callers that act on the result. Call it after every continuation: otherwise a later
-    /// return to the foreground is no change.
+    /// return to the foreground is not reported as a change.
     ///
     /// - Returns: the presence.
     package func refresh() -> Terminal.Presence {

@@ -5,7 +5,7 @@ package enum ProcessStopper {
     /// Stops the process by SIGTSTP's default action, and returns when it is continued.
     ///
     /// Returns at once when no process could continue it: a session leader, a container, `ssh host cmd`. SIGSTOP is
-    /// never used: it would leave such a process stopped for ever. `PresencePoller.refresh()` tells whether it was
+    /// never used: it would leave such a process stopped forever. `PresencePoller.refresh()` tells whether it was
     /// continued in the foreground.
     ///
     /// - Returns: false when the kernel refused.

@@ -6,11 +6,11 @@ public struct ReadyEvents: OptionSet, Sendable, Hashable {
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// A read does not wait, or the other end has closed.
+    /// A read does not block, or the other end has closed.
     public static let readable = ReadyEvents(rawValue: 1)
-    /// A write does not wait.
+    /// A write does not block.
     public static let writable = ReadyEvents(rawValue: 2)
-    /// Something exceptional, such as memory pressure.
+    /// An exceptional condition, such as memory pressure.
     public static let priority = ReadyEvents(rawValue: 4)
     /// The other end is gone. Always reported.
     public static let hangUp = ReadyEvents(rawValue: 8)

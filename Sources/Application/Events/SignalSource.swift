@@ -15,9 +15,9 @@ package final class SignalSource {
         let poster: EventPoster
         let interrupter: Interrupter?
         let isStopped = Atomic<Bool>(false)
-        /// Whether SIGTSTP is passed over.
+        /// Whether SIGTSTP is ignored.
         let dropsStops = Atomic<Bool>(false)
-        /// How many changes of the window's size were posted.
+        /// The number of posted changes of the window's size.
         let windowChanges = Atomic<Int>(0)
 
         init(poster: EventPoster, interrupter: Interrupter?) {
@@ -82,12 +82,12 @@ package final class SignalSource {
         pthread_join(thread, nil)
     }
 
-    /// Stops the process by a body. A SIGTSTP that came before means the same stop, even when the signal thread gets to it
-    /// after the process was continued: it would stop the process again.
+    /// Stops the process with a body. Drops a SIGTSTP received before: it means the same stop, and would stop the
+    /// process again if the signal thread took it after the continuation.
     package func stoppingOnce(_ body: () -> Void) {
         shared.dropsStops.store(true, ordering: .releasing)
         body()
-        // The thread takes signals one after the other: once it has this one, it has what came before.
+        // The thread takes signals in order: after this one, it has taken all earlier ones.
         let before = shared.windowChanges.load(ordering: .acquiring)
         simulate(UnixSignal(rawValue: SIGWINCH))
         for _ in 0..<100 where shared.windowChanges.load(ordering: .acquiring) == before { usleep(1000) }

@@ -1,17 +1,17 @@
 import CPlatform
 import Glibc
 
-/// The timers of the wall clock of an event loop.
+/// The wall-clock timers of an event loop.
 ///
-/// The kernel tells of the moment, also after the machine slept, and of a clock that was set. Where it cannot, the clock is
-/// read each second.
+/// The kernel reports the moment, also after the machine slept, and a change of the clock. If it cannot, the clock is
+/// polled each second.
 final class WallClock {
     private unowned let loop: EventLoop
     private let descriptor: Int32
     private var timers: [WallTimer] = []
     private var poll: LoopTimer?
     private var watch: LoopWatch?
-    /// The wall clock's lead over the clock of the time since boot, which nobody sets.
+    /// The wall clock's offset from the boot-time clock, which is never set.
     private var lead = WallClock.lead()
 
     init(_ loop: EventLoop) {
@@ -34,18 +34,18 @@ final class WallClock {
         arm()
     }
 
-    /// Calls the timers that are due, or all of them when the clock was set.
+    /// Calls the timers that are due, or all of them if the clock was set.
     private func tick() {
         var expirations: UInt64 = 0
         if descriptor >= 0 { _ = read(descriptor, &expirations, 8) }
         let lead = Self.lead()
-        // A clock that is only slowed or hastened does not leap by a second.
+        // A clock that is only slowed down or sped up never jumps by a second.
         let wasSet = abs(lead - self.lead) >= 1
         self.lead = lead
         let now = Self.now()
         timers.removeAll { $0.isCancelled }
         for timer in timers where wasSet || timer.moment <= now {
-            // Not from within this handler: a nested turn of the loop calls the others.
+            // Deferred, since a nested turn of the loop within this handler must call the others.
             loop.after(0) { timer.call(now) }
         }
         loop.after(0) { [weak self] in self?.arm() }
@@ -60,7 +60,7 @@ final class WallClock {
             return
         }
         if descriptor >= 0 {
-            // A clock that was set meanwhile makes it readable at once.
+            // If the clock was set meanwhile, the timer must fire at once.
             if cubby_wall_timer_set(descriptor, max(next, 1)) == -ECANCELED {
                 loop.after(0) { [weak self] in self?.tick() }
             }

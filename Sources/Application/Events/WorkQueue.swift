@@ -29,7 +29,7 @@ final class WorkQueue<Value: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - count: the number of indexes.
-    ///   - ahead: the most values computed ahead of the consumer.
+    ///   - ahead: maximum number of values computed ahead of the consumer.
     init(count: Int, ahead: Int) {
         state = Monitor(State(count: count, ahead: ahead))
     }

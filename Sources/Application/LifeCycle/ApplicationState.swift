@@ -11,7 +11,7 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
     /// In memory, executing no code; may be terminated without notice.
     case suspended
 
-    /// How much of an application the user sees.
+    /// The visible part of an application.
     public enum Visibility: String, Sendable, Hashable {
         /// Nothing.
         case no
@@ -21,7 +21,7 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
         case yes
     }
 
-    /// How much the user sees in this state.
+    /// The visible part in this state.
     public var visibility: Visibility {
         switch self {
         case .active: .yes
@@ -30,7 +30,7 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether the user's input arrives.
+    /// Whether the application receives the user's input.
     public var receivesEvents: Bool { self == .active }
 
     /// Whether code may run.

@@ -2,17 +2,17 @@
 package enum LifeCycleAction: Sendable, Hashable {
     /// Changes the application's state.
     case enter(ApplicationState)
-    /// Call the handlers, the delegate, and the observers.
+    /// Calls the handlers, the delegate, and the observers.
     case deliver(LifeCycleCallback)
     /// Syncs the journal before the handlers run: the committed data is safe from then on.
     case syncJournal
     /// Commits the handlers' changes and syncs them.
     case commit
-    /// Saves every store with changes, whatever the handlers' outcome.
+    /// Saves every store with changes, regardless of the handlers' outcome.
     case save
     /// Restores the state of the last run.
     case restore
-    /// Save the state for the next launch.
+    /// Saves the state for the next launch.
     case saveRestoration
     /// Drops that state: the user exited explicitly.
     case dropRestoration

@@ -6,7 +6,7 @@ public enum LifeCycleCause: String, Sendable, Hashable, CaseIterable {
     case sigtstp = "SIGTSTP"
     /// A continuation after a stop.
     case sigcont = "SIGCONT"
-    /// The terminal has gone.
+    /// The terminal is gone.
     case sighup = "SIGHUP"
     /// A request to end.
     case sigterm = "SIGTERM"
@@ -24,10 +24,10 @@ public enum LifeCycleCause: String, Sendable, Hashable, CaseIterable {
     case script
     /// The journal has grown so long that the archive is rewritten.
     case journal
-    /// Nothing is left to do.
+    /// No work is left.
     case idle
-    /// The server of a shared collection came or went.
+    /// The server of a shared collection connected or disconnected.
     case server
-    /// The clocks advanced while the process did not run.
+    /// The clocks advanced while the process was not running.
     case clock
 }

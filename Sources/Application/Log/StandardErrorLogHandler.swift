@@ -6,26 +6,26 @@ import Wording
 
 /// Writes log messages to standard error: bare lines on a terminal, in NSLog's form elsewhere.
 ///
-/// NSLog's form is `2014-07-11 17:08:30.634 Homepwner[5965:60b] Received memory warning.`: local time, process, process id
-/// and the thread's id in hexadecimal digits. Each message is one write, so that lines of two threads do not mix. Control
-/// characters are escaped, and the lines of a message after its first are indented.
+/// NSLog's form is `2014-07-11 17:08:30.634 Homepwner[5965:60b] Received memory warning.`: local time, process, process
+/// id and the thread's id in hexadecimal digits. Each message is one write, so that lines of two threads do not mix.
+/// Control characters are escaped, and a message's lines after the first are indented.
 /// Bootstrap it with `LoggingSystem.bootstrap { StandardErrorLogHandler(label: $0) }`.
 public struct StandardErrorLogHandler: LogHandler {
     /// Writes a complete line with its newline.
     package typealias Sink = @Sendable (String) -> Void
 
-    /// How a message is written.
+    /// The format of a message.
     public enum Form: Sendable, Hashable {
         /// The message alone.
         case bare
-        /// As NSLog writes it.
+        /// The format of NSLog.
         case nsLog
         /// One JSON object for each line: time, level, process, pid, message, and the message's fields.
         case json
         /// For systemd's journal: the priority in angle brackets, and the message.
         case journal
 
-        /// Whether programs read the lines: then errors are lines of the log, too, and no text for a person.
+        /// Whether programs read the lines: errors are then log lines, too, rather than text for a user.
         package var isForPrograms: Bool { self == .json || self == .journal }
     }
 
@@ -54,7 +54,7 @@ public struct StandardErrorLogHandler: LogHandler {
         self.sink = sink
     }
 
-    /// The form for standard error: bare on a terminal, priorities for the journal, else NSLog's.
+    /// The usual form for standard error: bare on a terminal, priorities for the journal, else NSLog's.
     package static var fittingForm: Form {
         if isatty(STDERR_FILENO) == 1 { return .bare }
         var raw = stat()
@@ -85,7 +85,7 @@ public struct StandardErrorLogHandler: LogHandler {
         if form == .journal { head = "<\(Self.priority(event.level))>" }
         var text = "\(event.message)"
         for (key, value) in fields { text += " \(key)=\(value)" }
-        // Data must not look like a log line of its own: lines after the first are indented.
+        // Lines after the first are indented, so that data never looks like a log line of its own.
         let lines = VisibleText.escaped(text).split(separator: "\n", omittingEmptySubsequences: false)
         sink(head + lines.joined(separator: "\n" + (form == .journal ? head : "") + "\t") + "\n")
     }

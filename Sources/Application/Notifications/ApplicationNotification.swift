@@ -26,7 +26,7 @@ public struct ApplicationNotification {
     public let name: String
     /// The poster, or a value that a host in another language attaches.
     public let object: AnyObject?
-    /// What else there is to say, by key.
+    /// Further details, by key.
     public let userInfo: [String: PropertyListValue]
 
     /// - Parameters:

@@ -2,14 +2,14 @@
 package struct ClosedFolder: Sendable {
     /// Absolute, without links; it need not exist.
     let path: String
-    /// The folders and files that the program may change apart from it, without links.
+    /// The folders and files that the program may otherwise change, without links.
     let roots: [String]
 
-    /// A folder beneath what the kernel's fence leaves; nil when the fence closes it already.
+    /// A folder beneath paths that the kernel's fence leaves open; nil if the fence closes it already.
     ///
     /// - Parameters:
     ///   - path: the folder.
-    ///   - roots: what the fence leaves; everything if not given.
+    ///   - roots: the paths that the fence leaves open; everything if not given.
     package init?(_ path: String, within roots: [String] = ["/"]) {
         (self.path, self.roots) = (path, roots)
         guard roots.contains(where: isBeneath) else { return nil }

@@ -2,13 +2,13 @@ import CPlatform
 import Files
 import Glibc
 
-/// A granted folder or file. Its folder is kept open, so that files are opened beneath the very folder that was
-/// granted, whatever is renamed meanwhile.
+/// A granted folder or file. Its folder is kept open, so that files are opened beneath the granted folder itself, even
+/// after renames.
 final class FenceGrant: Sendable {
     /// The grant's absolute paths: as given, and without symbolic links.
     let spellings: [String]
     let access: FenceAccess
-    /// Whether a person agreed to it at the prompt, who may be asked for more.
+    /// Whether a user consented to it at the prompt, and may be asked for further access.
     let isConsent: Bool
     /// The folder, or the file's folder.
     let root: Int32

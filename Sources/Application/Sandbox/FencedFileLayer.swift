@@ -13,7 +13,7 @@ public struct FencedFileLayer: PathLayer {
 
     public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
         let place = try fence.place(path, access == .read ? .read : .readWrite, .open)
-        // Before the file is made.
+        // Checked before the file is created.
         if access.flags & O_CREAT != 0 { try fence.checkFolderNotClosed(of: place, path) }
         // Non-blocking: a pipe's other end may never be opened.
         let descriptor = try fence.open(
@@ -66,9 +66,9 @@ public struct FencedFileLayer: PathLayer {
 
     public func removeDirectory(_ path: String) throws(FileError) { try unlink(path, flags: AT_REMOVEDIR) }
 
-    /// Removes a file, or a folder with all beneath it. One that holds a file of the host's own is left as it is.
+    /// Removes a file, or a folder with its contents. A folder that contains a file of the host's own is not changed.
     ///
-    /// - Throws: `FileError`. What came before the failure is removed then.
+    /// - Throws: `FileError`. Entries before the failure are removed then.
     package func removeAll(_ path: String) throws(FileError) {
         try fence.inFolder(of: fence.place(path, .readWrite, .remove), path, .remove) { _, _ in }
         try FolderRemover.removeAll(path, using: self)
@@ -110,18 +110,18 @@ public struct FencedFileLayer: PathLayer {
         return FileStatus(raw)
     }
 
-    /// The status of a path, or of what a link leads to beneath its grant, and when it was made.
+    /// The status and creation time of a path, or of a link's target beneath its grant.
     ///
     /// - Parameters:
     ///   - path: the path.
-    ///   - followsLinks: whether a link stands for its target; one that leads out is refused.
-    /// - Returns: the status, and nanoseconds since 1970, nil where the file system does not keep that.
+    ///   - followsLinks: whether links are followed; a link out of the grant is refused.
+    /// - Returns: the status, and nanoseconds since 1970; nil if the file system does not store the creation time.
     /// - Throws: `FileError`, also when nothing is there.
     package func status(
         _ path: String, followsLinks: Bool
     ) throws(FileError) -> (status: FileStatus, created: Int64?) {
         let place = try fence.place(path, .read, .status)
-        // Where there is no O_PATH, a pipe must not block.
+        // Without O_PATH, opening a pipe must not block.
         let flags =
             (cubby_open_path == O_RDONLY ? O_NONBLOCK : cubby_open_path) | (followsLinks ? 0 : O_NOFOLLOW)
         let descriptor = try fence.open(place, path, flags: flags, .status)

@@ -2,16 +2,16 @@ import CPlatform
 package import Files
 import Glibc
 
-/// What is beneath a folder, one entry at a time: a folder's entries, then those of its folders, in the file system's order.
+/// The entries beneath a folder, one at a time: a folder's own, then its subfolders', in the file system's order.
 ///
-/// One folder is open at a time, by way of the fence, and no folder is held as a whole; folders that wait are held by their
+/// One folder is open at a time, through the fence, and no folder's list is in memory; pending folders are stored as
 /// paths.
 package final class FencedWalk {
-    /// What is walked.
+    /// The options of a walk.
     package struct Options: Sendable {
-        /// Whether names that begin with a dot are given.
+        /// Whether names that begin with a dot are included.
         package var hidden = true
-        /// Whether links stand for what they lead to.
+        /// Whether links are replaced by their targets.
         package var followsLinks = false
         /// The number of levels; 1 for the folder's own entries.
         package var depth = Int.max
@@ -19,15 +19,15 @@ package final class FencedWalk {
         package init() {}
     }
 
-    /// Something beneath the folder.
+    /// An entry beneath the folder.
     package struct Entry: Sendable {
         package var path: String
         package var status: FileStatus
-        /// Why it cannot be entered or followed.
+        /// The reason why it cannot be entered or followed.
         package var problem: FileError?
     }
 
-    /// A folder on the way from the first one.
+    /// A folder on the path from the first one.
     private final class Folder {
         let path: String
         let level: Int
@@ -52,7 +52,7 @@ package final class FencedWalk {
     package init(_ path: String, _ options: Options = Options(), fence: PathFence) throws(FileError) {
         self.fence = fence
         self.options = options
-        // A link that is named is followed.
+        // A link named by the caller is followed.
         let (status, _) = try fence.layer.status(path, followsLinks: true)
         current = try open(Folder(path, status, in: nil), followsLinks: true)
     }
@@ -92,7 +92,7 @@ package final class FencedWalk {
         return (folder, entries)
     }
 
-    /// An entry of a folder; nil for one that is left out.
+    /// An entry of a folder; nil for an omitted one.
     private func entry(_ bytes: [UInt8], in folder: Folder, _ descriptor: Int32) throws(FileError) -> Entry? {
         if !options.hidden, bytes.first == UInt8(ascii: ".") {
             skipped &+= 1

@@ -3,10 +3,10 @@ import Files
 import Glibc
 
 extension Landlock {
-    /// Keeps the calling thread, and the programs that it starts, from changing anything in a folder.
+    /// Prevents the calling thread, and the programs that it starts, from changing anything in a folder.
     ///
-    /// Landlock only permits, and always whole trees: everything beside the way to the folder may be changed. So
-    /// entries of the folders on the way cannot be created, removed or renamed either.
+    /// Landlock can only permit, and only whole trees: everything beside the path to the folder may be changed. So
+    /// entries of the folders on that path cannot be created, removed or renamed either.
     ///
     /// - Parameter closed: the folder.
     /// - Throws: `LandlockError`; nothing is restricted then.
@@ -23,7 +23,7 @@ extension Landlock {
             }
             var above = root
             for part in closed.path.dropFirst(root.count).split(separator: "/").map(String.init) {
-                // What cannot be listed or opened stays closed.
+                // Entries that cannot be listed or opened stay closed.
                 guard let names = try? PosixFileLayer().list(above) else { break }
                 for name in names where name != part { allowChanges(PathText.join(above, name), in: ruleset, abi) }
                 above = PathText.join(above, part)
@@ -38,7 +38,7 @@ extension Landlock {
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         var raw = stat()
-        // A link's target has a rule of its own.
+        // A link's target has its own rule.
         guard fstat(descriptor, &raw) == 0, raw.st_mode & S_IFMT != S_IFLNK else { return }
         let isFolder: Int32 = raw.st_mode & S_IFMT == S_IFDIR ? 1 : 0
         _ = cubby_landlock_allow(ruleset, abi, descriptor, isFolder, Int32(CUBBY_LANDLOCK_CHANGE))

@@ -1,4 +1,4 @@
-/// The access that Landlock leaves to a process. A folder includes its contents.
+/// The access that Landlock permits to a process. A folder includes its contents.
 package struct LandlockRules: Sendable, Hashable {
     package var readWrite: [String]
     package var readOnly: [String]

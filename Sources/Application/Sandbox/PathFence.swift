@@ -63,7 +63,7 @@ public final class PathFence: Sendable {
         state.withLock { $0.grants.append(grant) }
     }
 
-    /// Grants what a person agreed to. Where it is for reading, writing is a question of its own.
+    /// Grants access to which the user consented. After consent to reading, writing requires another one.
     package func grantConsent(_ path: String, _ access: FenceAccess) throws(FileError) {
         let grant = try FenceGrant(path, access, base: base, isConsent: true)
         state.withLock { $0.grants.append(grant) }
@@ -197,7 +197,7 @@ public final class PathFence: Sendable {
         return try body(descriptor, name)
     }
 
-    /// Refuses a name in an open folder that is a closed file, or a folder of one, by whatever path it was reached.
+    /// Refuses a name in an open folder that is a closed file, or a folder of one, regardless of the path to it.
     private func checkNotClosed(
         _ name: String, in folder: Int32, _ path: String, _ operation: FileError.Operation
     ) throws(FileError) {
@@ -215,7 +215,7 @@ public final class PathFence: Sendable {
             guard fstat(folder, &own) == 0 else { throw FileError(operation, path, code: errno) }
             for closedPath in closed {
                 var ancestor = closedPath
-                // A folder that is moved there could hold the closed file.
+                // A folder that is moved there could contain the closed file.
                 while ancestor == closedPath || (operation == .rename && ancestor != "/") {
                     if PathText.name(of: ancestor) == name, Self.names(PathText.parent(of: ancestor), own) {
                         throw FileError(operation, path, code: EACCES, reason: Self.hostsOwn)
@@ -237,7 +237,7 @@ public final class PathFence: Sendable {
         }
     }
 
-    /// Refuses a path directly in a closed folder, by whatever links the folder was reached.
+    /// Refuses a path directly in a closed folder, regardless of the links on the path to the folder.
     func checkFolderNotClosed(of place: Place, _ path: String) throws(FileError) {
         let folders = state.withLock { $0.closedFolders }
         guard !folders.isEmpty, !place.rest.isEmpty else { return }

@@ -2,8 +2,8 @@ import CPlatform
 package import Files
 import Glibc
 
-/// A program's open file: its bytes are checked and started by the same descriptor, so that nobody exchanges the file
-/// in between.
+/// A program's open file: its bytes are checked and started by the same descriptor, so that the file cannot be
+/// exchanged in between.
 package final class ProgramFile {
     /// The file's identity and the times of its changes; equal stamps are equal bytes.
     package struct Stamp: Sendable, Hashable {
@@ -27,7 +27,7 @@ package final class ProgramFile {
     /// - Parameters:
     ///   - path: without links; a link is refused.
     ///   - known: the digests of files that were read before.
-    /// - Throws: `FileError` when it is no regular file, cannot be read, or changes meanwhile.
+    /// - Throws: `FileError` if it is not a regular file, cannot be read, or changes meanwhile.
     package init(_ path: String, known: [Stamp: String] = [:]) throws(FileError) {
         let opened = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard opened >= 0 else { throw FileError(.open, path, code: errno) }
@@ -59,7 +59,7 @@ package final class ProgramFile {
 
     deinit { close(descriptor) }
 
-    /// Whether the stamp tells of later changes: times of one clock tick are equal.
+    /// Whether the stamp detects later changes: times within one clock tick are equal.
     package var isSettled: Bool {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

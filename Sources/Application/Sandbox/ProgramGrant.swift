@@ -1,7 +1,7 @@
 public import Files
 import Glibc
 
-/// A program that scripts may start by its name, as it was when it was granted.
+/// A program that scripts may start by its name, in its state at the time of the grant.
 public struct ProgramGrant: Sendable, Hashable {
     /// The name by which scripts start it.
     public var name: String
@@ -17,7 +17,7 @@ public struct ProgramGrant: Sendable, Hashable {
     /// Finds a program in `PATH`, or by a path with a slash, and reads its file.
     ///
     /// - Parameter program: its name or its path; scripts know it by the last component.
-    /// - Throws: `FileError` when there is none, it cannot be read, or others than the user can write it.
+    /// - Throws: `FileError` if it does not exist, cannot be read, or can be written by other users.
     public init(_ program: String) throws(FileError) {
         guard let found = Self.find(program) else {
             throw FileError(.open, program, code: ENOENT, reason: "there is no such program in PATH")

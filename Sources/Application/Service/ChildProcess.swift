@@ -2,9 +2,9 @@ import CPlatform
 package import Files
 import Glibc
 
-/// A child process, with every signal at its default: it would inherit a blocked mask.
+/// A child process. All signals have their default action: a child would otherwise inherit the blocked mask.
 package final class ChildProcess {
-    /// The way it ended.
+    /// How a process ended.
     package enum End: Sendable, Hashable {
         case exited(Int32)
         case signaled(Int32)
@@ -16,8 +16,8 @@ package final class ChildProcess {
     ///
     /// - Parameters:
     ///   - words: its path, or a name in PATH, and its arguments.
-    ///   - program: the file that is started; found by the first word if not given.
-    ///   - folder: a folder that it cannot change, where the kernel has Landlock.
+    ///   - program: the file to start; found by the first word if not given.
+    ///   - folder: a folder that it cannot change, if the kernel supports Landlock.
     ///   - input: its standard input; this process's own if not given.
     ///   - output: its standard output; this process's own if not given.
     /// - Throws: `FileError` when it cannot be started.
@@ -44,12 +44,12 @@ package final class ChildProcess {
         case failed(Int32, reason: String? = nil)
     }
 
-    /// Starts it on a thread of its own: restrictions are a thread's, and its children's.
+    /// Starts it on a separate thread: restrictions apply to a thread and its children.
     private static func restricted(_ folder: ClosedFolder, _ start: @escaping @Sendable () -> Outcome) -> Outcome {
         guard Landlock.abi != nil else { return start() }
         let caller = UInt(bitPattern: Int(pthread_self()))
         let thread = WorkerThread { () -> Outcome in
-            // This thread's restrictions would stay.
+            // On the calling thread the restrictions would persist.
             guard UInt(bitPattern: Int(pthread_self())) != caller else {
                 return .failed(EAGAIN)
             }
@@ -69,7 +69,7 @@ package final class ChildProcess {
         defer { posix_spawn_file_actions_destroy(&actions) }
         if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
         if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
-        // An interpreter opens the script by this name.
+        // An interpreter opens the script by this descriptor's name.
         if let program, staysOpen { posix_spawn_file_actions_adddup2(&actions, program, program) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

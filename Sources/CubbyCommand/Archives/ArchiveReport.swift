@@ -1,9 +1,9 @@
 import KeyedArchive
 import PropertyList
 
-/// What `cubby inspect --json-lines` says of a file.
+/// The output of `cubby inspect --json-lines` for a file.
 struct ArchiveReport {
-    /// The places of a text that is looked for.
+    /// The places at which a searched text was found.
     struct Found {
         private var text = JSONText(.compact)
         private let maximumBytes: Int
@@ -32,19 +32,19 @@ struct ArchiveReport {
     private var classes: [String: Int] = [:]
     private var top: [UInt8]?
     var found: Found?
-    /// What cannot be read, the first of several.
+    /// The first error of reading.
     var error: String?
 
     init(file: String, digest: String? = nil, error: String? = nil) {
         (self.file, self.digest, self.error) = (file, digest, error)
     }
 
-    /// A file's line is kept until it is whole, so that an error leaves no half of one.
+    /// A file's line is buffered until it is complete, so that an error leaves no partial line.
     private static func maximumBytes(of tree: ArchiveTree) -> Int {
         (4 << 20) + 16 * tree.propertyList.storage.bytes.count
     }
 
-    /// Adds what a tree holds.
+    /// Adds a tree's contents.
     mutating func describe(_ tree: ArchiveTree) throws {
         classes = tree.classCounts
         var writer = TreeJSON(
@@ -56,7 +56,7 @@ struct ArchiveReport {
         if error == nil { error = writer.damage?.description }
     }
 
-    /// The JSON object, a line.
+    /// The JSON object as one line.
     func line() -> [UInt8] {
         var text = JSONText(.compact)
         text.append("{")

@@ -7,7 +7,7 @@ import PropertyList
 import Scripting
 import Wording
 
-/// Many archives and property lists, one after the other: a line of JSON for each, or a line for each place of a text.
+/// Inspects many archives and property lists in order: a line of JSON for each, or a line for each place of a text.
 struct ArchiveSurvey {
     private let output: TextOutput
     private var search: TreeSearch?
@@ -23,8 +23,8 @@ struct ArchiveSurvey {
     private var status = ExitStatus.done
 
     /// - Parameters:
-    ///   - output: where the lines go.
-    ///   - search: what is looked for; nil to give all files.
+    ///   - output: receives the lines.
+    ///   - search: the search; nil to output all files.
     ///   - writesJSON: whether lines are JSON.
     ///   - leafText: the format of values in other lines.
     init(_ output: TextOutput, search: TreeSearch?, writesJSON: Bool, leafText: LeafText) {
@@ -86,7 +86,7 @@ struct ArchiveSurvey {
         self.report(report, as: .badData)
     }
 
-    /// The bytes of a file; nil for one in a folder that does not begin like a property list.
+    /// The bytes of a file; nil for a file in a folder without the start of a property list.
     private func contents(of entry: FileTree.Entry) throws(FileError) -> [UInt8]? {
         if entry.isNamed { return try ArchiveFiles.contents(of: entry.path) }
         let file = try layer.open(entry.path, .read)

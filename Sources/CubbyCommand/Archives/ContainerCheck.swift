@@ -13,7 +13,7 @@ struct ContainerCheck {
 
     /// - Parameters:
     ///   - path: the container's folder.
-    ///   - repair: nil to ask about a repair at a terminal.
+    ///   - repair: the option's value, empty for a container; nil to ask at a terminal.
     init(_ path: String, repair: String?) {
         container = Container(path: path)
         self.repair = repair

@@ -2,10 +2,10 @@ import Application
 import Files
 import Glibc
 
-/// The files of a command line, in its order: those that are named, and those in the folders that are, in byte order of
-/// names. Links in folders are not followed; what is neither file nor folder is left out.
+/// The files of a command line, in its order: the named ones, and those in named folders, in byte order of names. Links
+/// in folders are not followed; other kinds of objects in folders are omitted.
 struct FileTree: Sequence, IteratorProtocol {
-    /// A file, or why a folder's contents cannot be given.
+    /// A file, or the reason why a folder cannot be listed.
     struct Entry {
         let path: String
         /// Whether it is named on the command line.
@@ -14,7 +14,7 @@ struct FileTree: Sequence, IteratorProtocol {
     }
 
     private let layer = PosixFileLayer()
-    /// The last one is next.
+    /// In reverse order: the last one is next.
     private var pending: [Entry]
 
     init(_ paths: [String]) { pending = paths.reversed().map { Entry(path: $0, isNamed: true) } }
@@ -38,7 +38,7 @@ struct FileTree: Sequence, IteratorProtocol {
 
     private func kind(of entry: Entry) throws(FileError) -> FileStatus.Kind? {
         guard entry.isNamed else { return try layer.status(entry.path)?.kind }
-        // A named link is followed, to a folder too.
+        // A named link is followed, also to a folder.
         return entry.path != "-" && !entry.path.isEmpty && layer.exists(PathText.join(entry.path, "."))
             ? .directory : .regular
     }

@@ -106,7 +106,7 @@ struct InspectCommand: ParsableCommand {
 
     private func leafText(_ output: TextOutput) -> LeafText {
         if full { return LeafText(limit: nil) }
-        // A value has the terminal's width minus the lines before it.
+        // A value gets the terminal's width minus the lines before it.
         return LeafText(limit: output.columns.map { max($0 - 30, 40) } ?? 120)
     }
 

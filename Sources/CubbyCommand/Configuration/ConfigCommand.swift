@@ -2,7 +2,7 @@ import Application
 import ArgumentParser
 import Files
 
-/// `cubby config`: settings and grants that a container's runs need no options for.
+/// `cubby config`: settings and grants that apply to a container's runs without options.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Show and change a container's settings and grants.",
@@ -17,7 +17,7 @@ struct ConfigCommand: ParsableCommand {
         defaultSubcommand: ConfigShowCommand.self)
 }
 
-/// `cubby config`: the tables.
+/// `cubby config`: shows the tables.
 struct ConfigShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show settings and grants.")
 
@@ -40,7 +40,7 @@ struct ConfigShowCommand: ParsableCommand {
     }
 }
 
-/// `cubby config approve`: takes what was changed in the file as it is.
+/// `cubby config approve`: approves the file's current contents.
 struct ConfigApproveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approve", abstract: "Approve a configuration that was changed, after a look at cubby config.")

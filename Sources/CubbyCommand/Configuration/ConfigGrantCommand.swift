@@ -3,7 +3,7 @@ import ArgumentParser
 import Files
 import Wording
 
-/// What `grant` and `revoke` are given: a kind, and a path or a program.
+/// The arguments of `grant` and `revoke`: a kind, and a path or a program.
 enum GrantArgument {
     static let kinds = Grant.Kind.allCases.map(\.rawValue)
 
@@ -47,7 +47,7 @@ struct ConfigGrantCommand: ParsableCommand {
         return try Grant(kind, of: subject)
     }
 
-    /// Whether a program starts others that its arguments name.
+    /// Whether a program starts other programs named by its arguments.
     private static func isInterpreter(_ grant: Grant) -> Bool {
         let names = [
             "sh", "bash", "dash", "zsh", "ksh", "fish", "busybox", "env", "python", "perl", "ruby", "node", "lua",

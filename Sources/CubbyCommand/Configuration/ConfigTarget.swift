@@ -11,7 +11,7 @@ struct ConfigTarget: ParsableArguments {
         try ContainerArgument.locate(container, orSay: "is a new container for each run: give the run its options")
     }
 
-    /// The file of the container's configuration; the container is created when it does not exist.
+    /// The file of the container's configuration; a missing container is created.
     ///
     /// - Throws: the exit status.
     func file() throws -> ConfigurationFile {

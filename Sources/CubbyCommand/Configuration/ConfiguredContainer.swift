@@ -11,9 +11,9 @@ struct ConfiguredContainer {
     private(set) var configuration: Configuration?
     private var grants: [Grant] = []
 
-    /// Reads the configuration, whatever was approved.
+    /// Reads the configuration, approved or not.
     ///
-    /// - Throws: the exit status, when it cannot be read or others could have written it.
+    /// - Throws: the exit status, if it cannot be read or other users could have written it.
     init(reading container: Container) throws {
         self.container = container
         guard !container.isTemporary, let folder = ConfigurationFolder.locate() else {
@@ -35,7 +35,7 @@ struct ConfiguredContainer {
     ///
     /// - Parameters:
     ///   - container: the container.
-    ///   - asks: whether a person at a terminal approves what was changed; otherwise it is refused.
+    ///   - asks: whether a user at a terminal may approve changes; otherwise they are refused.
     /// - Throws: the exit status.
     init(_ container: Container, asks: Bool) throws {
         try self.init(reading: container)
@@ -63,14 +63,14 @@ struct ConfiguredContainer {
         }
     }
 
-    /// The approved paths that are there.
+    /// The approved paths that exist.
     func paths(_ kind: Grant.Kind) -> [String] { grants.filter { $0.kind == kind }.map(\.path) }
 
     var settings: [String: String] { configuration?.settings ?? [:] }
 
     var programs: [ProgramGrant] { configuration?.grants.compactMap(\.program) ?? [] }
 
-    /// Keeps the approval of a changed program; nil without a configuration.
+    /// Stores the approval of a changed program; nil without a configuration.
     var approve: (@Sendable (ProgramGrant) throws -> Void)? {
         guard let folder = ConfigurationFolder.locate(), file != nil else { return nil }
         let container = container
@@ -79,7 +79,7 @@ struct ConfiguredContainer {
         }
     }
 
-    /// Asks until there is an answer; the end of input is no.
+    /// Repeats the question until it is answered; the end of input means no.
     private static func askApproval(_ message: String) -> Bool {
         CommandFailure.say(VisibleText.line(message))
         while true {

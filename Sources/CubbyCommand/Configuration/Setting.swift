@@ -28,7 +28,7 @@ enum Setting: String, CaseIterable {
         }
     }
 
-    /// The value without a setting; nil for no limit.
+    /// The default value; nil for no limit.
     var standard: String? {
         switch self {
         case .timeLimit, .memoryLimit: nil

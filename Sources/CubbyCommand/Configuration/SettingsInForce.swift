@@ -4,8 +4,8 @@ import Items
 import Logging
 import PropertyList
 
-/// The settings of a run: the command line's, else the configuration's, else the defaults. A preference of the container
-/// may lower a limit that the command line does not give; scripts can write it, so it raises none.
+/// The settings of a run: the command line's, else the configuration's, else the defaults. A container's preference may
+/// lower a limit that the command line does not set; scripts can write it, so it never raises one.
 struct SettingsInForce {
     enum Origin: String {
         case commandLine = "command line"
@@ -21,16 +21,16 @@ struct SettingsInForce {
         var origin: Origin
     }
 
-    /// In the order of the settings. A dictionary of them would have the runtime look for its key's conformance: 3 ms.
+    /// In the order of the settings. In a dictionary, the runtime's lookup of the key's conformance would take 3 ms.
     private(set) var values: [Value] = []
-    /// Preferences without effect, and why.
+    /// Preferences without effect, with the reason.
     private(set) var notes: [String] = []
 
     /// - Parameters:
     ///   - options: the command line's.
     ///   - configured: the configuration's values by the settings' names.
     ///   - container: the container; it need not exist.
-    /// - Throws: the exit status, for a configured value that is none.
+    /// - Throws: the exit status, for an invalid configured value.
     init(_ options: HostOptions, _ configured: [String: String], in container: Container) throws {
         let preferences = Self.preferences(of: container)
         for setting in Setting.allCases {
@@ -92,10 +92,10 @@ struct SettingsInForce {
         return Defaults(folder: container.preferences, using: layer).dictionary
     }
 
-    /// Whole numbers without a point.
+    /// A number's text; a whole number has no decimal point.
     private static func text(_ number: Double) -> String { Int64(exactly: number).map { String($0) } ?? "\(number)" }
 
-    /// For one line: `time-limit 60 s (config), …`.
+    /// The values as one line: `time-limit 60 s (config), …`.
     var summary: String {
         values.map { "\($0.setting.rawValue) \($0.shown) (\($0.origin.rawValue))" }.joined(separator: ", ")
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `cubby shared`: what the owner of a database does for collections of several hosts, and what is there.
+/// `cubby shared`: administration and status of collections shared by several hosts, for a database's owner.
 struct SharedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shared", abstract: "Make and look after collections of several hosts, kept by PostgreSQL.",

@@ -6,7 +6,7 @@ import Scripting
 import SharedItems
 import Wording
 
-/// `cubby shared conflicts URL`: what a host did while the server was away and others were ahead of.
+/// `cubby shared conflicts URL`: a host's offline commits that conflict with earlier ones of other hosts.
 struct SharedConflictsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts",

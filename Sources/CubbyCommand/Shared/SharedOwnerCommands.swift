@@ -4,7 +4,7 @@ import Files
 import Items
 import SharedItems
 
-/// `cubby shared init URL`: tables, functions and the collection.
+/// `cubby shared init URL`: creates tables, functions and the collection.
 struct SharedInitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Make the tables and a collection, as the database's owner.")
@@ -24,7 +24,7 @@ struct SharedInitCommand: ParsableCommand {
     }
 }
 
-/// `cubby shared migrate URL`: an older program's tables and functions, brought to this one's.
+/// `cubby shared migrate URL`: upgrades an older program's tables and functions to this one's.
 struct SharedMigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate", abstract: "Bring tables and functions of an older program up to date, as their owner.")
@@ -40,7 +40,7 @@ struct SharedMigrateCommand: ParsableCommand {
     }
 }
 
-/// `cubby shared grant ROLE URL`: a role may be a host.
+/// `cubby shared grant ROLE URL`: permits a role to be a host.
 struct SharedGrantCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "grant", abstract: "Let a role of the database use its collections, as their owner.")
@@ -59,7 +59,7 @@ struct SharedGrantCommand: ParsableCommand {
     }
 }
 
-/// `cubby shared status URL`: the server, the collection, its hosts.
+/// `cubby shared status URL`: shows the server, the collection and its hosts.
 struct SharedStatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -77,7 +77,7 @@ struct SharedStatusCommand: ParsableCommand {
     }
 }
 
-/// The address on the command line, and the ways out when something is wrong with it or behind it.
+/// Reads the address on the command line, and reports errors of it and of the collection.
 enum SharedArgument {
     static func address(_ url: String) throws -> SharedAddress {
         do throws(SharedAddressError) { return try SharedAddress(url) } catch {

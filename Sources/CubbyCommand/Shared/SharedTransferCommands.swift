@@ -8,7 +8,7 @@ import Scripting
 import SharedItems
 import Wording
 
-/// `cubby shared push URL`: a container's items and pictures into an empty shared collection.
+/// `cubby shared push URL`: copies a container's items and pictures into an empty shared collection.
 struct SharedPushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
@@ -23,7 +23,7 @@ struct SharedPushCommand: ParsableCommand {
     }
 }
 
-/// `cubby shared pull URL`: a shared collection's items and pictures into an empty container.
+/// `cubby shared pull URL`: copies a shared collection's items and pictures into an empty container.
 struct SharedPullCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pull",
@@ -40,7 +40,7 @@ struct SharedPullCommand: ParsableCommand {
     }
 }
 
-/// The two ends of a copy.
+/// The source and the target of a copy.
 struct TransferOptions: ParsableArguments {
     @Option(help: .container, completion: .container)
     var container: String?
@@ -48,7 +48,7 @@ struct TransferOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
     var url: String
 
-    /// Opens both ends, copies, and says how much.
+    /// Opens both, copies, and reports the amount.
     func run(_ copy: (ItemStore, ItemStore, (Int) -> Void) throws(StoreError) -> ItemTransfer.Summary) throws {
         SignalMask.restore()
         let address = try SharedArgument.address(url)
@@ -75,7 +75,7 @@ struct TransferOptions: ParsableArguments {
 }
 
 extension OpenedContainer {
-    /// The pictures' files, for one store.
+    /// The files of the pictures, for one store.
     var pictures: ItemAttachments {
         ImageStore(
             directory: container.documents, caches: container.caches, outgoing: container.outgoingImages, using: files,

@@ -3,8 +3,8 @@ import Glibc
 
 /// The file system beneath one folder: symbolic links are not followed, and only regular files are opened.
 ///
-/// It is for a program's own work in a folder that scripts and other programs may write to. The folder is opened once,
-/// by a path that may contain links; every path of a call begins with that path.
+/// For a program's own work in a folder that scripts and other programs may write to. The folder is opened once, by a
+/// path that may contain links; every path of a call begins with that path.
 package struct BeneathFileLayer: PathLayer {
     /// Whether every change is refused.
     package var isReadOnly = false

@@ -7,12 +7,12 @@ package enum FolderRemover {
 
     /// The same, up to the first failure.
     ///
-    /// - Throws: `FileError`. What came before it is removed then.
+    /// - Throws: `FileError`. Entries before the failure are removed then.
     package static func removeAll(_ path: String, using layer: any FileLayer) throws(FileError) {
         try visit(path, using: layer, stopsAtFailure: true)
     }
 
-    /// It uses a list instead of recursion, so that a deep tree needs no deep stack.
+    /// Uses a list instead of recursion, so that a deep tree needs no deep stack.
     private static func visit(
         _ path: String, using layer: any FileLayer, stopsAtFailure: Bool
     ) throws(FileError) {

@@ -1,5 +1,5 @@
-/// The 64-bit hash XXH64 (Yann Collet's published algorithm) of journal records and archive names. Its speed is close
-/// to the memory's, and its result does not depend on the machine.
+/// The 64-bit hash XXH64 (Yann Collet's published algorithm) of journal records and archive names. It is nearly as fast
+/// as memory, and independent of the machine.
 package enum Checksum {
     private static let p1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let p2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -19,7 +19,7 @@ package enum Checksum {
         (hash ^ round(0, lane)) &* p1 &+ p4
     }
 
-    /// The bytes of one round of all lanes.
+    /// The number of bytes in one round of all lanes.
     static let roundLength = 32
 
     /// The state of the four lanes.

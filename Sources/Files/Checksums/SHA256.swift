@@ -1,19 +1,19 @@
-/// The digest SHA-256 (FIPS 180-4): equal digests are equal bytes, also where somebody wishes otherwise.
+/// The SHA-256 digest (FIPS 180-4): equal digests mean equal bytes, even against an attacker.
 package struct SHA256 {
-    /// The bytes of a digest.
+    /// The number of bytes of a digest.
     package static let byteCount = 32
 
     private var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
     private var words = [UInt32](repeating: 0, count: 64)
-    /// The bytes of a block that is not yet whole.
+    /// The bytes of an incomplete block.
     private var pending: [UInt8] = []
     private var count: UInt64 = 0
 
     package init() {}
 
-    /// Adds bytes. Some 200 MB/s.
+    /// Adds bytes, at about 200 MB/s.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         count &+= UInt64(bytes.count)
         var start = 0
@@ -32,7 +32,7 @@ package struct SHA256 {
 
     /// The digest of all bytes.
     package consuming func finish() -> [UInt8] {
-        // A bit, zeros, and the count of bits in eight bytes.
+        // Padding: a 1 bit, zeros, and the number of bits in eight bytes.
         var end = pending + [0x80]
         end += [UInt8](repeating: 0, count: (120 - end.count % 64) % 64)
         end += withUnsafeBytes(of: (count << 3).bigEndian) { Array($0) }
@@ -57,7 +57,7 @@ package struct SHA256 {
         return String(digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 
-    /// The digest of such digits; nil for any other text.
+    /// The digest of hexadecimal digits; nil for any other text.
     package static func digest(ofText text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count == 2 * byteCount else { return nil }
@@ -68,7 +68,7 @@ package struct SHA256 {
             }
             digest.append(byte)
         }
-        // Numbers may have a sign, digits not.
+        // Numbers may have a sign, digits may not.
         return text == self.text(digest) ? digest : nil
     }
 

@@ -1,6 +1,6 @@
 /// Reads a folder's names.
 package enum DirectoryEntries {
-    /// The names in an open folder, without "." and "..", in byte order; those that are not UTF-8 are left out.
+    /// The names in an open folder, without "." and "..", in byte order; names that are not UTF-8 are omitted.
     ///
     /// Consumes and closes the descriptor.
     package static func names(descriptor: Int32, path: String) throws(FileError) -> [String] {

@@ -11,7 +11,7 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case read
         /// Writing.
         case write
-        /// Waiting for the disk.
+        /// Forcing to the disk.
         case sync
         /// Renaming.
         case rename
@@ -19,7 +19,7 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case move
         /// Copying.
         case copy
-        /// Giving a second name.
+        /// Creating a hard link.
         case link
         /// Changing the size.
         case truncate
@@ -27,9 +27,9 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case remove
         /// Listing a folder.
         case list
-        /// Asking for the status.
+        /// Reading the status.
         case status = "examine"
-        /// Making a folder.
+        /// Creating a folder.
         case makeDirectory = "make the folder"
         /// Mapping into memory.
         case map
@@ -39,7 +39,7 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case setPermissions = "set the permissions of"
     }
 
-    /// What failed.
+    /// The failed operation.
     public var operation: Operation
     /// The caller's path; for a rename, the target.
     public var path: String
@@ -63,7 +63,7 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         self.reason = reason ?? SystemErrorText.describe(code)
     }
 
-    /// The same error for another operation and path, those that the user knows.
+    /// The same error for another operation and path, those known to the user.
     func replacing(_ operation: Operation, _ path: String) -> FileError {
         var error = self
         error.operation = operation
@@ -71,7 +71,7 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         return error
     }
 
-    /// What happened, where, and the system's reason.
+    /// The failed operation, the path, and the system's reason.
     public var message: String {
         "cannot \(operation.rawValue) \(DisplayPath.abbreviate(path)): \(reason)"
     }

@@ -13,7 +13,7 @@ public protocol FileLayer: Sendable {
     func discard(_ file: OpenFile)
     /// Reads at most `buffer.count` bytes from the current position and returns how many; 0 at the end.
     func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
-    /// Reads at most `buffer.count` bytes from an offset on, without moving the position, and returns how many.
+    /// Reads at most `buffer.count` bytes at an offset, without moving the position, and returns how many.
     func read(_ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
     /// Writes all bytes, however many calls that takes. On an error some of them may have been written.
     func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError)
@@ -47,7 +47,7 @@ public protocol FileLayer: Sendable {
     func status(_ path: String) throws(FileError) -> FileStatus?
     /// The target of a symbolic link as stored: absolute, or relative to its folder.
     func linkTarget(_ path: String) throws(FileError) -> String
-    /// The names in a folder, without "." and "..", in byte order. A name that is not UTF-8 is left out.
+    /// The names in a folder, without "." and "..", in byte order. Names that are not UTF-8 are omitted.
     func list(_ path: String) throws(FileError) -> [String]
     /// Makes one folder; its parent must exist. `permissions` less the umask.
     func makeDirectory(_ path: String, permissions: UInt32) throws(FileError)
@@ -128,7 +128,7 @@ extension FileLayer {
         }
     }
 
-    /// Whether anything is at a path, a broken symbolic link included.
+    /// Whether an object exists at a path, including a broken symbolic link.
     ///
     /// - Parameter path: the path.
     /// - Returns: whether something exists; false when the path cannot be examined.

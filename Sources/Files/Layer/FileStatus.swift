@@ -2,7 +2,7 @@ package import Glibc
 
 /// The metadata of a file.
 public struct FileStatus: Sendable, Hashable {
-    /// What there is at a path.
+    /// The kind of object at a path.
     public enum Kind: Sendable, Hashable {
         /// A file.
         case regular
@@ -12,11 +12,11 @@ public struct FileStatus: Sendable, Hashable {
         case symbolicLink
         /// A socket.
         case socket
-        /// A pipe, a device, a socket.
+        /// A pipe or a device.
         case other
     }
 
-    /// What there is.
+    /// The kind.
     public var kind: Kind
     /// The size in bytes.
     public var size: Int
@@ -24,7 +24,7 @@ public struct FileStatus: Sendable, Hashable {
     public var permissions: UInt32
     /// The time of the last change of the contents, in nanoseconds since 1970.
     public var modified: Int64
-    /// The numbers of the owner and of the group.
+    /// The number of the owning user.
     public var owner: UInt32
     /// The number of the owning group.
     public var group: UInt32
@@ -54,13 +54,13 @@ public struct FileStatus: Sendable, Hashable {
     /// Whether the owner is neither the process's user nor root.
     package var isOwnedByOthers: Bool { isOwnedByOthers(than: geteuid()) }
 
-    /// Whether the permissions let others than the user and root change it.
+    /// Whether the permissions let users other than the process's and root change it.
     ///
     /// A group with the user's own number is a private group, as on systems with a umask of 002, and counts as the
     /// user.
     package var isWritableByOthers: Bool { isOpen(0o022, toOthersThan: geteuid()) }
 
-    /// Whether the permissions let others than the user and root enter the folder.
+    /// Whether the permissions let users other than the process's and root enter the folder.
     package var isEnterableByOthers: Bool { isOpen(0o011, toOthersThan: geteuid()) }
 
     func isOwnedByOthers(than user: UInt32) -> Bool { owner != user && owner != 0 }

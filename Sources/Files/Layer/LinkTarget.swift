@@ -9,7 +9,7 @@ package enum LinkTarget {
     ///   - name: the link's name in it.
     ///   - path: the path for errors.
     /// - Returns: the link's text.
-    /// - Throws: `FileError` when it is no link, or its text is not UTF-8.
+    /// - Throws: `FileError` if it is not a link, or its text is not UTF-8.
     package static func read(_ folder: Int32, _ name: String, _ path: String) throws(FileError) -> String {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = buffer.withUnsafeMutableBytes { bytes in

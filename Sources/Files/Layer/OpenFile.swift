@@ -7,7 +7,7 @@ public struct OpenFile: Sendable, Hashable {
     /// The path for messages.
     public let path: String
 
-    /// Takes a descriptor, which its opener closes.
+    /// Wraps a descriptor, which the caller that opened it closes.
     public init(descriptor: Int32, path: String) {
         self.descriptor = descriptor
         self.path = path

@@ -1,5 +1,5 @@
 extension Array where Element == UInt8 {
-    /// `withUnsafeBytes` that keeps the type of the error, which the standard library's form for arrays loses.
+    /// `withUnsafeBytes` that preserves the type of the error, which the standard library's form for arrays loses.
     ///
     /// - Parameter body: reads the bytes, which are valid until it returns.
     /// - Returns: what `body` returns.

@@ -9,14 +9,14 @@ public final class FolderLock {
     /// The path of the lock's file.
     public let path: String
     package let holder: LockHolder
-    /// Whether the previous owner did not terminate in order, so that temporary files may be left. False for the first
+    /// Whether the previous owner did not terminate in order, so that temporary files may remain. False for the first
     /// owner, and after ``noteOrder()``.
     package private(set) var isDisordered: Bool
     private var descriptor: Int32
     private var holdsLock = false
 
-    /// A killed process keeps its files until its last thread has ended: the number of retries, ten milliseconds apart,
-    /// for the lock of such a process.
+    /// Number of retries, ten milliseconds apart, for the lock of a killed process: it keeps its files until its last
+    /// thread has ended.
     private static let exitRetries = 100
 
     /// Takes the lock, without waiting for a running owner.
@@ -53,7 +53,7 @@ public final class FolderLock {
         do throws(FileError) {
             // An orderly release truncates the file.
             isDisordered = try layer.status(file).size > 0
-            // In one write over the old line, so that a concurrent reader sees one or the other.
+            // In one write over the old line, so that a concurrent reader gets one or the other.
             let line = Array(holder.line.utf8)
             try line.withUnsafeBytesThrowing { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
             try layer.truncate(file, to: line.count)

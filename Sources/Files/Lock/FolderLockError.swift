@@ -5,7 +5,7 @@ public enum FolderLockError: Error, Sendable, Hashable, CustomStringConvertible 
     /// The lock file could not be opened, locked or written.
     case file(FileError)
 
-    /// What happened, and who holds the lock.
+    /// The reason, and the holder of the lock.
     public var message: String {
         switch self {
         case .inUse(let path, let holder):

@@ -6,7 +6,7 @@ public struct LockHolder: Sendable, Hashable {
     public var processIdentifier: Int32
     /// The process's name.
     public var processName: String
-    /// When it took the lock, in seconds since 1970.
+    /// The time of its lock, in seconds since 1970.
     public var since: Int64
 
     /// - Parameters:
@@ -39,8 +39,8 @@ public struct LockHolder: Sendable, Hashable {
         return bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The fields after the name in a line of `/proc/PID/stat` (proc(5)): the state is the first, the kernel's flags
-    /// are the seventh. The name is in parentheses and may contain some.
+    /// The fields after the name in a line of `/proc/PID/stat` (proc(5)): the first is the state, the seventh the
+    /// kernel's flags. The name is in parentheses and may contain parentheses.
     private static func fields(ofStat stat: String) -> [Substring] {
         guard let end = stat.lastIndex(of: ")") else { return [] }
         return stat[end...].dropFirst().split(separator: " ")

@@ -2,7 +2,7 @@ import Glibc
 
 /// The user's home folder.
 package enum HomeFolder {
-    /// `$HOME` when it is set and absolute, else the entry of the user database; nil when there is neither.
+    /// `$HOME` if it is set and absolute, else the entry of the user database; nil if neither exists.
     package static var path: String? {
         if let value = getenv("HOME") {
             let home = String(cString: value)

@@ -71,7 +71,7 @@ package final class AtomicFileWriter {
         try bytes.withUnsafeBytesThrowing { buffer throws(FileError) in try append(buffer) }
     }
 
-    /// Has the disk write what was appended so far, so that less is left for `commit`.
+    /// Starts writing the appended bytes to the disk, so that less remains for `commit`.
     package func beginSync() {
         if let file { layer.beginSync(file) }
     }
@@ -106,7 +106,7 @@ package final class AtomicFileWriter {
         try? layer.remove(temporary)
     }
 
-    /// Replaces the temporary file's path in an error, which means nothing to the user.
+    /// Replaces the temporary file's path in an error, which is meaningless to the user.
     private static func naming(_ path: String, _ error: FileError) -> FileError {
         error.replacing(error.operation == .rename ? .rename : .write, path)
     }

@@ -12,7 +12,7 @@ package enum FileTarget {
     /// The kernel's own limit.
     private static let maximumLinks = 40
 
-    /// Writes all of a file.
+    /// Writes a whole file.
     ///
     /// - Parameters:
     ///   - bytes: the new contents.
@@ -31,7 +31,7 @@ package enum FileTarget {
         }
     }
 
-    /// Writes all of a file in pieces.
+    /// Writes a whole file in pieces.
     ///
     /// - Parameters:
     ///   - path: the file.
@@ -62,8 +62,8 @@ package enum FileTarget {
         }
     }
 
-    /// Writes a file in pieces, as ``write(_:to:using:durable:reachesStreams:)``. An error of the body leaves a regular file
-    /// unchanged.
+    /// Writes a file in pieces like ``write(_:to:using:durable:reachesStreams:)``. An error of the body leaves a
+    /// regular file unchanged.
     ///
     /// - Parameters:
     ///   - path: the file.
@@ -78,7 +78,7 @@ package enum FileTarget {
         switch try place(of: path, layer, false) {
         case .file(let place):
             let writer = try AtomicFileWriter(place, using: layer)
-            // Released without a commit, the writer gives the new version up.
+            // A writer that is released without a commit abandons the new version.
             let result = try body { bytes in
                 try writer.append(bytes)
                 writer.beginSync()

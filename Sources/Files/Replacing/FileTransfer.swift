@@ -1,4 +1,4 @@
-/// Copies and moves files. Readers of the target see its former contents or all of the new ones.
+/// Copies and moves files. Readers of the target see its former contents or the complete new ones.
 package enum FileTransfer {
     /// Copies a regular file with its permissions.
     ///
@@ -22,10 +22,10 @@ package enum FileTransfer {
     /// Between file systems a regular file is copied and then removed.
     ///
     /// - Parameters:
-    ///   - source: what is moved.
+    ///   - source: the file, folder or link to move.
     ///   - target: its new path; a file there is replaced.
     ///   - layer: the file system.
-    /// - Throws: `FileError`. The source is in its place then, but for an error in forcing a folder to the disk.
+    /// - Throws: `FileError`. The source is unmoved then, except after an error in forcing a folder to the disk.
     package static func move(_ source: String, to target: String, using layer: any FileLayer) throws(FileError) {
         guard let status = try layer.status(source) else {
             throw FileError(.move, source, code: FileLayerCode.absent)

@@ -1,17 +1,17 @@
-/// Copies a folder and all beneath it.
+/// Copies a folder and its contents.
 ///
-/// The copy has a temporary name beside its target until all of it is there, so that an interrupted one leaves no folder that
-/// looks whole.
+/// The copy has a temporary name beside its target until it is complete, so that an interrupted copy leaves no folder
+/// that looks complete.
 package enum FolderCopier {
     /// Copies a folder.
     ///
-    /// Files and folders keep their permissions; a link becomes a copy of the file that it leads to.
+    /// Files and folders keep their permissions; a link becomes a copy of its target file.
     ///
     /// - Parameters:
     ///   - source: the folder.
-    ///   - target: the new folder's path, where nothing may be.
+    ///   - target: the new folder's path, which must not exist.
     ///   - layer: the file system.
-    /// - Throws: `FileError`, for a link to a folder, a device, a pipe or a socket, too. There is no target then.
+    /// - Throws: `FileError`, also for a link to a folder, a device, a pipe or a socket. There is no target then.
     package static func copy(_ source: String, to target: String, using layer: any FileLayer) throws(FileError) {
         guard try layer.status(target) == nil else {
             throw FileError(
@@ -29,7 +29,7 @@ package enum FolderCopier {
         }
     }
 
-    /// It uses a list instead of recursion, so that a deep tree needs no deep stack.
+    /// Uses a list instead of recursion, so that a deep tree needs no deep stack.
     private static func copyContents(_ source: String, to target: String, using layer: any FileLayer) throws(FileError)
     {
         var pending = [(source: source, target: target)]

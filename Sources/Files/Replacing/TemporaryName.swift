@@ -18,7 +18,7 @@ package enum TemporaryName {
         own + String(counter.wrappingAdd(1, ordering: .relaxed).newValue) + suffix
     }
 
-    /// Whether a name has the form of a temporary file, of whichever process.
+    /// Whether a name has the form of a temporary file, of any process.
     ///
     /// - Parameter name: a file name without folder.
     /// - Returns: true for a name that `AtomicFile.removeLeftovers(in:using:)` removes.

@@ -1,6 +1,6 @@
 import CPlatform
 
-/// A thread that nobody waits for; the end of the process ends it. Signals are blocked as for ``WorkerThread``.
+/// A thread that is never joined; the end of the process ends it. Signals are blocked as for ``WorkerThread``.
 package enum DetachedThread {
     /// Starts the function on a new thread.
     ///

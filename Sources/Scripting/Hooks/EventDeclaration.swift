@@ -9,7 +9,7 @@ package struct EventDeclaration: Sendable, Equatable {
     package let owner: Owner
     package let name: String
     package let documentation: String
-    /// The fields of this event, beside those of all events.
+    /// The fields of this event, in addition to those of all events.
     package let payload: [LuaParameter]
     /// Whether a handler may call `event:veto(reason)`.
     package let allowsVeto: Bool

@@ -10,7 +10,7 @@ package struct HandlerStatistics: Sendable {
     package let isPaused: Bool
     package let calls: Int
     package let failures: Int
-    /// Seconds of all calls, and of the longest.
+    /// Total duration of all calls in seconds, and the longest.
     package let seconds: Double
     package let longest: Double
     package let lastError: String?

@@ -39,7 +39,7 @@ final class Hook {
     let event: String
     let order: Int
     var options: Options
-    /// Nil for the host's own hook, which scripts see and cannot remove.
+    /// Nil for the host's own hook, which scripts can list but not remove.
     var function: LuaFunction?
     var isPaused = false
     var isRunning = false

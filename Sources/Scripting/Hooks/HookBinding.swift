@@ -82,7 +82,7 @@ struct HookBinding {
     /// Whether a name is a script's own event: `user.` with a suffix.
     private static func isUserEvent(_ name: String) -> Bool { name.hasPrefix("user.") && name.utf8.count > 5 }
 
-    /// How a handler is called.
+    /// The options of a registration.
     struct Options: LuaOptions {
         var id: String?
         var group: String?
@@ -228,7 +228,7 @@ struct HookBinding {
         }
     }
 
-    /// What `app:off` removes: an id, a hook, or a group.
+    /// The registrations that `app:off` removes: an id, a hook, or a group.
     private enum Registrations: LuaRepresentable {
         case id(String), hook(Hook), group(String?)
 
@@ -253,7 +253,7 @@ struct HookBinding {
         }
     }
 
-    /// Which registrations `app:hooks` gives.
+    /// The filter of `app:hooks`.
     private struct Filter: LuaOptions {
         var event: String?
         var group: String?

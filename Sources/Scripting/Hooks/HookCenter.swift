@@ -22,7 +22,7 @@ final class HookCenter {
     var warn: (String) -> Void = { _ in }
     /// Called when a handler has ended, with or without an error: its changes are committed.
     var handlerEnded: () -> Void = {}
-    /// Called before, when the handler failed.
+    /// Called before `handlerEnded` if the handler failed.
     var handlerFailed: (ScriptTask) -> Void = { _ in }
     /// Whether handlers are skipped: after a second SIGTERM only the save runs.
     var skipsHandlers: () -> Bool = { false }

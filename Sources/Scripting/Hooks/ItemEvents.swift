@@ -32,7 +32,7 @@ final class ItemEvents: ItemStoreObserver {
 
     private func value(_ item: Item) -> LuaValue { itemClass?.value(item) ?? .nil }
 
-    /// Delivers a `will…` event; a handler's failure or veto is thrown, and refuses the change.
+    /// Delivers a `will…` event; a handler's failure or veto is thrown, which refuses the change.
     private func ask(_ name: String, _ details: [String: LuaValue]) throws -> ScriptEvent? {
         guard host.hooks.hasHooks(for: name) else { return nil }
         let event = ScriptEvent(
@@ -100,7 +100,7 @@ final class ItemEvents: ItemStoreObserver {
     }
 
     private func lua(_ value: PropertyListValue?) -> LuaValue {
-        // A value too large for Lua's memory is omitted: the item has it.
+        // A value too large for Lua's memory is omitted: the item still has it.
         value.flatMap { try? host.values.lua($0, readOnly: true) } ?? .nil
     }
 }

@@ -5,6 +5,6 @@ import Lua
 struct BackgroundTask {
     let name: String
     let onExpire: LuaFunction?
-    /// What began it; nil when that was not a script. Its failure ends the background task, which nothing else would.
+    /// The task that began it; nil if no script did. Its failure ends the background task, which would stay otherwise.
     weak var owner: ScriptTask?
 }

@@ -1,6 +1,6 @@
 package import Items
 
-/// Told how many items each commit concerns, and which attached prompt made it.
+/// Receives the number of items of each commit, and the attached prompt that made it.
 package protocol CommitListener: AnyObject {
     /// - Parameters:
     ///   - cause: why the commit was made.

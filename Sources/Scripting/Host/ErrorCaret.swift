@@ -1,6 +1,6 @@
 /// The position of an error in its source line, derived from the message: Lua's messages have the line only.
 package enum ErrorCaret {
-    /// The characters that a message refers to; nil when the line has none.
+    /// The characters that a message refers to; nil if they are not in the line.
     package static func range(of message: String, in line: some StringProtocol) -> Range<Int>? {
         let characters = Array(line)
         // Further lines of the message are an excerpt.

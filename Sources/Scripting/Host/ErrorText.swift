@@ -9,7 +9,7 @@ package enum ErrorText {
     ///   - error: the error.
     ///   - sources: the texts of chunks.
     ///   - traceback: whether to show the calls.
-    ///   - caret: the characters at fault in the line, if the caller knows them better than the message.
+    ///   - caret: the characters at fault in the line, if the caller knows a better position than the message implies.
     /// - Returns: the text.
     package static func describe(
         _ error: LuaError, sources: SourceTexts, traceback: Bool = true, caret: Range<Int>? = nil
@@ -52,7 +52,7 @@ package enum ErrorText {
         return collapsed(shown)
     }
 
-    /// The frames with a recursion's equal ones as one line and their number. Lua leaves out those in the middle.
+    /// The frames; a recursion's equal ones are one line with their number. Lua omits those in the middle.
     private static func collapsed(_ frames: [String]) -> [String] {
         var all: [(frame: String, count: Int)] = []
         for (index, frame) in frames.enumerated() {

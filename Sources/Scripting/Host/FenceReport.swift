@@ -29,7 +29,7 @@ public struct FenceReport: Sendable, Hashable {
             var rules = rules(options, bundles)
             rules.add(others)
             report.kernelABI = try Landlock.restrict(rules)
-            // Libraries that create temporary files must create them where they may.
+            // Makes libraries create temporary files in a folder that they may write to.
             Environment.set("TMPDIR", options.container.tmp)
         } catch {
             if options.kernelFence == .required { throw error }

@@ -1,7 +1,7 @@
 import Lua
 import Synchronization
 
-/// A call of a script's function from another thread. It ends once: with the function, or with the application.
+/// A call of a script's function from another thread. It ends once: with the function, or when the application ends.
 final class HostCall: Sendable {
     let function: LuaReference
     /// Its time limit in seconds; nil for the host's.

@@ -2,17 +2,17 @@ import Application
 import Lua
 import Synchronization
 
-/// Takes calls of scripts' functions from other threads to the host's own.
+/// Transfers calls of scripts' functions from other threads to the host's thread.
 ///
-/// It does not retain the host: functions that a program keeps throw when the host has ended.
+/// It does not retain the host: functions that a program keeps throw after the host has ended.
 final class HostCalls: LuaFunctionCaller {
     static let hasEnded = LuaError(.cancelled, "the application has ended")
 
     private struct State {
-        /// The calls that have not ended, by their numbers.
+        /// The unfinished calls, by number.
         var calls: [Int: HostCall] = [:]
         var lastNumber = 0
-        /// The numbers of those that the host has not seen.
+        /// The numbers of the calls that the host has not received yet.
         var new: [Int] = []
         var hasEnded = false
     }
@@ -21,9 +21,9 @@ final class HostCalls: LuaFunctionCaller {
     private let interrupter: LuaInterrupter
     // Both are set by the initializer, before any other thread knows this object.
     nonisolated(unsafe) private var additions: EventNotifier?
-    /// Its own notifier: every notice of it is followed by an interrupt, so a running script sees each.
+    /// A separate notifier: each of its notifications is followed by an interrupt, so that a running script handles it.
     nonisolated(unsafe) private var cancellations: EventNotifier?
-    /// The host's tasks for calls, by their numbers. Used on the host's thread alone.
+    /// The host's tasks for calls, by number. Used on the host's thread only.
     nonisolated(unsafe) private var tasks: [Int: ScriptTask] = [:]
 
     init(_ host: ScriptHost) {
@@ -45,8 +45,8 @@ final class HostCalls: LuaFunctionCaller {
         } onCancel: {
             call.cancel()
             cancellations?.notify()
-            // The function may be running. The interrupt comes last: the script looks for notices once, and does not look
-            // again for one that comes after its interrupt.
+            // The function may be running. The interrupt comes last: a script polls for notifications once per
+            // interrupt, and would miss a notification that follows it.
             interrupter.interrupt(.events)
         }
     }
@@ -74,7 +74,7 @@ final class HostCalls: LuaFunctionCaller {
         }
     }
 
-    /// On the host's thread, possibly between two instructions of the very function.
+    /// On the host's thread, possibly between two instructions of the function to be cancelled.
     private func cancelRequested(_ host: ScriptHost) {
         let calls = state.withLock { $0.calls }
         for (number, task) in tasks where calls[number]?.isCancelled ?? false { host.scheduler.requestCancel(task) }

@@ -36,13 +36,13 @@ extension HostFrontEnd {
     public func consent(toChanged program: ProgramGrant) -> Bool { false }
 }
 
-/// A front end with a prompt, which shows values for its screen.
+/// A front end with a prompt, which formats values for its screen.
 package protocol PromptFrontEnd: HostFrontEnd {
-    /// The width of the screen, to which tables are cut.
+    /// The width of the screen, to which tables are truncated.
     var screenColumns: Int { get }
-    /// The text of a table, which `print` shows in an entry.
+    /// The text of a table, for `print` in an entry.
     func describe(_ table: LuaTable) -> String
-    /// The help on a value without a declaration, such as a script's own function; `help` asks for it first.
+    /// The help on a value without a declaration, such as a script's own function; `help` tries it first.
     func help(onUnknown value: LuaValue) -> String?
     /// Shows values whole, however long.
     func show(whole values: [LuaValue])
@@ -50,7 +50,7 @@ package protocol PromptFrontEnd: HostFrontEnd {
 
 /// The user's answer when a script requests a path outside the container.
 public enum PathConsent: Sendable {
-    /// What a script wants to do with a path.
+    /// The access that a script requests.
     public enum Access: String, Sendable {
         /// To read it.
         case reading
@@ -58,11 +58,11 @@ public enum PathConsent: Sendable {
         case writing
     }
 
-    /// This path.
+    /// Allowed, for this path.
     case yes
-    /// All that is in its folder.
+    /// Allowed, for its whole folder.
     case folder
-    /// Nothing.
+    /// Refused.
     case no
 
     /// Parses an answer: the word or its first letter, in any case; nil for other input.

@@ -7,7 +7,7 @@ struct InitScript {
     var hooks: [Hook] = []
     /// Undoes registrations other than hooks: timers, observers.
     var undo: [(ScriptHost) -> Void] = []
-    /// The delegate that it set.
+    /// The delegate set by the script.
     var delegate: LuaTable?
     /// The watched files, with their status when they ran.
     var watched: [String: FileStatus?] = [:]

@@ -7,7 +7,7 @@ package import PropertyList
 package enum Inspection {
     case item(Item)
     case items([Item])
-    /// An unevaluated query, and the fields in it.
+    /// An unevaluated query.
     case query(ItemQuery)
     case image(Image)
     case date(PropertyListDate)

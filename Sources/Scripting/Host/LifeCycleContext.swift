@@ -13,7 +13,7 @@ struct LifeCycleContext {
     var restoration: LuaTable?
     /// Whether the state of the last run was restored in this launch.
     var hasRestored = false
-    /// Whether scripts were warned about their own limit, which they still exceed.
+    /// Whether scripts were warned about their own limit and still exceed it.
     var hasWarnedScripts = false
     /// The source of the memory warning.
     var memorySource = "script"

@@ -1,4 +1,4 @@
-/// An entry of an attached prompt, which runs beside the host's own scripts.
+/// An entry of an attached prompt, which runs concurrently with the host's own scripts.
 ///
 /// Its output goes to its front end, and it is interrupted separately.
 package final class ScriptEntry {
@@ -7,7 +7,7 @@ package final class ScriptEntry {
     package private(set) weak var frontEnd: (any HostFrontEnd)?
     /// Its task; nil before the start.
     weak var task: ScriptTask?
-    /// Whether its prompt has interrupted it, for long functions of the host.
+    /// Whether its prompt has interrupted it; polled by long functions of the host.
     let isInterrupted: () -> Bool
 
     package init(number: Int, frontEnd: any HostFrontEnd, isInterrupted: @escaping () -> Bool = { false }) {

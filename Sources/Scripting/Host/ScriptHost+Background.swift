@@ -22,7 +22,7 @@ extension ScriptHost {
         saveNow(.sigtstp, false)
     }
 
-    /// Ends all background tasks, and tells those that want to know.
+    /// Ends all background tasks, and calls their expiration handlers.
     package func expireBackgroundTasks() {
         for (number, task) in lifeCycle.backgroundTasks.sorted(by: { $0.key < $1.key }) {
             lifeCycle.backgroundTasks[number] = nil
@@ -35,7 +35,7 @@ extension ScriptHost {
         }
     }
 
-    /// Ends the background tasks that a failed handler has begun: it does not come to the line that would.
+    /// Ends the background tasks of a failed handler, which does not reach the line that would end them.
     func endBackgroundTasks(of handler: ScriptTask) {
         lifeCycle.backgroundTasks = lifeCycle.backgroundTasks.filter { $0.value.owner !== handler }
     }

@@ -1,15 +1,15 @@
 package import PropertyList
 
 extension ScriptHost {
-    /// A date's text by the user's clock, with its offset from UTC.
+    /// A date's text in the user's time zone, with its offset from UTC.
     package func localText(_ date: PropertyListDate) -> String { values.clock.local(date) }
 
-    /// A date in a table, to the minute by the user's clock; one at midnight in UTC is a day, which is the same in all zones.
+    /// A date for a table, to the minute in the user's zone; midnight in UTC is a day, which is the same in all zones.
     package func shortText(_ date: PropertyListDate) -> String {
         let text = date.text
         return String(text.hasSuffix(" 00:00:00 +0000") ? text.prefix(10) : localText(date).prefix(16))
     }
 
-    /// Makes a text for a person, whose dates are by the user's clock.
+    /// Makes a text for the user, with dates in the user's time zone.
     package func showing<Value>(_ body: () throws -> Value) rethrows -> Value { try values.clock.showing(body) }
 }

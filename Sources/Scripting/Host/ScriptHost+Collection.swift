@@ -1,10 +1,10 @@
 public import Items
 
 extension ScriptHost {
-    /// The host's items as models whose keys are made for them, on the host's thread.
+    /// The host's items as models with generated keys, on the host's thread.
     public func collection<Model>(of type: Model.Type) -> LocalItemCollection<Model> { LocalItemCollection(items) }
 
-    /// The host's items as models whose `id` is the key: a script sees the same items, a model's properties as fields.
+    /// The host's items as models whose `id` is the key. Scripts have the same items, with the properties as fields.
     public func collection<Model: Identifiable>(of type: Model.Type) -> LocalItemCollection<Model>
     where Model.ID: ItemIdentifier {
         LocalItemCollection(items)

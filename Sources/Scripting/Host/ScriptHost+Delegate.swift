@@ -10,7 +10,7 @@ extension ScriptHost {
         [callback.applicationSelector, callback.sceneSelector].compactMap { $0 }
     }
 
-    /// Warns once about each function whose name is nearly that of a delegate method.
+    /// Warns once about each function whose name resembles that of a delegate method.
     func checkDelegate() {
         guard let delegate = lifeCycle.delegate else { return }
         for name in functionNames(of: delegate).sorted() where !lifeCycle.checkedMethods.contains(name) {
@@ -22,7 +22,7 @@ extension ScriptHost {
         }
     }
 
-    /// Whether a name is not a method's but begins like one, or is one edit away from one.
+    /// Whether a name is not a method's but has the start of one, or is one edit away from one.
     private static func isMisspelt(_ name: String) -> Bool {
         if delegateSelectors.contains(name) { return false }
         for prefix in ["application", "scene"] where name.hasPrefix(prefix) {

@@ -38,13 +38,13 @@ extension ScriptHost {
         return run(function)
     }
 
-    /// Stops an entry and nothing else.
+    /// Stops an entry and no other code.
     package func cancel(_ entry: ScriptEntry) {
         if let task = entry.task { scheduler.requestCancel(task) }
     }
 
-    /// Runs work of the host for an entry's result, such as showing it: interrupting the entry also stops code of
-    /// scripts in this work.
+    /// Runs the host's work for an entry's result, such as showing it: interrupting the entry also stops script code in
+    /// this work.
     package func work<Value>(for entry: ScriptEntry, _ body: () -> Value) -> Value {
         guard let task = entry.task else { return body() }
         return scheduler.work(for: task, body)
@@ -56,7 +56,7 @@ extension ScriptHost {
         return entry.frontEnd
     }
 
-    /// The front end of the running code, when that is a prompt.
+    /// The front end of the running code, if it is a prompt.
     package var activePrompt: (any PromptFrontEnd)? { activeFrontEnd as? any PromptFrontEnd }
 
     /// The prompt whose entry runs; nil for any other code.
@@ -64,9 +64,9 @@ extension ScriptHost {
         isRunningEntry || scheduler.entry != nil ? activePrompt : nil
     }
 
-    // MARK: Whose commits
+    // MARK: Commit listeners
 
-    /// Adds a listener, told of each commit until it is removed.
+    /// Adds a listener, notified of each commit until it is removed.
     package func addCommitListener(_ listener: any CommitListener) {
         commitListeners.append(listener)
         items.commitCounter = { [unowned self] cause, tally in

@@ -2,7 +2,7 @@ import Application
 import Files
 import Lua
 
-/// Files within the fence, for functions of scripts. What the world refuses is the result.
+/// Files within the fence, for functions of scripts. An error of the file system is returned as the result.
 extension ScriptHost {
     /// Runs a body on the fenced files.
     func attempt<Value>(
@@ -10,7 +10,7 @@ extension ScriptHost {
     ) throws -> OrError<Value> {
         do {
             try askConsent(path, access)
-            // Before the file is accessed, since that error would suggest to allow reading.
+            // Checked before the file is accessed: that error would suggest to allow reading.
             try fence.check(path, access)
             return .success(try recreatingFolders(path, access) { try body(fence.layer) })
         } catch  where error is FileError || error is LocatedError {
@@ -18,7 +18,7 @@ extension ScriptHost {
         }
     }
 
-    /// Reads a file in a format, whose errors get the file's path.
+    /// Reads a file in a format; the format's errors get the file's path.
     func read<Value, Refusal: LuaErrorDetails>(
         _ path: String, refusing type: Refusal.Type, _ decode: ([UInt8]) throws -> Value
     ) throws -> OrError<Value> {

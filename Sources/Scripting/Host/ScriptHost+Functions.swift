@@ -3,7 +3,7 @@ public import Lua
 
 /// Swift functions for scripts, and functions of scripts for Swift.
 extension ScriptHost {
-    /// Declares a global function for whose end scripts wait, while timers, signals and other tasks go on.
+    /// Declares an asynchronous global function. A script that calls it waits; timers, signals and other tasks go on.
     ///
     /// ```swift
     /// host.register("fetch", ["url"], "Reads a page.") { (url: String) async throws -> Data in
@@ -11,17 +11,17 @@ extension ScriptHost {
     /// }
     /// ```
     ///
-    /// What the closure throws is raised at the line of the call, where `pcall` catches it. When the script is stopped (by
-    /// Ctrl-C, its time limit, the end of the application) the closure's task is cancelled, and the script ends even if
-    /// the closure does not.
+    /// An error of the closure is raised at the line of the call, where `pcall` catches it. When the script is stopped
+    /// (by Ctrl-C, its time limit, the end of the application) the closure's task is cancelled, and the script ends
+    /// even if the closure does not.
     ///
     /// - Parameters:
     ///   - name: the global's name.
     ///   - parameters: the names of the parameters, for errors and help.
     ///   - documentation: for help.
     ///   - example: a script that calls it, or "".
-    ///   - body: called in a task of its own. Arguments and the result are what `LuaRepresentable` types and `LuaDecoder`
-    ///     read and write; a parameter of type `LuaAsyncFunction` takes a function of the script.
+    ///   - body: called in a task of its own. `LuaDecoder` and `LuaRepresentable` convert the arguments and the result;
+    ///     a parameter of type `LuaAsyncFunction` takes a function of the script.
     public func register<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ parameters: [String] = [], _ documentation: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) async throws -> Result
@@ -29,7 +29,7 @@ extension ScriptHost {
         declare(TypedFunction(name, parameters, documentation, example: example, results: .value, awaiting: body))
     }
 
-    /// Declares a global function without a result for whose end scripts wait.
+    /// Declares an asynchronous global function without a result.
     public func register<each Argument: Decodable & Sendable>(
         _ name: String, _ parameters: [String] = [], _ documentation: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) async throws -> Void
@@ -62,7 +62,7 @@ extension ScriptHost {
         }
     }
 
-    /// Has a call wait for a Swift task, while timers, signals and other tasks go on.
+    /// Suspends a call until a Swift task ends, while timers, signals and other tasks go on.
     func wait(_ call: LuaCall, for operation: @escaping LuaOperation) throws -> LuaResults {
         commit()
         output.flush()
@@ -71,12 +71,12 @@ extension ScriptHost {
 
     /// A function of a script, for calls from any task.
     ///
-    /// A call is a task of the host, run in a turn of its loop, with `options.timeLimit` unless it has a limit of its own;
-    /// its changes are committed when it ends. After the end of the application it throws.
+    /// A call is a task of the host, run in a turn of its loop, with `options.timeLimit` unless it has its own limit;
+    /// its changes are committed at its end. After the end of the application it throws.
     ///
     /// - Parameter name: the global's name; `a.b` names a field of a global table.
-    /// - Returns: the function that the global has now.
-    /// - Throws: `LuaError` when there is no such function, or the application has ended.
+    /// - Returns: the current function of the global.
+    /// - Throws: `LuaError` if there is no such function, or the application has ended.
     public func function(_ name: String) throws -> LuaAsyncFunction {
         let function = try state.globals.function(named: name)
         guard let calls else { throw HostCalls.hasEnded }
@@ -85,7 +85,7 @@ extension ScriptHost {
 }
 
 extension EventLoop {
-    /// Starts an operation in a Swift task; its outcome comes back to this thread.
+    /// Starts an operation in a Swift task; its outcome is delivered on this thread.
     ///
     /// - Returns: a function that cancels the task and drops its outcome.
     fileprivate func perform(

@@ -1,14 +1,14 @@
 package import Lua
 
 extension ScriptHost {
-    /// Whether a profiler is there.
+    /// Whether a profiler is active.
     package var hasCallObserver: Bool { scheduler.onSwitch != nil }
 
-    /// Tells a profiler of the calls of scripts, while it is there.
+    /// Reports the calls of scripts to a profiler, while it is active.
     ///
     /// - Parameters:
     ///   - sample: called after an interrupt with `sample`, within the running code.
-    ///   - onSwitch: called with a coroutine when code of its task begins to run, and when it waits or ends.
+    ///   - onSwitch: called with a coroutine when code of its task starts or resumes, and when it waits or ends.
     package func observeCalls(sample: (() -> Void)?, onSwitch: ((_ thread: LuaThread, _ runs: Bool) -> Void)?) {
         state.sampler = sample
         scheduler.onSwitch = onSwitch

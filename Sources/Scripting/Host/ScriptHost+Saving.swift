@@ -14,7 +14,7 @@ extension ScriptHost {
     ///   - cause: the cause of the save.
     ///   - simulated: whether a script simulates the cause.
     ///   - canBeRefused: whether a `willSave` handler may veto.
-    ///   - completion: called with the error, or nil; before this returns, when nothing had to be written.
+    ///   - completion: called with the error, or nil; before this returns, if nothing had to be written.
     func save(
         _ cause: LifeCycleCause, simulated: Bool = false, canBeRefused: Bool = false,
         completion: @escaping ((any Error)?) -> Void
@@ -23,7 +23,7 @@ extension ScriptHost {
         let watch = cubby_watch_work(cubby_watch())
         defer { _ = cubby_watch_work(watch) }
         if let saveUnderWay {
-            // It may lack changes since its snapshot: the next save includes them.
+            // The save in progress may lack later changes: the next save includes them.
             saveUnderWay.waiters.append { [weak self] _ in
                 self?.save(cause, simulated: simulated, canBeRefused: canBeRefused, completion: completion)
             }
@@ -130,7 +130,7 @@ extension ScriptHost {
         } else {
             writeFailures.noteSuccess(.items)
             hasReportedFailedSave = false
-            // Nobody asked for one that shortens the journal.
+            // A save that only shortens the journal was not requested by a user.
             logger.log(level: cause == .journal ? .debug : .info, "Saved all of the Items")
         }
         let details: [String: LuaValue] = [

@@ -13,7 +13,7 @@ import TimeZones
 ///
 /// The command, the REPL and an embedding program use the same host. One thread owns it.
 public final class ScriptHost {
-    /// The options that it was made with.
+    /// The host's options.
     public let options: ScriptHostOptions
     /// The Lua state in which the scripts run.
     public let state: LuaState
@@ -21,7 +21,7 @@ public final class ScriptHost {
     public let loop: EventLoop
     /// The container.
     public let container: Container
-    /// The fence that each path of a script meets.
+    /// The fence that checks each path of a script.
     public let fence: PathFence
     package let logger: Logger
     private let logForm: StandardErrorLogHandler.Form
@@ -64,11 +64,11 @@ public final class ScriptHost {
     var hasReportedFailedSave = false
     let values: ValueBridge
     var machine = LifeCycleMachine()
-    /// The state as handlers see it: it changes when Cocoa's does.
+    /// The state as handlers see it: it changes at the same times as in Cocoa.
     public internal(set) var applicationState = ApplicationState.notRunning
     /// Set when the application has ended: the process's exit status.
     public internal(set) var exitCode: Int32?
-    /// What ended the application; nil while it lives.
+    /// The cause of the application's end; nil while it runs.
     public internal(set) var exitCause: LifeCycleCause?
     /// The failure of the last save before the background or the end; nil when it succeeded, or nothing had to be
     /// saved.
@@ -92,7 +92,7 @@ public final class ScriptHost {
     /// The host's part in a shared collection; nil without one.
     private(set) var shared: SharedSession?
     private var itemClasses: ItemClasses?
-    /// Breakpoints, and what looks at them.
+    /// The debugger, with the breakpoints.
     package private(set) lazy var debugger = ScriptDebugger(self)
     /// Takes calls of functions of scripts from other threads.
     private(set) var calls: HostCalls?
@@ -103,7 +103,7 @@ public final class ScriptHost {
         return itemClasses
     }
 
-    /// Shows the host's text and answers its questions.
+    /// The user interface: shows the host's text, and puts its questions to the user.
     public weak var frontEnd: (any HostFrontEnd)? {
         didSet { output.frontEnd = frontEnd }
     }
@@ -348,7 +348,7 @@ public final class ScriptHost {
         guard !items.isInTransaction else { return .success(()) }
         do {
             try items.tellingCommitsAtEnd { () throws(StoreError) in
-                // While its server is away nothing is waited for: the collection sends what is on its way when it is back.
+                // Never waits during an outage of the server: queued commits are sent when it is connected again.
                 if items.hasUncommittedChanges, items.takesCommits {
                     if inGroup { try items.commitInGroup() } else { try items.commit() }
                     writeFailures.noteSuccess(.items)
@@ -422,7 +422,7 @@ public final class ScriptHost {
         report("error in the handler \(failure.title): \(ErrorText.describe(failure.error, sources: sources))")
     }
 
-    /// Tells of an error on standard error: as it is, or as a line of the log where programs read those.
+    /// Reports an error on standard error: as it is, or as a line of the log if the log's format is for programs.
     package func report(_ error: String) {
         if logForm.isForPrograms { logger.error("\(error)") } else { output.writeError(error + "\n") }
     }

@@ -13,11 +13,11 @@ public struct ScriptHostOptions: Sendable {
     public var persistence: @Sendable (OpenedContainer) throws -> any ItemPersistence = {
         ArchivePersistence(of: $0)
     }
-    /// The collection of several hosts that takes the place of the container's own items; nil for none.
+    /// The shared collection that replaces the container's own items; nil for none.
     public var shared: SharedAddress?
-    /// The host's name for the others of a shared collection; the container's folder's if nil.
+    /// The host's name in a shared collection; if nil, the name of the container's folder.
     public var hostName: String?
-    /// Whether commits are kept while the server of a shared collection does not answer; else the items are read-only then.
+    /// Whether commits are queued during an outage of a shared collection's server; otherwise items are read-only then.
     public var keepsCommits = false
     /// The application's name, for scripts and logs.
     public var applicationName = "cubby"
@@ -29,13 +29,13 @@ public struct ScriptHostOptions: Sendable {
     public var durability: Durability = .process
     /// Whether `Library/Scripts/init.lua` runs at launch.
     public var runsInitScript = true
-    /// The most bytes of Lua's allocator; nil for no limit.
+    /// Maximum number of bytes of Lua's allocator; nil for no limit.
     public var memoryLimit: Int?
     /// Whether the memory limit also covers memory outside Lua that scripts cause: the process may grow by the limit
     /// and a quarter while a script runs. Memory of other threads counts as well, so this is for a process with no
     /// other work, like the command.
     public var limitsProcess = false
-    /// The most bytes that one chunk may write by `print` and `io.write`; nil for no limit.
+    /// Maximum number of bytes that one chunk may write by `print` and `io.write`; nil for no limit.
     public var outputLimit: Int?
     /// The time limit of a script in seconds; nil for no limit.
     public var timeLimit: Double?
@@ -47,8 +47,8 @@ public struct ScriptHostOptions: Sendable {
     public var isInteractive = false
     /// Whether signals drive the life cycle; false for an embedding program that handles them itself.
     public var handlesSignals = true
-    /// The time zone of the user's clock, for what is shown and for `timer.at`: a name, or what else TZ may hold; that of the
-    /// process if nil.
+    /// The time zone of the user's clock, for displayed times and `timer.at`: a name, or another value for TZ; if nil,
+    /// the process's.
     public var timeZone: String?
     /// The search path of `require`, before the container's own scripts.
     public var modulePaths: [String] = []
@@ -71,16 +71,16 @@ public struct ScriptHostOptions: Sendable {
     public var watchesInitScript = false
     /// Whether the kernel also confines the process to the grants. Only before a second thread exists.
     public var kernelFence = KernelFence.off
-    /// Landlock's ABI version, where an earlier host of this process has closed the kernel's fence, which stays.
+    /// Landlock's ABI version, if an earlier host of this process has closed the kernel's fence, which is irrevocable.
     package var kernelABI: Int?
     /// Whether the host's own fence is in force; without it, the kernel's alone confines scripts. For tests of either.
     private(set) var hasPathFence = true
     /// Whether scripts may start programs.
     public var allowsRunning = false
-    /// Programs that scripts may start by name, without a shell and as long as their files are what was granted. Without effect
-    /// when `allowsRunning`.
+    /// Programs that scripts may start by name, without a shell, while their files are unchanged since the grant.
+    /// Without effect when `allowsRunning`.
     public var programs: [ProgramGrant] = []
-    /// Keeps the user's approval of a program whose file has changed; nil to keep it until the host ends.
+    /// Stores the user's approval of a changed program; if nil, the approval lasts until the host ends.
     public var programApproved: (@Sendable (ProgramGrant) throws -> Void)?
     /// Whether `cubby attach` may open a prompt on this host.
     public var acceptsAttachments = false
@@ -101,7 +101,7 @@ public struct ScriptHostOptions: Sendable {
 public enum KernelFence: Sendable {
     /// The kernel restricts nothing.
     case off
-    /// In force where the kernel has it.
+    /// In force if the kernel supports it.
     case ifAvailable
     /// The host does not open without it.
     case required

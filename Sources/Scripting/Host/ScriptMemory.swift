@@ -31,8 +31,7 @@ final class ScriptMemory {
         watch = MemoryWatch { interrupter.interrupt(.memory) }
     }
 
-    /// Starts a new chunk. At a prompt the memory of earlier entries stays: the chunk may use half the limit all the
-    /// same.
+    /// Starts a new chunk. At a prompt the memory of earlier entries stays: the chunk may still use half the limit.
     func renew() {
         allowed = max(base + limit + limit / 4, (MemoryWatch.ownMemory() ?? base) + limit / 2)
     }

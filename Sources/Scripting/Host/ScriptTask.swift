@@ -21,9 +21,9 @@ package final class ScriptTask {
     var onFinish: ((Result<[LuaValue], LuaError>) -> Void)?
     /// The entry of an attached prompt that started it; nil for the host's own code.
     var entry: ScriptEntry?
-    /// What it is, for the user: `the timer every 2.0 s`; nil for a chunk.
+    /// Its description for the user: `the timer every 2.0 s`; nil for a chunk.
     var title: String?
-    /// Whether it runs for a break of another script.
+    /// Whether it was started during another script's break and runs at once, rather than afterwards.
     var isOfBreak = false
     /// Whether it must stop at the next opportunity.
     var isCancelRequested = false

@@ -5,7 +5,7 @@ struct SourceExcerpt {
     let text: String
     /// Blanks and carets; nil without marks.
     let marks: String?
-    /// The most characters shown: a longer line is truncated around its marks.
+    /// Maximum number of characters shown: a longer line is truncated around its marks.
     private static let limit = 160
 
     /// Nil for a line that is not text: bytes of a binary file, or control characters other than tabs.

@@ -12,10 +12,10 @@ package struct SourceTexts {
     /// The names of all chunks.
     package var names: [String] { texts.keys.sorted() }
 
-    /// The text of a chunk; the first whose name fits.
+    /// The text of a chunk with a matching name.
     package func text(where fits: (String) -> Bool) -> String? { texts.first { fits($0.key) }?.value }
 
-    /// A line of a chunk, from 1; linear in the text.
+    /// A line of a chunk, counted from 1; linear in the length of the text.
     package func line(_ number: Int, of name: String) -> Substring? {
         guard let text = texts[name], number >= 1 else { return nil }
         let lines = text.split(separator: "\n", maxSplits: number, omittingEmptySubsequences: false)

@@ -16,9 +16,9 @@ final class TaskScheduler {
     var waiting: [ObjectIdentifier: ScriptTask] = [:]
     /// Set by a waiting function just before it yields.
     private var pendingWait: ((@escaping () -> Void) -> () -> Void)?
-    /// What would run while a script stands at a break; nil while none does.
+    /// Work deferred until the end of a break; nil without a break.
     var held: [HeldWork]?
-    /// Seconds in which scripts stood at a break without their time running on.
+    /// Seconds of breaks that do not count towards time limits.
     var secondsAtBreaks = 0.0
     /// Whether nested waits must end now.
     var isEnding: () -> Bool = { false }
@@ -29,7 +29,7 @@ final class TaskScheduler {
     }
     /// Called when the running entry changes.
     var entryChanged: (ScriptEntry?) -> Void = { _ in }
-    /// Told when code of a task begins to run, and when it waits or ends: for a profiler.
+    /// Called when code of a task starts or resumes, and when it waits or ends: for a profiler.
     var onSwitch: ((_ thread: LuaThread, _ runs: Bool) -> Void)?
     /// The number of tasks on the stack at each nested turn of the loop, outermost first: the tasks below wait for the
     /// turn, those above run within it.
@@ -144,8 +144,8 @@ final class TaskScheduler {
         body()
     }
 
-    /// Runs work of the host for a task, within its time and for its entry: stopping the task also stops code of
-    /// scripts in this work.
+    /// Runs work of the host for a task, within its time and for its entry: stopping the task also stops script code in
+    /// this work.
     func work<Value>(for task: ScriptTask, _ body: () -> Value) -> Value {
         let outer = entry
         entry = task.entry
@@ -199,7 +199,7 @@ final class TaskScheduler {
         }
     }
 
-    /// Has a waiting task cancelled at its deadline.
+    /// Schedules the cancellation of a waiting task at its deadline.
     func setDeadlineTimer(_ task: ScriptTask) {
         task.deadlineTimer = task.deadline.map { deadline in
             loop.after(deadline.seconds(since: .now())) { [weak self, weak task] in
@@ -230,14 +230,14 @@ final class TaskScheduler {
         try wait(for: call) { resume in register { resume { $0.returnsNothing() } } }
     }
 
-    /// A wait whose end has values, which are the calling function's results.
+    /// Suspends the calling script until values arrive, which are the call's results.
     func waitForValues(
         _ call: LuaCall, _ register: @escaping (@escaping ([LuaValue]) -> Void) -> () -> Void
     ) throws -> LuaResults {
         try wait(for: call) { resume in register { values in resume { try $0.returns(values: values) } } }
     }
 
-    /// A wait whose end has a function that gives the call's results, or throws the error that the call raises.
+    /// Suspends the calling script until a function arrives that returns the call's results or throws its error.
     func wait(
         for call: LuaCall, _ register: @escaping (@escaping (@escaping Completion) -> Void) -> () -> Void
     ) throws -> LuaResults {
@@ -270,7 +270,7 @@ final class TaskScheduler {
         return try result?(call) ?? call.returnsNothing()
     }
 
-    /// Gives the results of a call that has waited.
+    /// Returns the results of a call that has waited, or throws its error.
     typealias Completion = (LuaCall) throws -> LuaResults
 
     /// Ends a nested wait and its waiting code.
@@ -325,7 +325,7 @@ final class TaskScheduler {
     func requestCancel(_ task: ScriptTask) {
         if case .waiting = task.progress {
             task.isCancelRequested = true
-            // Code of scripts closes its pending variables, which must not run between two instructions of other code.
+            // Script code closes the pending variables; it must not run between two instructions of other code.
             guard stack.isEmpty, state.depth == 0 else {
                 loop.after(0) { [weak self, weak task] in
                     if let self, let task { cancel(task, Self.interruption) }

@@ -11,7 +11,7 @@ enum BaseModule {
         let state = host.state
         state.setFinalizerHint(", or app:on(\"willTerminate\", …)")
         let values = [LuaParameter("…", .variadic(.any), "values, shown as tostring shows them")]
-        // By hand, as io.write is: as a LuaVariadic the values take twice the time.
+        // Not a typed declaration, like io.write: as a LuaVariadic, the values take twice the time.
         state.setGlobal(
             LuaFunctionDeclaration(
                 "print", values, "Writes values to standard output, tabs between them, as a line.",
@@ -39,9 +39,9 @@ enum BaseModule {
     /// - Parameters:
     ///   - value: any value; a string is its own text.
     ///   - state: the value's state.
-    ///   - host: shows the text to a person; nil for a text that is kept. The host's texts have local times then, and are
-    ///     escaped for a terminal, since they contain data: an item's description has the item's name. Strings, and the
-    ///     results of a script's own `__tostring`, belong to the script.
+    ///   - host: shows the text to a user; nil for a text to store. For a user, the host's texts have local times and
+    ///     are escaped for a terminal, since they contain data: an item's description has the item's name. Strings, and
+    ///     the results of a script's own `__tostring`, belong to the script.
     /// - Returns: the text's bytes.
     /// - Throws: the error of a `__tostring`.
     static func text(
@@ -50,7 +50,7 @@ enum BaseModule {
         switch value {
         case .string(let string): return string.bytes
         case .table, .userdata:
-            // A table's address is of no use to a person.
+            // A table's address is useless to a user.
             if case .table(let table) = value, table.metatable == nil, let prompt = host?.promptOfEntry {
                 return Array(prompt.describe(table).utf8)
             }

@@ -78,7 +78,7 @@ enum HelpModule {
         for owner in declarations.all where !owner.isPartOfLua {
             entries.append((owner.name, owner.documentation))
             for function in owner.functions + owner.statics where !function.name.isEmpty {
-                // Without the results, which would fill the line.
+                // Without the results, which would make the line too long.
                 let signature = owner.signature(of: function)
                 entries.append(
                     (

@@ -1,7 +1,7 @@
 import Lua
 
-/// Work of many steps in one call of the host: Ctrl-C and time limits reach it, and a terminal shows its progress when
-/// it is slow.
+/// Work of many steps in one call of the host: Ctrl-C and time limits interrupt it, and a terminal shows its progress
+/// if it is slow.
 final class LongWork {
     private let host: ScriptHost
     private let checkpoint: LuaFunction

@@ -11,7 +11,7 @@ enum LuaTrees {
     /// The folders of Lua modules.
     static var folders: [String] { roots.map { PathText.join($0, "share/lua/5.4") } }
 
-    /// The folders that a fence must grant for them: the trees of all versions, as Debian's 5.4 links to its 5.1.
+    /// The folders that a fence must grant for them: the trees of all versions, since Debian's 5.4 links to its 5.1.
     static var granted: [String] { folders.map(PathText.parent(of:)) }
 
     /// The folders of C modules.

@@ -36,7 +36,7 @@ final class ProgressBar {
         draw(now, output)
     }
 
-    /// Shows the completed amount, for callers that report seldom.
+    /// Shows the completed amount, for callers that report rarely.
     func show(_ done: Int64, _ output: ScriptOutput) {
         self.done = done
         let now = MonotonicTime.now()

@@ -4,8 +4,8 @@ import Items
 import Lua
 
 /// `require` and `package`: Lua modules, each run once, from the script's folder, the container's scripts, and the
-/// LuaRocks trees of the user and the system, which `require` alone may read. C modules come from the same trees, where
-/// the host allows them.
+/// LuaRocks trees of the user and the system, which only `require` may read. C modules come from the same trees, if the
+/// host allows them.
 enum RequireModule {
     static func install(in host: ScriptHost, modules: [(String, LuaValue)]) {
         let state = host.state

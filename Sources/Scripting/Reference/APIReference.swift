@@ -5,7 +5,7 @@ package import Lua
 
 /// The reference of a host's declarations, for people, editors and programs.
 ///
-/// A value: equal declarations give equal texts, byte for byte.
+/// A value: equal declarations produce equal texts, byte for byte.
 public struct APIReference: Sendable {
     /// Modules, then classes, then functions, each by name.
     package let declarations: [LuaDeclaration]
@@ -60,7 +60,7 @@ public struct APIReference: Sendable {
     /// The settings of editors and linters for a folder of scripts, including annotations.
     public var editorFiles: [ReferencePage] { EditorSettings(self).files }
 
-    /// The path of the one that is the user's own as soon as it is there: it is never replaced.
+    /// The path of the file that belongs to the user once it exists: it is never replaced.
     package static let ownEditorFile = EditorSettings.launch
 
     /// The events that an object's `on` accepts.

@@ -41,7 +41,7 @@ struct AnnotationWriter {
 
     private static func alias(_ owner: EventDeclaration.Owner) -> String { "cubby.\(owner.rawValue).event" }
 
-    /// Types the handler's event by the event's name.
+    /// Determines the type of the handler's event from the event's name.
     private func overloads(of function: LuaFunctionDeclaration, _ declaration: LuaDeclaration) -> [String] {
         guard Self.takesEvent(function) else { return [] }
         return reference.events(of: declaration).filter { !$0.payload.isEmpty }.map { event in

@@ -7,7 +7,7 @@ struct EditorSettings {
     init(_ reference: APIReference) { self.reference = reference }
 
     private static let annotations = ".cubby/cubby.lua"
-    /// What to debug in Visual Studio Code: the user's own, from the first moment.
+    /// The debug configuration of Visual Studio Code. Once written, it belongs to the user.
     static let launch = ".vscode/launch.json"
 
     var files: [ReferencePage] {
@@ -81,7 +81,7 @@ struct EditorSettings {
 
         """
 
-    /// An extension of the folder's own, which tells Visual Studio Code how the adapter is started.
+    /// An extension in the folder, which configures how Visual Studio Code starts the adapter.
     private static let debugger = """
         {
           "name": "cubby-debug", "publisher": "local", "version": "1.0.0", "displayName": "Cubby debugger",

@@ -3,17 +3,17 @@ import SharedItems
 
 /// Waits for the server while the host's loop turns: Ctrl-C, Ctrl-Z, timers and the prompt go on.
 ///
-/// An answer that comes at once is waited for alone, so that handlers do not run within each commit.
+/// An immediate answer is awaited without turns of the loop, so that handlers do not run within each commit.
 final class LoopWaiter: PostgresWaiter {
-    /// The host's loop; nil before there is one, and then the wait blocks.
+    /// The host's loop; before it is set, a wait blocks.
     weak var loop: EventLoop?
-    /// Whether the application has ended, and with it the wait.
+    /// Whether the application has ended, which ends the wait.
     var hasEnded: () -> Bool = { false }
-    /// Whether the loop turns for a wait at the moment.
+    /// Whether the loop currently turns for a wait.
     private(set) var isWaiting = false
     private var isInterrupted = false
     private let blocking = BlockingWaiter()
-    /// Seconds in which a server that is well answers.
+    /// Seconds within which a healthy server answers.
     private static let grace = 0.2
 
     func wait(for descriptor: Int32, isWriting: Bool, seconds: Double) throws(PostgresError) -> Bool {

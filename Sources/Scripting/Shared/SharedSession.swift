@@ -7,7 +7,7 @@ import PropertyList
 import SharedItems
 import Wording
 
-/// A host's part in a shared collection: it hears of others' commits between its own work, and comes back after an outage.
+/// A host's part in a shared collection: applies others' commits between its own work, and reconnects after an outage.
 final class SharedSession {
     let persistence: SharedPersistence
     private unowned let host: ScriptHost
@@ -17,11 +17,11 @@ final class SharedSession {
     /// The next attempt to connect.
     private var retry: LoopTimer?
     private var retryDelay = SharedSession.firstDelay
-    /// Whether the outage under way was told.
+    /// Whether the current outage was reported.
     private var hasToldOutage = false
-    /// How many commits were sent that had waited.
+    /// The number of queued commits that were sent.
     private var sentCommits = 0
-    /// The error that was told last, until the server is back.
+    /// The last reported error, until the connection is back.
     private var toldMessage: String?
 
     private static let firstDelay = 0.5
@@ -37,13 +37,13 @@ final class SharedSession {
         watchSocket()
         host.items.addCommitObserver(self)
         if !persistence.isConnected {
-            // Opening told it.
+            // Opening has reported it.
             hasToldOutage = true
             retryLater()
         }
     }
 
-    /// Ends a wait for the server, if there is one: Ctrl-C.
+    /// Ends a wait for the server, if there is one, on Ctrl-C.
     ///
     /// - Returns: whether there was one.
     func interruptWait() -> Bool {
@@ -51,8 +51,8 @@ final class SharedSession {
         return waiter.isWaiting
     }
 
-    /// Applies what others committed, unless a transaction is under way. Without a connection it does nothing: a chunk does
-    /// not wait for a server that is away.
+    /// Applies others' commits, unless a transaction is in progress. Does nothing without a connection: a chunk never
+    /// waits for a disconnected server.
     func apply() {
         guard persistence.isConnected, !host.items.isInTransaction else { return }
         let (waiting, conflicts) = (persistence.keptCommits.count, persistence.conflicts.count)
@@ -106,7 +106,7 @@ final class SharedSession {
         retryLater()
     }
 
-    /// Once what was on its way has arrived: handlers may change items again.
+    /// Reports the end of an outage once all queued commits are sent: handlers may change items again.
     private func tellReturn() {
         guard hasToldOutage, persistence.isConnected, !host.items.isReadOnly else { return }
         guard !persistence.hasKeptCommits else { return }
@@ -130,7 +130,7 @@ final class SharedSession {
         }
     }
 
-    /// Tells what is more than an outage, once: attempts to connect are made again and again.
+    /// Reports an error other than an outage, once: connection attempts are repeated.
     private func tell(_ error: StoreError) {
         host.logger.debug("\(error.message)")
         guard error.code != .disconnected, error.message != toldMessage else { return }
@@ -140,7 +140,7 @@ final class SharedSession {
 }
 
 extension SharedSession: ItemCommitObserver {
-    /// At a prompt, a quiet line above the one being typed.
+    /// At a prompt, prints a line above the one being edited.
     func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {
         guard let name = commit.host, host.options.isInteractive else { return }
         host.output.writeError("\(commit.count.counted("change")) by \(VisibleText.line(name))\n")
@@ -148,7 +148,7 @@ extension SharedSession: ItemCommitObserver {
 }
 
 extension ScriptHost {
-    /// Delivers the events of the connection to a shared collection.
+    /// Delivers the connection events of a shared collection.
     func deliverConnection(_ name: String) {
         guard hooks.hasHooks(for: name) else { return }
         hooks.deliver(ScriptEvent(LifeCycleEvent(name: name, cause: .server, simulated: false)))

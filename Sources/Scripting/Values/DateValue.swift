@@ -9,9 +9,9 @@ struct DateValue: LuaInline, Equatable {
     init(_ date: PropertyListDate) { self.date = date }
     /// - Parameters:
     ///   - seconds: since 1970.
-    ///   - fraction: added to them.
+    ///   - fraction: a fraction to add, in seconds.
     init(_ seconds: Int64, fraction: Double) {
-        // By the reference date, as whole and binary fractions of a second are exact then.
+        // Relative to the reference date, since whole and binary fractions of a second are exact in that form.
         date = PropertyListDate(
             secondsSinceReferenceDate: Double(seconds) - PropertyListDate.unixEpochOffset + fraction)
     }

@@ -2,24 +2,24 @@ import Lua
 import PropertyList
 import TimeZones
 
-/// The user's clock: dates are shown by it, and stored in UTC.
+/// The user's clock: dates are displayed in its zone, and stored in UTC.
 final class LocalClock {
     let zones: ZoneDatabase
-    /// Whether a text is being made for a person to read: `tostring` gives UTC, the prompt and `print` local time.
+    /// Whether a text for display is being made: `tostring` uses UTC, the prompt and `print` local time.
     private(set) var isShowing = false
 
     init(_ zones: ZoneDatabase) { self.zones = zones }
 
-    /// `2026-11-21 05:13:00 +0100`; in UTC unless it is shown.
+    /// `2026-11-21 05:13:00 +0100`; in UTC unless it is for display.
     func text(_ date: PropertyListDate) -> String { isShowing ? local(date) : date.text }
 
-    /// The text by the user's clock.
+    /// The text in the user's zone.
     func local(_ date: PropertyListDate) -> String {
         guard let seconds = date.wholeSecondsSince1970 else { return date.text }
         return date.text(offset: zones.local.offset(at: Int64(seconds)))
     }
 
-    /// Makes a text for a person.
+    /// Makes a text for display.
     func showing<Value>(_ body: () throws -> Value) rethrows -> Value {
         let outer = isShowing
         isShowing = true

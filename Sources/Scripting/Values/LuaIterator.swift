@@ -1,6 +1,6 @@
 import Lua
 
-/// An iterator as a result: a function that Swift lets go when Lua collects it.
+/// An iterator as a result: a function that Swift releases when Lua collects it.
 struct LuaIterator: LuaRepresentable {
     let next: (LuaCall) throws -> LuaResults
 
@@ -8,7 +8,7 @@ struct LuaIterator: LuaRepresentable {
 
     static var luaType: LuaType { .callback("() → any") }
 
-    /// Only a result.
+    /// Iterators are results only.
     init(lua value: LuaValue) throws(LuaMismatch) { throw LuaMismatch("no argument") }
     func luaValue(in state: LuaState) -> LuaValue { .nil }
 

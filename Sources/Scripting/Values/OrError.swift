@@ -1,15 +1,15 @@
 import Lua
 
-/// The result of a function that the world may refuse: the value, or nil and the error.
+/// The result of a function that may fail because of its environment: the value, or nil and the error.
 typealias OrError<Value> = Result<Value, any Error>
 
 extension Result where Failure == any Error {
-    /// Runs a body: its errors of a type are the result, others are thrown.
+    /// Runs a body: its errors of a type become the result, others are thrown.
     init<Refusal: Error>(returning type: Refusal.Type, _ body: () throws -> Success) throws {
         do { self = .success(try body()) } catch let error as Refusal { self = .failure(error) }
     }
 
-    /// Goes on with the value.
+    /// Transforms the value with a body that may fail.
     func flatMap<New>(_ body: (Success) throws -> Result<New, any Error>) rethrows -> Result<New, any Error> {
         switch self {
         case .success(let value): try body(value)

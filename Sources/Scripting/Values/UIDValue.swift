@@ -1,6 +1,6 @@
 import Lua
 
-/// A reference into `$objects` of a keyed archive, as a property list shows it.
+/// A reference into `$objects` of a keyed archive, as it appears in a property list.
 struct UIDValue: LuaInline, Equatable {
     var uid: UInt32
 

@@ -54,7 +54,7 @@ private struct TableReading {
 
     struct Node {
         var value: PropertyListValue
-        /// The number of unfolded values, and of levels.
+        /// The number of expanded values, and of levels.
         var size = 1
         var height = 0
     }

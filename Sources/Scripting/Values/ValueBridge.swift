@@ -30,7 +30,7 @@ final class ValueBridge {
         readOnly = ReadOnlyTable(state)
     }
 
-    /// The type of a value in a word.
+    /// The name of a value's type.
     func className(of value: LuaValue) -> String {
         if case .userdata(let userdata) = value { return userdata.className ?? "userdata" }
         return value.typeName

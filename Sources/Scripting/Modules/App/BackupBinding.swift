@@ -29,7 +29,7 @@ enum BackupBinding {
         if layer.exists(path) {
             throw FileError(.open, path, code: EEXIST, reason: "it is there already: give a new name")
         }
-        // What the script has changed so far is in it.
+        // Makes the script's changes so far part of the backup.
         host.syncCommitted()
         return try ContainerBackup.make(host.container, at: path, using: layer).files
     }

@@ -18,7 +18,7 @@ final class ArchiveCopier {
 
     /// The copy of a value; a value without contents is its own copy.
     func copy(_ value: LuaValue) throws -> LuaValue {
-        // A copy method must find its own tables filled.
+        // A copy method requires its own tables to be filled.
         let outer = unfilled
         unfilled = []
         defer { unfilled = outer }

@@ -67,7 +67,7 @@ final class ArchiveDecoder {
         }
     }
 
-    /// Calls the unarchiver. Within `init` an error of the archive is raised, outside it is the result; an error of a
+    /// Calls the unarchiver. Within `init` an error of the archive is raised; outside, it is the result. An error of a
     /// script's `init` is rethrown.
     func perform<Value>(_ body: (KeyedUnarchiver) throws -> Value) throws -> OrError<Value> {
         do {

@@ -63,7 +63,7 @@ final class ArchiveEncoder {
         return bytes
     }
 
-    /// Releases all objects, which references to the archive would otherwise keep.
+    /// Releases all objects, which references to the archive would otherwise retain.
     func close() {
         writer = nil
         output.finish()

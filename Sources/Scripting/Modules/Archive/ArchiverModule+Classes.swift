@@ -54,7 +54,7 @@ extension ArchiverModule {
         ) { [bridge] (value: LuaValue) in bridge.className(of: value) }
     }
 
-    /// What a class stands below, and its other names.
+    /// Options of a class, such as its superclass and its other names.
     private struct ClassOptions: LuaOptions {
         var superclass: LuaTable?
         var isSecure: Bool?
@@ -78,8 +78,8 @@ extension ArchiverModule {
 
     /// The allowed classes of a call.
     ///
-    /// An undeclared class may be allowed; its instances are inspectable objects. A name that is nearly a known class's
-    /// is refused: the objects would lack that class's methods, or not be decoded at all.
+    /// An undeclared class may be allowed; its instances are inspectable objects. A name similar to a known class's is
+    /// refused: the objects would lack that class's methods, or not be decoded at all.
     static func allowed(
         _ names: [String], _ argument: String, _ bridge: ArchiveBridge
     ) throws(LuaMismatch) -> AllowedClasses {

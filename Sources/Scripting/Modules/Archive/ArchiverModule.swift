@@ -21,7 +21,7 @@ final class ArchiverModule {
     private static let bytes: LuaArgument = "an archive in either form"
     private static let writing: LuaArgument = "how it is written"
 
-    /// How an archive is written.
+    /// Options for writing an archive.
     private struct Writing: LuaOptions {
         var requiringSecureCoding = false
         var format = PropertyListFormat.binary
@@ -34,7 +34,7 @@ final class ArchiverModule {
         }
     }
 
-    /// How an archive is read.
+    /// Options for reading an archive.
     private struct Reading: LuaOptions {
         enum FailurePolicy: String, CaseIterable, LuaRepresentable { case raise, setErrorAndReturn }
 
@@ -195,7 +195,7 @@ final class ArchiverModule {
         }
     }
 
-    /// Whether bytes begin as those of an archive do, and not as a path.
+    /// Whether bytes have the start of an archive, rather than of a path.
     private static func isArchive(_ bytes: [UInt8]) -> Bool {
         bytes.starts(with: Array("bplist".utf8)) || bytes.first == UInt8(ascii: "<")
             || bytes.withUnsafeBytes { PropertyListFormat(detecting: $0) != nil }

@@ -9,7 +9,7 @@ import PropertyList
 /// `archiver.open`: an archive as a graph, to inspect, change and save.
 enum GraphBinding {
     private static let example = "local graph = archiver.open(archiver.archivedData({ { name = \"Bear\" } })) "
-    /// How an archive is saved.
+    /// Options for saving an archive.
     private struct Saving: LuaOptions {
         var format: PropertyListFormat?
 

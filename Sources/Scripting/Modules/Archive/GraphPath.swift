@@ -5,14 +5,14 @@ import Lua
 final class GraphPath {
     private let above: GraphPath?
     private let step: TreePath.Step
-    /// How many steps are linked, and whether there are more above them.
+    /// The number of linked steps, and whether steps above them were cut off.
     private let count: Int
     private let isCut: Bool
     private static let maximumCount = 256
 
     init(_ step: TreePath.Step, below above: GraphPath? = nil) {
         self.step = step
-        // A chain of any length would take as long for each of its values.
+        // With an unlimited chain, the cost of each value's path would be proportional to its depth.
         if let above, above.count == Self.maximumCount {
             (self.above, count, isCut) = (nil, 1, true)
         } else {
@@ -25,7 +25,7 @@ final class GraphPath {
         self.init(TreePath.Step(.index(Int(uid))), below: GraphPath(.objects))
     }
 
-    /// `root.items[3].f`; of a very deep value the end, after `…`.
+    /// `root.items[3].f`; for a very deep value only the last steps, after `…`.
     var text: String {
         var steps: [TreePath.Step] = []
         var next: GraphPath? = self
@@ -36,14 +36,14 @@ final class GraphPath {
         return (isCut ? "…" : "") + TreePath(steps.reversed()).description
     }
 
-    /// The steps to a table's child and, from a dictionary's key that is an object, to that.
+    /// The steps to a table's child and to its key, if an archived dictionary has an object as the key.
     ///
     /// - Parameters:
     ///   - key: the child's key.
-    ///   - position: its place among the table's children.
+    ///   - position: its position among the table's children.
     ///   - table: the table.
-    ///   - form: how the table was archived, if it was.
-    ///   - bridge: has the keys of the archive.
+    ///   - form: the table's archived form, if any.
+    ///   - bridge: stores the keys of the archive.
     /// - Returns: the steps to the key and to the value.
     static func steps(
         to key: LuaValue, at position: Int, in table: LuaTable, as form: TableKind.Form?, _ bridge: ArchiveBridge
@@ -54,7 +54,7 @@ final class GraphPath {
             return (TreePath.Step(.index(position)), TreePath.Step(.key("NS.count\(position)")))
         case (_, .string(let text)): return (entry.key, TreePath.Step(.key(text.description)))
         case (.dictionary?, .integer(let number)):
-            // A text or a real number may look the same.
+            // A string or a real number may have the same text.
             let isOther = bridge.memory(of: table)?.keys[.integer(number)] != nil || !table[.text("\(number)")].isNil
             guard !isOther, let place = Int(exactly: number), place >= 0 else { return entry }
             return (entry.key, TreePath.Step(.index(place)))

@@ -11,7 +11,7 @@ final class GraphValue {
     /// The archive's top by key, and the unreferenced objects.
     private var tables: (top: LuaTable, others: LuaTable)?
     private let encoders: LuaClass<ArchiveEncoder>
-    /// The UIDs of the unreferenced objects in the archive that was opened.
+    /// The UIDs of the unreferenced objects in the opened archive.
     private let unreferencedUIDs: [UInt32]
 
     init(_ graph: ArchiveGraph, _ bridge: ArchiveBridge, _ encoders: LuaClass<ArchiveEncoder>) {

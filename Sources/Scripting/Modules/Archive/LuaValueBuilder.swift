@@ -26,8 +26,7 @@ final class LuaValueBuilder {
 
     /// The Lua value with all its references.
     ///
-    /// - Throws: `memory` when the tables exceed the scripts' limit, `runtime` for an inline value that unfolds too
-    ///   far.
+    /// - Throws: `memory` if the tables exceed the scripts' limit, `runtime` for an inline value that expands too far.
     func lua(_ value: ArchiveValue?) throws(LuaError) -> LuaValue {
         let result = make(value)
         fillAll()

@@ -5,13 +5,13 @@ import PropertyList
 
 /// `plist`: property lists, binary and XML.
 enum PlistModule {
-    /// The reader's limit, so that everything read can be written.
+    /// The reader's limit, so that every readable value can be written.
     private static let depthLimit = PropertyListLimits.standard.maximumDepth
 
     private static let value: LuaArgument = "text, a number, a boolean, a date, data, or a table of these"
     private static let path: LuaArgument = "a path that the sandbox grants"
 
-    /// How a property list is written.
+    /// Options for writing a property list.
     private struct Writing: LuaOptions {
         var format = PropertyListFormat.binary
 
@@ -162,6 +162,6 @@ enum PlistModule {
 }
 
 extension ValueBridge {
-    /// A value that scripts may change.
+    /// Converts a value to tables that scripts may change.
     func lua(_ value: PropertyListValue) throws(LuaError) -> LuaValue { try lua(value, readOnly: false) }
 }

@@ -54,7 +54,7 @@ final class ScriptClasses {
         return table
     }
 
-    /// Lua looks up the operators of instances in their class alone.
+    /// Lua looks up the operators of instances in their own class only.
     private func inherit(from superclass: LuaTable, _ table: LuaTable) {
         try? superclass.forEach { key, value in
             if let name = key.textValue, name.hasPrefix("__"), name != "__index", name != "__name" {

@@ -5,11 +5,11 @@ import SQLite
 
 /// The files of SQLite databases, behind the fence.
 ///
-/// SQLite opens files by their names, by itself. So a database is reached by a path without links, after the fence has said
-/// that it and what SQLite puts beside it may be opened; another name is refused by the database's own file system. The file
-/// itself is not opened here: to close it would give up the locks of another connection.
+/// SQLite itself opens files by name. So a database is opened by a path without links, after the fence has allowed it
+/// and SQLite's files beside it; the database's own file system refuses any other name. The file is not opened here:
+/// closing it would release the locks of another connection.
 enum DatabaseFile {
-    /// Opens a database; for writing it is made if it is not there.
+    /// Opens a database; for writing, a missing one is created.
     ///
     /// - Throws: `FileError`, `SQLiteError`.
     static func open(_ host: ScriptHost, _ path: String, isReadOnly: Bool) throws -> SQLiteDatabase {
@@ -31,7 +31,7 @@ enum DatabaseFile {
         let real = String(cString: resolved)
         try check(host, real, access)
         let database = try SQLiteDatabase(path: real, temporaryFolder: host.container.tmp, isReadOnly: isReadOnly)
-        // Reads the schema: what is no database, or is damaged there, is told at once.
+        // Reads the schema: a file that is not a database or has a damaged schema is reported at once.
         _ = try database.tables()
         return database
     }
@@ -42,7 +42,7 @@ enum DatabaseFile {
         }
     }
 
-    /// Runs a body that writes a new database, which takes the place of the file at a path when all is written.
+    /// Runs a body that writes a new database, which replaces the file at a path once it is complete.
     static func replace<Result>(
         _ host: ScriptHost, _ path: String, _ body: (SQLiteDatabase) throws -> Result
     ) throws -> Result {
@@ -50,7 +50,7 @@ enum DatabaseFile {
         let temporary = PathText.join(PathText.parent(of: path), TemporaryName.next())
         defer { try? layer.remove(temporary) }
         let database = try open(host, temporary, isReadOnly: false)
-        // Nobody else has the file, and a crash leaves the old one.
+        // No other process has the new file open, and a crash leaves the old one.
         try database.execute("pragma synchronous = off")
         let result = try body(database)
         database.close()

@@ -157,7 +157,7 @@ enum SQLiteModule {
 
     // MARK: Errors
 
-    /// Returns what the body returns, or nil and an error of the world.
+    /// Returns the body's results, or nil and an error of the database or the file system.
     private static func failing(_ call: LuaCall, _ body: () throws -> LuaResults) throws -> LuaResults {
         do {
             return try stoppable(body)
@@ -168,7 +168,7 @@ enum SQLiteModule {
         }
     }
 
-    /// Runs a body; a statement that was interrupted ends the script.
+    /// Runs a body; an interrupted statement ends the script.
     private static func stoppable<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as SQLiteError where error.code == .interrupted { throw WorkStopped() }
     }

@@ -171,7 +171,7 @@ enum CSVModule {
         }
     }
 
-    /// A value as all exports write it: a date in ISO 8601, nothing for nil.
+    /// A value in the notation of all exports: a date in ISO 8601, nothing for nil.
     private static func cell(of value: LuaValue, _ host: ScriptHost) throws -> [UInt8] {
         if value.isNil { return [] }
         if let date = host.values.dates.object(of: value) { return Array(date.date.exchangeText.utf8) }

@@ -4,7 +4,7 @@ import Files
 import Glibc
 import PropertyList
 
-/// Files that a function of a script reads more than once.
+/// Files that a script's function reads more than once.
 enum FileInput {
     /// Runs a body with an open file. `-` and `/dev/stdin` are standard input, which is spooled into the container's
     /// temporary folder first.

@@ -2,9 +2,9 @@ import Application
 import Files
 import Lua
 
-/// Files that a function of a script writes in pieces, so that their size is not one of memory.
+/// Files that a script's function writes in pieces, so that memory does not limit their size.
 enum FileOutput {
-    /// Runs a body that writes a file: a regular one is written atomically and durably, a granted device or pipe directly.
+    /// Runs a body that writes a file: a regular one atomically and durably, a granted device or pipe directly.
     /// `-` and `/dev/stdout` are standard output, which counts as printed.
     static func write<Value>(
         _ host: ScriptHost, _ path: String,

@@ -129,7 +129,7 @@ extension FileSystemModule {
 }
 
 extension ScriptHost {
-    /// Asks the user at the prompt, once for each path; granted paths need no question.
+    /// Requests the user's consent at the prompt, once for each path, unless it is granted.
     func askConsent(_ path: String, _ access: FenceAccess) throws(FileError) {
         // With the kernel's fence in force, consent would have no effect.
         guard options.isInteractive, fences.kernelABI == nil, let frontEnd = activeFrontEnd,
@@ -144,7 +144,7 @@ extension ScriptHost {
         }
     }
 
-    /// Caches and tmp may be emptied at any time, folders included: they are created again before a write.
+    /// Caches and tmp may be emptied at any time, folders included: recreates the folders before a write.
     func recreatingFolders<Result>(
         _ path: String, _ access: FenceAccess, _ body: () throws -> Result
     ) throws -> Result {

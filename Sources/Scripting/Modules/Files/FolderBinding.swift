@@ -100,7 +100,7 @@ enum FolderBinding {
             try host.askConsent(path, .read)
             do throws(FileError) { return try FencedWalk(path, options, fence: host.fence) } catch {
                 guard error.code == FileLayerCode.tooManyFiles else { throw error }
-                // Walks that loops have left are closed with their iterators.
+                // Closes walks that loops have abandoned, with their iterators.
                 host.state.collectGarbage()
                 return try FencedWalk(path, options, fence: host.fence)
             }

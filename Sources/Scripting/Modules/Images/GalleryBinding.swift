@@ -37,7 +37,7 @@ enum GalleryBinding {
         }
     }
 
-    /// How the page is written.
+    /// Options of the page.
     private struct Page: LuaOptions {
         var title = "Items"
         var replace = false

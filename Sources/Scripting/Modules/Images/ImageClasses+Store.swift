@@ -38,7 +38,7 @@ extension ImageClasses {
         }
     }
 
-    /// How a thumbnail looks.
+    /// The shape of a thumbnail's corners.
     private struct Corners: LuaOptions {
         var radius: Double?
 

@@ -56,7 +56,7 @@ final class ImageClasses {
                 do throws(ImageError) {
                     return exif(try picture.metadata(), host.state)
                 } catch {
-                    // A property has one value, so the reason is logged.
+                    // A property returns a single value, so the reason is logged.
                     host.logger.warning("\(error.message)")
                     return nil
                 }
@@ -108,7 +108,7 @@ final class ImageClasses {
         return table
     }
 
-    /// What `jpegData` keeps.
+    /// The metadata that `jpegData` keeps.
     private struct KeptMetadata: LuaOptions {
         var metadata = false
         var location = false
@@ -172,7 +172,7 @@ final class ImageClasses {
 
     static let keyText = "a file name of at most 255 bytes: an item's key, say"
 
-    /// How `setImage` stores a picture.
+    /// Options of `setImage`.
     private struct Quality: LuaOptions {
         var quality = 0.5
 

@@ -7,11 +7,11 @@ final class ConflictValue {
     let conflict: ItemConflict
     init(_ conflict: ItemConflict) { self.conflict = conflict }
 
-    /// What is asked for most: the first change that conflicts.
+    /// The first conflicting change, the part that scripts use most.
     var first: ItemConflict.Change? { conflict.changes.first }
 }
 
-/// Commits of this host that could not follow what another host of a shared collection did.
+/// This host's commits that conflicted with commits of other hosts in a shared collection.
 enum ConflictBinding {
     private static let change: LuaFields = [
         LuaParameter("kind", .text, "insert, update, remove or move"),
@@ -53,7 +53,7 @@ enum ConflictBinding {
         return cls
     }
 
-    /// The values by item: `{ field = value }` is about the one item of the conflict.
+    /// The values by item: `{ field = value }` applies to the conflict's only item.
     private static func byItem(
         _ given: [String: PropertyListValue], _ conflict: ItemConflict
     ) throws -> [String: [String: PropertyListValue]] {

@@ -3,7 +3,7 @@ import Lua
 import PropertyList
 import Wording
 
-/// What the items have in their fields: `describe`, and `convert`, which makes the values of a field one kind.
+/// Statistics of the items' fields: `describe`, and `convert`, which converts a field's values to one type.
 final class DescriptionBinding {
     private unowned let host: ScriptHost
     private let values: ValueBridge
@@ -73,7 +73,7 @@ final class DescriptionBinding {
         try value.map { try values.lua($0, readOnly: true) } ?? .nil
     }
 
-    /// The rows as they are now, aligned.
+    /// The current rows, aligned.
     private static func text(of descriptions: LuaTable, on host: ScriptHost) throws -> String {
         let rows = (1...max(descriptions.count, 1)).compactMap { position -> LuaTable? in
             if case .table(let row) = descriptions[position] { row } else { nil }

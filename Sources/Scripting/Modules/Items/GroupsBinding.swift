@@ -19,7 +19,7 @@ final class GroupsValue {
 
     init(_ groups: ItemGroups) { self.groups = groups }
 
-    /// The position, from 0, of the group with a key.
+    /// The position, counted from 0, of the group with a key.
     func place(of key: PropertyListValue) -> Int? { places[Self.canonical(key)] }
 
     /// Numbers are equal by value.
@@ -126,7 +126,7 @@ final class GroupsBinding {
         return table
     }
 
-    /// Looks up names other than elements.
+    /// The lookup of names other than elements.
     private lazy var index = classes.host.state.makeFunction(
         LuaFunctionDeclaration("__index", [LuaParameter("…", .variadic(.any))])
     ) { [unowned self] call in
@@ -137,7 +137,7 @@ final class GroupsBinding {
         guard let value = value(of: table), let place = try place(of: key, in: value) else {
             return call.returns(LuaValue.nil)
         }
-        // The group itself, even if the element was moved, and not a second handle.
+        // The group by its original position, even if the element was moved.
         return call.returns(GroupValue(value.groups[place]), group)
     }
 

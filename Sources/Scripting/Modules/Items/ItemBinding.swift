@@ -5,7 +5,7 @@ import Lua
 import PropertyList
 import Wording
 
-/// An item in Lua: the fields of the domain as properties, any other name a custom field.
+/// An item in Lua: the domain's fields are properties, any other name is a custom field.
 final class ItemBinding {
     private unowned let host: ScriptHost
     private let images: ImageClasses
@@ -38,9 +38,9 @@ final class ItemBinding {
                 try checkName(name)
                 try item.setValue(try value(call.value(1), field: name), forField: name)
             })
-        // The closure keeps the store, and the store the word.
+        // The closure retains the store, which retains the epoch's word.
         cls.declarePresence(epoch: store.epoch) { [store] in store.isRemoved(ItemReference(bits: $0)) }
-        // By hand: as properties with Swift types they take 1.7 to 2.2 times as long.
+        // Not by typed properties: with Swift types they take 1.7 to 2.2 times as long.
         text(cls, "name", .text, "What it is.", .name)
         text(cls, "serialNumber", .optional(.text), "Its serial number, or nil.", .serialNumber)
         cls.field(
@@ -64,7 +64,7 @@ final class ItemBinding {
         return cls
     }
 
-    /// A field of text, between Lua's bytes and the store's.
+    /// A text field; converts between Lua's bytes and the store's.
     private func text(
         _ cls: LuaClass<Item>, _ name: String, _ type: LuaType, _ documentation: String, _ field: ItemField,
         isReadOnly: Bool = false
@@ -84,7 +84,7 @@ final class ItemBinding {
         }
     }
 
-    /// The members that need the class itself.
+    /// Declares the members that require the class itself.
     func finish(_ cls: LuaClass<Item>) {
         let images = images
         cls.property(
@@ -129,7 +129,7 @@ final class ItemBinding {
         cls.metamethod("__tostring") { item, call in call.returns(item.description(of: clock.text)) }
     }
 
-    /// Whether nil was assigned to remove what is there, and not since a picture could not be opened in the same line.
+    /// Whether nil was assigned to remove a picture, rather than because opening one failed in the same line.
     private func meansRemoval(_ item: Item) throws -> Bool {
         guard let failure = images.failureToOpen(in: host.state) else { return true }
         if try images.store.hasImage(forKey: item.itemKey) { throw failure }
@@ -138,7 +138,7 @@ final class ItemBinding {
         return false
     }
 
-    /// A method's name is no field; a name one slip away from a field of the domain is stored, and warned about once.
+    /// Refuses a method's name. A name one slip away from a field of the domain is stored, with one warning.
     func checkName(_ name: String) throws {
         let declaration = host.state.declarations["Item", .class]
         if let method = declaration?.functions.first(where: { $0.name == name }) {
@@ -169,7 +169,7 @@ final class ItemBinding {
         }
     }
 
-    /// Makes an item with the fields in the table that a call was given.
+    /// Creates an item with the fields of a call's table argument.
     func create(in store: ItemStore, from call: LuaCall) throws -> ItemReference {
         let draft = try store.beginItem(key: call.bytes(0, of: 4, record)?.bindMemory(to: UInt8.self))
         do {
@@ -182,9 +182,9 @@ final class ItemBinding {
         }
     }
 
-    /// Sets the fields of a table that has only fields of the domain, without walking over its entries.
+    /// Sets the fields of a table that has only fields of the domain, without iterating over its entries.
     ///
-    /// - Returns: false, with nothing set, when a value is not of the kind that its field takes.
+    /// - Returns: false, with nothing set, if a value is not of its field's type.
     private static func fill(_ draft: ItemDraft, _ values: LuaRecordValues) throws -> Bool {
         let (name, serial, key) = (values.bytes(0), values.bytes(1), values.bytes(4))
         let (value, date) = (values.integer(2), values.bits(3))
@@ -199,7 +199,7 @@ final class ItemBinding {
         return true
     }
 
-    /// Sets a new item's fields, custom ones and those of values that a field may refuse too.
+    /// Sets a new item's fields, including custom ones and values that a field may refuse.
     private func fill(_ draft: ItemDraft, from call: LuaCall) throws {
         try call.forEachEntry(0) { entry in
             guard let field = entry.withKey({ ItemField(domain: $0.bindMemory(to: UInt8.self)) }) else {
@@ -226,7 +226,7 @@ final class ItemBinding {
         }
     }
 
-    /// Sets a custom field whose name was checked. What is no text, or refused as one, goes the general way.
+    /// Sets a custom field with a checked name. Non-text, or text that is refused, takes the general path.
     private func set(_ draft: ItemDraft, _ field: ItemField, _ entry: LuaTableEntry) throws {
         let isSet = entry.withText { text in
             (try? draft.setUTF8(text.assumingMemoryBound(to: UInt8.self), for: field)) != nil
@@ -236,7 +236,7 @@ final class ItemBinding {
         try draft.set(value, for: field)
     }
 
-    /// Sets a custom field, or one of the domain to a value that it may refuse.
+    /// Sets a custom field, or a field of the domain to a value that it may refuse.
     private func set(_ draft: ItemDraft, _ entry: LuaTableEntry) throws {
         guard let name = entry.key.textValue else {
             throw LuaError(.argument, "a field's name is text, got \(host.state.describe(entry.key))")

@@ -4,7 +4,7 @@ import Lua
 import PropertyList
 import SQLite
 
-/// What `items:import`, `items:export` and `query:export` have in common: options, and long work.
+/// Common parts of `items:import`, `items:export` and `query:export`: options, and long work.
 enum ItemFilesBinding {
     /// A text, or an array of texts.
     typealias Texts = LuaEither<String, [String]>
@@ -13,7 +13,7 @@ enum ItemFilesBinding {
     static let delimiter: LuaArgument = "between the cells of CSV; a comma, a tab for .tsv, if not given"
     static let progress: LuaArgument = "whether a bar is drawn on a terminal"
 
-    /// The format that an option or the path's extension names.
+    /// The format from the option, otherwise from the path's extension.
     static func format(_ given: ItemFileFormat?, _ path: String) throws(LuaMismatch) -> ItemFileFormat {
         if let format = given ?? ItemFileFormat(path: path) { return format }
         let formats = ItemFileFormat.allCases.map(\.rawValue)
@@ -22,7 +22,7 @@ enum ItemFilesBinding {
             argument: "path")
     }
 
-    /// The byte between cells.
+    /// The byte that separates cells.
     static func delimiter(_ text: String) throws(LuaMismatch) -> UInt8 {
         guard text.utf8.count == 1, let byte = text.utf8.first else {
             throw LuaMismatch("option 'delimiter': one ASCII character expected, got '\(text)'", argument: "options")
@@ -30,7 +30,7 @@ enum ItemFilesBinding {
         return byte
     }
 
-    /// New names by old ones; nil for what is left out.
+    /// New names by old ones; nil for an omitted field.
     static func names(_ map: LuaTable) throws -> [String: String?] {
         var names: [String: String?] = [:]
         try map.forEach { key, value in
@@ -50,7 +50,7 @@ enum ItemFilesBinding {
         return names
     }
 
-    /// Gives what the body gives, or an error of the world.
+    /// Returns the body's result, or an error of the store or a database as a result.
     static func finish<Value>(_ body: () throws -> OrError<Value>) throws -> OrError<Value> {
         do {
             return try body()
@@ -62,13 +62,13 @@ enum ItemFilesBinding {
         }
     }
 
-    /// Runs long work that Ctrl-C and time limits reach, with an optional progress bar.
+    /// Runs long work that Ctrl-C and time limits interrupt, with an optional progress bar.
     static func work<Result>(
         _ options: inout ItemFileOptions, _ verb: String, showsBar: Bool, on host: ScriptHost,
         _ body: (ItemFileOptions) throws -> Result
     ) throws -> Result {
         let checkpoint = try host.state.load(Array("".utf8), name: "=checkpoint")
-        // What is read as a stream is counted in bytes; everything else counts items.
+        // Streamed input is counted in bytes; everything else in items.
         let isStream = verb == "Importing" && [.csv, .tsv, .jsonLines].contains(options.format)
         var bar: ProgressBar?
         defer { bar?.finish(host.output) }

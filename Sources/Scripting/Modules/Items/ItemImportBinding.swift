@@ -109,7 +109,7 @@ final class ItemImportBinding {
                     try run()
                     return .success(results(of: report))
                 }
-                // Opened before the items change: a file that cannot be written ends the import.
+                // Opened before the items change: an unwritable file ends the import.
                 return try FileOutput.write(host, rejects) { append in
                     try run()
                     try report.rejects.withUnsafeBytes(append)
@@ -119,8 +119,8 @@ final class ItemImportBinding {
         }
     }
 
-    /// Runs a body with the file's bytes. A database's file is left to its library: to close it here would give up the locks
-    /// of other connections.
+    /// Runs a body with the file's bytes. A database's file is left to its library: closing it here would release the
+    /// locks of other connections.
     private func read<Value>(
         _ path: String, _ format: ItemFileFormat, _ body: (ImportFile) throws -> Value
     ) throws -> OrError<Value> {
@@ -236,7 +236,7 @@ final class ItemImportBinding {
 
     // MARK: Pictures
 
-    /// The pictures beside an archive, under the keys of its items, as far as the sandbox lets them be read.
+    /// The pictures beside an archive, by the keys of its items, as far as the sandbox allows reading them.
     private func attachment(beside path: String) -> (String) throws -> [UInt8]? {
         let folder = PathText.parent(of: PathText.absolute(path, from: host.fence.base))
         var isRefused = false

@@ -36,7 +36,7 @@ enum ItemStoreBinding {
         LuaParameter("itemKey", .optional(.text), "its key, one that is unused; a new one if not given"),
     ]
 
-    /// How a transaction of a shared collection runs.
+    /// Options of a transaction of a shared collection.
     private struct TransactionOptions: LuaOptions {
         var retries = ItemStore.defaultRetries
         var isolation = ItemStore.Isolation.serializable
@@ -74,7 +74,7 @@ enum ItemStoreBinding {
         let item = classes.item
         cls.metamethod("__len") { store, call in call.returns(store.count) }
         cls.metamethod("__tostring") { store, call in call.returns("items (\(store.count))") }
-        // By hand, and so are all arrays of items: with a String and an Item each it takes 2.7 times as long.
+        // Not a typed method, nor is any array of items: with a String and an Item each it takes 2.7 times as long.
         cls.method(
             "item", [LuaParameter("itemKey", .text, "its key")], returns: [.optional(.object("Item"))],
             "The item with a key, or nil.",
@@ -298,7 +298,7 @@ extension ItemClasses {
         return table
     }
 
-    /// Has a table print as a text.
+    /// Sets a text as the result of a table's `__tostring`.
     func describe(_ table: LuaTable, as name: String, _ text: String) {
         let state = host.state
         let metatable = state.makeTable(fields: 2)

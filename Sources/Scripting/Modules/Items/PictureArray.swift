@@ -1,11 +1,11 @@
 import Images
 import Lua
 
-/// An array of pictures without holes, where `#` alone would leave out what is behind one.
+/// An array of pictures without holes. The length operator alone would omit the elements after a hole.
 struct PictureArray {
     let images: [Image]
 
-    /// - Throws: `LuaMismatch` that names the first element that is no picture.
+    /// - Throws: `LuaMismatch` with the first element that is not a picture.
     init(lua value: LuaValue) throws(LuaMismatch) {
         guard case .table(let table) = value else {
             throw LuaMismatch("array of Image expected, got \(value.typeName)")

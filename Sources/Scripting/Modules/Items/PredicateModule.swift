@@ -52,7 +52,7 @@ enum PredicateModule {
     }
 }
 
-/// A predicate as an argument: a format, a compiled predicate, or a function of what it is asked of.
+/// A predicate as an argument: a format, a compiled predicate, or a function of the evaluated object.
 enum ConditionArgument: LuaRepresentable {
     case format(String), function(LuaFunction), predicate(PredicateValue)
 

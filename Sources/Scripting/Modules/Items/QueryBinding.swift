@@ -55,7 +55,7 @@ enum QueryBinding {
             example: "return items:query():sorted(\"valueInDollars\", \"descending\"):sorted(\"name\"):all()"
         ) { [unowned classes] (value, key: KeyArgument, order: SortOrder?) in
             let isDescending = order == .descending
-            // A field's name is no expression to be parsed.
+            // A field's name is not parsed as an expression.
             if case .first(var text) = key {
                 return QueryValue(try text.withUTF8 { try value.query.sorted(utf8: $0, descending: isDescending) })
             }

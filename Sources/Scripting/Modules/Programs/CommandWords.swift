@@ -1,9 +1,9 @@
 import Lua
 
-/// A command's words, as the shell splits them where nothing is expanded.
+/// Splits a command into words as the shell does, without expansion.
 ///
-/// Quotes and backslashes mean what they mean to the shell. What a shell would act upon is refused, so that no command
-/// means something else here than there.
+/// Quotes and backslashes have their meaning in the shell. Characters that a shell would interpret are refused, so that
+/// a command never has another meaning than in a shell.
 enum CommandWords {
     /// Splits a command.
     ///
@@ -24,7 +24,7 @@ enum CommandWords {
                 guard let next = rest.popFirst(), next != "\n" else {
                     throw refusal("a backslash at the end of a line", function)
                 }
-                // Within double quotes it escapes only what means something there.
+                // Within double quotes a backslash escapes only characters that are special there.
                 let isLiteral = quote != nil && !["\"", "\\", "$", "`"].contains(next)
                 word = (word ?? "") + (isLiteral ? "\\" : "")
                 word?.unicodeScalars.append(next)

@@ -44,14 +44,14 @@ enum ProgramModule {
         }
     }
 
-    /// What the script's end of a pipe is for.
+    /// The direction of the script's end of a pipe.
     private enum PipeMode: String, CaseIterable, LuaRepresentable { case r, w }
 
     private static func open(_ command: String, _ mode: PipeMode, _ host: ScriptHost) throws -> LuaValue {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw FileError(.open, "a pipe", code: errno) }
         let (own, other) = mode == .r ? (ends[0], ends[1]) : (ends[1], ends[0])
-        // The program must not inherit this end, or its input would never end.
+        // The program must not inherit this end: its input would never end.
         _ = fcntl(own, F_SETFD, FD_CLOEXEC)
         defer { close(other) }
         do {

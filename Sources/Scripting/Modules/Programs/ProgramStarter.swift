@@ -3,7 +3,7 @@ import Files
 import Logging
 import Lua
 
-/// Starts what scripts may run: commands of the shell, or programs by name, whose files are what was granted.
+/// Starts the programs that scripts may run: shell commands, or granted programs by name, if their files are unchanged.
 final class ProgramStarter {
     private var grants: [ProgramGrant]
     private var known: [ProgramFile.Stamp: String] = [:]
@@ -48,7 +48,7 @@ final class ProgramStarter {
         return try ChildProcess(words, program: file, closing: folder, input: input, output: output)
     }
 
-    /// The configuration's folder, unless the kernel's fence closes it to programs already.
+    /// The configuration's folder, unless the kernel's fence already closes it to programs.
     private func closedFolder(_ host: ScriptHost) -> ClosedFolder? {
         guard let path = ConfigurationFolder.locate() else { return nil }
         guard host.fences.kernelABI != nil else { return ClosedFolder(path) }
@@ -64,7 +64,7 @@ final class ProgramStarter {
         return grants.firstIndex { $0.path == path }
     }
 
-    /// Asks for the approval of a changed file.
+    /// Requests the user's approval of a changed file.
     private func approve(_ file: ProgramFile, _ index: Int, _ function: String, _ host: ScriptHost) throws {
         var grant = grants[index]
         guard host.options.isInteractive, host.fences.kernelABI == nil,

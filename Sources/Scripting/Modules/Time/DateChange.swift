@@ -2,9 +2,9 @@ import Lua
 import PropertyList
 import TimeZones
 
-/// A distance in the calendar: what `d:add{…}` takes.
+/// A calendar interval: the argument of `d:add{…}`.
 enum DateChange {
-    /// The units that are moments apart, in seconds.
+    /// The units of fixed duration, in seconds.
     private static let durations: [(name: String, seconds: Int)] = [("hours", 3600), ("minutes", 60)]
 
     static let parameters: LuaFields = [
@@ -17,12 +17,12 @@ enum DateChange {
         LuaParameter("zone", .text, "whose days they are; UTC if not given"),
     ]
 
-    /// The date at a distance: years and months first, then weeks and days, then what is shorter.
+    /// The date plus an interval: years and months first, then weeks and days, then shorter units.
     static func add(_ table: LuaTable, to date: PropertyListDate, _ clock: LocalClock) throws(LuaMismatch) -> DateValue
     {
         func part(_ name: String) throws(LuaMismatch) -> Int {
             let number = table[name].integerValue ?? 0
-            // More than the calendar has, and no sum overflows.
+            // Beyond the calendar's range, and small enough that no sum overflows.
             guard abs(number.clamped) <= 1 << 46 else { throw beyond }
             return Int(number)
         }
@@ -50,6 +50,6 @@ enum DateChange {
 }
 
 extension Int64 {
-    /// The number, with a magnitude that exists.
+    /// The number, clamped so that its magnitude is representable.
     fileprivate var clamped: Int64 { Swift.max(self, -.max) }
 }

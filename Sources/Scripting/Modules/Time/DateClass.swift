@@ -117,7 +117,7 @@ enum DateClass {
         DateValue(PropertyListDate(secondsSinceReferenceDate: date.secondsSinceReferenceDate + seconds))
     }
 
-    /// The text by a pattern of either notation; nil when there is none.
+    /// The text in a pattern of either notation; nil if it cannot be formatted.
     private static func text(
         of date: PropertyListDate, _ pattern: String, _ zone: Zone
     ) throws(DatePatternError) -> String? {

@@ -2,7 +2,7 @@ import Lua
 import PropertyList
 import TimeZones
 
-/// The parts of a local time as a table: what `date{…}` takes and `d:inZone(…)` gives.
+/// The parts of a local time as a table: the argument of `date{…}` and the result of `d:inZone(…)`.
 enum DateFields {
     private static let fields: [(name: String, type: LuaType, documentation: String, asArgument: String)] = [
         ("year", .integer, "the year", ", needed"), ("month", .integer, "1 to 12", "; 1 if not given"),
@@ -15,11 +15,11 @@ enum DateFields {
         ("weekday", .integer, "1 for a Sunday to 7", "; not read"),
     ]
 
-    /// The parts that `date{…}` takes.
+    /// The parts accepted by `date{…}`.
     static let parameters = LuaFields(
         fields.map { LuaParameter($0.name, $0.type, $0.documentation + $0.asArgument) })
 
-    /// What `d:inZone(…)` gives.
+    /// The result of `d:inZone(…)`.
     static let record = LuaType.record(
         "DateParts", LuaFields(fields.map { LuaParameter($0.name, $0.type, $0.documentation) }))
 
@@ -54,7 +54,7 @@ enum DateFields {
         return DateValue(moment, fraction: second - second.rounded(.down))
     }
 
-    /// The parts of a moment by a zone's clock; nil beyond the calendar.
+    /// The parts of a moment in a zone; nil beyond the calendar.
     static func table(of date: PropertyListDate, in zone: Zone, _ state: LuaState) -> LuaTable? {
         guard let seconds = date.wholeSecondsSince1970 else { return nil }
         let offset = zone.offset(at: Int64(seconds))

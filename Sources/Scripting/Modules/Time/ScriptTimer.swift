@@ -6,7 +6,7 @@ final class ScriptTimer: LuaObject {
     let function: LuaFunction
     private(set) var isCancelled = false
     private(set) var isPaused = false
-    /// Failures since it last succeeded.
+    /// The number of failures since the last success.
     private var failures = 0
     /// Its description: `every 2.0 s, chunk:3`.
     private let text: String
@@ -31,7 +31,7 @@ final class ScriptTimer: LuaObject {
 
     /// Counts the end of a call.
     ///
-    /// - Returns: the notice when it is paused for its failures.
+    /// - Returns: the notice if the timer is paused because of its failures.
     func ended(_ result: Result<[LuaValue], LuaError>) -> String? {
         guard case .failure = result else {
             failures = 0

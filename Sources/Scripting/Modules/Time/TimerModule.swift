@@ -97,7 +97,7 @@ enum TimerModule {
 }
 
 extension ScriptHost {
-    /// Makes a timer of a script.
+    /// Makes a script's timer.
     fileprivate func timer(
         _ kind: String, _ function: LuaFunction, repeats: Bool, _ start: (_ fire: @escaping () -> Void) -> () -> Void
     ) -> ScriptTimer {
@@ -108,7 +108,7 @@ extension ScriptHost {
         return timer
     }
 
-    /// Runs a timer's function as a task; its changes are committed when it ends, also after an error.
+    /// Runs a timer's function as a task; its changes are committed at its end, also after an error.
     private func run(_ timer: ScriptTimer) {
         if timer.isPaused || timer.isCancelled { return }
         if scheduler.holds(timer, { [unowned self] in run(timer) }) { return }
