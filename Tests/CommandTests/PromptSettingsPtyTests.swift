@@ -104,7 +104,7 @@ struct PromptSettingsPtyTests {
         let terminal = try program.terminal()
         try terminal.waitForPrompt()
         try terminal.begin(
-            ":profile for i = 1, 20 do items:createItem{} end", andExpect: "at the calls")
+            ":profile for i = 1, 20 do items:createItem{} end", andExpect: " sample")
         try terminal.expect("> ")
         #expect(terminal.transcript.contains("20 items created"))
         try terminal.enter(":bench ('x'):rep(1000)", andExpect: "a run (")

@@ -35,7 +35,7 @@ struct WithoutProcTests {
     func doctor() throws {
         let output = try runWithoutProc("\"$CUBBY\" doctor")
         #expect(output.status == .exited(0), "\(output.stderr)")
-        #expect(output.stdout.contains(/cubby +\d+\.\d+\.\d+ \(.*\), \/.*\/cubby\n/), "\(output.stdout)")
+        #expect(output.stdout.contains(/cubby +\d+\.\d+\.\d+ \(.*\), Swift .*, Lua .*, \/.*\/cubby\n/), "\(output.stdout)")
         #expect(output.stdout.contains("path fence"))
         #expect(output.stdout.contains("not there yet"))
     }

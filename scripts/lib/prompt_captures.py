@@ -181,7 +181,7 @@ def capture(name, lines, columns=COLUMNS, rows=ROWS):
     screen = re.sub(r" *\b\d[\d.,]* (ns|µs|ms|s)\b", " (time)", screen)
     screen = re.sub(r"(\(time\)) +\d+ %", r"\1 (share) %", screen)
     screen = re.sub(r"\d[\d,]* (sample|round|run)s?\b", r"(count) \1s", screen)
-    screen = re.sub(r" a run \([\s\S]*?runs\)", " a run (rounds)", screen)
+    screen = re.sub(r"\ba run \([\s\S]*?runs\)", "a run (rounds)", screen)
     screen = re.sub(r"0x[0-9a-f]{6,}", "0x(address)", screen)
     # The replacements keep the width.
     screen = re.sub(r"20\d\d-\d\d-\d\d \d\d:\d\d", "2026-01-01 00:00", screen)
