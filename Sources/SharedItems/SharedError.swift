@@ -1,4 +1,4 @@
-/// Why a shared collection cannot be used: what happened, with whom, and what to do.
+/// Why a shared collection is unusable: the failure, the server, and the remedy.
 public struct SharedError: Error, Sendable, CustomStringConvertible {
     /// The kinds of failure. Kinds may be added.
     public enum Code: Sendable, Hashable {
@@ -6,17 +6,17 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
         case badAddress
         /// libpq is missing.
         case unavailable
-        /// The server does not answer, or refuses the connection.
+        /// The server does not answer, or it refuses the connection.
         case disconnected
-        /// The server, the database or the collection is not one that can be used.
+        /// The server, the database or the collection is unusable.
         case unusable
         /// The server refused a command.
         case refused
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// What happened, and what to do.
+    /// The failure and its remedy.
     public let message: String
 
     public var description: String { message }
@@ -26,7 +26,7 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// An error of the connection, in words for the user.
+    /// An error of the connection, described for the user.
     package init(_ error: PostgresError, _ address: SharedAddress) {
         switch error.kind {
         case .libraryMissing: self.init(.unavailable, error.message)
@@ -66,7 +66,7 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What to do about a connection that was not made, by a part of libpq's message; the first that fits.
+    /// Remedies for a failure to connect, by a part of libpq's message; the first match counts.
     private static let hints: [(part: String, hint: String)] = [
         ("session is read-only", "no server of the address takes commits: a standby has to be promoted"),
         ("password authentication failed", passwordHint), ("no password supplied", passwordHint),

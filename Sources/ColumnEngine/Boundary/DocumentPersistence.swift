@@ -1,30 +1,30 @@
-/// A persistence that folds its changes into a document now and then: a file of all items, replaced whole.
+/// A persistence that folds its changes into a document from time to time: a file of all items, replaced as a whole.
 public protocol DocumentPersistence: ItemPersistence {
     /// Whether the document exists.
     var hasArchive: Bool { get }
-    /// The document's path, where it has one.
+    /// The document's path, if it has one.
     var archivePath: String? { get }
-    /// Whether so much was appended since the document was written that it should be written anew.
+    /// Whether so many changes were appended since the document was written that it should be rewritten.
     var isJournalLong: Bool { get }
-    /// Whether the document has more of its items than fields hold, so that a copy has to remember its source.
+    /// Whether the document holds item data beyond the fields, so that a copy has to remember its source.
     var holdsMoreThanFields: Bool { get }
 
-    /// Whether the document can be replaced at the moment.
+    /// Whether the document can be replaced now.
     var canReplace: Bool { get }
 
     /// Prepares to write a snapshot as the new document. Commits may follow before it is finished.
     ///
     /// - Parameters:
     ///   - snapshot: all items.
-    ///   - revision: the collection's revision that they are.
-    /// - Returns: what writes it.
+    ///   - revision: the collection's revision of the snapshot.
+    /// - Returns: the replacement, which writes it.
     /// - Throws: ``StoreError`` with `readOnly`, `inputOutput`.
     func beginReplacement(_ snapshot: ItemSnapshot, at revision: ItemRevision) throws(StoreError) -> any ItemReplacement
 
-    /// Puts a written replacement in the document's place, durably; what was appended before its snapshot is part of it.
+    /// Durably replaces the document with a written replacement, which has all changes appended before its snapshot.
     func finish(_ replacement: any ItemReplacement) throws(StoreError)
 
-    /// Gives up a replacement that could not be written.
+    /// Discards a replacement that could not be written.
     func abandon(_ replacement: any ItemReplacement)
 }
 
@@ -35,8 +35,8 @@ extension DocumentPersistence {
     public var canReplace: Bool { true }
 }
 
-/// A new document in the making.
+/// A new document being written.
 public protocol ItemReplacement: AnyObject, Sendable {
-    /// Writes it, on any thread, in a place of its own.
+    /// Writes it, on any thread, to a temporary place.
     func write() throws(StoreError)
 }

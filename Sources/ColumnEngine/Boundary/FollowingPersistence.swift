@@ -1,15 +1,15 @@
-/// A persistence that is read beside its owner, another process, which goes on committing.
+/// A read-only view of a persistence whose owner, another process, continues to commit.
 package protocol FollowingPersistence: ItemPersistence {
-    /// The owner's commits since the opening or the last call, oldest first. Without any it takes microseconds.
+    /// The owner's commits since the opening or the last call, oldest first. It takes microseconds if there are none.
     ///
-    /// - Returns: nil when they cannot be had one by one any more: then all items have to be read anew.
+    /// - Returns: nil if they are no longer available one by one: then all items have to be read again.
     /// - Throws: ``StoreError`` with `inputOutput`, `corruptJournal`.
     func takeOwnersCommits() throws(StoreError) -> [OwnersCommit]?
 
-    /// The same persistence, to be opened anew.
+    /// The same persistence, to be opened again.
     func reopened() -> any FollowingPersistence
 
-    /// Goes on from where another opening of the same persistence has come to.
+    /// Continues from the state that another opening of the same persistence has reached.
     func goOn(from other: any FollowingPersistence)
 }
 

@@ -1,9 +1,9 @@
 public import PropertyList
 
-/// One change of a commit, with the values of that commit: what `ItemStoreCommit` tells and
-/// `ItemStore.apply(_:cause:revision:)` takes.
+/// One change of a commit, with the values at that commit: delivered by `ItemStoreCommit`, accepted by
+/// `ItemStore.apply(_:cause:revision:)`.
 public struct ItemChange: Sendable, Hashable {
-    /// What happened; the raw value is the name for scripts.
+    /// The kind of change; the raw value is its name in scripts.
     public enum Kind: String, Sendable, CaseIterable {
         /// An item was added.
         case insert
@@ -11,29 +11,29 @@ public struct ItemChange: Sendable, Hashable {
         case update
         /// An item was removed.
         case remove
-        /// An item is at another place.
+        /// An item moved to another position.
         case move
     }
 
-    /// What happened.
+    /// The kind of change.
     public var kind: Kind
     /// The item's key.
     public var itemKey: String
-    /// The item's name, as the commit left it; empty in a change that is to be applied.
+    /// The item's name after the commit; empty in a change that is to be applied.
     public var name: String
     /// The name of the field that an update changed; nil for the other kinds.
     public var field: String?
-    /// The field's value before an update; nil for none.
+    /// The field's value before an update; nil if it had none.
     public var old: PropertyListValue?
-    /// The field's value after an update; nil for none.
+    /// The field's value after an update; nil if it has none.
     public var new: PropertyListValue?
-    /// By name, the fields that an item was inserted with, or the last fields of a removed one, `itemKey` too; nil for the
+    /// By name, the fields of an inserted item, or the last fields of a removed one, including `itemKey`; nil for the
     /// other kinds.
     public var values: [String: PropertyListValue]?
-    /// The position, from 0, that an item was inserted at, removed from, or moved to; nil for an update, and for an item to
-    /// be appended.
+    /// The position, counted from 0, of an insertion, a removal, or the target of a move; nil for an update, and for an
+    /// item to be appended.
     public var position: Int?
-    /// The position, from 0, that an item was moved from; nil for the other kinds.
+    /// The position, counted from 0, before a move; nil for the other kinds.
     public var formerPosition: Int?
 
     package init(_ kind: Kind, itemKey: String, name: String = "") {
@@ -42,7 +42,7 @@ public struct ItemChange: Sendable, Hashable {
         self.name = name
     }
 
-    /// A new item with its fields by name, `itemKey` too, at a position from 0 or, if nil, at the end.
+    /// Inserts an item with its fields by name, including `itemKey`, at a position from 0 or, if nil, at the end.
     public static func insert(_ values: [String: PropertyListValue], at position: Int? = nil) -> ItemChange {
         var key = ""
         if case .string(let text)? = values["itemKey"] { key = text }
@@ -52,10 +52,10 @@ public struct ItemChange: Sendable, Hashable {
         return change
     }
 
-    /// The item with a key goes.
+    /// Removes the item with a key.
     public static func remove(_ itemKey: String) -> ItemChange { ItemChange(.remove, itemKey: itemKey) }
 
-    /// A field of the item with a key gets a value; nil removes it.
+    /// Sets a field of the item with a key; nil removes it.
     public static func update(_ itemKey: String, _ field: String, to value: PropertyListValue?) -> ItemChange {
         var change = ItemChange(.update, itemKey: itemKey)
         change.field = field
@@ -63,7 +63,7 @@ public struct ItemChange: Sendable, Hashable {
         return change
     }
 
-    /// The item with a key goes to a position from 0.
+    /// Moves the item with a key to a position counted from 0.
     public static func move(_ itemKey: String, to position: Int) -> ItemChange {
         var change = ItemChange(.move, itemKey: itemKey)
         change.position = position

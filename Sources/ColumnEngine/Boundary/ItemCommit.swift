@@ -1,15 +1,15 @@
 public import PropertyList
 
-/// The changes of one commit, oldest first, as ``ItemPersistence/append(_:durable:)`` reads them.
+/// The changes of one commit, oldest first, as passed to ``ItemPersistence/append(_:durable:)``.
 ///
-/// A view without copies: keys, names and values are read on access. The values are
-/// those at the commit: of several changes to a field, each gives the last.
+/// A view without copies: keys, names and values are read on access. The values are those at the commit: several
+/// changes of a field all have the last one.
 public struct ItemCommit: ~Copyable {
-    /// One change, to be asked for with the commit's own methods.
+    /// One change, to be passed to the commit's methods.
     public struct Entry: Sendable {
-        /// What happened.
+        /// The kind of change.
         public let kind: ItemChange.Kind
-        /// The position, from 0, of an item that was inserted or moved; nil for one that was appended, and for the other kinds.
+        /// The position, counted from 0, of an item that was inserted or moved; nil if appended, and for other kinds.
         public let position: Int?
         fileprivate let row: UInt32
         fileprivate let field: UInt32
@@ -24,10 +24,10 @@ public struct ItemCommit: ~Copyable {
 
     /// The revision that the changes follow.
     public let revision: ItemRevision
-    /// The history's entries; a run of appended rows is one.
+    /// The entries of the history; a run of appended rows is one entry.
     package let changes: [Change]
     package let rows: ItemRows
-    /// The bytes of long texts that came since the last commit: about what encoding them takes.
+    /// The bytes of long texts added since the last commit: an estimate of the encoded size.
     package let textBytes: Int
 
     package init(_ store: ColumnStore, _ changes: [Change], following revision: ItemRevision, textBytes: Int = 0) {
@@ -54,24 +54,24 @@ public struct ItemCommit: ~Copyable {
         }
     }
 
-    /// The key of the item that changed.
+    /// The key of the changed item.
     public func key(_ entry: Entry) -> String { rows.keyString(entry.row) }
 
-    /// The row of the item that changed.
+    /// The row of the changed item.
     package func row(_ entry: Entry) -> UInt32 { entry.row }
 
-    /// The name of the field that an update changed.
+    /// The name of the updated field.
     public func fieldName(_ entry: Entry) -> String { rows.name(ofField: entry.field) }
 
-    /// The value of that field; nil for none.
+    /// The value of the updated field; nil if it has none.
     public func value(_ entry: Entry) -> PropertyListValue? {
         rows.value(entry.row, ItemField(rawValue: entry.field))
     }
 
-    /// All fields of the item that changed by name, `itemKey` too.
+    /// All fields of the changed item by name, including `itemKey`.
     public func values(_ entry: Entry) -> [String: PropertyListValue] { rows.values(entry.row) }
 
-    /// The change with everything that it takes to do it again elsewhere, in memory of its own.
+    /// The change with everything needed to repeat it elsewhere, in its own memory.
     public func change(_ entry: Entry) -> ItemChange {
         let key = key(entry)
         switch entry.kind {
@@ -82,7 +82,7 @@ public struct ItemCommit: ~Copyable {
         }
     }
 
-    /// Refuses a commit that does not follow what the persistence has.
+    /// Refuses a commit that is not based on the persistence's revision.
     ///
     /// - Throws: ``StoreError`` with `conflict`.
     public func checkFollows(_ latest: ItemRevision) throws(StoreError) {

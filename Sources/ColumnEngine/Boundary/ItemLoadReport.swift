@@ -1,18 +1,18 @@
-/// What opening a store found.
+/// The findings on opening a store.
 public struct ItemLoadReport: Sendable, Hashable {
     /// Items in the archive.
     public var archivedItems = 0
-    /// Commits that were in the journal and not in the archive.
+    /// Commits of the journal that were not in the archive.
     public var replayedRecords = 0
     /// The collection's revision.
     public var revision = ItemRevision.initial
-    /// Whether the archive is damaged, and only a part of it was read.
+    /// Whether the archive is damaged, and was read only in part.
     public var isSalvaged = false
-    /// What was not as it should be, in words for the user; what could not be used was kept aside.
+    /// Problems, in words for the user; unusable parts were kept aside.
     public var notices: [String] = []
     /// Files that damaged parts were moved to.
     public var keptAside: [String] = []
 
-    /// Creates a report of nothing.
+    /// Creates an empty report.
     public init() {}
 }

@@ -1,6 +1,6 @@
 public import PropertyList
 
-/// Loads an empty store for a persistence: items first, then changes. Nothing is logged, and no observer is told.
+/// Loads an empty store for a persistence: items first, then changes. Nothing is logged; observers are not notified.
 public struct ItemLoader {
     package let store: ColumnStore
 
@@ -8,16 +8,16 @@ public struct ItemLoader {
         self.store = store
     }
 
-    /// Makes room for a number of items.
+    /// Reserves capacity for a number of items.
     public func reserve(_ count: Int) {
         store.table.reserve(count)
         store.order.reserve(count)
         store.index.reserve(count) { [store] in store.keyHash($0) }
     }
 
-    /// Adds an item at the end. A field that is not given gets its default.
+    /// Appends an item. A missing field gets its default.
     ///
-    /// - Parameter values: the item's fields by name, `itemKey` too.
+    /// - Parameter values: the item's fields by name, including `itemKey`.
     /// - Throws: ``StoreError``: `duplicateKey`, `invalidValue`.
     public func add(_ values: [String: PropertyListValue]) throws(StoreError) {
         let draft = try store.makeDraft()
@@ -32,14 +32,14 @@ public struct ItemLoader {
 
     /// Applies the changes of one commit.
     ///
-    /// - Throws: ``StoreError``, as `ItemStore.apply(_:cause:revision:)`; the store is as before then.
+    /// - Throws: ``StoreError``, as `ItemStore.apply(_:cause:revision:)`; the store is then unchanged.
     public func replay(_ changes: some Sequence<ItemChange>) throws(StoreError) {
         try replaying { () throws(StoreError) in
             for change in changes { try store.perform(change) }
         }
     }
 
-    /// Runs a body that replays changes: those it made go when it throws, and are committed when it does not.
+    /// Runs a body that replays changes: they are rolled back if it throws, and otherwise committed.
     package func replaying(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         let start = store.log.count
         do throws(StoreError) { try body() } catch {
@@ -49,24 +49,24 @@ public struct ItemLoader {
         store.forgetLog()
     }
 
-    /// Takes out what was loaded.
+    /// Removes all loaded items.
     package func removeAll() throws(StoreError) {
         try replaying { () throws(StoreError) in
             for row in store.order.slots where row != ItemOrder.hole { store.takeOut(row) }
         }
     }
 
-    /// The items that were loaded so far, for another thread.
+    /// The items loaded so far, for another thread.
     package func snapshot() -> ItemSnapshot { ItemSnapshot(store) }
 
-    /// A new row to be filled; without a key.
+    /// A new row to be filled, without a key.
     package func makeDraft() -> ItemDraft {
         let (row, isNew) = store.table.makeRow()
         if isNew { store.order.addRow() }
         return ItemDraft(store: store, row: row)
     }
 
-    /// Puts a filled row at the end.
+    /// Appends a filled row.
     package func insert(_ draft: ItemDraft) throws(StoreError) {
         let key = store.keyHash(draft.row)
         if let other = store.holder(ofKeyOf: draft.row, key) {

@@ -1,7 +1,7 @@
-/// What a serializable transaction read: a commit of another host that changed some of it stands in the transaction's way.
+/// The reads of a serializable transaction: a commit of another host that changed some of them conflicts with it.
 public enum ItemReads: Sendable, Hashable {
-    /// Keys, in UTF-8: those of items, and such as no item had.
+    /// Keys, in UTF-8: those of items, and those looked up in vain.
     case keys(Set<[UInt8]>)
-    /// Something that may depend on every item: the answer of a query, a position.
+    /// A read that may depend on every item: the result of a query, a position.
     case whole
 }

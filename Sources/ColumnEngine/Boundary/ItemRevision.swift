@@ -1,4 +1,4 @@
-/// How far a collection has come: a number that grows with each commit. Numbers of one collection can be compared.
+/// A collection's revision: a number that grows with each commit. Numbers of one collection can be compared.
 public struct ItemRevision: RawRepresentable, Sendable, Hashable, Comparable {
     public var rawValue: UInt64
 

@@ -1,6 +1,6 @@
 package import PropertyList
 
-/// A store's rows as an encoder on the persistence's side reads them: by number, without a boxed value each.
+/// A store's rows for the encoders of a persistence: read by number, without boxing each value.
 ///
 /// Not inlined into another module: see `ColumnStore+Access.swift`.
 package struct ItemRows {
@@ -52,25 +52,25 @@ package struct ItemRows {
     @inline(never)
     package func name(ofField number: UInt32) -> String { store.fields.names[Int(number)] }
 
-    /// The field that says which bytes go with an item; nil while no item has had it.
+    /// The field of an item's attachments; nil while no item has had it.
     package var attachmentField: ItemField? { store.attachmentField }
 
-    /// The SHA-256 of each of the bytes that go with an item, in order.
+    /// The SHA-256 of each of an item's attachments, in order.
     package func digests(_ row: UInt32) -> [[UInt8]] { store.digests(row) }
 
-    /// Fetches the key and the field of an item that changed, ahead of its turn.
+    /// Prefetches the key and the field of a changed item.
     @inline(never)
     package func prefetch(_ row: UInt32, _ field: ItemField) { store.table.prefetchChanged(row, field) }
 
-    /// The item's place in the archive that the journal follows; nil when it has none, or its key is no UUID.
+    /// The item's place in the archive that the journal follows; nil if it has none, or its key is not a UUID.
     ///
-    /// A row that was never given back has the item that it had when the archive was written.
+    /// A row that was never freed has the item that it had when the archive was written.
     @inline(never)
     package func archivedPlace(_ row: UInt32) -> UInt32? {
         row < store.archivedPlaces.limit && store.table.generation(row) == 0 && !store.table.hasTextKey(row) ? row : nil
     }
 
-    /// The key of the item that a new item was copied from, where the document holds more of that than its fields.
+    /// The key of the item that a new item was copied from, if the document holds more of that than its fields.
     @inline(never)
     package func source(ofCopy row: UInt32) -> String? {
         store.copies.isEmpty ? nil : store.copies[store.table.keyString(row)]

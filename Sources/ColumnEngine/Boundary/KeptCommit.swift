@@ -1,22 +1,22 @@
 public import PropertyList
 
-/// A commit of this host that the server does not have: made while it did not answer.
+/// A commit of this host that the server does not have: it was made while the server did not answer.
 public struct KeptCommit: Sendable {
-    /// One change, with what it takes to take it back.
+    /// One change, with the data to undo it.
     public struct Change: Sendable {
-        /// What happened; an update and a removal have the old values.
+        /// The change; an update and a removal have the old values.
         public var change: ItemChange
-        /// The item's place among the others, for an insertion and a move.
+        /// The item's rank among the others, for an insertion and a move.
         public var rank: [UInt8]
-        /// Its place before, for a removal and a move.
+        /// Its former rank, for a removal and a move.
         public var formerRank: [UInt8]
 
-        /// Creates a change with the item's rank after and before it.
+        /// Creates a change with the item's ranks after and before it.
         public init(_ change: ItemChange, rank: [UInt8] = [], formerRank: [UInt8] = []) {
             (self.change, self.rank, self.formerRank) = (change, rank, formerRank)
         }
 
-        /// The change as the other hosts would see it.
+        /// The change as sent to the other hosts.
         package var forward: RemoteChange {
             switch change.kind {
             case .insert: RemoteChange(.insert(change.values ?? [:]), rank: rank)
@@ -25,7 +25,7 @@ public struct KeptCommit: Sendable {
             }
         }
 
-        /// The change that takes this one back.
+        /// The change that undoes this one.
         package var inverse: RemoteChange {
             switch change.kind {
             case .insert: RemoteChange(.remove(change.itemKey))
@@ -36,20 +36,20 @@ public struct KeptCommit: Sendable {
         }
     }
 
-    /// Identifies the commit for the server: it cannot happen twice.
+    /// Identifies the commit for the server: it cannot be applied twice.
     public let identifier: [UInt8]
-    /// When it was made.
+    /// When the commit was made.
     public let date: PropertyListDate
     /// Oldest first.
     public let changes: [Change]
-    /// What it read, of a serializable transaction.
+    /// Its reads, if it is of a serializable transaction.
     public let reads: ItemReads?
-    /// The host whose changes it cannot follow; empty for one that only waits.
+    /// The host whose changes conflict with it; empty for a commit that is only queued.
     public var host = ""
-    /// By key, the fields that items had here which the others removed.
+    /// By key, the fields that this host had of items that the others removed.
     public var lostItems: [String: [String: PropertyListValue]] = [:]
 
-    /// Creates a commit of changes, in their order.
+    /// Creates a commit of changes in order.
     public init(identifier: [UInt8], date: PropertyListDate, changes: [Change], reads: ItemReads? = nil) {
         (self.identifier, self.date, self.changes, self.reads) = (identifier, date, changes, reads)
     }

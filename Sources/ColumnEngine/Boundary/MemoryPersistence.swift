@@ -1,6 +1,6 @@
-/// A persistence that keeps everything in this process: for stores that nothing outlives, and for tests.
+/// A persistence in this process's memory: for temporary stores, and for tests.
 public final class MemoryPersistence: ItemPersistence {
-    /// The changes of each commit, oldest first, when they are kept.
+    /// The changes of each commit, oldest first, if they are kept.
     public private(set) var commits: [[ItemChange]] = []
     /// Set to make every append and synchronization fail with this error.
     public var failure: StoreError?
@@ -12,7 +12,7 @@ public final class MemoryPersistence: ItemPersistence {
     /// - Parameters:
     ///   - keepsCommits: whether another store can be loaded from this persistence.
     ///   - isReadOnly: whether the store refuses changes.
-    ///   - commits: what to begin with.
+    ///   - commits: the initial commits.
     public init(keepsCommits: Bool = false, isReadOnly: Bool = false, commits: [[ItemChange]] = []) {
         self.keepsCommits = keepsCommits
         self.isReadOnly = isReadOnly

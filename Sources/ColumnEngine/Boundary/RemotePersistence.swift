@@ -2,61 +2,61 @@ public import PropertyList
 
 /// A persistence of a collection that other hosts change, too.
 ///
-/// It orders the items by places of its own: positions are given to what others did when it is applied.
+/// It orders the items by ranks: changes of others get positions when they are applied.
 public protocol RemotePersistence: ItemPersistence {
-    /// Whether the server answered last.
+    /// Whether the server answered the last request.
     var isConnected: Bool { get }
 
-    /// Why nothing may be changed while the persistence is read-only, for the user.
+    /// Why changes are refused while the persistence is read-only, for the user.
     var readOnlyReason: String { get }
 
-    /// Whether the other hosts may have committed something after a revision, or a commit of this host is to be sent again.
-    /// Asks nobody.
+    /// Whether other hosts may have commits after a revision, or a commit of this host has to be sent again. Sends no
+    /// request.
     func mayHaveCommits(after revision: ItemRevision) -> Bool
 
-    /// Sends the changes of one commit. While a commit's answer is missing the persistence is read-only, and the next call
-    /// sends the same commit again, as it was.
+    /// Sends the changes of one commit. While a commit's answer is missing the persistence is read-only, and the next
+    /// call sends the same commit again, unchanged.
     ///
     /// - Parameters:
     ///   - commit: readable until the call returns.
-    ///   - reads: what a serializable transaction read: a commit of others since its revision that changed some of it stands
-    ///     in its way, too, and not only one that changed the same items. Nil for other commits.
-    /// - Returns: what became of it.
-    /// - Throws: ``StoreError`` with `disconnected`, and others; the changes are not known to be kept then.
+    ///   - reads: the reads of a serializable transaction: a commit of others since its revision that changed some of
+    ///     them conflicts with it, and not only one that changed the same items. Nil for other commits.
+    /// - Returns: the outcome.
+    /// - Throws: ``StoreError`` with `disconnected`, and others; whether the changes are kept is then unknown.
     func send(_ commit: borrowing ItemCommit, reads: ItemReads?) throws(StoreError) -> RemoteOutcome
 
-    /// Keeps all other hosts from committing until ``release()`` or the end of the next commit: for a transaction that was
-    /// overtaken again and again. The server ends it by itself when the commit takes long.
+    /// Locks out all other hosts' commits until ``release()`` or the end of the next commit: for a transaction that was
+    /// overtaken repeatedly. The server ends the lock itself if the commit takes long.
     func hold() throws(StoreError)
 
-    /// Ends a ``hold()`` that no commit has ended.
+    /// Ends a ``hold()`` that was not ended by a commit.
     func release()
 
-    /// The changes of a commit that failed were taken back: it is not sent again. If it happened, it comes from the log.
+    /// Called when a failed commit was rolled back: it is not sent again. If the server applied it, the log has it.
     ///
-    /// - Returns: whether it may have happened.
+    /// - Returns: whether the server may have applied it.
     func abandonCommit() -> Bool
 
-    /// Ends the use of the server, which has something that the store's items cannot be brought to. The persistence is
-    /// read-only from now on.
+    /// Ends the use of the server, which has changes that the store cannot apply. The persistence is read-only from now
+    /// on.
     func stop(_ reason: StoreError)
 
-    /// Commits after a revision, oldest first, without a gap; of this host's own, those that it does not have. At least one
-    /// if there are any.
+    /// Commits after a revision, oldest first, without a gap; of this host's own, those that it does not have. At least
+    /// one if there are any.
     func takeCommits(after revision: ItemRevision) throws(StoreError) -> [RemoteCommit]
 
-    /// A change of another host with the position that it has among the items as they are now.
+    /// A change of another host with its position among the current items.
     ///
     /// - Parameters:
-    ///   - change: of the other host.
-    ///   - unranked: the rows that this host put where they are, and has not committed.
+    ///   - change: the other host's change.
+    ///   - unranked: the rows that this host inserted or moved, and has not committed.
     /// - Returns: the change for this host.
     func placed(_ change: RemoteChange, among unranked: Set<UInt32>) -> ItemChange
 
-    /// A change was applied.
+    /// Called after a change was applied.
     func didApply(_ change: RemoteChange)
 
-    /// Whether the item of one row stands before that of another.
+    /// Whether the item of one row precedes that of another.
     func precedes(_ row: UInt32, _ other: UInt32) -> Bool
 
     // MARK: Without the server
@@ -64,47 +64,47 @@ public protocol RemotePersistence: ItemPersistence {
     /// Whether commits are kept while the server does not answer.
     var keepsCommits: Bool { get }
 
-    /// Whether commits wait for the server. While some do, new ones wait behind them.
+    /// Whether commits are queued for the server. While there are some, new ones are queued behind them.
     var hasKeptCommits: Bool { get }
 
-    /// The commits that wait, oldest first.
+    /// The queued commits, oldest first.
     var keptCommits: [KeptCommit] { get }
 
-    /// The commits that could not follow what others did, oldest first: somebody has to settle them.
+    /// The commits in conflict with those of others, oldest first: the user has to settle them.
     var conflicts: [KeptCommit] { get }
 
     /// Keeps a commit until the server is back.
     ///
     /// - Parameters:
     ///   - commit: readable until the call returns.
-    ///   - changes: the same, with the old values and in memory of their own.
-    ///   - reads: what a serializable transaction read; nil when the changes are of no such one.
+    ///   - changes: the same, with the old values and in their own memory.
+    ///   - reads: the reads of a serializable transaction; nil for other changes.
     ///   - durable: whether to wait until it survives a power cut.
-    /// - Throws: ``StoreError`` with `inputOutput`: it is not kept.
+    /// - Throws: ``StoreError`` with `inputOutput`: the commit is not kept.
     func keep(
         _ commit: borrowing ItemCommit, _ changes: [ItemChange], reads: ItemReads?, durable: Bool
     ) throws(StoreError)
 
-    /// Finds out which of the commits that wait the server has, after all: those wait no more.
+    /// Finds out which of the queued commits the server has after all, and removes them from the queue.
     func settleDoubts() throws(StoreError)
 
-    /// Sends the commits that wait, all of them or none, as they follow a revision.
+    /// Sends the queued commits, all of them or none, based on a revision.
     ///
-    /// - Returns: the last one's revision; ``RemoteOutcome/behind`` when others have committed since.
+    /// - Returns: the last one's revision; ``RemoteOutcome/behind`` if others have committed since.
     func sendKeptCommits(after revision: ItemRevision) throws(StoreError) -> RemoteOutcome
 
-    /// A commit that waits cannot follow what others did: it is kept for somebody to settle.
+    /// Moves a queued commit that conflicts with those of others to ``conflicts``, for the user to settle.
     ///
     /// - Parameters:
     ///   - commit: one of ``keptCommits``.
     ///   - host: the name of the other host.
-    ///   - lost: by key, the fields that items had here which others removed.
-    /// - Throws: ``StoreError`` with `inputOutput`: it waits still.
+    ///   - lost: by key, the fields that this host had of items that others removed.
+    /// - Throws: ``StoreError`` with `inputOutput`: it remains queued.
     func setAside(
         _ commit: KeptCommit, host: String, lost: [String: [String: PropertyListValue]]
     ) throws(StoreError)
 
-    /// Forgets commits that are settled.
+    /// Removes settled commits.
     func endKeptCommits(_ commits: [KeptCommit]) throws(StoreError)
 }
 
@@ -112,11 +112,11 @@ extension RemotePersistence {
     public var remote: (any RemotePersistence)? { self }
 }
 
-/// What became of a commit that was sent.
+/// The outcome of sending a commit.
 public enum RemoteOutcome: Sendable, Hashable {
-    /// It is the collection's revision of this number.
+    /// The commit has become this revision of the collection.
     case committed(ItemRevision)
-    /// Others committed since, and it is not kept: the commits since its revision have to be applied first.
+    /// Others have committed since, and it is not kept: the commits since its revision have to be applied first.
     case behind
 }
 
@@ -126,7 +126,7 @@ public struct RemoteCommit: Sendable {
     public var revision: ItemRevision
     /// The host's name.
     public var host: String
-    /// Oldest first; empty for a commit that the store has.
+    /// Oldest first; empty for a commit that the store already has.
     public var changes: [RemoteChange]
 
     /// Creates a commit of another host.
@@ -135,11 +135,11 @@ public struct RemoteCommit: Sendable {
     }
 }
 
-/// A change of another host, and the place of its item among the others, as the persistence orders them.
+/// A change of another host, and its item's rank among the others, as ordered by the persistence.
 public struct RemoteChange: Sendable {
-    /// What changed.
+    /// The change.
     public var change: ItemChange
-    /// The item's rank among the others; empty in a change that leaves it.
+    /// The item's rank among the others; empty in a change that does not affect it.
     public var rank: [UInt8]
 
     /// Creates a change with the item's rank.

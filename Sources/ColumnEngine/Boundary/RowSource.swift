@@ -1,43 +1,43 @@
-/// Where the columns of a mapped document have their elements from, when they are first touched.
+/// The source of the elements of a mapped document's columns, which are read at the first access.
 ///
-/// What cannot be read, since bytes on a disk can change, reads as an empty field, and is told of by the source's owner.
+/// Unreadable elements, since bytes on a disk can change, read as empty fields; the source's owner reports them.
 package protocol RowSource: AnyObject {
-    /// What its cells hold that fits neither a cell nor points into the document.
+    /// The values of its cells that neither fit into a cell nor lie in the document.
     var values: FaultedValues { get }
-    /// Whether something could not be read.
+    /// Whether something was unreadable.
     var isDamaged: Bool { get }
 
-    /// The same rows for another thread, with what the store's cells hold now.
+    /// The same rows for another thread, with the current values of the store's cells.
     func copy() -> any RowSource
 
     /// Reads one element of a column into its place.
     func load(_ column: MappedColumn, _ row: UInt32, to element: UnsafeMutableRawPointer)
 
-    /// A declared field's cell of a row; the same as ``load(_:_:to:)`` reads.
+    /// A declared field's cell of a row; equal to the element read by ``load(_:_:to:)``.
     func cell(_ row: UInt32, of field: ItemField) -> Cell
 
-    /// Reads elements of a column of numbers for some rows of 64, if that is less work than row by row.
+    /// Reads elements of a column of numbers for some rows of 64, if that is cheaper than row by row.
     ///
     /// - Parameters:
-    ///   - column: what of them it has.
-    ///   - absent: which rows, a bit a row.
+    ///   - column: the column.
+    ///   - absent: the rows, a bit each.
     ///   - first: the first bit's row, a multiple of 64.
-    ///   - elements: the place of the first one.
-    /// - Returns: whether it did.
+    ///   - elements: the address of the first element.
+    /// - Returns: whether it read them.
     func load(_ column: MappedColumn, _ absent: UInt64, from first: Int, to elements: UnsafeMutableRawPointer) -> Bool
 
-    /// Reads the elements of some rows of a column of texts together, and leaves those that cannot be read in this way
-    /// ``Cell/archived``; nothing is kept or reported.
+    /// Reads the elements of some rows of a text column in a batch. Those that cannot be read in this way are left
+    /// ``Cell/archived``; nothing is cached or reported.
     func texts(_ column: MappedColumn, _ rows: UnsafeBufferPointer<UInt32>, into cells: UnsafeMutablePointer<Cell>)
 
-    /// Prepares to read a field beyond the domain's, row after row, by ``cell(_:)``.
+    /// Prepares to read a field beyond the domain's row by row with ``cell(_:)``.
     func beginColumn(_ field: UInt32)
 
-    /// The field's cell of a row; absent where it cannot be read.
+    /// The field's cell of a row; absent if it is unreadable.
     func cell(_ row: UInt32) -> Cell
 
     func endColumn()
 
-    /// The row's key where it lies, when it is a UUID that can be read; nothing is kept or reported.
+    /// The row's key, read from the document, if it is a readable UUID; nothing is cached or reported.
     func uuid(_ row: UInt32) -> PackedKey?
 }

@@ -1,13 +1,13 @@
-/// What went wrong in a store: a code to decide by, and a message that says what happened, where, and what to do.
+/// An error of a store: a code for programs, and a message with the failure, its location, and the remedy.
 public struct StoreError: Error, CustomStringConvertible {
-    /// The domain that every error of Cubby's stores carries.
+    /// The error domain of Cubby's stores.
     public static let domain = "CubbyErrorDomain"
 
     /// The kinds of failure. Kinds may be added; a `switch` outside the module needs a `default`.
     public enum Code: Sendable, Hashable {
         /// A value that the named field cannot hold.
         case invalidValue(field: String)
-        /// The field can be read and never assigned.
+        /// The field is read-only.
         case readOnlyField(field: String)
         /// A query names a field that no item has.
         case unknownField(String)
@@ -25,30 +25,30 @@ public struct StoreError: Error, CustomStringConvertible {
         case transactionInProgress
         /// A transaction's end without its beginning.
         case noTransaction
-        /// The archive cannot be read as one.
+        /// The archive is malformed.
         case corruptArchive
-        /// The journal cannot be read as one.
+        /// The journal is malformed.
         case corruptJournal
         /// A newer program wrote the store.
         case newerFormat
-        /// A file that items are to come from is not what it is said to be.
+        /// A file to be imported is not of the expected format.
         case unreadableFile
-        /// A row of such a file, counted from 1, is no item; nothing of the file was taken.
+        /// A row of such a file, counted from 1, is not an item; nothing of the file was imported.
         case invalidRow(Int)
         /// The system refused to read or write.
         case inputOutput
         /// The store was opened for reading only.
         case readOnly
-        /// Somebody else, in this process or in another, has the store's folder open to write.
+        /// The store's folder is open for writing elsewhere, in this process or in another.
         case inUse
-        /// The store holds as many items as it can number.
+        /// The store has the maximum number of items.
         case full
-        /// Somebody else changed the same part of the collection meanwhile.
+        /// The same part of the collection was changed elsewhere meanwhile.
         case conflict
         /// The collection's server does not answer.
         case disconnected
 
-        /// The code's name, as scripts see it.
+        /// The code's name for scripts.
         public var identifier: String {
             switch self {
             case .invalidValue: "invalidValue"
@@ -75,7 +75,7 @@ public struct StoreError: Error, CustomStringConvertible {
             }
         }
 
-        /// Whether the caller's program is at fault, so that a script should see it raised and not returned.
+        /// Whether the caller's program is at fault, so that a script gets it raised and not returned.
         public var isProgrammerError: Bool {
             switch self {
             case .corruptArchive, .corruptJournal, .newerFormat, .unreadableFile, .invalidRow, .inputOutput, .readOnly,
@@ -86,16 +86,16 @@ public struct StoreError: Error, CustomStringConvertible {
         }
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public var code: Code
-    /// What happened, where, and what to do.
+    /// The failure, its location, and the remedy.
     public var message: String
-    /// The file that the failure is about.
+    /// The file concerned.
     public var path: String?
-    /// The error underneath.
+    /// The underlying error.
     public var cause: (any Error)?
 
-    /// Creates an error with its code, its message, and the file and the error behind it.
+    /// Creates an error with its code, its message, and optionally the file and the underlying error.
     public init(_ code: Code, _ message: String, path: String? = nil, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -103,7 +103,7 @@ public struct StoreError: Error, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// The error's domain, as Cocoa has it.
+    /// The error's domain, as in Cocoa.
     public var domain: String { Self.domain }
     public var description: String { message }
 

@@ -2,9 +2,9 @@ import CPlatform
 
 /// A field's value in sixteen bytes.
 ///
-/// Numbers, dates and texts of up to fourteen bytes lie in the cell itself; longer texts lie in a `CellHeap`, and so
-/// do arrays, dictionaries, data and wide integers. Byte 0 is the kind. A short text has its length in byte 1 and its
-/// bytes from byte 2 on; a long text has its length in bytes 4 to 7 and its address in the second word.
+/// Numbers, dates and texts of up to fourteen bytes lie in the cell itself; longer texts, arrays, dictionaries, data
+/// and wide integers lie in a `CellHeap`. Byte 0 is the kind. A short text has its length in byte 1 and its bytes from
+/// byte 2 on; a long text has its length in bytes 4 to 7 and its address in the second word.
 package struct Cell: BitwiseCopyable, Equatable {
     var head: UInt64
     package var tail: UInt64
@@ -15,7 +15,7 @@ package struct Cell: BitwiseCopyable, Equatable {
 
     package static let shortTextLimit = 14
     package static let absent = Cell(.absent)
-    /// In a change's place for the old value: the one that the mapped archive has, which was not read.
+    /// Instead of the old value in a change: the value in the mapped archive, which was not read.
     package static let archived = Cell(.absent, 1)
 
     @inline(__always)
@@ -29,7 +29,7 @@ package struct Cell: BitwiseCopyable, Equatable {
 
     @inline(__always)
     package var kind: Kind {
-        // The raw values are the cases' own numbers: the initialiser would be a call and a switch at each look.
+        // The raw values are the cases' own numbers: the initialiser would cost a call and a switch on each access.
         let value = UInt8(truncatingIfNeeded: head)
         return value <= Kind.box.rawValue ? unsafeBitCast(value, to: Kind.self) : .absent
     }
@@ -59,7 +59,7 @@ package struct Cell: BitwiseCopyable, Equatable {
     /// A text of at most fourteen bytes.
     @inline(__always)
     package static func shortText(_ bytes: UnsafeBufferPointer<UInt8>) -> Cell {
-        // The bytes as two words, of loads that overlap and never go beyond the text.
+        // The bytes as two words, by overlapping loads that stay within the text.
         let text = UnsafeRawBufferPointer(bytes)
         let count = bytes.count
         var (low, high) = (UInt64(0), UInt64(0))
@@ -81,7 +81,7 @@ package struct Cell: BitwiseCopyable, Equatable {
         return cell
     }
 
-    /// A text of at most seven bytes, the first the lowest of a word; what is behind them does not count.
+    /// A text of at most seven bytes, the first one in the lowest byte of the word; the bytes after it are ignored.
     @inline(__always)
     static func shortText(_ bytes: UInt64, count: UInt64) -> Cell {
         let low = bytes & ~(.max << (count * 8))
@@ -92,10 +92,10 @@ package struct Cell: BitwiseCopyable, Equatable {
     package var realValue: Double { Double(bitPattern: tail) }
     var boxIndex: Int { Int(tail) }
 
-    /// The bytes that the text takes in a heap.
+    /// The text's size in a heap in bytes.
     package var heapByteCount: Int { kind == .longText ? Int(head >> 32) : 0 }
 
-    /// The bytes of a text cell; empty for another kind. Valid while the cell at `pointer` and its heap stay as they are.
+    /// The bytes of a text cell; empty for another kind. Valid while the cell at `pointer` and its heap are unchanged.
     @inline(__always)
     static func text(at pointer: UnsafePointer<Cell>) -> UnsafeBufferPointer<UInt8> {
         let head = pointer.pointee.head
@@ -111,7 +111,7 @@ package struct Cell: BitwiseCopyable, Equatable {
         }
     }
 
-    /// Has the processor fetch a long text's bytes.
+    /// Prefetches a long text's bytes.
     @inline(__always)
     func prefetchText() {
         if UInt8(truncatingIfNeeded: head) == Kind.longText.rawValue {

@@ -1,10 +1,10 @@
 import Glibc
 package import PropertyList
 
-/// A piece of memory that texts are appended to; what has been written is never changed.
+/// A block of memory to which texts are appended; written bytes never change.
 ///
-/// A snapshot on another thread shares the pieces: it reads only bytes that were there when it was taken.
-final class TextChunk: @unchecked Sendable {  // Guard: append-only; a reader knows no byte that is still to be written.
+/// A snapshot on another thread shares the blocks: it reads only bytes that existed when it was taken.
+final class TextChunk: @unchecked Sendable {  // Guard: append-only; no reader knows bytes that are still unwritten.
     let base: UnsafeMutablePointer<UInt8>
     let capacity: Int
 
@@ -18,10 +18,10 @@ final class TextChunk: @unchecked Sendable {  // Guard: append-only; a reader kn
     }
 }
 
-/// Where cells keep what does not fit sixteen bytes: long texts, and boxed property-list values.
+/// The storage of cells' values that do not fit in sixteen bytes: long texts, and boxed property-list values.
 ///
-/// Nothing is freed one by one. The owner counts what it drops (`discard`) and copies the rest into a new heap when
-/// half of it is garbage (`ItemStore.compactHeap`).
+/// Values are not freed individually. The owner counts dropped ones (`discard`) and copies the rest into a new heap
+/// when half of it is garbage (`ItemStore.compactHeap`).
 package struct CellHeap {
     private(set) var chunks: [TextChunk] = []
     private(set) var boxes: [PropertyListValue] = []
@@ -29,16 +29,16 @@ package struct CellHeap {
     private var remaining = 0
     private(set) var textBytes = 0
     private(set) var garbageBytes = 0
-    /// What cells of mapped items hold; nil when no archive is mapped.
+    /// The values of mapped items' cells; nil when no archive is mapped.
     var faulted: FaultedValues?
 
     private static let chunkSize = 1 << 18
-    /// What a boxed value is taken to weigh, for the decision to compact.
+    /// The assumed size of a boxed value, for the decision to compact.
     private static let boxWeight = 64
 
     package init() {}
 
-    /// The same texts and values for another owner, which appends to chunks of its own.
+    /// The same texts and values for another owner, which appends to its own chunks.
     func forked() -> CellHeap {
         var copy = self
         copy.cursor = nil
@@ -88,7 +88,7 @@ package struct CellHeap {
         textBytes += count
         let start: UnsafeMutablePointer<UInt8>
         if count > Self.chunkSize / 4 {
-            // Its own piece, so that the rest of the current one is not wasted.
+            // A chunk of its own, so that the rest of the current one is not wasted.
             let chunk = TextChunk(capacity: count)
             chunks.append(chunk)
             start = chunk.base

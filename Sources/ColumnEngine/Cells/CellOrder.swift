@@ -15,7 +15,7 @@ package enum CellOrder {
         }
     }
 
-    /// A number whose order is that of the cells as far as it tells them apart: rank, then the top seven bytes.
+    /// A number whose order agrees with that of the cells, with ties: rank, then the top seven bytes.
     static func prefix(_ cell: Cell) -> UInt64 {
         let detail: UInt64
         switch cell.kind {
@@ -39,9 +39,9 @@ package enum CellOrder {
         return word
     }
 
-    /// A real as a number whose order is that of the reals.
+    /// Maps a real to a number in the same order.
     static func ordered(_ number: Double) -> UInt64 {
-        // Both zeros are one number, and so are all that are none.
+        // Both zeros map to one number, and so do all NaNs.
         if number == 0 { return 1 << 63 }
         if number.isNaN { return .max }
         let bits = number.bitPattern
@@ -56,7 +56,7 @@ package enum CellOrder {
         }
     }
 
-    /// Below 0, 0 or above as the first cell is before, with or after the second.
+    /// Negative, 0 or positive if the first cell is before, equal to or after the second.
     package static func compare(_ first: Cell, _ second: Cell) -> Int {
         let (left, right) = (rank(first), rank(second))
         if left != right { return left < right ? -1 : 1 }
@@ -77,7 +77,7 @@ package enum CellOrder {
         let (left, right) = (number(first), number(second))
         if left.isNaN || right.isNaN { return (left.isNaN ? 1 : 0) - (right.isNaN ? 1 : 0) }
         if left != right { return left < right ? -1 : 1 }
-        // A large integer may have been rounded to the real that it is compared with.
+        // A large integer may have been rounded for the comparison with a real.
         if first.kind == .integer { return compareExactly(first.integerValue, right) }
         if second.kind == .integer { return -compareExactly(second.integerValue, left) }
         return 0

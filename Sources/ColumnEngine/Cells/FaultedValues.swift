@@ -1,11 +1,11 @@
 package import PropertyList
 
-/// What cells of mapped items hold that fits neither a cell nor points into the archive: texts beyond ASCII, and boxed
+/// The values of mapped items' cells that neither fit into a cell nor lie in the archive: texts beyond ASCII, and boxed
 /// values.
 ///
-/// An object, so that a copy of the store's heap made before a value came in knows it, too.
+/// A class, so that an earlier copy of the store's heap sees values added later, too.
 package final class FaultedValues: @unchecked Sendable {
-    // Guard: its owner's thread; a snapshot gets a copy of its own.
+    // Guard: only its owner's thread uses it; a snapshot gets a copy.
     /// Marks the index of a box that is kept here and not in the store's heap.
     static let boxFlag = 1 << 62
     private(set) var heap = CellHeap()

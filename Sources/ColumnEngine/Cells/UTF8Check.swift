@@ -1,4 +1,4 @@
-/// Whether bytes are UTF-8: eight at a time while they are ASCII.
+/// Validation of UTF-8: eight bytes at a time while they are ASCII.
 package enum UTF8Check {
     package static func isValid(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let raw = UnsafeRawBufferPointer(bytes)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The distinct values of a dictionary-encoded column, numbered from 1 in order of appearance; code 0 is no value.
+/// The distinct values of a dictionary-encoded column, numbered from 1 in order of appearance; code 0 means no value.
 struct CellDictionary {
-    /// By code. The texts of the cells lie in the store's heap.
+    /// The cells by code. Their texts lie in the store's heap.
     private(set) var cells: [Cell] = [.absent]
     /// Codes by hash, open addressing; 0 is a free slot.
     private var slots: [UInt32] = []
@@ -11,7 +11,7 @@ struct CellDictionary {
     /// The number of distinct values.
     var count: Int { cells.count - 1 }
 
-    /// Whether a cell can be an entry: its bits or its text say all there is to say about its value.
+    /// Whether a cell can be an entry: its bits or its text determine its value.
     static func takes(_ cell: Cell) -> Bool {
         switch cell.kind {
         case .no, .yes, .integer, .real, .date, .shortText, .longText: true
@@ -19,7 +19,7 @@ struct CellDictionary {
         }
     }
 
-    /// The code of a value, which is added when it is new. O(1).
+    /// The code of a value, which is added if it is new. O(1).
     @inline(__always)
     mutating func code(for cell: Cell) -> UInt32 {
         if (cells.count + 1) * 2 > slots.count { grow() }
@@ -31,10 +31,10 @@ struct CellDictionary {
         return code
     }
 
-    /// The entry that has a text, whose bytes need not be kept twice then.
+    /// The entry for a text, whose bytes then need not be stored twice.
     func entry(for text: UnsafeBufferPointer<UInt8>) -> Cell? {
         if slots.isEmpty { return nil }
-        // A cell for the look-up alone, which points to the caller's bytes.
+        // A temporary cell for the look-up, which points to the caller's bytes.
         let cell =
             text.count <= Cell.shortTextLimit
             ? Cell.shortText(text) : text.baseAddress.map { Cell.longText($0, count: text.count) } ?? Cell(.shortText)
@@ -42,7 +42,7 @@ struct CellDictionary {
         return code == 0 ? nil : cells[Int(code)]
     }
 
-    /// Replaces the cells by equal ones, whose texts lie elsewhere.
+    /// Replaces the cells by equal ones whose texts lie elsewhere.
     mutating func replaceCells(_ replacement: (Cell) -> Cell) {
         for code in cells.indices.dropFirst() { cells[code] = replacement(cells[code]) }
     }

@@ -1,22 +1,22 @@
 import CPlatform
 import Glibc
 
-/// A growing array of plain values at an address that only growing, and writing beside a snapshot, change.
+/// A growable array of plain values whose address changes only by growth and by copy on write.
 ///
-/// Unlike `Array` it never checks for exclusive access, so that a scan is a pointer walk and an item's end can clear its
-/// slot while a method of the store runs. Large columns have addresses in reserve to grow into.
+/// Unlike `Array` it never checks for exclusive access, so that a scan is a pointer walk and an item's deinitialiser
+/// can clear its slot while a method of the store runs. Large columns reserve addresses to grow into.
 ///
-/// A row of a mapped archive is read when it is first accessed (`RowSource`); the presence bitmap says which rows are in
-/// memory. Snapshots share the memory, which is copied on write: call `copyIfShared()` before a row of theirs is changed.
+/// A row of a mapped archive is read at its first access (`RowSource`); the presence bitmap records which rows are in
+/// memory. Snapshots share the memory, which is copied on write: call `copyIfShared()` before changing a shared row.
 struct Column<Element: BitwiseCopyable>: ~Copyable {
     private var memory: UnsafeMutablePointer<Element>
     private(set) var count = 0
     private(set) var capacity: Int
     private var buffer: ColumnBuffer
     private var isShared = false
-    /// The rows of the archive that are in memory; nil when the column is not mapped.
+    /// The archive's rows that are in memory; nil if the column is not mapped.
     private var presence: PresenceBitmap?
-    /// The rows below may be missing; 0 when the column was never mapped.
+    /// Rows below this number may be missing; 0 if the column was never mapped.
     private var mappedCount: UInt32 = 0
 
     init(minimumCapacity: Int = 16) {
@@ -65,7 +65,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         memory[Int(row)]
     }
 
-    /// Whether the row's element is in memory, and not only in the archive.
+    /// Whether the row's element is in memory.
     @inline(__always)
     func isPresent(_ row: UInt32) -> Bool {
         row >= mappedCount || presence?.isPresent(row) ?? true
@@ -74,7 +74,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     /// Whether every row's element is in memory.
     var isWhole: Bool { presence.map { $0.missing == 0 } ?? true }
 
-    /// Forgets a row's element, which the archive has.
+    /// Drops a row's element, which the archive has.
     func forget(_ row: UInt32) {
         if row < mappedCount { presence?.markMissing(row) }
     }
@@ -90,7 +90,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         if wanted > capacity { grow(to: wanted) }
     }
 
-    /// Makes the column longer by elements that the caller sets before they are read.
+    /// Appends elements that the caller must set before they are read.
     mutating func makeRoom(_ number: Int) {
         reserve(count + number)
         count += number
@@ -110,7 +110,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         count -= number
     }
 
-    /// Moves the elements from `start` on by one, to make a place for `element`. Not for mapped columns.
+    /// Inserts an element at an index, moving later ones. Not for mapped columns.
     mutating func insert(_ element: Element, at start: Int) {
         if count == capacity { grow(to: count + 1) }
         memmove(memory + start + 1, memory + start, (count - start) * MemoryLayout<Element>.stride)
@@ -129,20 +129,20 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
 
     // MARK: Rows in the archive
 
-    /// Makes the empty column one of `number` rows that are all still in an archive.
+    /// Maps `number` rows of an archive into the empty column.
     ///
     /// - Parameters:
-    ///   - number: how many rows.
-    ///   - column: what of them it has.
-    ///   - source: where they come from.
-    ///   - isDense: whether rows here and there are going to be touched soon, as by the journal: large pages then.
+    ///   - number: the number of rows.
+    ///   - column: the kind of the elements.
+    ///   - source: the source of the rows.
+    ///   - isDense: whether scattered rows are going to be accessed soon, as by the journal: then it uses large pages.
     mutating func map(_ number: Int, _ column: MappedColumn, _ source: any RowSource, isDense: Bool = false) {
         replaceEmpty(number, isDense: isDense)
         presence = PresenceBitmap(number, column, source)
         mappedCount = UInt32(number)
     }
 
-    /// Makes the empty column one of `number` elements whose bytes are 0, without touching the memory.
+    /// Fills the empty column with `number` zero elements, without touching the memory.
     mutating func fillWithZeros(_ number: Int) {
         replaceEmpty(number)
     }
@@ -173,13 +173,13 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
 
     // MARK: Snapshots
 
-    /// The elements as they are now, kept as long as the returned column.
+    /// The current elements, kept as long as the returned column.
     mutating func share() -> SharedColumn<Element> {
         isShared = true
         return SharedColumn(buffer, memory, presentRows: presence?.presentRows ?? [], mappedCount: mappedCount)
     }
 
-    /// Copy on write: leaves the memory to the snapshots that share it, if any is left.
+    /// Copy on write: leaves the memory to the snapshots that share it, if there are any.
     @inline(__always)
     mutating func copyIfShared() {
         if isShared { separate() }
@@ -191,7 +191,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         if !isKnownUniquelyReferenced(&buffer) { replace(capacity: capacity) }
     }
 
-    /// Goes on in memory of its own, with the same elements.
+    /// Copies the elements to new memory.
     private mutating func replace(capacity wanted: Int) {
         let old = buffer
         let source = memory
@@ -203,7 +203,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         capacity = wanted
         isShared = false
         var start = 0
-        // Rows that are still in the archive are left out: copying would bring their pages in.
+        // Rows that are still in the archive are skipped: copying would bring their pages in.
         if let presence {
             for (word, bits) in presence.presentRows.enumerated() where bits != 0 {
                 let first = word * 64
@@ -217,21 +217,21 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
 }
 
 extension Column where Element == Cell {
-    /// Notes a scan of the texts.
+    /// Records a scan of the texts.
     ///
-    /// - Returns: whether it is the first, and some texts are in the archive alone.
+    /// - Returns: whether it is the first, and some texts are only in the archive.
     func beginScan() -> Bool {
         mappedCount > 0 && presence?.beginScan() ?? false
     }
 
-    /// Peeks at the cells of some rows, which are valid as long as the column's. Rows in the archive are not materialised:
-    /// a single scan would occupy a page of memory for every few rows that it reads.
+    /// Reads the cells of some rows; they are valid as long as the column's. Rows in the archive are not materialised:
+    /// a single scan would occupy a page of memory for every few rows read.
     func peek(at rows: UnsafeMutableBufferPointer<UInt32>, _ cells: UnsafeMutablePointer<Cell>) {
         if let presence { return presence.peek(at: rows, in: memory, cells) }
         for (place, row) in rows.enumerated() { cells[place] = memory[Int(row)] }
     }
 
-    /// Materialises some rows together, before each is accessed.
+    /// Materialises some rows in a batch, before each is accessed.
     func materialiseTexts(_ rows: UnsafeMutableBufferPointer<UInt32>) {
         if mappedCount > 0, let presence, presence.missing > 0 { presence.loadTexts(rows, to: memory) }
     }

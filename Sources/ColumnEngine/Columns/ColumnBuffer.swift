@@ -1,16 +1,16 @@
 import Glibc
 
-/// A column's memory, freed when neither the column nor a snapshot needs it.
+/// A column's memory, freed when neither the column nor a snapshot uses it.
 ///
-/// What is large is kept on large pages, with addresses in reserve behind it to grow into: items are looked up here and
-/// there, and a page of the usual size is one of thousands then.
+/// Large buffers use large pages, with reserved addresses to grow into: items are accessed randomly, and pages of the
+/// usual size would be thousands.
 final class ColumnBuffer: @unchecked Sendable {
-    // Guard: a snapshot reads only what the column does not change while the two share the buffer; it is grown by its
-    // one owner.
+    // Guard: a snapshot reads only elements that the column does not change while both share the buffer; only the owner
+    // grows it.
     private(set) var base: UnsafeMutableRawPointer
-    /// The bytes that are in use.
+    /// The bytes in use.
     private var byteCount: Int
-    /// The addresses that a buffer of its own pages has; nil for one of the allocator's.
+    /// The mapped memory; nil if it is from the allocator.
     private var large: LargeMemory?
 
     init<Element>(_ memory: UnsafeMutablePointer<Element>, capacity: Int) {
@@ -18,7 +18,7 @@ final class ColumnBuffer: @unchecked Sendable {
         byteCount = capacity * MemoryLayout<Element>.stride
     }
 
-    /// Memory of zeros, which costs nothing until it is touched.
+    /// Zero-filled memory, which is free of charge until it is accessed.
     init(zeros byteCount: Int) {
         self.byteCount = byteCount
         large = LargeMemory(zeros: byteCount)
@@ -26,7 +26,7 @@ final class ColumnBuffer: @unchecked Sendable {
         base = memory
     }
 
-    /// The same for memory that is going to be filled.
+    /// Memory that is going to be filled.
     init(toBeFilled byteCount: Int) {
         self.byteCount = byteCount
         large = LargeMemory(byteCount)
@@ -63,7 +63,7 @@ final class ColumnBuffer: @unchecked Sendable {
         return base.assumingMemoryBound(to: Element.self)
     }
 
-    /// An allocator that cannot give memory leaves nothing that a store could do: stop with a clear message.
+    /// A store cannot continue without memory: stop with a clear message.
     private static func outOfMemory(_ byteCount: Int) -> Never {
         preconditionFailure("out of memory: a column of \(byteCount) bytes")
     }

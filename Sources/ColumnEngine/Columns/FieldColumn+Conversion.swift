@@ -1,7 +1,7 @@
-/// From one encoding to another: once when a value comes that the present one cannot hold, and when counting shows that
-/// another is smaller.
+/// Conversion between encodings: when a new value does not fit the current one, and when counting shows that another is
+/// smaller.
 extension FieldColumn {
-    /// Makes the column one that can hold a value, too.
+    /// Converts the column to an encoding that can also hold a value.
     func convert(for cell: Cell) {
         switch encoding {
         case .integers where cell.kind == .real && areExact: convertToReals()
@@ -46,7 +46,7 @@ extension FieldColumn {
         entries = fresh
     }
 
-    /// The encoding for what the hash table holds is chosen anew.
+    /// Chooses a new encoding for the values of the hash table.
     private func convertToDense() {
         let old = entries.sorted { $0.key < $1.key }
         become(old.first.map { Self.encoding(for: $0.value) } ?? .cells)
@@ -67,10 +67,10 @@ extension FieldColumn {
         self.encoding = encoding
     }
 
-    /// Gives texts that repeat a dictionary when there are four times as many as when it was last decided against one: it is
-    /// kept when at least three values in four are repetitions. O(n), for O(1) a value that came.
+    /// Dictionary-encodes repeated texts. It is tried when there are four times as many as at the last rejection, and
+    /// accepted if at least three values in four are repetitions. O(n), amortised O(1) per added value.
     ///
-    /// - Parameter discard: told of each cell whose text is not needed any more.
+    /// - Parameter discard: called with each cell whose text is no longer needed.
     func chooseEncoding(_ discard: (Cell) -> Void) {
         guard encoding == .cells, held >= 4 * max(heldAtDecision, 256) else { return }
         heldAtDecision = held
@@ -92,14 +92,14 @@ extension FieldColumn {
         self.dictionary = dictionary
     }
 
-    /// Replaces each cell of rows that are in use by an equal one whose text lies elsewhere; the others lose theirs. No
+    /// Replaces each cell of the rows in use by an equal one whose text lies elsewhere, and clears the other rows. No
     /// snapshot shares the column then.
     func replaceCells(isUsed: (UInt32) -> Bool, _ replacement: (Cell) -> Cell) {
         switch encoding {
         case .integers, .reals, .dates: return
         case .codes: dictionary.replaceCells(replacement)
         case .cells:
-            // What is still in the archive stays there.
+            // Rows that are still in the archive stay there.
             for row in 0..<UInt32(count) where cells.isPresent(row) && !cells[row].isAbsent {
                 let isKept = isUsed(row)
                 cells[row] = isKept ? replacement(cells[row]) : unset

@@ -1,6 +1,6 @@
 /// Rows of a declared field that may still be in a mapped archive.
 extension FieldColumn {
-    /// Makes the empty column one of so many rows that are all still in an archive.
+    /// Maps `number` rows of an archive into the empty column.
     func map(_ number: Int, _ field: ItemField, _ source: any RowSource) {
         count = number
         if encoding == .cells {
@@ -10,10 +10,10 @@ extension FieldColumn {
         }
     }
 
-    /// Whether the row's value is in the archive alone.
+    /// Whether the row's value is only in the archive.
     func isArchived(_ row: UInt32) -> Bool { !cells.isPresent(row) || !words.isPresent(row) }
 
-    /// Gives a mapped row the value that the archive has.
+    /// Resets a mapped row to the archive's value.
     func resetToArchived(_ row: UInt32) {
         cells.forget(row)
         words.forget(row)
@@ -33,7 +33,7 @@ extension FieldColumn {
         }
     }
 
-    /// Prefetches the bytes of a text outside its cell, which must be in the processor's cache, unless it is in the archive.
+    /// Prefetches a text outside its cell, unless it is in the archive. The cell must be in the processor's cache.
     @inline(__always)
     func prefetchText(_ row: UInt32) {
         if encoding == .cells, Int(row) < count, cells.isPresent(row) { cells.peek(row).prefetchText() }

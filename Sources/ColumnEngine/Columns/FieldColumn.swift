@@ -1,36 +1,36 @@
 /// The values of one field, row by row, in the encoding that fits them.
 ///
-/// What the first value is decides the encoding; a value that it cannot hold makes the column another, once. Rows at and
-/// behind ``count`` are unset, so that a field that newer items lack costs them nothing.
+/// The first value decides the encoding; a value that does not fit converts the column, once. Rows from ``count`` on
+/// are unset, so that a field that newer items lack takes no memory for them.
 ///
-/// A declared field's encoding never changes. Its texts are cells, its numbers have no presence bitmap, and its rows may
-/// still be in a mapped archive.
+/// A declared field's encoding never changes. Its texts are cells, its numbers have no presence bitmap, and its rows
+/// may still be in a mapped archive.
 final class FieldColumn {
     enum Encoding: String {
         /// 64-bit integers and a presence bitmap.
         case integers
-        /// Reals, and integers that a real holds exactly; a presence bitmap, and one that tells the integers.
+        /// Reals, and integers that a real represents exactly; a presence bitmap, and one that marks the integers.
         case reals
         /// Seconds since the reference date and a presence bitmap.
         case dates
-        /// Codes of a dictionary: values that repeat.
+        /// Codes of a dictionary, for repeated values.
         case codes
-        /// Cells: texts that do not repeat, and what is mixed.
+        /// Cells, for texts that rarely repeat, and for mixed kinds.
         case cells
-        /// A hash table of the rows that have a value: few of many.
+        /// A hash table of the rows that have a value, if these are few.
         case sparse
     }
 
-    // As with the store's own: exclusive access is not checked at run time.
+    // As in the store: exclusive access is not checked at run time.
 
     @exclusivity(unchecked) var encoding: Encoding
-    /// Nil for a field that was not declared.
+    /// Nil for a field without a declaration.
     let declaredKind: FieldKind?
-    /// The cell of a row that was given none.
+    /// The cell of an unset row.
     let unset: Cell
-    /// The rows below may have a value.
+    /// Rows from this number on are unset.
     @exclusivity(unchecked) var count = 0
-    /// How many rows have one; not counted of a declared field.
+    /// The number of rows with a value; not counted for a declared field.
     @exclusivity(unchecked) var held = 0
     @exclusivity(unchecked) var words = Column<UInt64>(minimumCapacity: 1)
     @exclusivity(unchecked) var presence = Column<UInt64>(minimumCapacity: 1)
@@ -39,15 +39,15 @@ final class FieldColumn {
     @exclusivity(unchecked) var cells = Column<Cell>(minimumCapacity: 1)
     @exclusivity(unchecked) var dictionary = CellDictionary()
     @exclusivity(unchecked) var entries: [UInt32: Cell] = [:]
-    /// How many rows had a value when it was last decided against a dictionary.
+    /// The number of rows with a value when a dictionary was last rejected.
     @exclusivity(unchecked) var heldAtDecision = 0
 
-    /// Up to so many distinct values a dictionary is kept whatever it saves.
+    /// A dictionary with at most this many distinct values is kept whatever it saves.
     static let smallDictionary = 1024
-    /// One value in so many rows makes a column dense, one in so many sparse again.
+    /// A share of values of 1/16 makes a column dense, one of 1/64 sparse again.
     static let denseShare = 16, sparseShare = 64
 
-    /// An empty column whose first value is going to be like this one.
+    /// An empty column for values like this first one.
     init(like cell: Cell) {
         encoding = Self.encoding(for: cell)
         (declaredKind, unset) = (nil, .absent)
@@ -99,12 +99,12 @@ final class FieldColumn {
         return .integer(Int64(Double(bitPattern: words[row])))
     }
 
-    /// The text's cell, when the column has it already: it is not to be kept twice.
+    /// The existing cell for a text, which then need not be stored twice.
     func entry(for text: UnsafeBufferPointer<UInt8>) -> Cell? {
         encoding == .codes ? dictionary.entry(for: text) : nil
     }
 
-    /// Whether the texts of the cells are the dictionary's, and stay when a row loses its value.
+    /// Whether the cells' texts belong to the dictionary, and stay when a row loses its value.
     var keepsTexts: Bool { encoding == .codes }
 
     // MARK: Changing
@@ -113,7 +113,7 @@ final class FieldColumn {
     func set(_ row: UInt32, _ cell: Cell) {
         if isDeclared { return setDeclared(row, cell) }
         if cell.isAbsent { return clear(row) }
-        // Twice where a column that is not sparse any more holds another kind.
+        // Twice if a column that is no longer sparse holds another kind.
         while !takes(cell) { convert(for: cell) }
         if encoding == .sparse {
             if entries.updateValue(cell, forKey: row) == nil { held += 1 }
@@ -154,7 +154,7 @@ final class FieldColumn {
 
     private func setDeclared(_ row: UInt32, _ cell: Cell) {
         if Int(row) >= count {
-            // No snapshot has a row that is new here.
+            // Snapshots have no row that is new here.
             extend(to: Int(row))
             count += 1
             if encoding == .cells { cells.append(cell) } else { words.append(cell.tail) }
@@ -206,7 +206,7 @@ final class FieldColumn {
         }
     }
 
-    /// Whether a real holds the integer exactly, and no other integer is the same real.
+    /// Whether a real represents the integer exactly, and no other integer rounds to it.
     static func isExact(_ integer: Int64) -> Bool { integer.magnitude < 1 << 53 }
 
     private func note(_ row: UInt32) {
@@ -222,7 +222,7 @@ final class FieldColumn {
         if value { bits[row >> 6] |= bit } else { bits[row >> 6] &= ~bit }
     }
 
-    /// Makes the rows below `wanted` such that may have a value; for loops over all rows, and before a row is set.
+    /// Makes room for rows below `wanted`; for loops over all rows, and before a row is set.
     func extend(to wanted: Int) {
         guard wanted > count else { return }
         count = wanted
@@ -238,7 +238,7 @@ final class FieldColumn {
         }
     }
 
-    /// Has room for so many rows of a declared field.
+    /// Reserves capacity for rows of a declared field.
     func reserve(_ wanted: Int) {
         if encoding == .cells { cells.reserve(wanted) } else { words.reserve(wanted) }
     }

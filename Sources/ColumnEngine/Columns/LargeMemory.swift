@@ -1,23 +1,23 @@
 import Glibc
 
-/// Memory mapped from the kernel, zero-filled at the first access; on pages of two megabytes for some megabytes and more,
-/// where the kernel grants them.
+/// Memory mapped from the kernel, zero-filled at the first access; on pages of two megabytes from some megabytes on, if
+/// the kernel grants them.
 package struct LargeMemory {
     let base: UnsafeMutableRawPointer
-    /// The bytes that there are addresses for: more than asked for, to grow into.
+    /// The size of the address range: more than requested, to grow into.
     let byteCount: Int
 
     private static let page = 2 << 20
-    /// Less than this stays with the allocator: large pages would hold little else than room.
+    /// Minimum size in bytes; the allocator serves less, since large pages would be mostly unused.
     static let least = 4 << 20
-    /// The same for what is soon given back.
+    /// Minimum size of short-lived memory.
     static let leastForAMoment = 1 << 20
-    /// Less than this the allocator clears as fast.
+    /// Minimum size for zeros; the allocator clears less than this as fast.
     private static let fewPages = 8 << 10
-    /// How much room to grow there is, as a multiple.
+    /// The address range as a multiple of the requested size.
     private static let reserve = 8
 
-    /// Nil for what is not large, and when the system gives no addresses.
+    /// Nil for small memory, and if the system grants no addresses.
     init?(_ wanted: Int, least: Int = Self.least) {
         guard wanted >= least, wanted < Int.max / 16 else { return nil }
         for factor in [Self.reserve, 1] {
@@ -30,8 +30,8 @@ package struct LargeMemory {
         return nil
     }
 
-    /// Zeros on pages of the usual size, none of which is there before it is touched: the allocator would clear what it has
-    /// in stock. Nil for what are a few of them only, and when the system gives no addresses.
+    /// Zeros on pages of the usual size, which occupy no memory before they are accessed: the allocator would clear its
+    /// cached memory. Nil for a few pages, and if the system grants no addresses.
     init?(zeros wanted: Int) {
         guard wanted >= Self.fewPages, wanted < Int.max / 16 else { return nil }
         let flags = MAP_PRIVATE | MAP_ANONYMOUS
@@ -41,7 +41,7 @@ package struct LargeMemory {
         (base, byteCount) = (memory, wanted)
     }
 
-    /// Addresses that begin at a large page's beginning.
+    /// Maps addresses aligned to large pages.
     private static func map(_ size: Int) -> UnsafeMutableRawPointer? {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
         guard let whole = mmap(nil, size + page, PROT_READ | PROT_WRITE, flags, -1, 0), whole != MAP_FAILED else {
@@ -50,7 +50,7 @@ package struct LargeMemory {
         let before = (page - Int(bitPattern: whole) % page) % page
         if before > 0 { munmap(whole, before) }
         if page > before { munmap(whole + before + size, page - before) }
-        // Where there are none, the pages are of the usual size.
+        // If none are available, the pages are of the usual size.
         madvise(whole + before, size, MADV_HUGEPAGE)
         return whole + before
     }
@@ -59,8 +59,8 @@ package struct LargeMemory {
         munmap(base, byteCount)
     }
 
-    /// A buffer, not initialised, for as long as a body runs. What is large comes from the system and goes back to it: the
-    /// allocator would keep it between what is allocated meanwhile.
+    /// Calls a body with an uninitialised buffer. Large buffers are mapped and unmapped: the allocator would keep the
+    /// memory between later allocations.
     static func withBuffer<Element: BitwiseCopyable, Result>(
         of type: Element.Type, capacity: Int, _ body: (UnsafeMutableBufferPointer<Element>) throws -> Result
     ) rethrows -> Result {
@@ -74,7 +74,7 @@ package struct LargeMemory {
         return try body(buffer)
     }
 
-    /// Asks for large pages in the allocator's memory, which is going to be filled at once.
+    /// Requests large pages for the allocator's memory, which is about to be filled.
     package static func advise(_ memory: UnsafeRawBufferPointer) {
         guard let start = memory.baseAddress, memory.count >= page * 2 else { return }
         let before = (page - Int(bitPattern: start) % page) % page

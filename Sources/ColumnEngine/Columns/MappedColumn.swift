@@ -1,4 +1,4 @@
-/// What a column of mapped items has of them.
+/// The content of a column of mapped items.
 package enum MappedColumn {
     case field(ItemField), key, keyKind, custom
 }

@@ -1,4 +1,4 @@
-/// The presence bitmap of a mapped column: which rows are in memory; the others are read from the archive through it.
+/// The presence bitmap of a mapped column: records the rows in memory, and reads the others from the archive.
 final class PresenceBitmap {
     private let column: MappedColumn
     private let source: any RowSource
@@ -6,7 +6,7 @@ final class PresenceBitmap {
     private let memory: ColumnBuffer
     private let words: UnsafeMutablePointer<UInt64>
     private let wordCount: Int
-    /// The rows that are still only in the archive.
+    /// The number of rows that are only in the archive.
     private(set) var missing: Int
     private var wasScanned = false
 
@@ -40,7 +40,7 @@ final class PresenceBitmap {
         missing += 1
     }
 
-    /// A bit a row, for a snapshot to keep.
+    /// The bits, for a snapshot to keep.
     var presentRows: [UInt64] { Array(UnsafeBufferPointer(start: words, count: wordCount)) }
 
     /// Materialises all elements of a column of numbers.
@@ -60,22 +60,22 @@ final class PresenceBitmap {
 
     // MARK: Texts
 
-    /// Notes a scan of the texts.
+    /// Records a scan of the texts.
     ///
-    /// - Returns: whether it is the first, and some texts are in the archive alone.
+    /// - Returns: whether it is the first, and some texts are only in the archive.
     func beginScan() -> Bool {
         defer { wasScanned = true }
         return !wasScanned && missing > 0
     }
 
-    /// The texts of some rows; those that are not present are read from the archive in a batch, where they can be, and not kept.
+    /// The texts of some rows; missing ones are read from the archive, in a batch if possible, and not cached.
     func peek(
         at rows: UnsafeMutableBufferPointer<UInt32>, in elements: UnsafeMutablePointer<Cell>,
         _ cells: UnsafeMutablePointer<Cell>
     ) {
         withAbsent(rows) { absent in
             source.texts(column, UnsafeBufferPointer(absent), into: cells)
-            // From the last to the first, so that none is moved onto one that has not been moved.
+            // From last to first, so that no cell overwrites one that has not been moved.
             var left = absent.count
             for place in rows.indices.reversed() {
                 let row = rows[place]
@@ -92,7 +92,7 @@ final class PresenceBitmap {
         }
     }
 
-    /// Materialises the texts of some rows in a batch; one that cannot be read so is left for `load`.
+    /// Materialises the texts of some rows in a batch; those that cannot be read so are left for `load`.
     func loadTexts(_ rows: UnsafeMutableBufferPointer<UInt32>, to elements: UnsafeMutablePointer<Cell>) {
         withAbsent(rows) { absent in
             if absent.count < 2 { return }

@@ -1,6 +1,6 @@
-/// A column as it was when a snapshot was taken.
+/// A column's state when a snapshot was taken.
 struct SharedColumn<Element: BitwiseCopyable>: @unchecked Sendable {
-    // Guard: the column leaves these elements alone while the buffer has two owners.
+    // Guard: the column does not change these elements while the buffer has two owners.
     private let buffer: ColumnBuffer
     private let memory: UnsafePointer<Element>
     private let presentRows: [UInt64]
@@ -15,14 +15,14 @@ struct SharedColumn<Element: BitwiseCopyable>: @unchecked Sendable {
         self.mappedCount = mappedCount
     }
 
-    /// The row's element; nil when it is only in the archive.
+    /// The row's element; nil if it is only in the archive.
     @inline(__always)
     subscript(row: UInt32) -> Element? {
         if row < mappedCount, presentRows[Int(row >> 6)] & 1 << UInt64(row & 63) == 0 { return nil }
         return memory[Int(row)]
     }
 
-    /// The row's element, read from the archive when it is only there.
+    /// The row's element, read from the archive if necessary.
     @inline(__always)
     func element(_ row: UInt32, _ column: MappedColumn, _ source: (any RowSource)?, _ empty: Element) -> Element {
         if let element = self[row] { return element }

@@ -1,4 +1,4 @@
-/// A field's column as it was when a snapshot was taken.
+/// A field column's state when a snapshot was taken.
 final class SharedFieldColumn: @unchecked Sendable {
     // Guard: `SharedColumn`'s for the memory; the rest are values.
     private let encoding: FieldColumn.Encoding
@@ -13,7 +13,7 @@ final class SharedFieldColumn: @unchecked Sendable {
     private let dictionary: [Cell]
     private let entries: [UInt32: Cell]
 
-    /// Copies nothing. The column copies what it changes from now on.
+    /// Copies nothing: the column copies before later changes.
     init(_ column: FieldColumn) {
         encoding = column.encoding
         isDeclared = column.isDeclared
@@ -28,7 +28,7 @@ final class SharedFieldColumn: @unchecked Sendable {
         entries = column.entries
     }
 
-    /// The cell of a row; nil when it is only in the archive.
+    /// The cell of a row; nil if it is only in the archive.
     @inline(__always)
     func cell(_ row: UInt32) -> Cell? {
         if encoding == .sparse { return entries[row] ?? .absent }

@@ -1,15 +1,15 @@
-/// A row in an ordered index, in 16 bytes: most comparisons need nothing else.
+/// A row in an ordered index, in 16 bytes that decide most comparisons.
 package struct IndexEntry: BitwiseCopyable, Equatable {
-    /// The value's beginning, ordered as the values are; all of it for values in dollars and dates.
+    /// The beginning of the value, in the values' order; all of it for declared integers and dates.
     var prefix: UInt64
-    /// The beginning of the item's key, ordered as keys are: equal values are in the order of their keys.
+    /// The beginning of the item's key, in the keys' order: equal values are ordered by key.
     var code: UInt32
     package var row: UInt32
 }
 
 extension IndexEntry {
-    /// A key's first characters as a number: the order of the numbers is that of the keys as far as it tells them
-    /// apart, upper-case UUIDs by their first eight digits.
+    /// A key's first characters as a number in the keys' order, with ties; for upper-case UUIDs their first eight
+    /// digits.
     static func code(of key: UnsafeBufferPointer<UInt8>) -> UInt32 {
         var code: UInt32 = 0
         for index in 0..<8 {
@@ -18,7 +18,7 @@ extension IndexEntry {
             let byte = key[index]
             switch byte {
             case 0x30...0x39: code |= UInt32(byte - 0x30) << shift
-            // Between the digits and the letters: before all that go on with A.
+            // Between the digits and the letters: before all keys that continue with A.
             case ..<0x41: return code | 10 << shift
             case 0x41...0x46: code |= UInt32(byte - 0x37) << shift
             default: return code | UInt32((UInt64(16) << shift) - 1)

@@ -1,21 +1,21 @@
-/// Which part of an index a condition leaves: from a key to a key, open where there is none.
+/// The part of an index that satisfies a condition: from a key to a key, unbounded where nil.
 struct IndexRange {
     var lower: IndexKey?
     var upper: IndexKey?
 }
 
-/// A place between values: before or behind those that equal a value, or behind all texts that begin alike.
+/// A boundary between values: before or after those equal to a value, or after all texts with a prefix.
 struct IndexKey {
     enum Side {
         case before, behind
-        /// Behind the texts that begin with this one.
+        /// After the texts with this prefix.
         case behindBeginning
     }
 
     var prefix: UInt64
-    /// The value when it is a text.
+    /// The value if it is a text.
     var text: [UInt8] = []
-    /// The value when it is none.
+    /// The value if it is not a text.
     var cell: Cell = .absent
     var side: Side
 
@@ -38,12 +38,12 @@ struct IndexKey {
         IndexKey(prefix: CellOrder.prefix(value), cell: value, side: side)
     }
 
-    /// Behind every value of a kind: before the first of the next.
+    /// After every value of a kind: before the first of the next kind.
     static func rank(_ rank: UInt64) -> IndexKey {
         IndexKey(prefix: rank << 56, side: .before)
     }
 
-    /// Whether an entry is before this place.
+    /// Whether an entry is before this boundary.
     func isBefore(_ entry: IndexEntry, _ store: ColumnStore, _ field: ItemField, _ isExact: Bool) -> Bool {
         if side == .behindBeginning { return beginsOrIsBefore(entry, store, field) }
         if entry.prefix != prefix { return entry.prefix < prefix }

@@ -1,15 +1,15 @@
 import PredicateFormat
 import PropertyList
 
-/// What an index's field holds wherever it holds anything: which conditions the index can tell the items for.
+/// The kind of an indexed field's values, which determines the conditions that the index can evaluate.
 ///
-/// Predicates compare text with dates and truth values with numbers. A field that holds both is scanned.
+/// Predicates compare text with dates and truth values with numbers. A field with both kinds is scanned.
 enum IndexedKind {
-    /// Declared integers and dates, whose prefix says all there is to say.
+    /// Declared integers and dates, whose prefix is the whole value.
     case integer, date
     case number, dateCell, text, mixed
 
-    /// The parts of an index with the values that are in a relation to constants; nil when the index can't tell.
+    /// The ranges of an index whose values are in a relation to constants; nil if the index can't evaluate it.
     func ranges(_ relation: PredicateConstraint.Relation) -> [IndexRange]? {
         if case .among(let constants) = relation {
             var ranges: [IndexRange] = []
@@ -39,10 +39,10 @@ enum IndexedKind {
         }
     }
 
-    /// What a constant is to a field.
+    /// The meaning of a constant for a field.
     private enum Answer {
         case key(IndexKey)
-        /// No value of the field is equal to it, before it or behind it.
+        /// No value of the field is comparable with it.
         case nothing
         case unknown
     }
@@ -92,7 +92,7 @@ enum IndexedKind {
     private static func textKey(_ value: PropertyListValue, _ side: IndexKey.Side) -> Answer {
         switch value {
         case .string(let text): .key(.text(text.utf8, side))
-        // A text may be a date in ISO 8601.
+        // A text may be an ISO 8601 date.
         case .date: .unknown
         default: .nothing
         }

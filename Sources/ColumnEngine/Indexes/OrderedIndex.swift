@@ -1,30 +1,30 @@
 import PropertyList
 
-/// The items that have a field, in the order of its values and then of their keys.
+/// The items that have a field, ordered by its values and then by their keys.
 ///
-/// It is built at its first use. From then on every change of the store reaches it. New rows are pending until a query needs
-/// them or a commit leaves many; they are sorted and merged together, so that creating a million items costs one sort.
-/// Entries that leave are removed from the tree at once, unless the entry itself says all about its order: then it gets a
+/// It is built at its first use, and updated with every later change of the store. New rows are pending until a query
+/// needs them or a commit leaves many; they are sorted and merged together, so that creating a million items costs one
+/// sort. Removed entries leave the tree at once, except if the entry alone determines its order: then it gets a
 /// tombstone, and changing a value costs two appends.
 package final class OrderedIndex {
     package let field: ItemField
-    /// Unchecked: the store owns its indexes, and a query that uses one holds the store.
+    /// Unchecked: the store owns its indexes, and a query that uses one retains the store.
     private unowned(unsafe) let store: ColumnStore
-    // As with the store's own: exclusive access is not checked at run time, and no method lends one of them to others.
+    // As in the store: exclusive access is not checked at run time, and no method lends one of them to other code.
 
     @exclusivity(unchecked) private var tree = SortedTree<IndexEntry>()
     @exclusivity(unchecked) private(set) var isBuilt = false
     private var uses = 0
     private static let usesThatBuild = 64
-    /// Rows to be inserted, some of them more than once; those count whose bit is set.
+    /// Rows to be inserted, possibly repeated; only those whose bit is set count.
     @exclusivity(unchecked) private var pending: [UInt32] = []
     @exclusivity(unchecked) private var isPending = RowSet()
-    /// Tombstones: entries of the tree to be removed, old values of items in the store, one an item at the most.
+    /// Tombstones: entries to be removed from the tree, old values of items in the store, at most one per item.
     @exclusivity(unchecked) private var tombstones: [IndexEntry] = []
-    /// Nil for a field that was not declared.
+    /// Nil for a field without a declaration.
     private let declaredKind: FieldKind?
     private let isKey: Bool
-    /// Whether the prefix says all there is to say about a value.
+    /// Whether the prefix is the whole value.
     private let isExact: Bool
     /// Whether every item has the field.
     private let isAlwaysThere: Bool
@@ -41,16 +41,16 @@ package final class OrderedIndex {
 
     // MARK: Changes of the store
 
-    /// A row is in the store from now on, or its value is another now.
+    /// Called when a row has entered the store, or its value has changed.
     @inline(__always)
     func rowCame(_ row: UInt32) {
         guard isBuilt, hasValue(row), isPending.insert(row) else { return }
         pending.append(row)
-        // A transaction that changes the same items again and again.
+        // For a transaction that changes the same items repeatedly.
         if pending.count > 4096 + 2 * store.order.count { mergePending() }
     }
 
-    /// A row's value is about to change.
+    /// Called before a row's value changes.
     @inline(__always)
     func valueGoes(_ row: UInt32) {
         guard isBuilt, hasValue(row), !isPending.remove(row) else { return }
@@ -61,7 +61,7 @@ package final class OrderedIndex {
         }
     }
 
-    /// A row is about to leave the store: its key may be unknown soon.
+    /// Called before a row leaves the store: its key may soon be unavailable.
     @inline(__always)
     func rowGoes(_ row: UInt32) {
         guard isBuilt, hasValue(row) else { return }
@@ -81,7 +81,7 @@ package final class OrderedIndex {
 
     // MARK: Keeping it ready
 
-    /// Merges the pending rows and tombstones; builds the index when it is not built.
+    /// Merges the pending rows and tombstones; builds the index if necessary.
     func mergePending() {
         guard isBuilt else { return build() }
         guard !pending.isEmpty || !tombstones.isEmpty else { return }
@@ -94,16 +94,16 @@ package final class OrderedIndex {
         pending.removeAll(keepingCapacity: pending.count < 4096)
     }
 
-    /// Merges the pending rows when they are many; few wait for the next query.
+    /// Merges the pending rows if they are many; a few are left for the next query.
     func mergePendingIfMany() {
         guard isBuilt, pending.count >= 64, pending.count >= tree.count / 16 else { return }
         mergePending()
     }
 
-    /// Whether a query may use the index, which is ready then.
+    /// Prepares the index for a query, and returns whether the query may use it.
     ///
-    /// An index that is remembered from an earlier run is built when its use count reaches 64: building reads all keys and
-    /// takes as long as a hundred scans, for which a few queries must not wait.
+    /// An index from an earlier run is built when its use count reaches 64: building reads all keys and takes as long
+    /// as a hundred scans, which would delay a few queries too much.
     func isReady(builds: Bool) -> Bool {
         if !isBuilt, !builds {
             uses += 1
@@ -139,7 +139,7 @@ package final class OrderedIndex {
         }
     }
 
-    /// Merges sorted entries into the tree, without those that have a tombstone.
+    /// Merges sorted entries into the tree, and removes those with a tombstone.
     private func merge(_ new: UnsafeBufferPointer<IndexEntry>) {
         defer { tombstones = [] }
         if tree.count == 0 { return tree = SortedTree(sorted: new) }
@@ -165,7 +165,7 @@ package final class OrderedIndex {
         }
     }
 
-    /// The first entries of a buffer, in order.
+    /// Sorts the first entries of a buffer.
     private func sorted(
         _ entries: UnsafeMutableBufferPointer<IndexEntry>, _ count: Int
     ) -> UnsafeBufferPointer<IndexEntry> {
@@ -174,7 +174,7 @@ package final class OrderedIndex {
         return UnsafeBufferPointer(entries)
     }
 
-    /// By prefix and code, digit by digit; the runs that are still equal then by comparison.
+    /// Radix-sorts by prefix and code, and then runs of equal ones by comparison.
     private func sort(_ entries: UnsafeMutableBufferPointer<IndexEntry>) {
         RadixSort.sort(entries)
         var start = 0
@@ -197,7 +197,7 @@ package final class OrderedIndex {
 
     private func entry(_ row: UInt32) -> IndexEntry { entry(row, in: store) }
 
-    /// The same for loops, which have the store at hand: each look through the index would count a reference.
+    /// The same for loops, with the store as an argument: reading it from the index would count a reference each time.
     @inline(__always)
     private func entry(_ row: UInt32, in store: ColumnStore) -> IndexEntry {
         let code =
@@ -239,7 +239,7 @@ package final class OrderedIndex {
         }
     }
 
-    /// Whether two entries hold equal values, keys aside.
+    /// Whether two entries have equal values, ignoring keys.
     func areEqual(_ first: IndexEntry, _ second: IndexEntry) -> Bool {
         first.prefix == second.prefix && (isExact && !isKey || compare(first.row, second.row) == 0)
             && (!isKey || first.row == second.row)
@@ -252,14 +252,14 @@ package final class OrderedIndex {
 
     package var byteCount: Int { tree.byteCount + pending.capacity * 4 + tombstones.capacity * 16 }
 
-    /// The ranks, from 0, of the entries in a range.
+    /// The ranks, counted from 0, of the entries in a range.
     func ranks(_ range: IndexRange) -> Range<Int> {
         let lower = range.lower.map { key in tree.lowerBound { key.isBefore($0, store, field, isExact) }.rank } ?? 0
         let upper = range.upper.map { key in tree.lowerBound { key.isBefore($0, store, field, isExact) }.rank }
         return lower..<max(lower, upper ?? tree.count)
     }
 
-    /// Calls a body with the entries of some ranks, in ascending or descending order, until it says false.
+    /// Calls a body with the entries of some ranks, in ascending or descending order, until it returns false.
     package func forEach(
         _ ranks: Range<Int>, descending: Bool = false, _ body: (IndexEntry) throws -> Bool
     ) rethrows {

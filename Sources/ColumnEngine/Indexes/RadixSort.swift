@@ -1,6 +1,6 @@
-/// Sorting by a word of each element: a pass over all of them for each byte in which the words differ.
+/// Radix sort by a word of each element: one pass for each byte in which the words differ.
 enum RadixSort {
-    /// Below this many a comparison sort is as fast.
+    /// Below this number of elements a comparison sort is as fast.
     static let threshold = 256
 
     /// Sorts index entries by prefix and code.
@@ -15,7 +15,7 @@ enum RadixSort {
         }
     }
 
-    /// Sorts elements, with room for as many beside them; those of equal words stay in order.
+    /// Sorts elements, using a spare buffer of the same size; the sort is stable.
     @inline(__always)
     static func sort<Element: BitwiseCopyable>(
         _ elements: UnsafeMutableBufferPointer<Element>, _ spare: UnsafeMutableBufferPointer<Element>,

@@ -2,7 +2,7 @@
 struct RowSet {
     private var words: [UInt64] = []
 
-    /// Adds a row, and tells whether it was not there.
+    /// Adds a row; returns whether it was missing.
     @inline(__always)
     mutating func insert(_ row: UInt32) -> Bool {
         let word = Int(row >> 6)
@@ -15,7 +15,7 @@ struct RowSet {
         return isNew
     }
 
-    /// Removes a row, and tells whether it was there.
+    /// Removes a row; returns whether it was present.
     @inline(__always)
     mutating func remove(_ row: UInt32) -> Bool {
         let word = Int(row >> 6)
@@ -32,7 +32,7 @@ struct RowSet {
         return word < words.count && words[word] & 1 << UInt64(row & 63) != 0
     }
 
-    /// Calls a body with each row, in ascending order, until it says false.
+    /// Calls a body with each row, in ascending order, until it returns false.
     @inline(__always)
     func forEach(_ body: (UInt32) throws -> Bool) rethrows {
         for word in words.indices {

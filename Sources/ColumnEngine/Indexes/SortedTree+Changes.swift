@@ -12,7 +12,7 @@ extension SortedTree {
             if offset == 0 { noteLeast(element) }
             return
         }
-        // In ascending order nodes stay full; else they are halved.
+        // Insertions in ascending order leave nodes full; otherwise nodes are halved.
         let isLast = offset == Self.width && leaf == lastLeaf
         let kept = isLast ? Self.width : Self.width / 2
         let right = leaves.split(leaf, keeping: kept)
@@ -27,7 +27,7 @@ extension SortedTree {
             right, least: leaves.elements(right)[0], size: leaves.count(right), leftSize: leaves.count(leaf), isLast)
     }
 
-    /// Puts a node that was split off behind the child of the last step of the way.
+    /// Inserts a node that was split off after the child of the path's last step.
     private mutating func addSibling(
         _ sibling: UInt32, least: Element, size: Int, leftSize: Int, _ isLast: Bool
     ) {
@@ -63,7 +63,7 @@ extension SortedTree {
 
     /// Removes an element.
     ///
-    /// - Returns: false when it is not in the tree.
+    /// - Returns: false if it is not in the tree.
     @discardableResult
     mutating func remove(_ element: Element, _ isBefore: Order) -> Bool {
         let leaf = descend(to: element, isBefore)
@@ -82,7 +82,7 @@ extension SortedTree {
         return true
     }
 
-    /// Takes an empty leaf out, and the nodes above it that are empty then.
+    /// Removes an empty leaf, and the nodes above it that become empty.
     private mutating func removeLeaf(_ leaf: UInt32) {
         guard count > 0 else { return clear() }
         if firstLeaf == leaf { firstLeaf = leaves.next(leaf) }
@@ -91,7 +91,7 @@ extension SortedTree {
         removeChild()
     }
 
-    /// The tree without its last element: one empty leaf.
+    /// Resets the tree to one empty leaf.
     private mutating func clear() {
         leaves.removeAll()
         inner.removeAll()
@@ -99,7 +99,7 @@ extension SortedTree {
         (firstLeaf, lastLeaf, height) = (root, root, 0)
     }
 
-    /// Takes the child of the last step out of its node.
+    /// Removes the child of the path's last step from its node.
     private mutating func removeChild() {
         while let step = path.last {
             inner.remove(from: step.node, at: step.child)
@@ -118,7 +118,7 @@ extension SortedTree {
         }
     }
 
-    /// Moves the elements of the next leaf under the same node into a leaf that has few, if both fit well.
+    /// Merges the next leaf under the same node into a leaf with few elements, if both fit well.
     private mutating func mergeWithNext(_ leaf: UInt32) {
         guard let step = path.last, step.child + 1 < inner.count(step.node) else { return }
         let next = inner.child(step.node, step.child + 1)

@@ -1,24 +1,24 @@
-/// A sorted collection of plain values that all differ: a B+ tree whose inner nodes know how many elements are below
-/// each child, so that a rank is found as fast as an element.
+/// A sorted collection of distinct plain values: a B+ tree whose inner nodes store the number of elements below each
+/// child, so that a look-up by rank is as fast as one by element.
 ///
-/// The order is the caller's: each operation is given the same `isBefore`, a strict order. A node's separator for a
-/// child is the child's least element, always one that is in the tree: what an order reads about an element needs to
-/// be known only as long as the element is in it. Nodes live in columns and are numbered; leaves are chained both ways.
-/// Insertion, removal and search are O(log n); a walk is O(1) a step.
+/// The order is the caller's: each operation gets the same `isBefore`, a strict order. A node's separator for a child
+/// is the child's least element, which is always in the tree: the data that an order reads about an element must be
+/// available only while the element is in it. Nodes lie in columns and are numbered; leaves are linked both ways.
+/// Insertion, removal and search are O(log n); iteration is O(1) per element.
 struct SortedTree<Element: BitwiseCopyable>: ~Copyable {
     typealias Order = (Element, Element) -> Bool
 
-    /// How many elements a leaf, or children an inner node, has at most.
+    /// Maximum number of elements of a leaf, or children of an inner node.
     static var width: Int { 64 }
     static var nowhere: UInt32 { .max }
 
-    /// A place between or at elements; valid until the next change.
+    /// A position between or at elements; valid until the next change.
     struct Position: Equatable {
         var leaf: UInt32
         var offset: Int
     }
 
-    /// A step of the way from the root to a leaf.
+    /// A step of the path from the root to a leaf.
     struct Step {
         var node: UInt32
         var child: Int
@@ -26,13 +26,13 @@ struct SortedTree<Element: BitwiseCopyable>: ~Copyable {
 
     var leaves = SortedTreeLeaves<Element>()
     var inner = SortedTreeNodes<Element>()
-    /// A leaf's number while `height` is 0, else an inner node's.
+    /// A leaf's number if `height` is 0, otherwise an inner node's.
     var root: UInt32
     var height = 0
     var firstLeaf: UInt32
     var lastLeaf: UInt32
     var count = 0
-    /// The way that the last descent went, root first.
+    /// The path of the last descent, from the root.
     var path: [Step] = []
 
     init() {
@@ -41,13 +41,13 @@ struct SortedTree<Element: BitwiseCopyable>: ~Copyable {
         lastLeaf = root
     }
 
-    /// From elements that are in order already: O(n), without a comparison.
+    /// Builds a tree of sorted elements: O(n), without comparisons.
     init(sorted elements: UnsafeBufferPointer<Element>) {
         self.init()
         guard !elements.isEmpty else { return }
         leaves.removeAll()
         count = elements.count
-        // Seven eighths full, so that the next insertions split nothing.
+        // Seven eighths full, so that the next insertions split no node.
         let share = Self.width / 8 * 7
         leaves.reserve((elements.count + share - 1) / share)
         var level: [(node: UInt32, least: Element, size: Int)] = []
@@ -81,8 +81,8 @@ struct SortedTree<Element: BitwiseCopyable>: ~Copyable {
 
     // MARK: Finding
 
-    /// The first element that is not before a bound, and its rank from 0: where `isBeforeBound` turns from true to
-    /// false. Behind the last element when all are before it.
+    /// The first element that is not before a bound, and its rank from 0: where `isBeforeBound` changes from true to
+    /// false. The end if all elements are before it.
     func lowerBound(_ isBeforeBound: (Element) -> Bool) -> (position: Position, rank: Int) {
         var node = root
         var rank = 0
@@ -98,7 +98,7 @@ struct SortedTree<Element: BitwiseCopyable>: ~Copyable {
     var start: Position { Position(leaf: firstLeaf, offset: 0) }
     var end: Position { Position(leaf: lastLeaf, offset: leaves.count(lastLeaf)) }
 
-    /// Calls a body with each element from a position on, until it says false.
+    /// Calls a body with each element from a position on, until it returns false.
     @inline(__always)
     func forEach(from position: Position, _ body: (Element) throws -> Bool) rethrows {
         var (leaf, offset) = (position.leaf, position.offset)
@@ -113,7 +113,7 @@ struct SortedTree<Element: BitwiseCopyable>: ~Copyable {
         }
     }
 
-    /// Calls a body with each element before a position, last first, until it says false.
+    /// Calls a body with each element before a position, in descending order, until it returns false.
     @inline(__always)
     func forEachBackwards(before position: Position, _ body: (Element) throws -> Bool) rethrows {
         var (leaf, offset) = (position.leaf, position.offset)
@@ -131,7 +131,7 @@ struct SortedTree<Element: BitwiseCopyable>: ~Copyable {
 
     // MARK: The way down
 
-    /// The leaf that an element is in or belongs to; the way there is in `path`.
+    /// Finds the leaf that contains an element or where it belongs; `path` is the way to it.
     mutating func descend(to element: Element, _ isBefore: Order) -> UInt32 {
         path.removeAll(keepingCapacity: true)
         var node = root
@@ -143,7 +143,7 @@ struct SortedTree<Element: BitwiseCopyable>: ~Copyable {
         return node
     }
 
-    /// Notes the least element of the last step's child, and of every node that begins with it.
+    /// Updates the least element of the last step's child, and of every node that begins with it.
     mutating func noteLeast(_ element: Element) {
         for step in path.reversed() {
             inner.setLeast(step.node, step.child, element)
@@ -151,12 +151,12 @@ struct SortedTree<Element: BitwiseCopyable>: ~Copyable {
         }
     }
 
-    /// The bytes that the nodes take.
+    /// The size of the nodes in bytes.
     var byteCount: Int { leaves.byteCount + inner.byteCount }
 }
 
 extension SortedTree {
-    /// The position of the element with a rank from 0; the end for the count.
+    /// The position of the element with a rank from 0; the end if the rank is the count.
     func position(ofRank rank: Int) -> Position {
         if rank >= count { return end }
         var node = root

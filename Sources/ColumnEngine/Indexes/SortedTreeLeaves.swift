@@ -1,6 +1,6 @@
 import Glibc
 
-/// The leaves of a sorted tree, numbered: elements in order, and the neighbours' numbers.
+/// The leaves of a sorted tree, numbered: sorted elements, and the numbers of both neighbours.
 struct SortedTreeLeaves<Element: BitwiseCopyable>: ~Copyable {
     private struct Header {
         var count: UInt32
@@ -36,7 +36,7 @@ struct SortedTreeLeaves<Element: BitwiseCopyable>: ~Copyable {
         return UInt32(headers.count - 1)
     }
 
-    /// Makes room for so many leaves in all.
+    /// Reserves capacity for a total number of leaves.
     mutating func reserve(_ leaves: Int) {
         guard leaves > capacity else { return }
         capacity = leaves
@@ -61,7 +61,7 @@ struct SortedTreeLeaves<Element: BitwiseCopyable>: ~Copyable {
         UnsafeMutableBufferPointer(start: contents + Int(leaf) * width, count: count(leaf))
     }
 
-    /// The offset of the first element for which a condition turns false.
+    /// The offset of the first element for which a condition is false.
     @inline(__always)
     func lowerBound(_ leaf: UInt32, _ isBeforeBound: (Element) -> Bool) -> Int {
         let elements = elements(leaf)
@@ -92,7 +92,7 @@ struct SortedTreeLeaves<Element: BitwiseCopyable>: ~Copyable {
         headers.base[Int(leaf)].count += UInt32(more.count)
     }
 
-    /// Moves all but the first elements into a new leaf behind this one.
+    /// Moves all but the first elements into a new leaf after this one.
     mutating func split(_ leaf: UInt32, keeping kept: Int) -> UInt32 {
         let right = make()
         let moved = count(leaf) - kept
@@ -110,7 +110,7 @@ struct SortedTreeLeaves<Element: BitwiseCopyable>: ~Copyable {
         headers.base[Int(right)].previous = left
     }
 
-    /// Takes a leaf out of the chain, and frees it.
+    /// Unlinks a leaf, and frees it.
     mutating func unlink(_ leaf: UInt32) {
         let (before, after) = (previous(leaf), next(leaf))
         if before != nowhere { headers.base[Int(before)].next = after }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The inner nodes of a sorted tree, numbered: for each child its least element, its number, and how many elements are
+/// The inner nodes of a sorted tree, numbered: for each child its least element, its number, and the number of elements
 /// below it.
 struct SortedTreeNodes<Element: BitwiseCopyable>: ~Copyable {
     private var counts = Column<UInt32>()
@@ -62,7 +62,7 @@ struct SortedTreeNodes<Element: BitwiseCopyable>: ~Copyable {
     @inline(__always)
     func size(_ node: UInt32, _ index: Int) -> Int { sizes.base[start(node) + index] }
 
-    /// How many elements are below the children before one.
+    /// The number of elements below the children before one.
     func size(of node: UInt32, before child: Int) -> Int {
         var sum = 0
         for index in 0..<child { sum += sizes.base[start(node) + index] }
@@ -71,7 +71,7 @@ struct SortedTreeNodes<Element: BitwiseCopyable>: ~Copyable {
 
     func size(of node: UInt32) -> Int { size(of: node, before: count(node)) }
 
-    /// The last child whose least element satisfies a condition that earlier ones do; the first child when none does.
+    /// The last child whose least element satisfies a condition that holds for a prefix; the first child if none does.
     @inline(__always)
     func lastChild(of node: UInt32, where condition: (Element) -> Bool) -> Int {
         let base = leasts.base + start(node)

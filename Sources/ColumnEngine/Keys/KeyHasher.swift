@@ -1,10 +1,10 @@
 import Files
 
-/// Hashes of keys, with a seed of the process: no file can be made so that its keys fall into one slot.
+/// Hashes of keys, with a seed per process: no file can be crafted to have all its keys collide.
 package struct KeyHasher {
     package let seed: UInt64
 
-    /// The hasher of a table that was made with this seed.
+    /// The hasher of a table that was made with a seed.
     package init(seed: UInt64) {
         self.seed = seed
     }

@@ -1,17 +1,17 @@
 import CPlatform
 import Glibc
 
-/// From a key's hash to the rows that may have it: open addressing, linear probing, four bytes a slot.
+/// Maps a key's hash to candidate rows: open addressing, linear probing, four bytes a slot.
 ///
-/// The unused high bits of a row's number hold a fragment of its hash: the key of another row, a cache miss, is compared
+/// The unused high bits of a slot hold a fragment of the hash: the key of a wrong row, a cache miss, is compared only
 /// once in some thousand lookups.
 package struct KeyIndex: ~Copyable {
     private var slots: UnsafeMutablePointer<UInt32>
-    /// Where they lie, when they are many.
+    /// The memory of the slots, if they are many.
     private var memory: LargeMemory?
     private var mask: Int
     private(set) var count = 0
-    /// The bits of a slot that are the row's; the others are its hash's.
+    /// The bits of a slot for the row; the others are for the hash.
     private var rowMask: UInt32 = 63
     private var highestRow: UInt32 = 0
     /// The slots of a mapped archive's index, until the first change.
@@ -27,7 +27,7 @@ package struct KeyIndex: ~Copyable {
         free(slots, memory)
     }
 
-    /// Slots that hold nothing; a large table, which is looked into everywhere, is on large pages.
+    /// Allocates empty slots; a large table, which is accessed randomly, is on large pages.
     private static func allocate(_ count: Int) -> (UnsafeMutablePointer<UInt32>, LargeMemory?) {
         if let memory = LargeMemory(count * MemoryLayout<UInt32>.stride) {
             return (memory.base.bindMemory(to: UInt32.self, capacity: count), memory)
@@ -41,16 +41,16 @@ package struct KeyIndex: ~Copyable {
         if let memory { memory.free() } else { slots.deallocate() }
     }
 
-    /// Makes the empty index that of a mapped archive's items.
+    /// Makes the empty index use a mapped archive's slots.
     mutating func adopt(_ mapped: MappedKeySlots) {
         self.mapped = mapped
         count = mapped.itemCount
     }
 
-    /// Whether ``find(_:where:)`` gave up at a damaged page of a mapped table: ``own(_:)`` helps.
+    /// Whether ``find(_:where:)`` stopped at a damaged page of a mapped table: call ``own(_:)`` then.
     var isDamaged: Bool { mapped?.isDamaged ?? false }
 
-    /// Goes on in slots of its own, made of the mapped ones or, when these are damaged, of the rows' hashes.
+    /// Switches to its own slots, copied from the mapped ones or, if damaged, rebuilt from the rows' hashes.
     @inline(__always)
     mutating func own(_ rehash: (UInt32) -> UInt64) {
         if mapped != nil { makeSlots(rehash) }
@@ -70,21 +70,21 @@ package struct KeyIndex: ~Copyable {
         for row in 0..<UInt32(count) { place(row, rehash(row)) }
     }
 
-    /// The number of slots that a table for `count` rows has.
+    /// The number of slots of a table for `count` rows.
     package static func slotCount(for count: Int) -> Int {
         var size = 64
         while count * 4 > size * 3 { size *= 2 }
         return size
     }
 
-    /// Where a hash begins its search.
+    /// The slot where the search for a hash begins.
     @inline(__always)
     package static func home(_ hash: UInt64, mask: Int) -> Int { Int(truncatingIfNeeded: hash >> 20) & mask }
 
-    /// The bits of a slot that a table of so many slots leaves to its rows, of which there are fewer.
+    /// The bits of a slot for the row, in a table of so many slots; its rows are fewer.
     package static func rowMask(slotCount: Int) -> UInt32 { UInt32(truncatingIfNeeded: slotCount - 1) }
 
-    /// What a slot holds of a hash, beside a row.
+    /// The fragment of a hash in a slot.
     @inline(__always)
     package static func tag(_ hash: UInt64, rowMask: UInt32) -> UInt32 {
         UInt32(truncatingIfNeeded: hash >> 32) & ~rowMask
@@ -96,13 +96,13 @@ package struct KeyIndex: ~Copyable {
     @inline(__always)
     private func row(_ entry: UInt32) -> UInt32 { (entry & rowMask) &- 1 }
 
-    /// Has the processor fetch the slots of a hash that is looked for soon.
+    /// Prefetches the slots of a hash.
     @inline(__always)
     func prefetch(_ hash: UInt64) {
         cubby_prefetch(slots + Self.home(hash, mask: mask))
     }
 
-    /// The first row with this hash's slot run for which `matches` says yes.
+    /// The first row in this hash's run of slots for which `matches` returns true.
     @inline(__always)
     func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
         if let mapped { return mapped.find(hash, where: matches) }
@@ -116,13 +116,13 @@ package struct KeyIndex: ~Copyable {
         }
     }
 
-    /// Adds a row that is not in the index. `rehash` gives the hash of any row.
+    /// Adds a row that is not in the index. `rehash` returns the hash of any row.
     mutating func insert(_ row: UInt32, hash: UInt64, rehash: (UInt32) -> UInt64) {
         if needsRoom { makeRoom(for: row, rehash) }
         insert(row, hash: hash)
     }
 
-    /// Whether ``makeRoom(for:_:)`` has to be called before a row is added.
+    /// Whether to call ``makeRoom(for:_:)`` before adding a row.
     @inline(__always)
     var needsRoom: Bool { mapped != nil || (count + 1) * 4 > (mask + 1) * 3 }
 
@@ -133,7 +133,7 @@ package struct KeyIndex: ~Copyable {
         if needsRoom { grow(to: (mask + 1) * 2, rehash: rehash) }
     }
 
-    /// Adds a row that is not in the index and has room there.
+    /// Adds a row that is not in the index, which has room for it.
     @inline(__always)
     mutating func insert(_ row: UInt32, hash: UInt64) {
         if row > highestRow { highestRow = row }
@@ -149,7 +149,7 @@ package struct KeyIndex: ~Copyable {
         if size > mask + 1 { grow(to: size, rehash: rehash) }
     }
 
-    /// Removes a row, and moves the entries behind it up so that no gap breaks their runs.
+    /// Removes a row, and moves the following entries up so that no gap breaks their runs.
     mutating func remove(_ row: UInt32, hash: UInt64, rehash: (UInt32) -> UInt64) {
         own(rehash)
         var hole = Int(truncatingIfNeeded: hash >> 20) & mask
@@ -177,7 +177,7 @@ package struct KeyIndex: ~Copyable {
         slots[slot] = (row + 1) | tag(hash)
     }
 
-    /// Gives the rows all bits, until the table grows.
+    /// Drops the hash fragments until the table grows: the rows need all bits.
     @inline(never)
     private mutating func dropTags() {
         for slot in 0...mask { slots[slot] &= rowMask }
@@ -196,7 +196,7 @@ package struct KeyIndex: ~Copyable {
         // In the order of the rows, in which their keys lie in memory.
         var rows = RowSet()
         for slot in 0..<oldSize where old[slot] != 0 { _ = rows.insert((old[slot] & oldMask) - 1) }
-        // Several at a time: their slots, which lie everywhere, come from memory together.
+        // In batches: the cache misses of their scattered slots overlap.
         withUnsafeTemporaryAllocation(of: (row: UInt32, hash: UInt64).self, capacity: 16) { batch in
             var filled = 0
             rows.forEach { row in

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Random numbers from the kernel, fetched many at a time: keys are made in a loop, and a system call each would
-/// cost more than the item.
+/// Random numbers from the kernel, fetched in blocks: keys are made in loops, where a system call for each would cost
+/// more than the item.
 package struct KeySource {
     private var words: [UInt64] = []
 
     mutating func next() -> UInt64 {
         if let word = words.popLast() { return word }
-        // 256 bytes are what one call gives.
+        // One call returns up to 256 bytes.
         var fresh = [UInt64](repeating: 0, count: 32)
         let failed = fresh.withUnsafeMutableBytes { bytes in
             bytes.baseAddress.map { getentropy($0, bytes.count) } ?? -1
@@ -25,7 +25,7 @@ package struct KeySource {
         .uuid(high: next(), low: next(), version: 4)
     }
 
-    /// A number below `bound`, even enough for what `randomItem` needs it for.
+    /// A number below `bound`, sufficiently uniform for `randomItem`.
     package mutating func number(below bound: UInt64) -> Int {
         Int(next().multipliedFullWidth(by: bound).high)
     }

@@ -1,31 +1,31 @@
 import Files
 
-/// The slots of a key index as an index file has them: each page is checked at its first access, so that
-/// opening costs the same however many items there are.
+/// The slots of a key index in an index file. Each page is checked at its first access, so that the cost of opening
+/// does not depend on the number of items.
 ///
-/// The bytes may be anything: a page whose checksum is wrong, or that names an item that is not there, makes the whole
-/// table count as damaged, and its owner reads the keys themselves.
+/// The bytes are not trusted: if a page has a wrong checksum or names a missing item, the whole table counts as
+/// damaged, and its owner reads the keys themselves.
 package final class MappedKeySlots {
-    /// How many slots a checksum is for.
+    /// Slots per checksum.
     static let slotsInPage = 1024
 
     let slotCount: Int
-    /// How many items the slots name, the rows from 0 on.
+    /// The number of items in the slots, the rows from 0 on.
     let itemCount: Int
-    /// Whether a page was not as it was written.
+    /// Whether a page was found to be damaged.
     private(set) var isDamaged = false
     private let slots: UnsafePointer<UInt32>
-    /// XXH64 of each page, with the page's number as seed.
+    /// XXH64 of each page, seeded with the page's number.
     private let checksums: UnsafeRawBufferPointer
     private var checkedPages: [UInt64]
-    /// Keeps the bytes where they are.
+    /// Keeps the memory alive.
     private let keeper: AnyObject?
 
     /// - Parameters:
-    ///   - slots: a power of two of them, 64 at least.
-    ///   - checksums: as many as there are pages.
-    ///   - itemCount: fewer than there are slots.
-    ///   - keeper: what keeps the memory.
+    ///   - slots: their number is a power of two, at least 64.
+    ///   - checksums: one for each page.
+    ///   - itemCount: less than the number of slots.
+    ///   - keeper: the owner of the memory.
     package init?(
         _ slots: UnsafeRawBufferPointer, checksums: UnsafeRawBufferPointer, itemCount: Int, keeper: AnyObject?
     ) {
@@ -53,14 +53,14 @@ package final class MappedKeySlots {
         return Checksum.hash(UnsafeRawBufferPointer(rebasing: slots[bytes]), seed: UInt64(page))
     }
 
-    /// The first row with this hash's slot run for which `matches` says yes; nil when there is none, or when a page that
-    /// had to be looked at is damaged.
+    /// The first row in this hash's run of slots for which `matches` returns true; nil if there is none, or if a page
+    /// of the run is damaged.
     func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
         let mask = slotCount - 1
         let rowMask = KeyIndex.rowMask(slotCount: slotCount)
         let tag = KeyIndex.tag(hash, rowMask: rowMask)
         var slot = KeyIndex.home(hash, mask: mask)
-        // A table without an empty slot would have no end.
+        // The limit ends the search of a table without an empty slot.
         for _ in 0..<slotCount {
             guard isWhole(page: slot / Self.slotsInPage) else { return nil }
             let entry = UInt32(littleEndian: slots[slot])
@@ -72,14 +72,14 @@ package final class MappedKeySlots {
         return nil
     }
 
-    /// Whether all pages are as they were written.
+    /// Whether all pages are undamaged.
     package var isWhole: Bool {
         (0..<Self.pageCount(slotCount)).allSatisfy { isWhole(page: $0) }
     }
 
     /// Copies the slots.
     ///
-    /// - Returns: false when a page is damaged.
+    /// - Returns: false if a page is damaged.
     func copy(to target: UnsafeMutablePointer<UInt32>) -> Bool {
         guard isWhole else { return false }
         for slot in 0..<slotCount { target[slot] = UInt32(littleEndian: slots[slot]) }

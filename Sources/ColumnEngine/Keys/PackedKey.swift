@@ -1,8 +1,8 @@
 import Glibc
 
-/// An item's key in sixteen bytes: a UUID in its canonical, upper-case text packed, or a cell that holds another text.
+/// An item's key in sixteen bytes: a UUID packed from its canonical, upper-case text, or a cell with another text.
 ///
-/// Which of the two it is stands in the item's flags.
+/// The item's flags tell the two apart.
 package struct PackedKey: BitwiseCopyable, Equatable {
     package var high: UInt64
     package var low: UInt64
@@ -26,7 +26,7 @@ package struct PackedKey: BitwiseCopyable, Equatable {
     package static let textCount = 36
 
     /// The packed form of 36 characters such as `6F9619FF-8B86-4D01-B42D-00CF4FC964FF`; nil for any other text,
-    /// lower-case digits included, so that the text comes back as it was.
+    /// including lower-case digits, so that the text is restored exactly.
     @inline(__always)
     package init?(uuid text: UnsafeBufferPointer<UInt8>) {
         guard text.count == Self.textCount, let bytes = text.baseAddress,
@@ -40,7 +40,7 @@ package struct PackedKey: BitwiseCopyable, Equatable {
         low = third.value << 32 | fourth.value
     }
 
-    /// The number that eight upper-case hexadecimal digits write; `invalid` is not 0 when they are none.
+    /// The number for eight upper-case hexadecimal digits; `invalid` is not 0 if they are malformed.
     @inline(__always)
     private static func digits(_ text: UnsafeRawPointer) -> (value: UInt64, invalid: UInt64) {
         digits(UInt64(littleEndian: text.loadUnaligned(as: UInt64.self)))
@@ -56,14 +56,14 @@ package struct PackedKey: BitwiseCopyable, Equatable {
         return digits(high << 32 | low)
     }
 
-    /// Eight digits at a time: the first is the lowest byte.
+    /// Eight digits at a time: the first is in the lowest byte.
     @inline(__always)
     private static func digits(_ text: UInt64) -> (value: UInt64, invalid: UInt64) {
-        // Letters have bit 6 set, and their low half is their place in the alphabet, from 1.
+        // Letters have bit 6 set, and their low half is their position in the alphabet, from 1.
         let letters = (text >> 6) & each(1)
         let halves = text & each(0x0F)
         let values = halves &+ letters &* 9
-        // What the values are written as has to be what is there, and letters are for values from 10 on.
+        // The values' own digits have to match the text, and letters are for values from 10 on.
         let expected = values &+ each(0x30) &+ letters &* 7
         let fromTen = ((values &+ each(6)) >> 4) & each(1)
         let invalid = (expected ^ text) | (values & each(0xF0)) | (fromTen ^ letters)
@@ -94,7 +94,7 @@ package struct PackedKey: BitwiseCopyable, Equatable {
         bytes[23] = 0x2D
     }
 
-    /// The eight upper-case digits of a number of 32 bits, the first one in the lowest byte.
+    /// The eight upper-case digits of a 32-bit number, the first one in the lowest byte.
     @inline(__always)
     private static func text(_ number: UInt64) -> UInt64 {
         var values = number
@@ -112,7 +112,7 @@ package struct PackedKey: BitwiseCopyable, Equatable {
         }
     }
 
-    /// The 128 bits given, marked as a UUID of a version and the usual variant.
+    /// 128 bits, marked as a UUID of a version and the usual variant.
     package static func uuid(high: UInt64, low: UInt64, version: UInt64) -> PackedKey {
         PackedKey(
             high: high & ~0xF000 | version << 12,

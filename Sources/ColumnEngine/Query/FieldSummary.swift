@@ -1,22 +1,22 @@
 package import PropertyList
 
-/// What some rows have in a field.
+/// A summary of a field's values in some rows.
 package struct FieldSummary {
     package let field: ItemField
-    /// The kinds of its values, each once.
+    /// The distinct kinds of its values.
     package let kinds: Set<Cell.Kind>
-    /// How many rows have a value, and how many values are different.
+    /// The number of rows with a value, and the number of distinct values.
     package let count: Int, distinct: Int
-    /// The least and the greatest value in the order of queries; nil where a value has no order.
+    /// The least and the greatest value in the order of queries; nil if a value has no order.
     package let least: PropertyListValue?, greatest: PropertyListValue?
-    /// The most frequent values, those that come first before others.
+    /// The most frequent values; of equally frequent ones, the first to appear.
     package let examples: [PropertyListValue]
 
     static let exampleCount = 3
 }
 
 extension RowQuery {
-    /// What the rows have in each field that one of them has. O(n) a field.
+    /// Summarises each field that one of the rows has. O(n) per field.
     package func summaries() throws -> [FieldSummary] {
         try store.pinningRows {
             let rows = try rows()

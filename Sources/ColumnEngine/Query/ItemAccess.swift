@@ -3,19 +3,19 @@ import PropertyList
 
 /// The source of the rows that a query examines.
 enum ItemAccess {
-    /// All of them, in the store's order.
+    /// All rows, in the store's order.
     case scan
-    /// Those with certain keys, in the store's order.
+    /// The rows with certain keys, in the store's order.
     case keys([UInt32])
-    /// Those at some ranks of an ordered index; `isExact` when no other condition remains.
+    /// The rows at some ranks of an ordered index; `isExact` if no other condition remains.
     case index(OrderedIndex, [Range<Int>], isExact: Bool)
 }
 
 extension RowQuery {
-    /// The cheapest way to the items that can satisfy the conditions.
+    /// The cheapest access to the items that can satisfy the conditions.
     ///
-    /// - Parameter builds: whether an index that is remembered and not built yet is built for this query alone.
-    /// - Returns: a scan when no index serves, or serves worse.
+    /// - Parameter builds: whether to build an index from an earlier run for this query alone.
+    /// - Returns: a scan if no index is usable, or none is cheaper.
     func access(builds: Bool = false) -> ItemAccess {
         store.noteWholeRead()
         if let rows = keyedRows() { return .keys(rows) }
@@ -38,7 +38,7 @@ extension RowQuery {
             guard !own.isEmpty, candidate.isReady(builds: builds), let ranges = ranges(own, candidate) else { continue }
             let count = ranges.reduce(0) { $0 + $1.count }
             let isExact = isCovered && own.count == constraints.count
-            // Beyond half of the items a scan, which goes through memory in order, is as fast.
+            // For more than half of the items a scan is as fast, since it reads memory sequentially.
             guard count < least, isExact || count <= store.order.count / 2 else { continue }
             least = count
             best = .index(candidate, ranges, isExact: isExact)
@@ -46,7 +46,7 @@ extension RowQuery {
         return best
     }
 
-    /// The ranks that satisfy all constraints on an index's field; nil when the index can't tell for one of them.
+    /// The ranks that satisfy all constraints on an index's field; nil if the index can't evaluate one of them.
     private func ranges(_ constraints: [PredicateConstraint], _ index: OrderedIndex) -> [Range<Int>]? {
         var found: [Range<Int>] = [0..<index.count]
         let kind = index.field == store.table.keyField ? .text : store.table.indexedKind(index.field)
@@ -79,7 +79,7 @@ extension RowQuery {
 
     // MARK: By key
 
-    /// The rows that a condition on the key leaves, in the store's order; nil when there is no such condition.
+    /// The rows that satisfy a condition on the key, in the store's order; nil if there is none.
     private func keyedRows() -> [UInt32]? {
         guard let keys = keyConstraint() else { return nil }
         var rows: [UInt32] = []
@@ -122,7 +122,7 @@ extension RowQuery {
             for place in rows.indices { rows[place] = order[Int(rows[place])] }
             return rows
         }
-        // So many are in order sooner when each sets a bit.
+        // So many are sorted faster by a bit set.
         var slots = RowSet()
         for range in ranges {
             index.forEach(range) { entry in

@@ -1,7 +1,7 @@
 import CPlatform
 import PropertyList
 
-/// The sum and number of a key's numbers.
+/// The sum and the count of a key's numbers.
 struct ItemAggregate {
     private(set) var count = 0
     /// Wide enough for the sum of any number of 64-bit integers.
@@ -10,12 +10,12 @@ struct ItemAggregate {
     private var hasReals = false
 
     private static let batch = 1024
-    /// How many rows ahead a value is fetched.
+    /// Prefetch distance in rows.
     private static let lookahead = 32
 
-    /// Adds the numbers of those rows that are in the store.
+    /// Adds the numbers of the rows that are in the store.
     ///
-    /// - Throws: ``StoreError`` for a value that is no number.
+    /// - Throws: ``StoreError`` for a value that is not a number.
     mutating func add(_ rows: UnsafeBufferPointer<UInt32>, _ key: VectorKey, _ name: String, _ store: ColumnStore)
         throws
     {
@@ -33,7 +33,7 @@ struct ItemAggregate {
         }
     }
 
-    /// Calls a body with batches of those rows that are in the store.
+    /// Calls a body with batches of the rows that are in the store.
     static func forEachLiveBatch(
         _ rows: UnsafeBufferPointer<UInt32>, _ store: ColumnStore, _ body: (UnsafeBufferPointer<UInt32>) throws -> Void
     ) throws {
@@ -58,7 +58,7 @@ struct ItemAggregate {
     ) {
         var (sum, number) = (Int64(0), 0)
         for (place, row) in rows.enumerated() {
-            // Of a group's rows the values are all over the column.
+            // The values of a group's rows are scattered over the column.
             cubby_prefetch(values + Int(rows[min(place &+ Self.lookahead, rows.count &- 1)]))
             guard ColumnView.isPresent(row, presence) else { continue }
             let (next, overflow) = sum.addingReportingOverflow(values[Int(row)])
@@ -116,7 +116,7 @@ struct ItemAggregate {
 
     var average: Double? { count == 0 ? nil : (reals + Double(integers)) / Double(count) }
 
-    /// The least or the greatest of a key's values, in the order of sorting; nil when no row has one.
+    /// The least or the greatest of a key's values, in the sort order; nil if no row has one.
     static func extreme(
         _ rows: UnsafeBufferPointer<UInt32>, _ key: VectorKey, _ store: ColumnStore, wanted: Int
     ) throws -> PropertyListValue? {
@@ -133,7 +133,7 @@ struct ItemAggregate {
                 }
             }
             guard let found else { return }
-            // What the batch computed goes with it; of a box that stays only the kind is compared.
+            // The batch's computed values are freed with it: a text is copied, and of a box only the kind is compared.
             let isStores = if case .view(.cells, _) = key { found.kind == .box } else { false }
             bestValue = isStores ? store.heap.value(found) : scratch.value(found)
             best = found.isText ? found.withText { heap.text($0) } : found

@@ -1,10 +1,10 @@
 package import PropertyList
 
-/// A function of many items: `count()`, `sum(valueInDollars)`, `average(width * height)`, `min(acquired)`, `max(name)`.
+/// An aggregate function: `count()`, `sum(valueInDollars)`, `average(width * height)`, `min(acquired)`, `max(name)`.
 public struct ItemAggregateFunction {
     /// The functions' names, as scripts write them.
     public enum Name: String, Sendable, CaseIterable {
-        /// The number of items, or of those that have a value.
+        /// The number of items, or of those with a value.
         case count
         /// The sum of the numbers.
         case sum
@@ -33,9 +33,9 @@ public struct ItemAggregateFunction {
         (self.store, self.name, self.text, self.key) = (store, name, text, key)
     }
 
-    /// The function that a text names.
+    /// Parses a function.
     ///
-    /// - Throws: ``StoreError`` for a text that is no function of a key, and what ``ColumnStore/key(_:)`` throws.
+    /// - Throws: ``StoreError`` for a text that is not a function of a key, and errors of ``ColumnStore/key(_:)``.
     package init(format: String, of store: ColumnStore) throws {
         let trimmed = format.drop { $0 == " " }
         guard let open = trimmed.firstIndex(of: "("), trimmed.last == ")",
@@ -58,7 +58,7 @@ public struct ItemAggregateFunction {
         try self.init(name, argument, store)
     }
 
-    /// What it makes of some rows; nil of none where there is no value then.
+    /// The function's value for some rows; nil if it is undefined without values.
     package func value(of rows: UnsafeBufferPointer<UInt32>) throws -> PropertyListValue? {
         store.noteWholeRead()
         guard let key else { return .integer(Int64(rows.count)) }

@@ -3,14 +3,14 @@ import PropertyList
 
 /// A query's predicates as passes over batches of rows.
 struct ItemFilter {
-    /// How many rows go through the passes at a time.
+    /// Rows per batch.
     static let batch = 1024
 
     private let store: ColumnStore
     private let test: VectorTest
     private let profile: ItemQueryProfile?
 
-    /// Nil when a condition is a function, which may change the store.
+    /// Nil if a condition is a function, which may change the store.
     init?(_ query: RowQuery, _ profile: ItemQueryProfile?) {
         store = query.store
         self.profile = profile
@@ -23,13 +23,13 @@ struct ItemFilter {
         test = planner.test(.all(plans))
     }
 
-    /// The counts of the conditions; nil for a query without a profile.
+    /// The counts of the conditions; nil without a profile.
     var plan: ItemQueryPlan? { test.plans.first }
 
-    /// Calls a body with the rows of each batch that satisfy the predicates, in order, until it says false; nothing changes
-    /// the store meanwhile.
+    /// Calls a body with the rows of each batch that satisfy the predicates, in order, until it returns false. The
+    /// store must not change meanwhile.
     ///
-    /// - Returns: the number of rows examined; holes of the store's order do not count.
+    /// - Returns: the number of rows examined, without holes of the store's order.
     func forEachBatch(of rows: [UInt32], _ body: (SelectionVector) throws -> Bool) throws -> Int {
         try forEachBatch(rows.count, body) { range, batch in
             var count = 0
@@ -41,7 +41,7 @@ struct ItemFilter {
         }
     }
 
-    /// The same for rows that follow each other.
+    /// The same for consecutive rows.
     func forEachBatch(of rows: Range<UInt32>, _ body: (SelectionVector) throws -> Bool) throws -> Int {
         guard let halves = try halves(of: rows) else { return try scan(rows, body) }
         profile?.threads = halves.count
@@ -66,7 +66,7 @@ struct ItemFilter {
         }
     }
 
-    // `fill` writes those of some rows that there are, and says how many they are.
+    // `fill` writes the existing ones of some rows, and returns their number.
     @inline(__always)
     private func forEachBatch(
         _ rowCount: Int, _ body: (SelectionVector) throws -> Bool, _ fill: (Range<Int>, SelectionVector) -> Int
@@ -86,7 +86,7 @@ struct ItemFilter {
 
     // MARK: On two threads
 
-    /// The rows that satisfy the predicates, half by half, when two threads look for them; nil when one has to, or is faster.
+    /// The rows that satisfy the predicates, in halves found by two threads; nil if one is required or faster.
     private func halves(of rows: Range<UInt32>) throws -> [[UInt32]]? {
         guard rows.count >= TwoThreads.least, !test.isTrivial, test.readsColumnsAlone else { return nil }
         return try TwoThreads.map(Int(rows.lowerBound)..<Int(rows.upperBound)) { range in

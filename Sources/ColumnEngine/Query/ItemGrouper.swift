@@ -4,12 +4,12 @@ import PropertyList
 struct ItemGrouper {
     private let store: ColumnStore
     private let key: VectorKey
-    /// Holds the texts and values that the key computed.
+    /// The heap of the key's computed texts and values.
     private var heap = CellHeap()
     private var numbers = KeyNumbers()
     /// The first cell of each group.
     private var cells: [Cell] = []
-    /// By code of the key's dictionary, the group's number and 1; 0 for one that has not been met.
+    /// By code of the key's dictionary, the group's number + 1; 0 for a code that has not occurred.
     private var groupOfCode: [UInt32] = []
 
     private static let batch = 1024
@@ -28,7 +28,7 @@ struct ItemGrouper {
         }
     }
 
-    /// The first cell of each group, and how many rows it has. O(n).
+    /// The first cell of each group, and its number of rows. O(n).
     mutating func counts(of rows: [UInt32]) throws -> [(cell: Cell, count: Int)] {
         let numbers = try rows.withUnsafeBufferPointer { try self.numbers(of: $0) }
         var counts = [Int](repeating: 0, count: cells.count)
@@ -36,7 +36,7 @@ struct ItemGrouper {
         return Array(zip(cells, counts))
     }
 
-    /// Rows in the order of their groups, those of a group in theirs, and where each group starts: a counting sort.
+    /// The rows ordered by group, stably, and the start of each group: a counting sort.
     private static func sort(
         _ rows: [UInt32], by numbers: [UInt32], groupCount: Int
     ) -> (rows: [UInt32], starts: [Int]) {
@@ -57,7 +57,7 @@ struct ItemGrouper {
     }
 
     func value(_ cell: Cell) -> PropertyListValue? {
-        // What the column has is the store's, what the key computed is in the heap.
+        // A column's values lie in the store's heap, computed ones in this one.
         if cell.kind == .box, case .view(.cells, _) = key { return store.heap.value(cell) }
         return heap.value(cell)
     }
@@ -79,7 +79,7 @@ struct ItemGrouper {
         }
     }
 
-    /// Each half is numbered by itself; the groups of the second are found among those of the first then.
+    /// Each half is numbered separately; then the groups of the second are mapped to those of the first.
     private mutating func numberHalves(
         _ rows: UnsafeBufferPointer<UInt32>, _ result: UnsafeMutableBufferPointer<UInt32>
     ) throws {

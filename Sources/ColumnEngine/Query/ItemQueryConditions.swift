@@ -1,4 +1,4 @@
-/// What the items of a query have to satisfy, shared by all that refine the query further.
+/// The conditions of a query, shared by all of its refinements.
 final class ItemQueryConditions {
     let all: [RowQuery.Condition]
     init(_ all: [RowQuery.Condition]) { self.all = all }

@@ -1,8 +1,8 @@
 import Wording
 
-/// How a query was answered: a tree of operators, the last one that worked on the answer on top.
+/// How a query was answered: a tree of operators with the last one at the root.
 ///
-/// Its description draws the tree, a line an operator:
+/// Its description draws the tree, one operator per line:
 ///
 ///     limit 10                               10 →     10 rows
 ///     └ sort by year descending             812 →     10 rows  0.30 ms  column of integers
@@ -15,15 +15,15 @@ public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
     public enum Operator: Sendable, Hashable {
         /// All items, in the store's order.
         case scan
-        /// Items that an ordered index gives: those in a range of it, or in its order.
+        /// Items from an ordered index: those in a range of it, or all in its order.
         case index
         /// Items with certain keys.
         case keys
-        /// What satisfies the conditions: its children are these, in the order of their evaluation, and what gives the items.
+        /// Filters items: its children are the conditions, in the order of evaluation, and the source of the items.
         case filter
         /// Keeps the items for which a predicate is true.
         case condition
-        /// Conditions that are joined: all of its children hold, one of them does, its child does not.
+        /// Combined conditions: all of its children hold, one of them does, its child does not.
         case all, any, not
         /// Sorts.
         case sort
@@ -33,22 +33,22 @@ public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
         case limit
     }
 
-    /// What the step does.
+    /// The kind of the step.
     public var operation: Operator
-    /// What it works by: the condition's text, the keys of a sort, the number of a limit.
+    /// Its argument: the condition's text, the keys of a sort, the number of a limit.
     public var detail: String
-    /// What it reads: `column of texts, dictionary of 12`; why items are tested one by one.
+    /// Its input: `column of texts, dictionary of 12`; or why items are tested one by one.
     public var note = ""
-    /// The rows that came to it; nil for what gives the first ones.
+    /// The number of input rows; nil for a source.
     public var rowsIn: Int?
-    /// The rows that it passed on.
+    /// The number of output rows.
     public var rowsOut: Int
-    /// How long it took, without its children that stand for operators of their own; nil without a measurement. Of a condition
-    /// it is the time of all threads.
+    /// Its duration without that of its child operators; nil if not measured. For a condition it is the total of all
+    /// threads.
     public var duration: Duration?
-    /// How many threads worked on it.
+    /// The number of threads.
     public var threads = 1
-    /// What it worked on, the conditions of a filter first.
+    /// Its inputs; of a filter, the conditions come first.
     public var children: [ItemQueryPlan] = []
 
     public var description: String { ItemQueryPlanPrinter().text(of: self) }

@@ -1,11 +1,11 @@
 import Wording
 
-/// Draws a query's plan: a line an operator, its figures below one another.
+/// Draws a query's plan: one operator per line, with aligned figures.
 struct ItemQueryPlanPrinter {
-    /// Whether lines tell how long an operator took.
+    /// Whether to show durations.
     var showsTimes = true
 
-    /// A longer text of a condition is cut.
+    /// Maximum length of a condition's text; a longer one is cut.
     private static let longestDetail = 60
 
     private struct Line {

@@ -2,22 +2,22 @@ import PredicateFormat
 import Synchronization
 import Wording
 
-/// Counts and times of a query's operators while it runs. Only an explained query has one.
+/// Counts and times of a running query's operators. Only an explained query has one.
 final class ItemQueryProfile {
-    /// What gives the items.
+    /// The source of the items.
     private var source = ItemQueryPlan(operation: .scan, detail: "", rowsOut: 0)
     private var filter: ItemQueryPlan?
     let sort = OperatorCount()
-    /// Whether the items come in the order of the query.
+    /// Whether the items are in the order of the query.
     var isInIndexOrder = false
-    /// How many threads filter.
+    /// The number of filtering threads.
     var threads = 1
 
-    /// What was found, before it was sorted.
+    /// The found items before the sort.
     var found: ItemQueryPlan {
         guard var filter else { return source }
         filter.threads = threads
-        // One condition alone stands beside its filter.
+        // A single condition is merged with its filter.
         if let sole = filter.children.first, filter.children.count == 1, sole.operation == .condition {
             (filter.detail, filter.note, filter.children) = (sole.detail, sole.note, [])
         }
@@ -25,24 +25,24 @@ final class ItemQueryProfile {
         return filter
     }
 
-    /// Notes what gave the items.
+    /// Records the source of the items.
     func noteSource(_ source: ItemQueryPlan) { self.source = source }
 
-    /// Notes which of the items satisfied the conditions; there are none when an index answered them all.
+    /// Records the filter's conditions and counts; there is no filter if an index evaluated all conditions.
     func noteFilter(_ conditions: [ItemQueryPlan], rowsIn: Int, rowsOut: Int) {
         guard !conditions.isEmpty else { return }
         filter = ItemQueryPlan(
             operation: .filter, detail: "", rowsIn: rowsIn, rowsOut: rowsOut, children: conditions)
     }
 
-    /// Notes how long it took to find the items: what took them on meanwhile, the sort, has counted its part.
+    /// Records the time for finding the items, without that of the concurrent sort, which is counted separately.
     func noteFound(since start: ContinuousClock.Instant) {
         let duration = ContinuousClock.now - start - sort.duration
         if filter == nil { source.duration = duration } else { filter?.duration = duration }
     }
 }
 
-/// How many rows came to an operator, how many it passed on, and how long that took. Two threads may add to it.
+/// An operator's input rows, output rows, and duration. Two threads may add to it.
 final class OperatorCount: Sendable {
     private struct Figures {
         var rowsIn = 0, rowsOut = 0, duration = Duration.zero
@@ -64,7 +64,7 @@ final class OperatorCount: Sendable {
     }
 }
 
-/// A condition of a query that is explained.
+/// A condition of an explained query.
 final class ConditionCount: Sendable {
     private let text: String
     private let note: String
@@ -72,7 +72,7 @@ final class ConditionCount: Sendable {
 
     init(_ text: String, _ note: String) { (self.text, self.note) = (text, note) }
 
-    /// Counts a pass over a batch of rows, which gives how many of them it kept.
+    /// Counts a pass over a batch of rows, which returns the number of rows kept.
     func measure(_ rowsIn: Int, _ pass: () -> Int) -> Int {
         let start = ContinuousClock.now
         let kept = pass()
@@ -80,7 +80,7 @@ final class ConditionCount: Sendable {
         return kept
     }
 
-    /// Counts a condition that is tested row by row; reading a clock for each row would cost more than most conditions.
+    /// Counts a condition that is tested row by row, without time: reading a clock costs more than most conditions.
     func counting(_ test: @escaping (UInt32) throws -> Bool) -> (UInt32) throws -> Bool {
         { [count] row in
             let holds = try test(row)

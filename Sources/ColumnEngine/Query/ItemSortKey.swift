@@ -1,8 +1,8 @@
-/// A key that a query sorts by.
+/// A sort key of a query.
 ///
-/// Nearly all are fields: any other is behind a reference, so that queries are small values to copy.
+/// Nearly all are fields: other keys are behind a reference, so that queries are cheap to copy.
 package struct ItemSortKey {
-    /// The field that it is; nil for an expression or a function.
+    /// The field; nil for an expression or a function.
     package let field: ItemField?
     let isDescending: Bool
     private let other: Other?

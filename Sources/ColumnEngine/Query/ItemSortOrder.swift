@@ -1,6 +1,6 @@
-/// The fields that an answer is sorted by, the most significant first.
+/// The sort keys of a query, the most significant first.
 ///
-/// Two of them stand in place: more are rare, and an array is memory and a type that is made when it is first needed.
+/// Two are stored inline: more are rare, and an array needs memory and a type that is made on first use.
 package struct ItemSortOrder {
     package private(set) var first: ItemSortKey?
     package private(set) var second: ItemSortKey?
@@ -13,7 +13,7 @@ package struct ItemSortOrder {
 
     package var isEmpty: Bool { first == nil }
 
-    /// All of them.
+    /// All keys.
     package var keys: [ItemSortKey] {
         guard let first else { return [] }
         guard let second else { return [first] }
@@ -25,12 +25,12 @@ package struct ItemSortOrder {
         first?.isFunction ?? false || second?.isFunction ?? false || others?.keys.contains(where: \.isFunction) ?? false
     }
 
-    /// Its keys, for people: `year descending, name`.
+    /// The keys, for users: `year descending, name`.
     func text(in store: ColumnStore) -> String {
         keys.map { store.text(of: $0.key) + ($0.isDescending ? " descending" : "") }.joined(separator: ", ")
     }
 
-    /// Adds a key that orders what is equal so far.
+    /// Adds a less significant key.
     package mutating func append(_ key: ItemSortKey) {
         if first == nil {
             first = key

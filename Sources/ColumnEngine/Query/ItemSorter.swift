@@ -1,12 +1,12 @@
 import PropertyList
 
-/// Sorts rows by the keys of a query; of a limited answer it keeps only what may be in it.
+/// Sorts rows by the keys of a query; for a limited result it keeps only candidates.
 struct ItemSorter {
     private struct Entry: BitwiseCopyable {
-        /// What of the present key is compared now, inverted when it descends.
+        /// The word of the current key to compare, inverted for a descending key.
         var word: UInt64
         var row: UInt32
-        /// The row's place in the scan: equal items stay in order.
+        /// The row's place in the scan, which makes the sort stable.
         var place: UInt32
     }
 
@@ -14,16 +14,16 @@ struct ItemSorter {
     private let kept: Int?
     private var entries: [Entry] = []
     private var place: UInt32 = 0
-    /// The last entry of those kept so far: what is after it is not in the answer.
+    /// The last entry of those kept so far: entries after it are not in the result.
     private var bar: Entry?
 
-    /// A sorter of rows that are added in the order of the scan; none of the keys is a function.
+    /// A sorter of rows to be added in the order of the scan; none of the keys is a function.
     init(_ query: RowQuery, _ keys: [ItemSortKey], keeping kept: Int?) {
         columns = keys.map { SortColumn($0, query) }
         self.kept = kept
     }
 
-    /// A sorter of these rows. Functions are called first: they may change the store, whose columns the other keys point to.
+    /// A sorter of given rows. Functions are called first: they may change the store, and other keys point into it.
     init(_ query: RowQuery, _ keys: [ItemSortKey], keeping kept: Int?, rows: [UInt32]) throws {
         var asked: [Int: SortColumn] = [:]
         for (index, key) in keys.enumerated() {
@@ -57,7 +57,7 @@ struct ItemSorter {
             let entry = Entry(word: word, row: rows[index], place: first &+ UInt32(index))
             if let bar, word > bar.word || !isBefore(entry, bar) { return }
             entries.append(entry)
-            // Half of the room is kept at a time: O(log k) an item, amortised.
+            // Half of the capacity is kept each time: O(log k) per item, amortised.
             if entries.count >= max(64, kept &* 2) { shrink(to: kept) }
         }
     }
@@ -85,13 +85,13 @@ struct ItemSorter {
         return entries.map(\.row)
     }
 
-    // MARK: All of them, a word at a time
+    // MARK: All entries, a word at a time
 
-    /// Up to so many entries are compared one with another.
+    /// Maximum number of entries sorted by comparison.
     private static let few = 16
-    /// How far into texts words are compared: beyond it, alike ones are compared whole.
+    /// Maximum offset in texts for comparing words: longer equal beginnings are sorted by comparison.
     private static let wordLimit = 128
-    /// Sorts entries, which are in the scan's order, by a key and those behind it.
+    /// Sorts entries, which are in the scan's order, by a key and the following ones.
     private func sort(
         _ entries: UnsafeMutableBufferPointer<Entry>, _ spare: UnsafeMutableBufferPointer<Entry>, by key: Int
     ) {
@@ -117,7 +117,7 @@ struct ItemSorter {
         }
     }
 
-    /// Sorts entries whose values are alike up to an offset, when they are texts: by the next eight bytes.
+    /// Sorts entries whose texts are equal up to an offset by the next eight bytes.
     private func sortTexts(
         _ entries: UnsafeMutableBufferPointer<Entry>, _ spare: UnsafeMutableBufferPointer<Entry>, by key: Int,
         at offset: Int
@@ -125,11 +125,11 @@ struct ItemSorter {
         if entries.count <= Self.few || offset > Self.wordLimit { return compareAll(entries, from: key) }
         let lengths = readWords(entries, columns[key], at: offset)
         if lengths.lowerBound < 0 {
-            // None is a text: they are equal when they are absent, all of them.
+            // None is a text: they are equal only if all are absent.
             let areAbsent = entries.allSatisfy { columns[key].cell($0.row, $0.place).isAbsent }
             return areAbsent ? sort(entries, spare, by: key + 1) : compareAll(entries, from: key)
         }
-        // A text that ends here is before a longer one whose next bytes are 0.
+        // A text that ends here precedes a longer one whose next bytes are 0.
         if lengths.lowerBound < offset, lengths.count > 1 { return compareAll(entries, from: key) }
         if lengths.upperBound <= offset { return sort(entries, spare, by: key + 1) }
         sortWords(entries, spare)
@@ -139,7 +139,7 @@ struct ItemSorter {
     private func sortWords(_ entries: UnsafeMutableBufferPointer<Entry>, _ spare: UnsafeMutableBufferPointer<Entry>) {
         if entries.count >= RadixSort.threshold { return RadixSort.sort(entries, spare) { $0.word } }
         var entries = entries
-        // Entries of equal words stay in the order of their places, in which they have come.
+        // Entries of equal words stay in the order of the scan.
         entries.sort { $0.word != $1.word ? $0.word < $1.word : $0.place < $1.place }
     }
 
@@ -155,9 +155,9 @@ struct ItemSorter {
         }
     }
 
-    /// Gives entries the words at an offset of their texts.
+    /// Sets the entries' words to those at an offset of their texts.
     ///
-    /// - Returns: the length of the shortest and of the longest text; -1 stands for no text.
+    /// - Returns: the lengths of the shortest and the longest text; -1 if an entry is not a text.
     private func readWords(
         _ entries: UnsafeMutableBufferPointer<Entry>, _ column: SortColumn, at offset: Int
     ) -> ClosedRange<Int> {
@@ -179,7 +179,7 @@ struct ItemSorter {
         return shortest...longest
     }
 
-    /// Eight bytes of a text, the first the highest, zeros behind its end.
+    /// Eight bytes of a text, the first in the highest byte, padded with zeros.
     private static func word(_ text: UnsafeBufferPointer<UInt8>, at offset: Int) -> UInt64 {
         if offset + 8 <= text.count {
             return UInt64(

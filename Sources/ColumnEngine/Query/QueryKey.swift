@@ -2,7 +2,7 @@ public import PredicateFormat
 public import PropertyList
 import Wording
 
-/// What a query groups, sorts or adds up by.
+/// A key by which a query groups, sorts or aggregates.
 public enum QueryKey<Element> {
     /// The value of a field.
     case field(ItemField)
@@ -11,7 +11,7 @@ public enum QueryKey<Element> {
     /// The result of a function.
     case function((Element) throws -> PropertyListValue?)
 
-    /// The same key of other elements.
+    /// The same key for other elements.
     package func map<Other>(_ element: @escaping (Other) -> Element?) -> QueryKey<Other> {
         switch self {
         case .field(let field): .field(field)
@@ -25,15 +25,15 @@ public enum QueryKey<Element> {
 package typealias RowKey = QueryKey<UInt32>
 
 extension ColumnStore {
-    /// The key that a text is: the field of that name if there is one, else an expression over fields.
+    /// Parses a key: the field of that name if it exists, otherwise an expression over fields.
     ///
-    /// - Throws: ``StoreError`` with `unknownField` for a name that no item has; ``FormatPredicateError`` for an expression that
-    ///   cannot be read.
+    /// - Throws: ``StoreError`` with `unknownField` for a name that no item has; ``FormatPredicateError`` for a
+    ///   malformed expression.
     package func key(_ text: String) throws -> RowKey {
         if let field = fields.existing(text) { return .field(field) }
-        // An empty store has no fields, and every key is right for it.
+        // An empty store has no fields, and accepts every key.
         let isEmpty = count == 0
-        // A name alone is meant as a field.
+        // A single name means a field.
         if !isEmpty,
             text.utf8.allSatisfy({
                 $0 == UInt8(ascii: "_") || $0 >= 0x80 || Character(UnicodeScalar($0)).isLetter
@@ -47,7 +47,7 @@ extension ColumnStore {
         return .expression(expression, text: text)
     }
 
-    /// The key's text, for people.
+    /// The key's text, for users.
     func text(of key: RowKey) -> String {
         switch key {
         case .field(let field): fields.name(of: field)
@@ -56,14 +56,14 @@ extension ColumnStore {
         }
     }
 
-    /// Refuses a name that no item has. An empty store knows no custom fields: there only a name that is like one of the
-    /// domain's is refused.
+    /// Refuses a name that no item has. An empty store knows no custom fields: it only refuses a name that resembles
+    /// one of the domain's.
     private func checkQueried(_ name: String) throws(StoreError) {
         if count == 0, NearestNames.nearest(to: name, among: fields.names).isEmpty { return }
         _ = try queriedField(name)
     }
 
-    /// The field that a query names.
+    /// The field named by a query.
     package func queriedField(_ name: String) throws(StoreError) -> ItemField {
         if let field = fields.existing(name) { return field }
         noteWholeRead()

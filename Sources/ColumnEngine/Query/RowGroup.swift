@@ -1,8 +1,8 @@
 package import PropertyList
 
-/// Rows of a query that have a key's value in common.
+/// Rows of a query with an equal value of a key.
 package struct RowGroup {
-    /// The value; nil for the rows without it.
+    /// The value; nil for rows without one.
     package let key: PropertyListValue?
     package let rows: ArraySlice<UInt32>
 }

@@ -2,7 +2,7 @@ import PredicateFormat
 import Wording
 
 extension ColumnStore {
-    /// How a field's values are kept, for people.
+    /// The encoding of a field's values, for users.
     func columnText(_ field: ItemField) -> String {
         if field == table.keyField { return "keys" }
         guard let column = materialise(field) else {
@@ -25,7 +25,7 @@ extension ColumnStore {
 }
 
 extension RowQuery {
-    /// Counters for conditions that are tested item by item, and the reason.
+    /// Counters for conditions that are tested item by item, with the reason.
     func counts(inIndexOrder: Bool = false) -> [ConditionCount] {
         let asksFunctions = conditions.contains { if case .function = $0 { true } else { false } }
         let reason =
@@ -42,7 +42,7 @@ extension RowQuery {
         }
     }
 
-    /// What gives the items, and which conditions it answers.
+    /// The source of the items, and the conditions that it evaluates.
     func source(_ access: ItemAccess, rowsOut: Int) -> ItemQueryPlan {
         switch access {
         case .scan: return ItemQueryPlan(operation: .scan, detail: "", rowsOut: rowsOut)
@@ -55,7 +55,7 @@ extension RowQuery {
         }
     }
 
-    /// An index that gives items in the order of the query.
+    /// The source for an index in the order of the query.
     func orderedSource(_ index: OrderedIndex, _ ranks: Range<Int>, rowsOut: Int) -> ItemQueryPlan {
         let constraints = constraintText(index.field)
         return ItemQueryPlan(
@@ -73,7 +73,7 @@ extension RowQuery {
         return parts.isEmpty ? "" : PredicateNode.and(parts).description
     }
 
-    /// The ranks that are taken of an index: `ranks 981 to 1,000 of 1,000`.
+    /// The used ranks of an index: `ranks 981 to 1,000 of 1,000`.
     static func text(_ ranges: [Range<Int>], of index: OrderedIndex) -> String {
         let taken = ranges.filter { !$0.isEmpty }
         guard let first = taken.first else { return "no rank of \(index.count.grouped)" }
@@ -87,7 +87,7 @@ extension RowQuery {
 }
 
 extension VectorPlanner {
-    /// What a pass reads, for people; for rows that are tested one by one, the reason.
+    /// The input of a pass, for users; for rows that are tested one by one, the reason.
     func note(_ plan: PredicatePlan, _ test: VectorTest) -> String {
         switch test {
         case .all, .any, .not, .counted: return ""
@@ -121,7 +121,7 @@ extension VectorPlanner {
 }
 
 extension VectorTest {
-    /// What its counted conditions did, in the order of their evaluation.
+    /// The plans of its counted conditions, in the order of evaluation.
     var plans: [ItemQueryPlan] {
         switch self {
         case .counted(.all(let parts), let count): [count.plan(.all, parts.flatMap(\.plans))]

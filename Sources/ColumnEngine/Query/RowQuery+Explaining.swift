@@ -1,7 +1,7 @@
 import Wording
 
 extension RowQuery {
-    /// How the query is answered: runs it, as ``all()`` does, with counts. Builds the index that serves it if it is not built yet.
+    /// Runs the query as ``all()`` does, and returns its plan with counts. Builds its index if necessary.
     package func explain() throws -> ItemQueryPlan {
         let profile = ItemQueryProfile()
         let found = try rows(profile).count

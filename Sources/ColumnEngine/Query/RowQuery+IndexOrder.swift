@@ -1,6 +1,6 @@
 extension RowQuery {
-    /// The ranks of an index that are the answer, as they stand, of a query without conditions whose order is the index's
-    /// own; nil for any other query.
+    /// The ranks of an index that are the result of a query without conditions in the index's own order; nil for any
+    /// other query.
     package func partOfIndex() -> (index: OrderedIndex, ranks: Range<Int>, isDescending: Bool)? {
         store.noteWholeRead()
         guard !hasConditions, let key = order.first,
@@ -16,7 +16,7 @@ extension RowQuery {
         return (index, first..<first + wanted, key.isDescending)
     }
 
-    /// The answer of such a query.
+    /// The result of such a query.
     func rowsOfIndex(_ profile: ItemQueryProfile?) -> [UInt32]? {
         guard let (index, ranks, isDescending) = partOfIndex() else { return nil }
         let start = profile.map { _ in ContinuousClock.now }
@@ -36,8 +36,8 @@ extension RowQuery {
         return rows
     }
 
-    /// The answer of a sorted query from an index on its first field, without sorting all of it; nil when no index
-    /// serves, or serves worse than a scan.
+    /// The result of a sorted query from an index on its first field, without sorting all of it; nil if no index is
+    /// usable, or a scan is cheaper.
     func rowsInIndexOrder(_ access: ItemAccess, _ profile: ItemQueryProfile?) -> [UInt32]? {
         guard let key = order.first, let index = store.indexes.first(where: { $0.field == key.field }),
             index.isReady(builds: profile != nil)
@@ -57,7 +57,7 @@ extension RowQuery {
             }
         case .scan:
             if hasConditions {
-                // Before all items are examined in this order a scan is faster.
+                // A scan is faster than examining all items in this order.
                 guard wanted != nil, let conditions = predicateTests() else { return nil }
                 tests = conditions
             }
@@ -66,7 +66,7 @@ extension RowQuery {
         if !counts.isEmpty { tests = zip(counts, tests).map { $0.counting($1) } }
         let start = profile.map { _ in ContinuousClock.now }
         var walk = IndexWalk(self, index, key.isDescending, tests, wanted ?? .max)
-        // Items without the field are in no index: they come first, or last when descending.
+        // Items without the field are not in the index: they come first, or last when descending.
         if case .scan = access, index.count < store.order.count {
             guard key.isDescending, wanted != nil else { return nil }
             walk.mustFill = true
@@ -82,7 +82,7 @@ extension RowQuery {
         return Array(rows.dropFirst(offsetCount).prefix(limitCount ?? .max))
     }
 
-    /// The conditions as tests; nil when one is a function, which may change what is walked over.
+    /// The conditions as tests; nil if one is a function, which may change the index during the walk.
     private func predicateTests() -> [(UInt32) throws -> Bool]? {
         var tests: [(UInt32) throws -> Bool] = []
         for condition in conditions {
@@ -93,7 +93,7 @@ extension RowQuery {
     }
 }
 
-/// A walk along an index that brings items of equal values into the order of the query's other fields.
+/// Walks along an index, and sorts items of equal values by the query's other fields.
 private struct IndexWalk {
     private let query: RowQuery
     private let store: ColumnStore
@@ -102,15 +102,15 @@ private struct IndexWalk {
     private let tests: [(UInt32) throws -> Bool]
     private let wanted: Int
     private let otherKeys: [ItemSortKey]
-    /// Whether the index's own order of equal values, that of their keys, is the one asked for.
+    /// Whether the index's own order of equal values, by key, is the query's.
     private let isNatural: Bool
-    /// The most items to be examined.
+    /// Maximum number of items to examine.
     var budget = Int.max
-    /// Whether an answer that is not full is none.
+    /// Whether an incomplete result is discarded.
     var mustFill = false
     private(set) var examined = 0
     private var found: [UInt32] = []
-    /// Rows of equal values, to be brought in order.
+    /// Rows of equal values, to be sorted.
     private var group: [UInt32] = []
 
     init(

@@ -2,7 +2,7 @@ import PredicateFormat
 import PropertyList
 
 extension RowQuery {
-    /// The rows of the answer, in order. What the operators do is told a profile, if there is one.
+    /// The rows of the result, in order. The operators report to the profile, if there is one.
     func rows(_ profile: ItemQueryProfile?) throws -> [UInt32] {
         if let rows = rowsOfIndex(profile) { return rows }
         let access = access(builds: profile != nil)
@@ -42,13 +42,13 @@ extension RowQuery {
 
     package func rows() throws -> [UInt32] { try rows(nil) }
 
-    /// Calls a body, which may change the store or not, with the rows that satisfy the conditions, in the store's order,
-    /// between offset and limit, until it says false.
+    /// Calls a body with the rows that satisfy the conditions, in the store's order, between offset and limit, until it
+    /// returns false. `changes` tells whether the body may change the store.
     package func visit(changes: Bool, _ body: (UInt32) throws -> Bool) throws {
         try visit(access(), nil, changes: changes, body)
     }
 
-    /// The same with what the conditions leave of each batch of rows.
+    /// The same with the rows of each batch that satisfy the conditions.
     func visitBatches(
         _ access: ItemAccess, _ profile: ItemQueryProfile?, _ body: (SelectionVector) throws -> Void
     ) throws {
@@ -74,7 +74,7 @@ extension RowQuery {
         }
     }
 
-    /// Whether the conditions are passes over batches, whose rows the body was given then.
+    /// Whether the conditions are passes over batches; if so, the body was called with the result.
     private func filterBatches(
         _ access: ItemAccess, _ profile: ItemQueryProfile?, changes: Bool, _ body: (SelectionVector) throws -> Bool
     ) throws -> Bool {
@@ -134,7 +134,7 @@ extension RowQuery {
         try store.pinningRows {
             let candidates: [UInt32]
             switch access {
-            // The order as it is now; it is copied only if someone changes it meanwhile.
+            // The current order; it is copied only if it is changed meanwhile.
             case .scan: candidates = store.order.slots
             case .keys(let rows): candidates = rows
             case .index(let index, let ranges, _): candidates = rows(index, ranges)
@@ -163,7 +163,7 @@ extension RowQuery {
         }
     }
 
-    /// How a predicate reads a field, in the type that the store keeps it in.
+    /// Reads a field for a predicate in the type that the store keeps.
     func accessor(_ name: String) -> PredicateAccessor<UInt32> {
         let store = store
         if name == PredicateKeyPath.selfKey {
@@ -171,7 +171,7 @@ extension RowQuery {
         }
         guard let field = store.fields.existing(name) else { return .absent }
         if field == store.table.keyField { return .utf8 { row, body in store.table.withKey(row) { body($0) } } }
-        // Row by row: of a mapped archive only what the cheaper conditions leave is read of a declared field.
+        // Row by row: in a mapped archive, a declared field is read only for rows that passed the cheaper conditions.
         _ = store.materialise(field)
         switch store.table.soleKind(field) {
         case .text:

@@ -1,10 +1,10 @@
 package import PredicateFormat
 package import PropertyList
 
-/// A question about a store's rows; see ``ItemQuery`` of the store above for what each part means.
+/// A query over a store's rows; see ``ItemQuery`` of the store above for the meaning of each part.
 ///
-/// Each answer is of the store at that moment. A function may change the store; each row present at the begin of the answer
-/// is examined once, unless it has been removed.
+/// Each result is of the store at that moment. A function may change the store; each row present at the beginning is
+/// examined once, unless it has been removed.
 package struct RowQuery {
     package enum Condition {
         case predicate(FormatPredicate)
@@ -21,7 +21,7 @@ package struct RowQuery {
         self.store = store
     }
 
-    /// What a row has to satisfy, all of it.
+    /// The conditions, all of which a row has to satisfy.
     package var conditions: [Condition] { refinement?.all ?? [] }
 
     var hasConditions: Bool { refinement != nil }
@@ -45,7 +45,7 @@ package struct RowQuery {
         return count
     }
 
-    /// The rows in groups of equal values of a key, in order of appearance; nothing is given back to new items meanwhile.
+    /// The rows in groups of equal values of a key, in order of appearance; no row is reused meanwhile.
     package func groups(by key: RowKey) throws -> [RowGroup] {
         try store.pinningRows {
             let rows = try rows()
@@ -54,7 +54,7 @@ package struct RowQuery {
         }
     }
 
-    /// What a function makes of the rows.
+    /// The value of an aggregate function for the rows.
     package func aggregate(_ name: ItemAggregateFunction.Name, _ key: RowKey) throws -> PropertyListValue? {
         var query = self
         if limitCount == nil, offsetCount == 0 { query.order = ItemSortOrder() }

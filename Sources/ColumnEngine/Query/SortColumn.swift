@@ -1,13 +1,13 @@
 import CPlatform
 import PropertyList
 
-/// A sort key's values as words: numbers whose order is that of the values, as far as they tell them apart.
+/// A sort key's values as words: numbers in the order of the values, with ties.
 final class SortColumn {
     private enum Source {
         case view(ColumnView, ItemField)
-        /// The place of each entry of a dictionary among all, and 1 more than that where it counts.
+        /// The codes, and the rank of each dictionary entry in the sort order.
         case ranks(UnsafePointer<UInt32>, [UInt32])
-        /// Cells that were computed, by the rows' places in the scan.
+        /// Computed cells, by the rows' places in the scan.
         case computed
     }
 
@@ -15,7 +15,7 @@ final class SortColumn {
     let isDescending: Bool
     private let source: Source
     private let key: VectorKey
-    /// The cells of a computed key, and what they hold.
+    /// The cells of a computed key, and their heap.
     private var computed: [Cell] = []
     private var heap = CellHeap()
     /// Whether the cells of all rows are computed.
@@ -34,7 +34,7 @@ final class SortColumn {
         }
     }
 
-    /// Entries of equal order, an integer and the same real, have one rank.
+    /// Equal entries, such as an integer and the same real, have the same rank.
     private static func ranks(_ dictionary: CellDictionary) -> [UInt32] {
         let cells = dictionary.cells
         let order = cells.indices.sorted { CellOrder.compare(cells[$0], cells[$1]) < 0 }
@@ -47,7 +47,7 @@ final class SortColumn {
         return ranks
     }
 
-    /// Computes the key of rows that come into the sort, where it is computed.
+    /// Computes the key of rows added to the sort, if it is a computed key.
     func add(_ rows: UnsafeBufferPointer<UInt32>) throws {
         guard case .computed = source, !isComplete else { return }
         computed += try key.withCells(rows, store, &heap) { Array($0) }
@@ -56,9 +56,9 @@ final class SortColumn {
     /// Calls a body with the word of each of some rows, and whether it is exact: a loop for each kind of column.
     ///
     /// - Parameters:
-    ///   - count: how many rows there are.
-    ///   - row: the row, and its place in the scan, of each.
-    ///   - body: gets the index, the word, and whether equal words are equal values.
+    ///   - count: the number of rows.
+    ///   - row: returns each row, and its place in the scan.
+    ///   - body: called with the index, the word, and whether equal words mean equal values.
     @inline(__always)
     func forEachWord(
         _ count: Int, _ row: (Int) -> (row: UInt32, place: UInt32), _ body: (Int, UInt64, Bool) -> Void
@@ -93,7 +93,7 @@ final class SortColumn {
         }
     }
 
-    /// The word of a row's value, and whether equal words are equal values.
+    /// The word of a row's value, and whether equal words mean equal values.
     @inline(__always)
     func word(_ row: UInt32, _ place: UInt32) -> (word: UInt64, isExact: Bool) {
         let word: UInt64
@@ -115,7 +115,7 @@ final class SortColumn {
         return (word ^ inversion, isExact)
     }
 
-    /// Absent values come before all others; two words stand for more than one value then.
+    /// Absent values have the word 0, before all others; the lowest two values share the word 1.
     @inline(__always)
     private static func word(_ word: UInt64, _ isPresent: Bool) -> (UInt64, Bool) {
         isPresent ? (max(word, 1), word > 1) : (0, false)
@@ -134,7 +134,7 @@ final class SortColumn {
         }
     }
 
-    /// Calls a body with the bytes of a text, or with nil.
+    /// Calls a body with the bytes of a text, or with nil if it is not a text.
     @inline(__always)
     func withText<Result>(
         _ row: UInt32, _ place: UInt32, _ body: (UnsafeBufferPointer<UInt8>?) -> Result
@@ -147,7 +147,7 @@ final class SortColumn {
         return cell.isText ? cell.withText { body($0) } : body(nil)
     }
 
-    /// Has the processor fetch what is read of a row soon.
+    /// Prefetches a row's cell, and another row's text.
     @inline(__always)
     func prefetch(_ row: UInt32, textOf next: UInt32) {
         switch source {
@@ -162,7 +162,7 @@ final class SortColumn {
         }
     }
 
-    /// Below 0, 0 or above as the first row comes before, with or after the second.
+    /// Negative, 0 or positive if the first row is before, equal to or after the second.
     func compare(_ first: (row: UInt32, place: UInt32), _ second: (row: UInt32, place: UInt32)) -> Int {
         if case .view(.cells(let cells), _) = source {
             let (left, right) = (cells + Int(first.row), cells + Int(second.row))

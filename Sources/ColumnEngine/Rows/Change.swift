@@ -1,15 +1,15 @@
-/// One change in the history: what it takes to undo it, in 32 bytes.
+/// One change in the history: the data to undo it, in 32 bytes.
 package struct Change: BitwiseCopyable {
     package enum Kind: UInt8, BitwiseCopyable {
         /// `count` rows from `row` on were appended, the first at `position`.
         case append
-        /// `row` was put at `position`.
+        /// `row` was inserted at `position`.
         case insert
-        /// `row` was taken from `position`.
+        /// `row` was removed from `position`.
         case remove
         /// `field` of `row` had the value `cell`.
         case set
-        /// `row` went from `position` to `field`, a position too.
+        /// `row` was moved from `position` to the position `field`.
         case move
     }
 

@@ -1,8 +1,8 @@
 package import PropertyList
 
-/// What the rooms above ask of rows. The columns, the order and the heap themselves are this room's.
+/// Access to rows for the modules above. The columns, the order and the heap are internal to this module.
 ///
-/// None of it is inlined into another module: there the compiler would copy the table to call it, and check the access.
+/// None of it is inlined into another module: there the compiler would copy the table for a call, and check the access.
 extension ColumnStore {
     // MARK: The order
 
@@ -14,7 +14,7 @@ extension ColumnStore {
         }
     }
 
-    /// The rows in order, and holes where some were removed not long ago.
+    /// The rows in order, with holes for recently removed ones.
     package var slots: [UInt32] {
         @inline(never) get {
             noteWholeRead()
@@ -22,7 +22,7 @@ extension ColumnStore {
         }
     }
 
-    /// O(1), and O(log n) behind a hole.
+    /// O(1), or O(log n) after a hole.
     @inline(never)
     package func row(at position: Int) -> UInt32 {
         noteWholeRead()
@@ -37,7 +37,7 @@ extension ColumnStore {
 
     // MARK: Rows
 
-    /// The number of rows that exist, in the store or not.
+    /// The number of rows that exist, whether in the store or not.
     package var rowCount: Int {
         @inline(never) get { table.rowCount }
     }
@@ -55,22 +55,22 @@ extension ColumnStore {
         return table.states[row] == ItemTable.State.live.rawValue
     }
 
-    /// Whether it is out of the store, and the history may bring it back.
+    /// Whether the row is out of the store, and the history may restore it.
     @inline(never)
     package func isRemoved(_ row: UInt32) -> Bool { table.states[row] == ItemTable.State.removed.rawValue }
 
-    /// How many items had the row before the one that has it now.
+    /// The number of items that had the row before the current one.
     @inline(never)
     package func generation(_ row: UInt32) -> UInt16 { table.generation(row) }
 
-    /// The address of the row's object; nil when there is none.
+    /// The address of the row's object; nil if there is none.
     @inline(never)
     package func handle(_ row: UInt32) -> UnsafeRawPointer? { table.handle(row) }
 
     @inline(never)
     package func setHandle(_ row: UInt32, _ handle: UnsafeRawPointer) { table.setHandle(row, handle) }
 
-    /// A row that is dead from the beginning: free again when its object goes.
+    /// Makes a dead row, which is freed with its object.
     @inline(never)
     package func makeDeadRow<Object>(_ makeObject: (UInt32) -> Object) -> Object {
         let (row, isNew) = table.makeRow()
@@ -111,7 +111,7 @@ extension ColumnStore {
     @inline(never)
     package func existingField(named name: String) -> ItemField? { fields.existing(name) }
 
-    /// The field of a name, made when it is new.
+    /// The field with a name; made if it is new.
     @inline(never)
     package func field(named name: String) -> ItemField { fields.field(named: name) }
 
@@ -119,17 +119,17 @@ extension ColumnStore {
     @inline(never)
     package func cell(_ row: UInt32, _ field: ItemField) -> Cell { table.cell(row, field) }
 
-    /// Sets a field without a trace in the log: of a draft, and of what is loaded.
+    /// Sets a field without logging it: for drafts, and for loading.
     @inline(never)
     package func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) { table.setCell(row, field, cell) }
 
-    /// The numbers of the fields that are not declared that an item has, ascending.
+    /// The numbers of an item's custom fields, ascending.
     @inline(never)
     package func customFields(_ row: UInt32) -> [UInt32] {
         table.customFields(row).filter { $0 != fields.attachment?.rawValue }
     }
 
-    /// The numbers of the fields that are not declared that some item in the store has.
+    /// The numbers of the custom fields that some item in the store has.
     package var customFieldsInUse: Set<UInt32> {
         noteWholeRead()
         var held: Set<UInt32> = []
@@ -137,7 +137,7 @@ extension ColumnStore {
         for number in (table.keyField.rawValue + 1)..<max(UInt32(fields.names.count), table.keyField.rawValue + 1) {
             let field = ItemField(rawValue: number)
             guard table.hasKind(field) else { continue }
-            // A column answers at the first item that has the field; blocks are read once for all others.
+            // A column stops at the first item that has the field; blocks are read once for all other fields.
             guard let column = materialise(field) else {
                 isInBlocks = true
                 continue
@@ -155,33 +155,33 @@ extension ColumnStore {
         return held
     }
 
-    /// The kinds of cells that a custom field has ever held, a bit a kind: 0 when there were none.
+    /// The kinds of cells that a custom field has ever had, a bit each: 0 if none.
     @inline(never)
     package func kinds(_ field: ItemField) -> UInt16 { table.kinds(field) ?? 0 }
 
-    /// Whether an item in the store has a value of a field. O(n) for a field that the first ones lack.
+    /// Whether an item in the store has a value of a field. O(n) if the first items lack it.
     @inline(never)
     package func isInUse(_ field: ItemField) -> Bool {
         noteWholeRead()
         return order.slots.contains { $0 != ItemOrder.hole && !table.cell($0, field).isAbsent }
     }
 
-    /// Counts anew which kinds of cells a custom field has. O(n).
+    /// Recounts the kinds of cells of a custom field. O(n).
     @inline(never)
     package func recountKinds(_ field: ItemField) { table.recountKinds(field) }
 
-    /// Prefetches the elements that a script's access to an item's field reads.
+    /// Prefetches the elements for a script's access to an item's field.
     @inline(never)
     package func prefetchRead(_ row: UInt32, _ field: ItemField) { table.prefetchRead(row, field) }
 
-    /// Reads the columns of fields from a mapped archive, in batches, before their cells are asked for row by row.
+    /// Materialises the columns of fields from a mapped archive, in batches, before row-by-row access.
     @inline(never)
     package func prepareColumns(_ fields: [ItemField]) {
         noteWholeRead()
         for field in fields { _ = materialise(field) }
     }
 
-    /// The kinds of cells that a field has ever held, a bit a kind; those of a declared field are its own.
+    /// The kinds of cells that a field has ever had, a bit each; for a declared field, its own kinds.
     package func cellKinds(_ field: ItemField) -> UInt16 {
         switch table.declared(field)?.kind {
         case .integer?: 1 << UInt16(Cell.Kind.integer.rawValue)
@@ -197,7 +197,7 @@ extension ColumnStore {
         let texts = [Cell.Kind.shortText, .longText].reduce(UInt16(0)) { $0 | 1 << UInt16($1.rawValue) }
         guard let kinds = table.kinds(field), kinds & texts != 0 else { return false }
         _ = materialise(field)
-        // The kinds are of all times, and texts may be gone.
+        // The kinds include former ones, and the texts may be gone.
         return order.slots.contains { $0 != ItemOrder.hole && table.cell($0, field).isText }
     }
 
@@ -214,7 +214,7 @@ extension ColumnStore {
         @inline(never) get { table.hasSnapshot }
     }
 
-    /// The bytes of texts that are too long for their cells, garbage included.
+    /// The size of texts outside of cells in bytes, including garbage.
     package var textBytes: Int {
         @inline(never) get { heap.textBytes }
     }
@@ -226,22 +226,22 @@ extension ColumnStore {
 
     // MARK: The document
 
-    /// A snapshot was taken to be saved.
+    /// Called when a snapshot was taken to be saved.
     @inline(never)
     package func beginSave() { archivedPlaces.beginSave(order) }
 
-    /// The save is over. One that failed may have replaced the document or not.
+    /// Called at the end of a save. A failed one may have replaced the document or not.
     @inline(never)
     package func endSave(succeeded: Bool) { archivedPlaces.endSave(succeeded: succeeded) }
 
-    /// Makes the empty store one of so many rows of a document, none of which is read yet.
+    /// Maps a document's rows into the empty store; none is read yet.
     ///
     /// - Parameters:
-    ///   - count: how many.
-    ///   - kinds: by number of a field, the kinds of its cells; see ``ItemTable/fieldKinds``.
+    ///   - count: the number of rows.
+    ///   - kinds: by field number, the kinds of its cells; see ``ItemTable/fieldKinds``.
     ///   - source: the document.
-    ///   - seed: of the hashes of the keys.
-    ///   - slots: the table of the keys.
+    ///   - seed: the seed of the keys' hashes.
+    ///   - slots: the hash table of the keys.
     @inline(never)
     package func map(_ count: Int, _ kinds: [UInt16], _ source: any RowSource, seed: UInt64, _ slots: MappedKeySlots) {
         rowSource = source
@@ -253,7 +253,7 @@ extension ColumnStore {
         index.adopt(slots)
     }
 
-    /// Below this row each has, where it stands, the item that the document has there.
+    /// Each row below this one has the document's item of the same index.
     package var placeLimit: UInt32 {
         @inline(never) get { archivedPlaces.limit }
     }
@@ -264,11 +264,11 @@ extension ColumnStore {
     @inline(never)
     package func text(_ string: String) -> Cell { heap.text(string) }
 
-    /// A cell for a value of a field that are not declared.
+    /// A cell for a value of a custom field.
     @inline(never)
     package func cell(_ value: PropertyListValue) -> Cell { heap.cell(value) }
 
-    /// Notes that a cell is not needed any more, which was never set.
+    /// Discards a cell that was never set.
     @inline(never)
     package func discard(_ cell: Cell) { heap.discard(cell) }
 
@@ -278,11 +278,11 @@ extension ColumnStore {
         return row(forKey: key, keyHasher.hash(key))
     }
 
-    /// Gives a draft its key.
+    /// Sets a draft's key.
     @inline(never)
     package func setKey(_ row: UInt32, _ key: PackedKey) { table.setKey(row, key) }
 
-    /// The same with a key that is no UUID.
+    /// The same for a key that is not a UUID.
     @inline(never)
     package func setKey(_ row: UInt32, text: Cell) { table.setKey(row, text: text) }
 }

@@ -1,19 +1,18 @@
 package import PropertyList
 
-/// The field that says which bytes go with an item: their SHA-256 where a server keeps them, the names of their files where the
-/// item has several. It is changed, merged, committed and taken back as any field, and is none of those that have names for
-/// people.
+/// The field of an item's attachments: their SHA-256 if a server stores them, or the names of their files if the item
+/// has several. It is changed, merged, committed and undone like any field, but is hidden from users.
 extension ColumnStore {
     /// The field; nil while no item has had it.
     package var attachmentField: ItemField? {
         @inline(never) get { fields.attachment }
     }
 
-    /// The field's value; nil for none.
+    /// The field's value; nil if there is none.
     @inline(never)
     package func attachments(_ row: UInt32) -> PropertyListValue? { fields.attachment.flatMap { value(row, $0) } }
 
-    /// The SHA-256 of each of the bytes that go with an item, in order. What a damaged record may have there is none.
+    /// The SHA-256 of each of an item's attachments, in order. Malformed values, as from a damaged record, are skipped.
     @inline(never)
     package func digests(_ row: UInt32) -> [[UInt8]] {
         let elements: [PropertyListValue]
@@ -26,19 +25,19 @@ extension ColumnStore {
         }
     }
 
-    /// Sets it, as a change of the log.
+    /// Sets the field, as a logged change.
     @inline(never)
     package func setAttachments(_ row: UInt32, _ value: PropertyListValue?) {
         let field = fields.field(named: FieldTable.attachmentName)
         change(row, field, to: value.map { heap.cell($0) } ?? .absent)
     }
 
-    /// The names of all fields that have names for people.
+    /// The names of the fields that are not hidden.
     package var visibleFieldNames: [String] {
         @inline(never) get { fields.names.filter { $0 != FieldTable.attachmentName } }
     }
 
-    /// The name under which a field's change is told.
+    /// The name under which a field's changes are reported.
     @inline(never)
     package func shownName(of field: ItemField) -> String {
         FieldTable.shownName(of: fields.name(of: field))

@@ -2,18 +2,18 @@ import Glibc
 package import PropertyList
 
 extension ColumnStore {
-    /// The field that a value is being assigned to; a new custom field is checked and numbered.
+    /// The field for an assigned value; a new custom field is checked and numbered.
     package func fieldForAssignment(_ name: String, _ value: PropertyListValue?) throws(StoreError) -> ItemField {
         if let field = fields.existing(name) { return field }
         try FieldValidation.checkName(name)
-        // Validated before the name is kept, so that a refused value leaves nothing behind.
+        // Validated before the name is stored, so that a refused value has no effect.
         _ = try FieldValidation.checked(value, custom: name)
         return fields.field(named: name)
     }
 
-    /// The value in the form that the field keeps; nil for a field to be emptied.
+    /// The value in the form stored by the field; nil to clear the field.
     ///
-    /// - Throws: ``StoreError`` for a value that the field does not take.
+    /// - Throws: ``StoreError`` for a value that the field does not accept.
     package func checked(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> PropertyListValue? {
         if field == table.keyField { throw FieldValidation.keyIsReadOnly }
         guard let (kind, isOptional) = table.declared(field) else {
@@ -22,7 +22,7 @@ extension ColumnStore {
         return try FieldValidation.checked(value, kind, isOptional: isOptional, named: fields.name(of: field))
     }
 
-    /// A cell for a value of a field, absent for none; as ``checked(_:for:)``.
+    /// A cell for a value of a field, absent for nil; as ``checked(_:for:)``.
     package func checkedCell(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> Cell {
         if case .integer(let number)? = value, table.declared(field)?.kind == .integer { return .integer(number) }
         return try checked(value, for: field).map { cell($0, for: field) } ?? .absent
@@ -68,17 +68,17 @@ extension ColumnStore {
         return heap.cell(value)
     }
 
-    /// Notes that a field's cell is not needed any more. A dictionary keeps the texts of its column.
+    /// Discards a field's cell. A dictionary keeps the texts of its column.
     package func discard(_ cell: Cell, of field: ItemField) {
         if !table.keepsTexts(field) { heap.discard(cell) }
     }
 
     // MARK: Drafts
 
-    /// A new row to be filled, outside of the store, with the present date where one is declared.
+    /// A new row to be filled, outside of the store, with the current time in the field declared for it.
     ///
-    /// - Parameter key: the key, a new one if nil; it may be set again.
-    /// - Returns: the draft, complete as it is.
+    /// - Parameter key: the key; a new one if nil. It may be set again.
+    /// - Returns: the draft, which is already complete.
     /// - Throws: `full`.
     @inline(never)
     package func makeDraft(key: PackedKey? = nil) throws(StoreError) -> ItemDraft {
@@ -86,7 +86,7 @@ extension ColumnStore {
             throw StoreError(.full, "the store holds as many items as it can number")
         }
         let key = key ?? keySource.uuid()
-        // Its slot comes from memory while the fields are set.
+        // The slot is fetched while the fields are set.
         index.prefetch(keyHasher.hash(key))
         let (row, isNew) = table.makeRow(key: key)
         if isNew { order.addRow() }
@@ -94,7 +94,7 @@ extension ColumnStore {
         return ItemDraft(store: self, row: row)
     }
 
-    /// Puts a draft at the end.
+    /// Appends a draft.
     ///
     /// - Throws: `duplicateKey`.
     @inline(never)
@@ -102,7 +102,7 @@ extension ColumnStore {
         append(row, try newKeyHash(row))
     }
 
-    /// The hash of a draft's key, which no item has.
+    /// The hash of a draft's key, which must be unused.
     func newKeyHash(_ row: UInt32) throws(StoreError) -> UInt64 {
         let hash = keyHash(row)
         if let other = holder(ofKeyOf: row, hash) {

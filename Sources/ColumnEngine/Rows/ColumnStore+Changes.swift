@@ -1,5 +1,5 @@
 extension ColumnStore {
-    // MARK: The five changes, each into the log
+    // MARK: The five logged changes
 
     func append(_ row: UInt32, _ hash: UInt64) {
         let position = order.count
@@ -9,7 +9,7 @@ extension ColumnStore {
         table.states[row] = ItemTable.State.live.rawValue
         if !indexes.isEmpty { rowCame(row) }
         version &+= 1
-        // Rows of a loop follow each other: one entry for the whole run.
+        // Rows of a loop are consecutive: one entry for the whole run.
         let last = log.count - 1
         if last >= mergeFloor, log[last].kind == .append, Int(log[last].row) + log[last].count == Int(row) {
             log[last].count += 1
@@ -50,13 +50,13 @@ extension ColumnStore {
         version &+= 1
         let last = log.count - 1
         if last >= mergeFloor, log[last].kind == .set, log[last].row == row, log[last].field == field.rawValue {
-            // The history needs the value before the first of several changes in a row.
+            // The history needs the value before the first of several consecutive changes.
             return discard(old, of: field)
         }
         log.append(Change(kind: .set, row: row, field: field.rawValue, cell: old))
     }
 
-    /// As ``change(_:_:to:)``, in a replay: a value that is still in the archive is not read to be replaced.
+    /// As ``change(_:_:to:)``, in a replay: an old value that is only in the archive is not read.
     package func replayChange(_ row: UInt32, _ field: ItemField, to cell: Cell) {
         guard indexes.isEmpty, table.isArchived(row, field) else { return change(row, field, to: cell) }
         table.setCell(row, field, cell)
@@ -64,7 +64,7 @@ extension ColumnStore {
         log.append(Change(kind: .set, row: row, field: field.rawValue, cell: .archived))
     }
 
-    // MARK: The same without the log
+    // MARK: Unlogged changes
 
     func restore(_ row: UInt32, at position: Int) {
         order.insert(row, at: position)
@@ -84,14 +84,14 @@ extension ColumnStore {
         return position
     }
 
-    /// The log's entries from here on may be merged with a new one.
+    /// The log's entries from this index on may be merged with a new one.
     private var mergeFloor: Int {
         max(savepoints.last ?? 0, sealed.last ?? 0)
     }
 
-    // MARK: Taking back
+    // MARK: Reverting
 
-    /// Takes back the log's changes from `start` on, newest first, and forgets them.
+    /// Reverts the log's changes from `start` on, newest first, and removes them.
     ///
     /// - Returns: the changes.
     package func rollBack(to start: Int) -> [Change] {
@@ -105,7 +105,7 @@ extension ColumnStore {
         return taken
     }
 
-    /// Reverts the last changes of the log, and keeps the cells that go out: the history owns them.
+    /// Reverts the last changes of the log, and keeps the replaced cells: the history owns them.
     package func takeBack(_ count: Int) {
         let changes = Array(log.suffix(count))
         log.removeLast(count)
@@ -133,7 +133,7 @@ extension ColumnStore {
         version &+= 1
     }
 
-    /// The log's changes are no part of the history: what only they held goes.
+    /// Drops the log without adding it to the history: data that only it held is freed.
     func forgetLog() {
         for change in log {
             switch change.kind {
@@ -147,7 +147,7 @@ extension ColumnStore {
         if heap.needsCompaction, !table.hasSnapshot { compactHeap { _ in } }
     }
 
-    /// How many rows ahead the slots of the index are prefetched.
+    /// Prefetch distance for index slots in rows.
     private static let lookahead = 12
 
     private func revert(_ change: Change, died: inout [UInt32]) {

@@ -1,11 +1,11 @@
 extension ColumnStore {
-    /// Copies every text and boxed value that is still known into a new heap.
+    /// Copies every referenced text and boxed value into a new heap.
     ///
-    /// - Parameter others: is given what copies the cells of changes that are not in the log.
+    /// - Parameter others: called with a function that copies the cells of changes outside of the log.
     package func compactHeap(_ others: ((inout [Change]) -> Void) -> Void) {
         var fresh = CellHeap()
         fresh.faulted = heap.faulted
-        // What is still in the archive holds nothing of the heap, and stays there.
+        // Rows that are still in the archive reference nothing in the heap, and stay there.
         for row in 0..<UInt32(table.rowCount) {
             switch table.state(row) {
             case .free, .dead: continue

@@ -1,12 +1,12 @@
 extension ColumnStore {
-    /// The ordered index on a field, ready to be asked.
+    /// The ordered index on a field, ready for queries.
     func index(on field: ItemField) -> OrderedIndex? {
         guard let index = indexes.first(where: { $0.field == field }) else { return nil }
         index.mergePending()
         return index
     }
 
-    /// Makes an ordered index on a field; nothing when there is one.
+    /// Makes an ordered index on a field, unless there is one.
     ///
     /// - Returns: whether it is new.
     package func createIndex(_ field: ItemField, lazily: Bool) -> Bool {
@@ -17,7 +17,7 @@ extension ColumnStore {
         return true
     }
 
-    // MARK: Changes reach the indexes
+    // MARK: Updating the indexes
 
     @inline(__always)
     func rowCame(_ row: UInt32) {
@@ -44,7 +44,7 @@ extension ColumnStore {
         table.setCell(row, field, cell)
     }
 
-    /// Puts what is committed into the indexes where it is much.
+    /// Merges committed changes into the indexes if they are many.
     package func mergeIndexes() {
         for index in indexes { index.mergePendingIfMany() }
     }

@@ -4,7 +4,7 @@
 extension ColumnStore {
     // MARK: The log
 
-    /// Whether something changed since the last commit.
+    /// Whether there are changes since the last commit.
     package var hasChanges: Bool {
         @inline(never) get { !log.isEmpty }
     }
@@ -14,32 +14,32 @@ extension ColumnStore {
         @inline(never) get { log }
     }
 
-    /// Their number; a run of appended rows is one.
+    /// The number of changes; a run of appended rows is one.
     package var changeCount: Int {
         @inline(never) get { log.count }
     }
 
-    /// Notes that a row was put at the end while the store was loaded.
+    /// Logs that a row was appended while loading the store.
     package func noteAppended(_ row: UInt32) {
         var change = Change(kind: .append, row: row, position: UInt32(order.count - 1))
         change.count = 1
         log.append(change)
     }
 
-    /// Ends a group of changes that undo takes back as one.
+    /// Ends a group of changes that undo reverts as one.
     @inline(never)
     package func seal() {
         if log.count > sealed.last ?? 0 { sealed.append(log.count) }
     }
 
-    /// Forgets where groups ended behind a place of the log, or anywhere.
+    /// Removes the group ends after an index of the log, or all of them.
     @inline(never)
     package func unseal(behind start: Int = 0) { sealed.removeAll { $0 > start } }
 
-    /// Empties the log, which was committed.
+    /// Empties the committed log.
     ///
-    /// - Parameter body: is given the changes of each of the groups that ``seal()`` made, at least one.
-    /// - Returns: whether an item was taken out.
+    /// - Parameter body: called with the changes of each group that ``seal()`` made, at least one.
+    /// - Returns: whether an item was removed.
     @inline(never)
     package func takeGroups(_ body: ([Change]) -> Void) -> Bool {
         let (taken, ends) = (log, sealed)
@@ -58,9 +58,9 @@ extension ColumnStore {
         return hasRemovals
     }
 
-    /// Runs a body whose changes do not join those since the last commit.
+    /// Runs a body whose changes are kept apart from those since the last commit.
     ///
-    /// - Returns: its changes, oldest first; they are taken back when it throws.
+    /// - Returns: its changes, oldest first; they are reverted if it throws.
     package func apart(_ body: () throws(StoreError) -> Void) throws(StoreError) -> [Change] {
         let own = (log, sealed, savepoints, hasRemovals)
         (log, sealed, savepoints) = ([], [], [])
@@ -72,7 +72,7 @@ extension ColumnStore {
         return log
     }
 
-    /// Puts the items into an order, without a trace in the log. O(items · log items).
+    /// Sorts the items, without logging it. O(items · log items).
     package func reorder(by precedes: (UInt32, UInt32) -> Bool) {
         let rows = order.slots.filter { $0 != ItemOrder.hole }.sorted(by: precedes)
         for (position, row) in rows.enumerated() where order.row(at: position) != row {
@@ -83,12 +83,12 @@ extension ColumnStore {
 
     // MARK: Savepoints
 
-    /// How many transactions are open, one in the other.
+    /// The number of nested open transactions.
     package var depth: Int {
         @inline(never) get { savepoints.count }
     }
 
-    /// The log's length at the begin of the innermost transaction; nil when there is none.
+    /// The log's length at the beginning of the innermost transaction; nil if there is none.
     package var savepoint: Int? {
         @inline(never) get { savepoints.last }
     }
@@ -96,7 +96,7 @@ extension ColumnStore {
     @inline(never)
     package func openSavepoint() { savepoints.append(log.count) }
 
-    /// - Returns: the log's length at its begin; nil when none is open.
+    /// - Returns: the log's length at its beginning; nil if none is open.
     @inline(never) @discardableResult
     package func closeSavepoint() -> Int? {
         let start = savepoints.popLast()
@@ -106,12 +106,12 @@ extension ColumnStore {
 
     // MARK: Iterations
 
-    /// Whether an iteration or a query is under way.
+    /// Whether an iteration or a query is in progress.
     package var isPinned: Bool {
         @inline(never) get { cursorCount > 0 }
     }
 
-    /// Has removed rows given to no new item until ``unpinRows()``.
+    /// Prevents the reuse of removed rows until ``unpinRows()``.
     @inline(never)
     package func pinRows() { cursorCount += 1 }
 }

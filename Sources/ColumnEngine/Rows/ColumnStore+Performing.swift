@@ -4,8 +4,8 @@ import PropertyList
 extension ColumnStore {
     /// Applies one change.
     ///
-    /// - Throws: ``StoreError``: `itemRemoved`, `duplicateKey`, `positionOutOfRange`, `invalidValue`, `full`. The changes
-    ///   before are in the log, for the caller to roll back.
+    /// - Throws: ``StoreError``: `itemRemoved`, `duplicateKey`, `positionOutOfRange`, `invalidValue`, `full`. Earlier
+    ///   changes remain in the log, for the caller to roll back.
     package func perform(_ change: ItemChange) throws(StoreError) {
         switch change.kind {
         case .insert: try insertGiven(change)
@@ -60,7 +60,7 @@ extension ColumnStore {
         return fields.field(named: name)
     }
 
-    /// A custom field takes whatever an archive may have brought there, too.
+    /// A custom field also accepts any value that an archive may contain.
     private func givenCell(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> Cell {
         guard field.rawValue > table.keyField.rawValue else { return try checkedCell(value, for: field) }
         guard let value else { return .absent }

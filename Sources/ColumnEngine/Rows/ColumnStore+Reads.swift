@@ -1,14 +1,14 @@
-/// What the transaction under way reads: see ``ReadSet``.
+/// The reads of the current transaction: see ``ReadSet``.
 extension ColumnStore {
-    /// Notes what is read from here on, until ``takeReads()`` or the end of the outermost savepoint.
+    /// Records reads from now on, until ``takeReads()`` or the end of the outermost savepoint.
     package func beginReads() {
         reads = .begun
         epochCounter.pointee &+= 1
     }
 
-    /// Ends the noting.
+    /// Stops recording.
     ///
-    /// - Returns: what was read; the whole collection when nothing was noted.
+    /// - Returns: the reads; the whole collection if none were recorded.
     package func takeReads() -> ItemReads {
         defer { reads = ReadSet() }
         guard let (rows, absentKeys) = reads.items else { return .whole }
@@ -16,7 +16,7 @@ extension ColumnStore {
         for row in rows {
             switch table.state(row) {
             case .live, .removed: keys.insert(table.withKey(row) { Array($0) })
-            // It came in this transaction, and was rolled back with a part of it.
+            // The item was added in this transaction, and rolled back with a part of it.
             case .free, .draft, .dead: continue
             }
         }
@@ -28,12 +28,12 @@ extension ColumnStore {
         if reads.isTracking { reads.note(row) }
     }
 
-    /// A new item's key is sent with it; that nobody had the key is all that is left of one that a savepoint took back.
+    /// A new item's key is sent with it; of a reverted item only the fact that its key was unused remains.
     func noteTakenBack(_ row: UInt32) {
         if reads.isTracking { table.withKey(row) { reads.noteAbsent($0) } }
     }
 
-    /// Something was read that may depend on every item.
+    /// Records a read that may depend on every item.
     @inline(__always)
     package func noteWholeRead() {
         if reads.isTracking { reads.noteWhole() }

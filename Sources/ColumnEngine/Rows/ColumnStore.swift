@@ -1,13 +1,12 @@
 package import PropertyList
 
-/// A collection's rows: their fields as columns, their order, their keys, their indexes, and the log of what changed since
+/// A collection's rows: their fields as columns, their order, their keys, their indexes, and the log of changes since
 /// the last commit.
 ///
-/// Observers, history and transactions are its owner's. Not `Sendable`: one thread
-/// owns it.
+/// Its owner has observers, history and transactions. Not `Sendable`: one thread owns it.
 package final class ColumnStore {
-    // Exclusive access to these is not checked at run time: it costs more than the access, one thread owns the store, and
-    // no method lends one of them to code that comes back to the store.
+    // Exclusive access to these is not checked at run time: the check costs more than the access, one thread owns the
+    // store, and no method lends one of them to code that calls the store.
 
     @exclusivity(unchecked) package var table: ItemTable
     @exclusivity(unchecked) package var order = ItemOrder()
@@ -15,36 +14,36 @@ package final class ColumnStore {
     @exclusivity(unchecked) var keyHasher = KeyHasher()
     @exclusivity(unchecked) var heap = CellHeap()
     @exclusivity(unchecked) var fields: FieldTable
-    /// The declared field that a new item has the moment of its creation in.
+    /// The declared field that is set to an item's creation time.
     let stamped: ItemField?
     @exclusivity(unchecked) package var keySource = KeySource()
     /// The source of rows that are not in memory; nil without a mapped archive.
     @exclusivity(unchecked) var rowSource: (any RowSource)?
     @exclusivity(unchecked) package var indexes: [OrderedIndex] = []
 
-    /// Changes since the last commit that went through, oldest first.
+    /// The changes since the last successful commit, oldest first.
     @exclusivity(unchecked) var log: [Change] = []
-    /// Whether an item was taken out since the last commit.
+    /// Whether an item was removed since the last commit.
     @exclusivity(unchecked) var hasRemovals = false
-    /// Where groups of the log end that undo takes back one by one.
+    /// The ends of the log's groups that undo reverts one by one.
     @exclusivity(unchecked) var sealed: [Int] = []
-    /// The log's length at the begin of each open transaction.
+    /// The log's length at the beginning of each open transaction.
     @exclusivity(unchecked) var savepoints: [Int] = []
-    /// What the transaction under way reads, where that counts.
+    /// The reads of the current transaction, if they are recorded.
     @exclusivity(unchecked) var reads = ReadSet()
-    /// A number that grows with every change.
+    /// Increases with every change.
     @exclusivity(unchecked) package var version: UInt64 = 0
-    /// Iterations under way; while there are some, no row is given to a new item.
+    /// Iterations in progress; while there are any, no row is reused.
     @exclusivity(unchecked) var cursorCount = 0
     private var rowsToFree: [UInt32] = []
-    /// How many items have left the store. At a stable address, for readers that poll it.
+    /// The number of items that have left the store. At a stable address, for readers that poll it.
     package let epochCounter: UnsafeMutablePointer<UInt64>
 
-    /// Which items the archive has in their rows' places.
+    /// The items that have the same index in the archive.
     @exclusivity(unchecked) var archivedPlaces = ArchivedPlaces()
     /// By the key of a copy, the key of its original: attributes without a field exist only in the archive.
     private(set) var copies: [String: String] = [:]
-    /// Whether the document has more of its items than fields hold.
+    /// Whether the document holds item data beyond the fields.
     package var remembersCopies: () -> Bool = { false }
     /// Called when a part of the mapped archive turns out to be unreadable, with a text for the user.
     package var onDamage: ((String) -> Void)?
@@ -88,13 +87,13 @@ package final class ColumnStore {
         }
     }
 
-    /// The row whose key is this UUID. A key that is still in the archive is compared where it lies: of most items that
-    /// are looked up one field is wanted.
+    /// The row whose key is this UUID. A key that is still in the archive is compared there: usually only one field of
+    /// the item is needed.
     @inline(__always)
     func row(forKey key: PackedKey, _ hash: UInt64) -> UInt32? {
         find(hash) { row in
             if !table.keys.isPresent(row), let archived = rowSource?.uuid(row) { return archived == key }
-            // A key that cannot be read there is loaded, which reports the damage.
+            // An unreadable key is loaded, which reports the damage.
             table.prefetch(row)
             return table.keys[row] == key && !table.textKeys[row]
         }
@@ -113,13 +112,13 @@ package final class ColumnStore {
             ? table.keys[row].cell.withText { keyHasher.hash(text: $0) } : keyHasher.hash(table.keys[row])
     }
 
-    /// The row in the store that has the key of another.
+    /// The row in the store with the same key as another row.
     package func holder(ofKeyOf row: UInt32, _ hash: UInt64) -> UInt32? {
         if table.textKeys[row] { return table.withKey(row) { find($0) } }
         return self.row(forKey: table.keys[row], hash)
     }
 
-    /// The row is out of the store and out of the history.
+    /// Called when the row has left the store and the history.
     package func rowDied(_ row: UInt32) {
         table.forEachDeclared { _, column in
             if column.encoding == .cells { heap.discard(column.cell(row)) }
@@ -130,7 +129,7 @@ package final class ColumnStore {
         if table.handles[row] == nil { free(row) }
     }
 
-    /// The last reference to the object of a row is gone.
+    /// Called when the last reference to a row's object was released.
     package func handleWasReleased(_ row: UInt32) {
         table.handles[row] = nil
         if table.state(row) == .dead { free(row) }
@@ -140,7 +139,7 @@ package final class ColumnStore {
         if cursorCount > 0 { rowsToFree.append(row) } else { table.freeRow(row) }
     }
 
-    /// Runs a body during which no row of a removed item is given to a new one.
+    /// Runs a body during which no row is reused.
     package func pinningRows<Result>(_ body: () throws -> Result) rethrows -> Result {
         cursorCount += 1
         defer { unpinRows() }
@@ -160,8 +159,7 @@ package final class ColumnStore {
         field == table.keyField ? .string(table.keyString(row)) : heap.value(table.cell(row, field))
     }
 
-    /// An item's fields by name, `itemKey` too. The digest of what goes with it, which is no field for people, is among them
-    /// only if it is asked for.
+    /// An item's fields by name, including `itemKey`. The hidden field of its attachments is included only on request.
     package func dictionary(of row: UInt32, keepsAttachment: Bool = false) -> [String: PropertyListValue] {
         var result: [String: PropertyListValue] = [:]
         for number in 0...table.keyField.rawValue {
@@ -175,7 +173,7 @@ package final class ColumnStore {
         return result
     }
 
-    /// Remembers what an item was copied from.
+    /// Remembers the source of a copied item.
     package func noteCopy(of source: String, as copy: String) {
         if remembersCopies() { copies[copy] = copies[source] ?? source }
     }

@@ -2,7 +2,7 @@ import Glibc
 
 /// An item's custom fields: numbers in ascending order and their cells, in one block of memory.
 ///
-/// A handle of eight bytes that the table of items keeps in a column and frees.
+/// A handle of eight bytes, which the table of items stores in a column and frees.
 package struct CustomFields: BitwiseCopyable {
     private var block: UnsafeMutableRawPointer?
 
@@ -25,7 +25,7 @@ package struct CustomFields: BitwiseCopyable {
         return Int(block.assumingMemoryBound(to: Header.self).pointee.capacity)
     }
 
-    /// The cells, one a field.
+    /// The cells, one per field.
     var cells: UnsafeMutableBufferPointer<Cell> {
         guard let block else { return UnsafeMutableBufferPointer(start: nil, count: 0) }
         let start = (block + Self.cellsOffset).assumingMemoryBound(to: Cell.self)
@@ -39,7 +39,7 @@ package struct CustomFields: BitwiseCopyable {
         return UnsafeMutableBufferPointer(start: (block + offset).assumingMemoryBound(to: UInt32.self), count: count)
     }
 
-    /// Where the field is, or where it would go.
+    /// The index of a field, or where to insert it.
     @inline(__always)
     private func find(_ field: UInt32) -> (index: Int, found: Bool) {
         let numbers = numbers
@@ -58,7 +58,7 @@ package struct CustomFields: BitwiseCopyable {
         return (low, numbers[low] == field)
     }
 
-    /// Where the field's cell is; nil when the item has no such field. Valid until the next change.
+    /// The address of the field's cell; nil if the item has no such field. Valid until the next change.
     @inline(__always)
     func pointer(_ field: UInt32) -> UnsafePointer<Cell>? {
         let (index, found) = find(field)
@@ -132,7 +132,7 @@ package struct CustomFields: BitwiseCopyable {
         block = nil
     }
 
-    /// A block of its own with the same fields.
+    /// A separate block with the same fields.
     func copy() -> CustomFields {
         guard let block, count > 0 else { return .none }
         let size = Self.cellsOffset + capacity * (MemoryLayout<Cell>.stride + MemoryLayout<UInt32>.stride)

@@ -1,11 +1,11 @@
-/// What is fixed of a field before any item has it: it has a column from the beginning, whose encoding never changes.
+/// The properties of a field that are fixed beforehand: it always has a column, whose encoding never changes.
 package struct FieldDeclaration: Sendable {
     package let name: String
     /// Not `mixed`.
     package let kind: FieldKind
-    /// The value of an item that was given none. Absent for texts that an item may lack; every item has a number or date.
+    /// The value of an item without one. Absent for texts that an item may lack; every item has a number or date.
     package let unset: Cell
-    /// Whether a new item that was given no date has that of its creation; for one field at the most.
+    /// Whether a new item without a date gets the time of its creation; for at most one field.
     package let isStamped: Bool
 
     package init(name: String, kind: FieldKind, unset: Cell, isStamped: Bool = false) {

@@ -1,4 +1,4 @@
-/// What a field holds wherever it holds anything.
+/// The kind of a field's values.
 package enum FieldKind {
     case text, integer, date, mixed
 }

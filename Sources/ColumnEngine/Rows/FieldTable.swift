@@ -4,12 +4,12 @@ package struct FieldTable {
     package private(set) var names: [String]
     private var numbers: [String: UInt32] = [:]
 
-    /// The name of the field that says which bytes go with an item; see `ColumnStore+Attachments.swift`. No script and no
-    /// file can name it: ``FieldValidation/checkName(_:)`` refuses it.
+    /// The name of the field of an item's attachments; see `ColumnStore+Attachments.swift`. Scripts and files cannot
+    /// use it: ``FieldValidation/checkName(_:)`` refuses it.
     package static let attachmentName = "$image"
-    /// The name for people of a field's name: changes are told under it.
+    /// The name for users under which a field's changes are reported.
     package static func shownName(of name: String) -> String { name == attachmentName ? "image" : name }
-    /// That field; nil while no item has had it.
+    /// The field of attachments; nil while no item has had it.
     package private(set) var attachment: ItemField?
 
     package init(_ declared: [FieldDeclaration]) {
@@ -21,10 +21,10 @@ package struct FieldTable {
         names[Int(field.rawValue)]
     }
 
-    /// The field, if anything ever had it.
+    /// The field, if any item ever had it.
     func existing(_ name: String) -> ItemField? { numbers[name].map(ItemField.init(rawValue:)) }
 
-    /// The field, made when it is new.
+    /// The field; made if it is new.
     mutating func field(named name: String) -> ItemField {
         if let number = numbers[name] { return ItemField(rawValue: number) }
         if name == Self.attachmentName, let attachment { return attachment }

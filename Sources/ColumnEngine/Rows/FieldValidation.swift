@@ -1,16 +1,16 @@
 import CPlatform
 package import PropertyList
 
-/// What each field takes, and the words for what it does not.
+/// The values that each field accepts, and the messages for others.
 package enum FieldValidation {
-    /// How deep arrays and dictionaries may nest in a field.
+    /// Maximum nesting of arrays and dictionaries in a field.
     package static let depthLimit = ConversionBudget.depthLimit
-    /// The longest text or data, in bytes: a cell's length has 32 bits.
+    /// Maximum length of texts and data in bytes: a cell's length has 32 bits.
     static let byteLimit = Int(Int32.max)
 
-    /// The value in the form that a declared field keeps; nil for a field to be emptied.
+    /// The value in the form stored by a declared field; nil to clear the field.
     ///
-    /// An integer field takes a real that is an integer, and keeps the integer.
+    /// An integer field accepts a real with an integral value, and stores the integer.
     package static func checked(
         _ value: PropertyListValue?, _ kind: FieldKind, isOptional: Bool, named name: @autoclosure () -> String
     ) throws(StoreError) -> PropertyListValue? {
@@ -36,12 +36,12 @@ package enum FieldValidation {
         throw refusal(name(), wanted, value)
     }
 
-    /// The value in the form that a custom field keeps; nil for a field to be removed.
+    /// The value in the form stored by a custom field; nil to remove the field.
     package static func checked(
         _ value: PropertyListValue?, custom name: @autoclosure () -> String
     ) throws(StoreError) -> PropertyListValue? {
         guard let value else { return nil }
-        // The name is made, and the path in it, only for an error.
+        // The name, and the path in it, are made only for an error.
         if !isPlain(value, depth: 0) { try checkCustom(value, name(), depth: 0) }
         return value
     }
@@ -50,7 +50,7 @@ package enum FieldValidation {
         .readOnlyField(field: "itemKey"),
         "itemKey is read-only: an item gets its key when it is created and keeps it")
 
-    /// Refuses a name that no custom field can have.
+    /// Refuses a name that is not allowed for a custom field.
     package static func checkName(_ name: String) throws(StoreError) {
         if name.isEmpty {
             throw StoreError(.invalidValue(field: name), "a field's name cannot be empty")
@@ -63,7 +63,7 @@ package enum FieldValidation {
         try checkLength(name.utf8.count, "a field's name")
     }
 
-    /// Refuses a name that no field of an item that is kept can have.
+    /// Refuses a name that is not allowed for a field of a stored item.
     package static func checkKeptName(_ name: String) throws(StoreError) {
         if name != FieldTable.attachmentName { try checkName(name) }
     }
@@ -76,7 +76,7 @@ package enum FieldValidation {
         try checkLength(key.utf8.count, "itemKey")
     }
 
-    /// Whether a custom field can keep a value: more than can be assigned, since archives bring null, UIDs and sets.
+    /// Whether a custom field can store a value: more than can be assigned, since archives contain null, UIDs and sets.
     static func isKeepable(_ value: PropertyListValue, depth: Int = 0) -> Bool {
         guard depth <= depthLimit + 1, cubby_stack_is_short() == 0 else { return false }
         return switch value {
@@ -90,7 +90,7 @@ package enum FieldValidation {
         }
     }
 
-    /// Whether a field takes a value: what `checkCustom` has nothing against.
+    /// Whether a field accepts a value, as `checkCustom` does.
     private static func isPlain(_ value: PropertyListValue, depth: Int) -> Bool {
         switch value {
         case .null, .uid, .set: false
@@ -153,7 +153,7 @@ package enum FieldValidation {
         StoreError(.invalidValue(field: field), "\(field) takes \(wanted): \(describe(value)) is not one")
     }
 
-    /// A value in an error's words: short, and quoted when it is a text.
+    /// A value for an error message: short, and quoted if it is a text.
     package static func describe(_ value: PropertyListValue?) -> String {
         switch value {
         case nil: "nil"

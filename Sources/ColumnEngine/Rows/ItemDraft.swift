@@ -1,13 +1,13 @@
 package import PropertyList
 
-/// An item in the making: fields are set without events, then it is inserted into its store, or ``discard()``ed.
+/// A new item: its fields are set without events, then it is inserted into its store, or ``discard()``ed.
 ///
 /// Not inlined into another module: see `ColumnStore+Access.swift`.
 package struct ItemDraft {
     let store: ColumnStore
     package let row: UInt32
 
-    /// Sets a field by number; `itemKey` too, with a string that no item has.
+    /// Sets a field by number; `itemKey`, too, to an unused string.
     @inline(never)
     package func set(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) {
         if field == store.table.keyField {
@@ -17,7 +17,7 @@ package struct ItemDraft {
         place(try store.checkedCell(value, for: field), field)
     }
 
-    /// Sets a field by name; `itemKey` too. A new custom field is checked and numbered.
+    /// Sets a field by name; `itemKey`, too. A new custom field is checked and numbered.
     package func set(_ value: PropertyListValue, forField name: String) throws(StoreError) {
         try set(value, for: try store.fieldForAssignment(name, value))
     }
@@ -25,7 +25,7 @@ package struct ItemDraft {
     /// The name of a field of the store.
     package func name(of field: ItemField) -> String { store.fields.name(of: field) }
 
-    /// Sets a text field from UTF-8 bytes; `itemKey` too.
+    /// Sets a text field from UTF-8 bytes; `itemKey`, too.
     @inline(never)
     package func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
         guard field == store.table.keyField else { return place(try store.textCell(bytes, for: field), field) }
@@ -39,7 +39,7 @@ package struct ItemDraft {
         try setKey(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Gives the draft up; an `Item` that an observer kept of it reads as removed.
+    /// Discards the draft; an `Item` that an observer kept of it counts as removed.
     package func discard() {
         store.rowDied(row)
     }

@@ -1,6 +1,6 @@
-/// The number of a field within one store: what a field's name is looked up as, once, for access without hashing.
+/// The number of a field within one store: the result of looking up its name once, for access without hashing.
 public struct ItemField: Hashable, Sendable {
-    /// The field's number, which is the same for the life of the process.
+    /// The field's number, which stays the same while the process runs.
     public let rawValue: UInt32
 
     @inlinable

@@ -1,29 +1,29 @@
-/// The items' order: from a position to a row and back.
+/// The items' order: maps positions to rows and back.
 ///
-/// A removed row leaves a hole. While there are none, or before the first, a position is an index; behind it, a
-/// Fenwick tree over the holes of blocks of 64 slots finds it in O(log n). The holes are closed when they are a third
-/// of the slots, so that any run of removals costs O(log n) each, and a loop that reads as it removes stays fast.
+/// A removed row leaves a hole. Without holes, or before the first one, a position is an index; after it, a Fenwick
+/// tree over the holes of blocks of 64 slots finds it in O(log n). The holes are closed when they are a third of the
+/// slots, so that consecutive removals cost O(log n) each, and a loop that reads as it removes stays fast.
 package struct ItemOrder: ~Copyable {
     package static let hole = UInt32.max
     static let nowhere = UInt32.max
 
-    /// Rows in order, holes between them; empty while `untouched` counts them.
+    /// Rows in order, with holes; empty while `untouched` counts them.
     private var stored: [UInt32] = []
     /// The slot of each row; `nowhere` for a row that is not in the store.
     private var places = Column<UInt32>()
     private(set) var count = 0
     private var firstHole = Int.max
-    /// The rows below are each at their own position, and nothing is written down: the order of a mapped archive until
-    /// it changes.
+    /// The rows below this number are each at their own position, and are not stored: the order of a mapped archive
+    /// until its first change.
     private var untouched = 0
-    /// Rows that exist while the order is untouched.
+    /// The number of existing rows while the order is untouched.
     private var untouchedRows = 0
-    /// Whether the row at each position has the position's number.
+    /// Whether each row is at the position of its number.
     private(set) var isInRowOrder = true
-    /// Holes a block of 64 slots, as a Fenwick tree of a power of two of blocks; empty when not built.
+    /// The number of holes per block of 64 slots, as a Fenwick tree of a power of two of blocks; empty if not built.
     private var tree: [UInt32] = []
 
-    /// Rows in order, holes between them.
+    /// Rows in order, with holes.
     package var slots: [UInt32] {
         mutating get {
             writeDown()
@@ -31,13 +31,13 @@ package struct ItemOrder: ~Copyable {
         }
     }
 
-    /// The rows while each is at its own position.
+    /// The rows, if each is at its own position.
     var rowRange: Range<UInt32>? { isInRowOrder ? 0..<UInt32(count) : nil }
 
-    /// The rows for a snapshot: nil when each is at its own position.
+    /// The rows for a snapshot: nil if each is at its own position.
     var snapshot: [UInt32]? { isInRowOrder ? nil : stored }
 
-    /// Makes the empty order one of `number` rows, each at its own position. O(1).
+    /// Initialises the empty order with `number` rows, each at its own position. O(1).
     mutating func adopt(_ number: Int) {
         untouched = number
         untouchedRows = number
@@ -67,7 +67,7 @@ package struct ItemOrder: ~Copyable {
         places.reserve(wanted)
     }
 
-    /// Makes room for a row's place.
+    /// Adds an entry for a new row's slot.
     mutating func addRow() {
         if untouched > 0 {
             untouchedRows += 1
@@ -93,7 +93,7 @@ package struct ItemOrder: ~Copyable {
         if firstHole != Int.max, !tree.isEmpty, (stored.count - 1) >> 6 >= tree.count - 1 { tree = [] }
     }
 
-    /// The slot of a row that is in the order; slots are in the rows' order.
+    /// The slot of a row that is in the order; slots have the same order as rows.
     @inline(__always)
     func slot(of row: UInt32) -> UInt32 { row < untouched ? row : places[row] }
 
@@ -121,7 +121,7 @@ package struct ItemOrder: ~Copyable {
         return slot - holes
     }
 
-    /// Takes a row out, and gives back the position it had.
+    /// Removes a row, and returns its former position.
     mutating func remove(_ row: UInt32) -> Int {
         writeDown()
         let position = position(of: row)
@@ -159,7 +159,7 @@ package struct ItemOrder: ~Copyable {
         for slot in position..<stored.count { places[stored[slot]] = UInt32(slot) }
     }
 
-    /// Takes the row at one position to another: O(distance).
+    /// Moves the row at one position to another: O(distance).
     mutating func move(from: Int, to: Int) {
         writeDown()
         close()
@@ -180,7 +180,7 @@ package struct ItemOrder: ~Copyable {
         places[row] = UInt32(to)
     }
 
-    /// Closes the holes: O(n), nothing when there are none.
+    /// Closes the holes: O(n), unless there are none.
     mutating func close() {
         guard firstHole != Int.max else { return }
         var target = firstHole

@@ -2,14 +2,14 @@ public import PropertyList
 
 /// The items at one moment, for another thread to write.
 ///
-/// Taking one copies nothing: it shares the store's columns, which the store leaves to it before it changes a row, and
-/// reads rows that are not in memory from the mapped archive. Complexity of taking one: a bit for each mapped
-/// item; of the first change of a column afterwards: a copy of that column.
+/// Taking one copies nothing: it shares the store's columns, which the store copies before it changes a row, and reads
+/// rows that are not in memory from the mapped archive. Complexity of taking one: a bit for each mapped item; of the
+/// first change of a column afterwards: a copy of that column.
 public final class ItemSnapshot: @unchecked Sendable {
-    // Guard: what is shared does not change (`Column`, `CopiedBlocks`); `source` and `rows` are for the one thread that
-    // reads the snapshot; another has a copy.
+    // Guard: shared data does not change (`Column`, `CopiedBlocks`); `source` and `rows` belong to the one thread that
+    // reads the snapshot; another thread has a copy.
     private let contents: Contents
-    /// Those of the contents. Unretained: reference counting would cost more than the access.
+    /// The columns of the contents. Unretained: reference counting would cost more than the access.
     private let columns: [Unmanaged<SharedFieldColumn>?]
     private let heap: CellHeap
     private let source: (any RowSource)?
@@ -17,7 +17,7 @@ public final class ItemSnapshot: @unchecked Sendable {
         slots.count == count ? slots : slots.filter { $0 != ItemOrder.hole }
     }
 
-    /// What the copies for other threads share.
+    /// The contents shared with the copies for other threads.
     private struct Contents {
         let count: Int
         let keyField: ItemField
@@ -26,13 +26,13 @@ public final class ItemSnapshot: @unchecked Sendable {
         let keys: SharedColumn<PackedKey>
         let textKeys: SharedColumn<Bool>
         let custom: SharedColumn<CustomFields>
-        /// By number of a field.
+        /// By field number.
         let columns: [SharedFieldColumn?]
         let columnNumbers: [UInt32]
         let copiedBlocks: CopiedBlocks
-        /// The rows in order; nil when each is at its own position.
+        /// The rows in order; nil if each is at its own position.
         let slots: [UInt32]?
-        /// By the key of a copy, the key of the item that it was made from.
+        /// The key of each copied item's original, by the copy's key.
         let copies: [String: String]
 
         init(_ store: ColumnStore) {
@@ -58,7 +58,7 @@ public final class ItemSnapshot: @unchecked Sendable {
         self.init(Contents(store), store.heap, store.rowSource)
     }
 
-    /// The same for another thread.
+    /// A copy for another thread.
     package convenience init(_ other: ItemSnapshot) { self.init(other.contents, other.heap, other.source) }
 
     private init(_ contents: Contents, _ heap: CellHeap, _ source: (any RowSource)?) {
@@ -73,13 +73,13 @@ public final class ItemSnapshot: @unchecked Sendable {
     /// The number of items.
     public var count: Int { contents.count }
     package var fieldNames: [String] { contents.fieldNames }
-    /// By number of a field, the kinds of its cells.
+    /// By field number, the kinds of its cells.
     package var fieldKinds: [UInt16] { contents.fieldKinds }
 
-    /// Whether all items are in memory and none is only in the mapped archive.
+    /// Whether all items are in memory.
     package var isInMemory: Bool { source == nil }
 
-    /// Whether something of the archive could not be read.
+    /// Whether a part of the archive was unreadable.
     package var isDamaged: Bool { source?.isDamaged ?? false }
 
     /// The row of the item at a position.
@@ -125,7 +125,7 @@ public final class ItemSnapshot: @unchecked Sendable {
     @inline(never)
     package func value(_ cell: Cell) -> PropertyListValue? { heap.value(cell) }
 
-    /// The key's text of an item.
+    /// The text of an item's key.
     @inline(never)
     package func keyString(_ position: Int) -> String {
         isTextKey(position) ? CellHeap.string(key(position).cell) : key(position).uuidString
@@ -138,11 +138,11 @@ public final class ItemSnapshot: @unchecked Sendable {
         try ItemTable.withKey(key(position), isText: isTextKey(position), body)
     }
 
-    /// The key of the item that an item was copied from, in this process.
+    /// The key of the original of an item that was copied in this process.
     @inline(never)
     package func source(ofCopy key: String) -> String? { contents.copies[key] }
 
-    /// An item's fields by name, `itemKey` too, for a persistence that keeps whole records.
+    /// An item's fields by name, including `itemKey`, for a persistence that stores whole records.
     public func values(at position: Int) -> [String: PropertyListValue] {
         var result = [fieldNames[Int(contents.keyField.rawValue)]: PropertyListValue.string(keyString(position))]
         for number in 0..<contents.keyField.rawValue {

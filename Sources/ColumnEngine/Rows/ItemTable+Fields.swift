@@ -1,17 +1,17 @@
 import PropertyList
 
-/// The columns of fields: a declared field always has one, another where one item in sixteen has it; else it is in the
-/// items' own blocks.
+/// The columns of fields: a declared field always has one, another field if one item in sixteen has it; other values
+/// are in the items' own blocks.
 ///
-/// A block may still hold what a field had when it got its column. The column counts.
+/// A block may still hold former values of a field that has got a column. The column counts.
 extension ItemTable {
-    /// A field's column; nil for `itemKey`, and for a field that is rare or that no query has named since its archive was
+    /// A field's column; nil for `itemKey`, for a rare field, and for one that no query has used since its archive was
     /// mapped.
     func column(_ field: ItemField) -> FieldColumn? {
         Int(field.rawValue) < columns.count ? columns[field.rawValue]?.takeUnretainedValue() : nil
     }
 
-    /// Calls a body with a field's column, if there is one. Unretained: reference counting would cost more than the access.
+    /// Calls a body with a field's column, if any. Unretained: reference counting would cost more than the access.
     @inline(__always)
     func withColumn<Result>(_ field: ItemField, _ body: (FieldColumn) -> Result) -> Result? {
         guard Int(field.rawValue) < columns.count, let column = columns.peek(field.rawValue) else { return nil }
@@ -27,14 +27,14 @@ extension ItemTable {
         }
     }
 
-    /// A field's value; absent for `itemKey`, which is no cell.
+    /// A field's value; absent for `itemKey`, which is not a cell.
     @inline(__always)
     func cell(_ row: UInt32, _ field: ItemField) -> Cell {
         if let cell = withColumn(field, { $0.cell(row) }) { return cell }
         return field == keyField ? .absent : custom[row][field.rawValue]
     }
 
-    /// Sets a field to a cell of a kind that the field takes.
+    /// Sets a field to a cell of a kind that the field accepts.
     @inline(__always)
     mutating func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
         if field.rawValue > keyField.rawValue { note(cell, in: Int(field.rawValue)) }
@@ -54,13 +54,13 @@ extension ItemTable {
         return old
     }
 
-    /// What is declared of a field; nil for the key and custom fields.
+    /// The declaration of a field; nil for the key and custom fields.
     @inline(__always)
     func declared(_ field: ItemField) -> (kind: FieldKind, isOptional: Bool)? {
         withColumn(field) { column in column.declaredKind.map { ($0, column.unset.isAbsent) } } ?? nil
     }
 
-    /// Whether a field's value is in the archive alone. Custom fields share a block.
+    /// Whether a field's value is only in the archive. Custom fields share a block.
     func isArchived(_ row: UInt32, _ field: ItemField) -> Bool { column(field)?.isArchived(row) ?? false }
 
     /// Prefetches the element of an item's field.
@@ -70,7 +70,7 @@ extension ItemTable {
         if field == keyField { keys.prefetch(row) } else { custom.prefetch(row) }
     }
 
-    /// Prefetches the elements that a script's access to an item's field reads.
+    /// Prefetches the elements for a script's access to an item's field.
     @inline(__always)
     func prefetchRead(_ row: UInt32, _ field: ItemField) {
         states.prefetch(row)
@@ -78,7 +78,7 @@ extension ItemTable {
         prefetch(row, field)
     }
 
-    /// Calls a body with each field that are not declared that an item has, and its cell, in the order of the fields' numbers.
+    /// Calls a body with each custom field of an item and its cell, in the order of the fields' numbers.
     func forEachCustomCell<Failure: Error>(
         _ row: UInt32, _ body: (UInt32, Cell) throws(Failure) -> Void
     ) throws(Failure) {
@@ -89,29 +89,29 @@ extension ItemTable {
             }, body)
     }
 
-    /// The numbers of the fields that are not declared that an item has, ascending.
+    /// The numbers of an item's custom fields, ascending.
     func customFields(_ row: UInt32) -> [UInt32] {
         var numbers: [UInt32] = []
         forEachCustomCell(row) { number, _ in numbers.append(number) }
         return numbers
     }
 
-    /// The cell that a field has for a text already. Inlined: for a call the compiler would copy the table.
+    /// A field's existing cell for a text. Inlined: for a call the compiler would copy the table.
     @inline(__always)
     func entry(for text: UnsafeBufferPointer<UInt8>, _ field: ItemField) -> Cell? {
         withColumn(field) { $0.entry(for: text) } ?? nil
     }
 
-    /// Whether the texts of a field's cells are a dictionary's.
+    /// Whether the texts of a field's cells belong to a dictionary.
     @inline(__always)
     func keepsTexts(_ field: ItemField) -> Bool { withColumn(field) { $0.keepsTexts } ?? false }
 
-    /// Whether some item has had a field that are not declared.
+    /// Whether some item has had a custom field.
     func hasKind(_ field: ItemField) -> Bool { kinds(field) ?? 0 != 0 }
 
     // MARK: Columns
 
-    /// Notes that one more block has a field, which gets a column when it is not rare any more.
+    /// Counts another block with a field, which gets a column once it is not rare.
     private mutating func countInBlocks(_ field: ItemField) {
         let place = Int(field.rawValue)
         while blockCounts.count <= place { blockCounts.append(0) }
@@ -123,11 +123,11 @@ extension ItemTable {
         if let column = madeColumn({ custom[$0][field.rawValue] }) { install(column, field) }
     }
 
-    /// Materialises the column of a field for a full scan: of a mapped archive it is read now, past the items' blocks where
-    /// they are not in memory.
+    /// Materialises the column of a field for a full scan: from a mapped archive it is read now, bypassing items'
+    /// blocks that are not in memory.
     ///
-    /// - Returns: nil for a rare field, for a field that no item has had, and after an interruption, which the query finds with its
-    ///   first batch.
+    /// - Returns: nil for a rare field, for a field that no item has had, and after an interruption, which the query
+    ///   detects with its first batch.
     mutating func materialise(
         _ field: ItemField, _ source: (any RowSource)?, _ discard: (Cell) -> Void
     ) -> FieldColumn? {
@@ -143,7 +143,7 @@ extension ItemTable {
         return column
     }
 
-    /// Nil when the work has to stop before all rows are read.
+    /// Nil if it is interrupted before all rows are read.
     private func madeColumn(_ cell: (UInt32) -> Cell) -> FieldColumn? {
         var column: FieldColumn?
         var pace = InterruptionPace()
@@ -168,7 +168,7 @@ extension ItemTable {
     }
 }
 
-/// An item's fields that are not declared, of its block and of the columns, by number.
+/// Merges an item's custom fields of its block and of the columns, by number.
 enum FieldMerge {
     @inline(__always)
     static func forEach<Failure: Error>(

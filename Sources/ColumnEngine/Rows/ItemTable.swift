@@ -1,50 +1,50 @@
-/// The items' fields, a column a field, a row an item.
+/// The items' fields: a column per field, a row per item.
 ///
-/// A row is an item's number for as long as anything knows the item: the store, its history, or an `Item`. Rows have no
-/// order; `ItemOrder` has it.
+/// A row is an item's number as long as the item is referenced by the store, its history, or an `Item`. Rows are
+/// unordered; `ItemOrder` has the order.
 package struct ItemTable: ~Copyable {
-    /// What a row is.
+    /// The state of a row.
     package enum State: UInt8 {
         /// Its number is 0: the rows of a mapped archive are live without being written.
         case live
-        /// An item that is being made, not yet in the store.
+        /// A new item, not yet in the store.
         case draft
-        /// Nothing; may be given to a new item.
+        /// Unused; available for a new item.
         case free
-        /// Out of the store; the history may bring it back.
+        /// Out of the store; the history may restore it.
         case removed
-        /// Out of the store for good; an `Item` still points at it.
+        /// Out of the store for good; an `Item` still refers to it.
         case dead
     }
 
-    /// By number of a field, retained; nil for `itemKey` and fields in blocks. See `ItemTable+Fields.swift`.
+    /// By field number, retained; nil for `itemKey` and fields in blocks. See `ItemTable+Fields.swift`.
     var columns = Column<Unmanaged<FieldColumn>?>()
-    /// The number of the key, behind those of the declared fields.
+    /// The number of the key, after the declared fields.
     let keyField: ItemField
-    /// The column of the first declared integers, which scripts change most.
+    /// The column of the first declared integer field, which scripts change most.
     private let firstInteger: Unmanaged<FieldColumn>?
-    /// The fields beyond the domain's that have a column, ascending.
+    /// The custom fields that have a column, ascending.
     var columnNumbers: [UInt32] = []
     var keys = Column<PackedKey>()
     var custom = Column<CustomFields>()
     var states = Column<UInt8>()
-    /// Whether the key is a text and not a packed UUID, one byte an item.
+    /// Whether the key is a text and not a packed UUID, one byte per item.
     var textKeys = Column<Bool>()
-    /// The address of the one object of each row, which its owner makes; not retained: its end clears the slot.
+    /// The address of the one object of each row, made by its owner; not retained: its deinitialiser clears the slot.
     var handles = Column<UnsafeRawPointer?>()
     private var freeRows: [UInt32] = []
-    /// How often each row was given back; no entry stands for never.
+    /// How often each row was freed; a missing entry means never.
     private var generations: [UInt16] = []
-    /// By number of a custom field, the kinds of cells that it has ever held, a bit a kind.
+    /// By number of a custom field, the kinds of cells that it has ever had, a bit each.
     private var customKinds: [UInt16] = []
-    /// In how many blocks each field has been put.
+    /// The number of blocks in which each field was set.
     var blockCounts: [Int] = []
-    /// Whether fields of items may still be in an archive alone.
+    /// Whether fields of items may still be only in an archive.
     private(set) var isMapped = false
 
-    /// What the snapshots that are still in use need; nil when there is none.
+    /// The blocks for the snapshots in use; nil if there are none.
     private var copiedBlocks: CopiedBlocks?
-    /// Whether some item has or had a custom field: else there is nothing to free.
+    /// Whether some item has or had a custom field: otherwise there is nothing to free.
     private var hasCustomFields = false
 
     init(_ declarations: [FieldDeclaration]) {
@@ -76,7 +76,7 @@ package struct ItemTable: ~Copyable {
         handles.reserve(wanted)
     }
 
-    /// Prefetches the elements that the journal's record of a changed value reads.
+    /// Prefetches the elements for the journal's record of a changed value.
     @inline(__always)
     func prefetchChanged(_ row: UInt32, _ field: ItemField) {
         keys.prefetch(row)
@@ -92,7 +92,7 @@ package struct ItemTable: ~Copyable {
         textKeys.prefetch(row)
     }
 
-    /// A row in state `draft` with its fields unset, and whether it is one that the columns did not have.
+    /// Makes a row in state `draft` with its fields unset; `isNew` tells that the columns lacked it.
     @inline(__always)
     mutating func makeRow(
         key: PackedKey = PackedKey(high: 0, low: 0), isTextKey: Bool = false
@@ -116,7 +116,7 @@ package struct ItemTable: ~Copyable {
         return (row, true)
     }
 
-    /// Gives a row back, once nothing knows it.
+    /// Frees a row that is no longer referenced.
     mutating func freeRow(_ row: UInt32) {
         states[row] = State.free.rawValue
         var block = custom.isPresent(row) ? custom[row] : .none
@@ -127,11 +127,11 @@ package struct ItemTable: ~Copyable {
             generations.append(contentsOf: repeatElement(0, count: max(Int(row) + 1 - generations.count, 64)))
         }
         generations[Int(row)] &+= 1
-        // A row whose number of owners can't be told any more is left alone: one in 65,535 that come and go.
+        // A row whose generation would overflow is not reused: one in 65,535 that come and go.
         if generations[Int(row)] < .max { freeRows.append(row) }
     }
 
-    /// How many items had the row before the one that has it now: with the row, it names the item for good.
+    /// The number of items that had the row before the current one: with the row, it identifies the item permanently.
     @inline(__always)
     func generation(_ row: UInt32) -> UInt16 {
         Int(row) < generations.count ? generations[Int(row)] : 0
@@ -160,7 +160,7 @@ package struct ItemTable: ~Copyable {
         return fresh
     }
 
-    /// The address of the row's object; nil when there is none.
+    /// The address of the row's object; nil if there is none.
     @inline(__always)
     func handle(_ row: UInt32) -> UnsafeRawPointer? { handles[row] }
 
@@ -169,7 +169,7 @@ package struct ItemTable: ~Copyable {
 
     // MARK: The archive
 
-    /// Makes the empty table one of `count` items that are all still in an archive.
+    /// Maps `count` items of an archive into the empty table.
     mutating func map(_ count: Int, customKinds: [UInt16], _ source: any RowSource) {
         forEachDeclared { $1.map(count, $0, source) }
         keys.map(count, .key, source)
@@ -182,12 +182,12 @@ package struct ItemTable: ~Copyable {
         if hasCustomFields { custom.map(count, .custom, source) } else { custom.fillWithZeros(count) }
     }
 
-    /// By number of a custom field, the kinds of cells that it has ever held, a bit a kind.
+    /// By number of a custom field, the kinds of cells that it has ever had, a bit each.
     var fieldKinds: [UInt16] { customKinds }
 
     /// Sets a field in an item's block.
     ///
-    /// - Returns: whether the block did not have it.
+    /// - Returns: whether the block lacked it.
     mutating func setInBlock(_ row: UInt32, _ field: UInt32, _ cell: Cell) -> Bool {
         custom.copyIfShared()
         hasCustomFields = true
@@ -205,13 +205,13 @@ package struct ItemTable: ~Copyable {
         if !cell.isAbsent { customKinds[field] |= 1 << UInt16(cell.kind.rawValue) }
     }
 
-    /// The kinds of cells that a custom field has ever held; nil when it was never set.
+    /// The kinds of cells that a custom field has ever had; nil if it was never set.
     func kinds(_ field: ItemField) -> UInt16? {
         Int(field.rawValue) < customKinds.count ? customKinds[Int(field.rawValue)] : nil
     }
 
-    /// Counts anew which kinds of cells a custom field has, after values of another kind have replaced all others. Rows that
-    /// are out of the store count, too: the history may bring them back.
+    /// Recounts the kinds of cells of a custom field, after values of another kind have replaced all others. Rows out
+    /// of the store count, too: the history may restore them.
     mutating func recountKinds(_ field: ItemField) {
         guard field.rawValue > keyField.rawValue, Int(field.rawValue) < customKinds.count else { return }
         customKinds[Int(field.rawValue)] = 0
@@ -226,7 +226,7 @@ package struct ItemTable: ~Copyable {
         return Self.areOnly(kinds, .date) ? .date : .mixed
     }
 
-    /// The same for an index: numbers of all kinds are one, and what is never there is text.
+    /// The kind of a field for an index: numbers of all kinds are one, and a field without values counts as text.
     func indexedKind(_ field: ItemField) -> IndexedKind {
         switch column(field)?.declaredKind {
         case .text?: return .text
@@ -255,13 +255,13 @@ package struct ItemTable: ~Copyable {
     @inline(__always)
     func hasTextKey(_ row: UInt32) -> Bool { textKeys[row] }
 
-    /// Gives a draft its key.
+    /// Sets a draft's key.
     func setKey(_ row: UInt32, _ key: PackedKey) {
         keys[row] = key
         textKeys[row] = false
     }
 
-    /// The same with a key that is no UUID.
+    /// The same for a key that is not a UUID.
     func setKey(_ row: UInt32, text: Cell) {
         keys[row] = PackedKey(text: text)
         textKeys[row] = true

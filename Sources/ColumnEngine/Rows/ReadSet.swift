@@ -1,26 +1,26 @@
 /// The reads of a serializable transaction on a collection that other hosts change, too.
 ///
-/// No read escapes: to read an item takes its row, columns are not seen outside of this module, and each way to a row
-/// notes it. A reference or an object is asked about by `ColumnStore.isAccessible`, `isLive` or `state`: they note the row. A
-/// key goes through `row(forKey:)`, which notes the row or, when there is none, the key. All else is the whole collection: the
-/// order (`count`, `slots`, `row(at:)`, `position(of:)`, `move`), a query (`RowQuery.access`, `partOfIndex`), a function of a
-/// group (`ItemAggregateFunction.value`), a snapshot, and a name that no item has as a field. An insertion that is refused
-/// for its key notes the item that has it, and one that a savepoint takes back its key. Iterators of scripts that are older
-/// than the transaction ask about each of their rows, since its begin is a new epoch.
+/// No read escapes: reading an item needs its row, columns are not visible outside of this module, and each access to a
+/// row records it. A reference or an object is checked by `ColumnStore.isAccessible`, `isLive` or `state`: they record
+/// the row. A key goes through `row(forKey:)`, which records the row or, if there is none, the key. Everything else is
+/// the whole collection: the order (`count`, `slots`, `row(at:)`, `position(of:)`, `move`), a query (`RowQuery.access`,
+/// `partOfIndex`), an aggregate function of a group (`ItemAggregateFunction.value`), a snapshot, and a name that no
+/// item has as a field. An insertion refused for its key records the item that has it, and a reverted one its key.
+/// Script iterators older than the transaction check each of their rows, since its beginning is a new epoch.
 struct ReadSet {
-    /// Whether a read is to be noted: false outside of such transactions, and when the whole collection was read.
+    /// Whether to record reads: false outside of such transactions, and when the whole collection was read.
     private(set) var isTracking = false
     private var rows: Set<UInt32> = []
     private var absentKeys: Set<[UInt8]> = []
-    /// The row noted last, which is often the next one, too.
+    /// The row recorded last, which is often the next one, too.
     private var latestRow: UInt32?
 
-    /// So many keys and rows are as good as the whole collection: the server compares each with those of others' commits.
+    /// More keys and rows count as the whole collection: the server compares each with those of others' commits.
     private static let countLimit = 1000
-    /// A longer key is as good as the whole collection: it would be sent with the commit.
+    /// A longer key counts as the whole collection: it would be sent with the commit.
     private static let keyLimit = 4096
 
-    /// The reads of a transaction that begins.
+    /// The initial state of a transaction.
     static var begun: ReadSet {
         var reads = ReadSet()
         reads.isTracking = true

@@ -1,16 +1,16 @@
 import ColumnEngine
 import PropertyList
 
-/// Reads elements of columns from the archive when they are first touched.
+/// Reads elements of columns from the archive at their first access.
 ///
-/// The archive was whole when it was written. What cannot be read all the same, since bytes on a disk can change, reads
-/// as an empty field, is told of in ``damage``, and makes the store keep the archive before it replaces it.
+/// The archive was valid when it was written, but bytes on a disk can change. An unreadable element reads as an empty
+/// field, is reported in ``damage``, and makes the store keep the archive before replacing it.
 final class ArchiveRows: RowSource {
     private var items: MappedItems
-    /// By number of a declared field the index's copy of its integers, where it has one that can be used.
+    /// By number of a declared field, the index's copy of its integers, if it has a usable one.
     private let numbers: [MappedNumbers?]
     let values: FaultedValues
-    /// What could not be read, in words; the first of it.
+    /// The first failures to read, in words.
     private(set) var damage: [String] = []
     /// Called with each new entry of ``damage``.
     var onDamage: ((String) -> Void)?
@@ -25,7 +25,7 @@ final class ArchiveRows: RowSource {
 
     var isDamaged: Bool { !damage.isEmpty }
 
-    /// Reads one element of a column into its place. A column of texts has whole cells, one of numbers or dates their words.
+    /// Reads one element of a column into its place: a whole cell for texts, a word for numbers and dates.
     func load(_ column: MappedColumn, _ row: UInt32, to element: UnsafeMutableRawPointer) {
         let number = Int(row)
         do throws(PropertyListError) {
@@ -40,7 +40,7 @@ final class ArchiveRows: RowSource {
         } catch {
             note(row, error)
             switch column {
-            // A key that nothing else has, the same at each reading.
+            // A unique key, the same at each reading.
             case .key: element.storeBytes(of: .uuid(high: UInt64(row), low: .max, version: 8), as: PackedKey.self)
             case .keyKind: element.storeBytes(of: false, as: Bool.self)
             case .field: break
@@ -59,14 +59,14 @@ final class ArchiveRows: RowSource {
         }
     }
 
-    /// Reads elements of a column of numbers for some rows of 64, if that is less work than row by row.
+    /// Reads elements of a column of numbers for some rows of 64, if that is cheaper than row by row.
     ///
     /// - Parameters:
-    ///   - column: what of them it has.
-    ///   - absent: which rows, a bit a row.
+    ///   - column: the column.
+    ///   - absent: the rows, a bit each.
     ///   - first: the first bit's row, a multiple of 64.
-    ///   - elements: the place of the first one.
-    /// - Returns: whether it did.
+    ///   - elements: the address of the first element.
+    /// - Returns: whether it read them.
     func load(_ column: MappedColumn, _ absent: UInt64, from first: Int, to elements: UnsafeMutableRawPointer) -> Bool {
         guard case .field(let field) = column else { return false }
         return numbers(of: field)?.copy(absent, from: first, to: elements) ?? false
@@ -77,8 +77,8 @@ final class ArchiveRows: RowSource {
         Int(field.rawValue) < numbers.count ? numbers[Int(field.rawValue)] : nil
     }
 
-    /// Reads the elements of some rows of a column of texts together, and leaves those that cannot be read in this way
-    /// ``Cell/archived``; nothing is kept or reported.
+    /// Reads the elements of some rows of a text column in a batch. Those that cannot be read in this way are left
+    /// ``Cell/archived``; nothing is cached or reported.
     func texts(_ column: MappedColumn, _ rows: UnsafeBufferPointer<UInt32>, into cells: UnsafeMutablePointer<Cell>) {
         guard case .field(let field) = column else {
             return cells.initialize(repeating: .archived, count: rows.count)
@@ -99,7 +99,7 @@ final class ArchiveRows: RowSource {
         }
     }
 
-    /// The row's key where it lies, when it is a UUID that can be read; nothing is kept or reported.
+    /// The row's key, read from the archive, if it is a readable UUID; nothing is cached or reported.
     func uuid(_ row: UInt32) -> PackedKey? {
         try? items.uuid(Int(row))
     }

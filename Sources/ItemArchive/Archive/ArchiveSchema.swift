@@ -1,11 +1,11 @@
 import ColumnEngine
 
-/// How an archive writes its items: class and keys, as the application whose archive it is knows them.
+/// The form of an archive's items: class and keys, as the application that owns the archive knows them.
 ///
-/// A new store has the schema of this application; a store that was opened from another's archive keeps that one's, so
-/// that the other can open it again.
+/// A new store has the schema of this application. A store opened from another application's archive keeps that schema,
+/// so that the other can open the archive again.
 public struct ArchiveSchema: Sendable, Hashable {
-    /// What the file is.
+    /// The format of the file.
     public enum Form: Sendable, Hashable {
         /// A keyed archive with an array of items as root.
         case keyedArchive
@@ -15,9 +15,9 @@ public struct ArchiveSchema: Sendable, Hashable {
 
     /// How the items are stored.
     public var form = Form.keyedArchive
-    /// The items' class, `Item` or `Homepwner.Item` say.
+    /// The items' class, for example `Item` or `Homepwner.Item`.
     public var className = "Item"
-    /// The classes above it.
+    /// Its superclasses.
     public var superclasses = ["NSObject"]
     /// Whether the root is an NSMutableArray.
     public var isMutableArray = false
@@ -36,11 +36,11 @@ public struct ArchiveSchema: Sendable, Hashable {
     public var valueIsObject = false
     /// Custom fields that are inline in the item and not objects.
     public var inlineFields: Set<String> = []
-    /// The keys of items that had none under `itemKeyKey`: there, nil says that the item has no image.
+    /// The keys of items without a key under `itemKeyKey`: nil there means that the item has no image.
     public var keylessItems: Set<String> = []
-    /// What items hold in objects of the application's own classes.
+    /// The items' objects of the application's own classes.
     public internal(set) var foreignFields = ForeignFields()
-    /// The archive as it was opened, when it says more than the fields of its items do.
+    /// The archive as opened, if it has content beyond the fields of its items.
     public internal(set) var original: OriginalArchive?
 
     /// Creates the usual schema for items of a class.
@@ -54,7 +54,7 @@ public struct ArchiveSchema: Sendable, Hashable {
     static let dateKeys = ["dateCreated"]
     static let itemKeyKeys = ["itemKey", "imageKey", "itemUUIDKey"]
 
-    /// The fields of the domain in the order of their numbers: name, key in this archive, and all keys that it is known by.
+    /// The fields of the domain in the order of their numbers: name, key in this archive, and all known keys.
     var fields: [(name: String, key: String, aliases: [String])] {
         [
             ("name", nameKey, Self.nameKeys), ("serialNumber", serialNumberKey, Self.serialNumberKeys),
@@ -63,15 +63,15 @@ public struct ArchiveSchema: Sendable, Hashable {
         ]
     }
 
-    /// What stands in front of a custom field's name that would be read as a field of the domain.
+    /// The prefix for a custom field's name that would be read as a field of the domain.
     private static let escape = "custom."
 
-    /// The key that a custom field is archived under: its name, unless a reader would take that for a field of the domain.
+    /// The key of a custom field in the archive: its name, unless a reader would take that for a field of the domain.
     func archivedKey(ofField name: String) -> String {
         isAmbiguous(name) ? Self.escape + name : name
     }
 
-    /// The custom field that an archived key stands for.
+    /// The custom field for a key of the archive.
     func field(ofArchivedKey key: String) -> String {
         guard key.hasPrefix(Self.escape), isAmbiguous(key) else { return key }
         return String(key.dropFirst(Self.escape.count))
@@ -80,14 +80,14 @@ public struct ArchiveSchema: Sendable, Hashable {
     private func isAmbiguous(_ name: String) -> Bool {
         var bare = name[...]
         while bare.hasPrefix(Self.escape) { bare = bare.dropFirst(Self.escape.count) }
-        // A reader takes the first alias that it finds.
+        // A reader uses the first alias that it finds.
         return fields.contains { _, key, aliases in
             guard let alias = aliases.firstIndex(of: String(bare)) else { return false }
             return alias <= aliases.firstIndex(of: key) ?? 0
         }
     }
 
-    /// Whether a class of this name is one of items: `Possession`, `BNRItem`, `Homepwner.Item`.
+    /// Whether a class name is that of an item class: `Possession`, `BNRItem`, `Homepwner.Item`.
     static func isItemClass(_ name: String) -> Bool {
         let last = (name.split(separator: ".").last.map(String.init) ?? name).lowercased()
         return last.hasSuffix("item") || last == "possession" || last == "possessions"

@@ -1,10 +1,10 @@
 import ColumnEngine
 import KeyedArchive
 
-/// Fields of items that hold objects of an application's own classes, such as a UIImage: kept as they are, and written
-/// back with their items.
+/// Fields of items with objects of an application's own classes, such as a UIImage: kept unchanged, and written back
+/// with their items.
 ///
-/// They are no fields to this application. A custom field of the same name takes the place of one.
+/// This application does not see them as fields. A custom field of the same name replaces one.
 public struct ForeignFields: Sendable, Hashable {
     /// A keyed archive of the objects, by number.
     private var archive: [UInt8] = []
@@ -15,21 +15,21 @@ public struct ForeignFields: Sendable, Hashable {
 
     var isEmpty: Bool { fields.isEmpty }
 
-    /// A field as a reader meets it: whose, what it is called, and which object of the archive it holds.
+    /// A field found by a reader: its item, its name, and its object in the archive.
     struct Field {
         let itemKey: String
         let name: String
         let uid: UInt32
     }
 
-    /// Takes the objects out of an archive.
+    /// Extracts the objects from an archive.
     ///
     /// - Parameters:
     ///   - found: the fields.
     ///   - reader: the archive.
-    ///   - items: the objects that are items: what leads back to one cannot be kept apart from it.
+    ///   - items: the objects that are items: an object that refers back to one cannot be extracted.
     /// - Returns: the fields that could not be kept.
-    /// - Throws: `ArchiveError` for objects that cannot be read.
+    /// - Throws: `ArchiveError` for unreadable objects.
     mutating func take(
         _ found: [Field], from reader: KeyedArchiveReader, items: Set<UInt32>
     ) throws(ArchiveError) -> [Field] {

@@ -2,7 +2,7 @@ import ColumnEngine
 import KeyedArchive
 import PropertyList
 
-// The values of an item's fields, in whatever form an application archived them.
+// The values of an item's fields, in any form in which an application archived them.
 extension ItemArchiveReader {
     @inline(__always)
     func isNull(_ number: Int) -> Bool { number == archive.table.nilNumber }
@@ -19,7 +19,7 @@ extension ItemArchiveReader {
         return .absent
     }
 
-    /// The cell of a text, one for all items that have the same long one.
+    /// The cell of a text; a long text that several items share has one cell.
     @inline(__always)
     private mutating func cell(_ number: Int, _ bytes: UnsafeRawBufferPointer) -> Cell {
         let text = bytes.assumingMemoryBound(to: UInt8.self)
@@ -101,7 +101,7 @@ extension ItemArchiveReader {
             return leaveOut("\(name) of an item is \(known), which a field cannot hold")
         }
         if number == reference, schema.form == .keyedArchive { schema.inlineFields.insert(name) }
-        // A list that several items have.
+        // A list shared by several items.
         if case .array = checked, !lists.insert(number).inserted { hasOtherForms = true }
         if case .dictionary = checked, !lists.insert(number).inserted { hasOtherForms = true }
         if archive.metOtherForm { hasOtherForms = true }

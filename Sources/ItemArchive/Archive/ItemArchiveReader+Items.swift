@@ -3,9 +3,9 @@ import Files
 import KeyedArchive
 import PropertyList
 
-// One item after the other.
+// Reading single items.
 extension ItemArchiveReader {
-    /// Reads an item, or notes that it is lost.
+    /// Reads an item, or records that it is lost.
     mutating func readElement(_ number: Int) {
         let place = elements.count
         if notesElements { elements.append(nil) }
@@ -18,7 +18,7 @@ extension ItemArchiveReader {
         }
     }
 
-    /// - Returns: the item's row; nil for what is no item.
+    /// - Returns: the item's row; nil if the object is not an item.
     private mutating func readItem(_ number: Int) throws(PropertyListError) -> UInt32? {
         guard let container = try archive.table.dictionary(at: number) else {
             leaveOut("an element of the archive is no item")
@@ -65,7 +65,7 @@ extension ItemArchiveReader {
         return draft.row
     }
 
-    /// Gives an item without a key one that is the same at each opening, and puts it into the store.
+    /// Inserts an item into the store; one without a key gets a key that is the same at each opening.
     private mutating func finish(_ draft: ItemDraft, hasKey: Bool, lacksImage: Bool) {
         if hasKey {
             if (try? loader.insert(draft)) != nil {
@@ -95,7 +95,7 @@ extension ItemArchiveReader {
         }
     }
 
-    /// Whether an object's class is one of items; the first one is the schema's.
+    /// Whether an object's class is an item class; the first one becomes the schema's.
     private mutating func isOfItemClass(_ container: BinaryPropertyListContainer) throws(PropertyListError) -> Bool {
         let uid = try plan.classIndex.flatMap { index throws(PropertyListError) in
             try reader.uid(at: reader.valueReference(index, in: container))

@@ -2,9 +2,9 @@ package import ColumnEngine
 import KeyedArchive
 package import PropertyList
 
-/// Reads a store's items from an archive of any edition: see `docs/journal.md` for what becomes of what.
+/// Reads a store's items from an archive of any edition; `docs/journal.md` describes the mapping.
 ///
-/// Works in place on the bytes; a domain field costs no string and no allocation.
+/// Works in place on the bytes; a domain field needs no string and no allocation.
 package struct ItemArchiveReader {
     let loader: ItemLoader
     let store: ColumnStore
@@ -13,59 +13,59 @@ package struct ItemArchiveReader {
     var archive: ArchiveObjectReader
     var schema = ArchiveSchema()
     var notices: [String] = []
-    /// What is in the archive that the store does not hold, in words; the first of it.
+    /// The first contents of the archive that the store does not hold, in words.
     var leftOut: [String] = []
-    /// Whether something is in the archive that the store does not hold.
+    /// Whether the archive has content that the store does not hold.
     var leavesSomethingOut = false
-    /// Whether the archive holds its values in other forms than the store writes: absent, mutable, shared.
+    /// Whether the archive has values in other forms than the store writes: absent, mutable, shared.
     var hasOtherForms = false
-    /// Whether `elements` and `keyed` are wanted.
+    /// Whether to record `elements` and `keyed`.
     var notesElements = false
-    /// The keys of the items in the archive's order; nil for what is none.
+    /// The keys of the items in the archive's order; nil for an element that is not an item.
     var elements: [String?] = []
-    /// The keys that the archive names itself, and not this reader.
+    /// The keys that the archive contains, in contrast to those made by this reader.
     var keyed: Set<String> = []
     /// Whether some item has a name, and a key, a value or a date.
     var namesFields = false
     var valueForms: Set<Bool> = []
     var lists: Set<Int> = []
     var count = 0
-    /// What could not be read, in words; the first of it.
+    /// The first failures to read, in words.
     package var damage: [String] = []
-    /// How many items are lost or lack something.
+    /// The number of items that are lost or incomplete.
     var damagedItems = 0
-    /// Whether the root is lost, and items are known by their keys alone.
+    /// Whether the root is lost, and items are recognised only by their keys.
     var isSalvaging = false
 
-    /// What the keys of an item mean; items of one class nearly always share them.
+    /// The meaning of an item's keys; items of one class usually share them.
     struct Plan {
         enum Role {
             case className, name, serialNumber, value, date, itemKey, custom(ItemField, String)
         }
         var shape: ArchiveShape?
         var roles: [Role] = []
-        /// The entry that names the class.
+        /// The entry with the class.
         var classIndex: Int?
-        /// The entry `imageKey` of an item that has an `itemKey` too.
+        /// The entry `imageKey` of an item that also has an `itemKey`.
         var imageKey: Int?
     }
 
     var plan = Plan()
-    /// The objects in fields of items that no field can hold, and the arrays of items.
+    /// The objects in items' fields that the store cannot hold, and the arrays of items.
     var foreign: [ForeignFields.Field] = []
     var foreignOfItem: [(name: String, uid: UInt32)] = []
-    /// The class of the items, as far as one was read.
+    /// The class of the items, if one was read.
     var itemClass: UInt32?
     private var itemArrays: [BinaryPropertyListContainer] = []
     private var singleItems: Set<UInt32> = []
-    /// Long texts, by number: an archive of a few kilobytes may have one in a hundred thousand items.
+    /// Long texts, by number: an archive of a few kilobytes may share one among a hundred thousand items.
     var longTexts: [Int: Cell] = [:]
     static let longText = 256
-    /// A field's array nests as deep as a field may.
+    /// An array in a field may nest as deep as the field.
     static let limits = ArchiveLimits(
         propertyList: PropertyListLimits(maximumDepth: FieldValidation.depthLimit + 1))
     var hasSchema = false
-    /// Whether some item has both an `itemKey` and an `imageKey` that is one.
+    /// Whether some item has both an `itemKey` and an `imageKey` that is a key.
     var hasTwoKeys = false
 
     package init(_ loader: ItemLoader, _ reader: BinaryPropertyListReader, _ identity: ArchiveIdentity) {
@@ -76,7 +76,7 @@ package struct ItemArchiveReader {
         archive = ArchiveObjectReader(ArchiveObjectTable(plain: reader), limits: Self.limits, isReadWhole: true)
     }
 
-    /// The archive as it is, for saves that change of it what the items have changed; nil when that cannot be.
+    /// The archive itself, for saves that edit it where items have changed; nil if that is impossible.
     var original: OriginalArchive? {
         schema.form == .keyedArchive && !isSalvaging ? OriginalArchive(reader, identity) : nil
     }
@@ -109,7 +109,7 @@ package struct ItemArchiveReader {
         settleKeys()
     }
 
-    /// Reads the items of an archive whose root is lost, in the order in which they were written.
+    /// Reads the items of an archive whose root is lost, in the order of writing.
     mutating func readWithoutRoot() {
         guard let table = ArchiveObjectTable(withoutRoot: reader), let objects = table.objects else { return }
         archive = ArchiveObjectReader(table, limits: Self.limits, isReadWhole: true)
@@ -122,7 +122,7 @@ package struct ItemArchiveReader {
         settleKeys()
     }
 
-    /// Whether an object has what items have: a key, and a name or a value.
+    /// Whether an object has the keys of an item: an item key, and a name or a value.
     private func looksLikeItem(_ number: Int) -> Bool {
         guard let found = try? archive.table.dictionary(at: number), found.count > 2 else { return false }
         var names: Set<String> = []
@@ -134,8 +134,8 @@ package struct ItemArchiveReader {
     }
 
     private mutating func settleKeys() {
-        // Items without an image have `itemKey` and no `imageKey`, as the writer makes them, or both are an
-        // application's own, and `imageKey` is a field as any.
+        // Either items without an image have `itemKey` and no `imageKey`, as the writer makes them, or both keys are an
+        // application's own, and `imageKey` is an ordinary field.
         if hasTwoKeys {
             schema.itemKeyKey = "itemKey"
             schema.keylessItems = []
@@ -161,7 +161,7 @@ package struct ItemArchiveReader {
             itemArrays.append(elements)
             var pace = InterruptionPace()
             for index in 0..<elements.count {
-                // Only an import by a script is ever stopped.
+                // Only a script's import is ever interrupted.
                 if pace.isDue() { throw .corruptArchive(Interruption.message) }
                 do throws(PropertyListError) {
                     readElement(try archive.table.element(index, of: elements))
@@ -179,7 +179,7 @@ package struct ItemArchiveReader {
         }
     }
 
-    /// Keeps the objects that no field can hold, so that they are written back with their items.
+    /// Keeps the objects that the store cannot hold, to write them back with their items.
     private mutating func keepForeign() {
         guard !foreign.isEmpty else { return }
         var items = singleItems

@@ -4,7 +4,7 @@ import PropertyList
 
 /// Writes a snapshot as an archive.
 package struct ItemArchiveWriter {
-    /// How many items ahead the memory of an item is prefetched.
+    /// Prefetch distance in items.
     private static let lookahead = 8
 
     private let snapshot: ItemSnapshot
@@ -29,10 +29,10 @@ package struct ItemArchiveWriter {
         }
     }
 
-    /// Whether the archive is large enough to be written piece by piece, so that it does not stand in memory as a whole.
+    /// Whether the archive is large enough to be written in pieces, so that it is never in memory as a whole.
     var isLarge: Bool { schema.form == .keyedArchive && schema.original == nil && snapshot.count >= 50_000 }
 
-    /// Writes a keyed archive while it is made.
+    /// Writes a keyed archive while encoding it.
     func write(to output: any PropertyListOutput) throws(StoreError) {
         do {
             let archiver = KeyedArchiver(writingTo: output, expectedObjects: expectedObjects)
@@ -88,7 +88,7 @@ package struct ItemArchiveWriter {
             try archiver.encode(
                 PropertyListDate(secondsSinceReferenceDate: snapshot.cell(index, .dateCreated).realValue), forKey: date)
             if hasKeyless, keylessItems.contains(snapshot.keyString(index)) {
-                // Without a key in its application's sense: that one stays nil, and ours has a name of its own.
+                // The application's own key stays nil: ours has another name.
                 try archiver.encode(String?.none, forKey: key)
                 try archiver.encode(snapshot.keyString(index), forKey: "itemKey")
             } else {
@@ -105,7 +105,7 @@ package struct ItemArchiveWriter {
         }
     }
 
-    /// Writes an item's key, which no other item has; a UUID is hardly a text of another field, too.
+    /// Writes an item's key. A UUID is written as unique: it is hardly the text of another field, too.
     @inline(__always)
     private func encodeKey(_ index: Int, _ key: ArchiveKey, _ archiver: KeyedArchiver) throws(ArchiveError) {
         let packed = snapshot.key(index)
@@ -116,7 +116,7 @@ package struct ItemArchiveWriter {
         }
     }
 
-    /// Prepares for an item that comes soon.
+    /// Prefetches an item.
     @inline(__always)
     private func expect(_ index: Int, _ archiver: KeyedArchiver) {
         guard snapshot.isInMemory, index < snapshot.count else { return }
@@ -125,7 +125,7 @@ package struct ItemArchiveWriter {
         archiver.expect(PropertyListDate(secondsSinceReferenceDate: snapshot.cell(index, .dateCreated).realValue))
     }
 
-    /// Writes what an item holds in objects of another application's classes, where no custom field has taken its place.
+    /// Writes an item's objects of another application's classes, unless a custom field has replaced them.
     private func encode(
         _ foreign: [(name: String, value: ArchiveValue)], of index: Int, _ archiver: KeyedArchiver
     ) throws(ArchiveError) {

@@ -1,7 +1,7 @@
 public import ColumnEngine
 import Glibc
 
-/// The fields that every item has, as its archive names them; the numbers are the order of the declarations.
+/// The fields of every item, with their names in the archive; the numbers follow the order of the declarations.
 extension ItemField {
     /// An item's name.
     @inlinable public static var name: ItemField { ItemField(rawValue: 0) }
@@ -11,13 +11,13 @@ extension ItemField {
     @inlinable public static var valueInDollars: ItemField { ItemField(rawValue: 2) }
     /// The time of its creation.
     @inlinable public static var dateCreated: ItemField { ItemField(rawValue: 3) }
-    /// Its key, which no other item has.
+    /// Its key, which is unique.
     @inlinable public static var itemKey: ItemField { ItemField(rawValue: 4) }
 
-    /// The fields that every item has.
+    /// The fields of every item.
     public static let domain: [ItemField] = [.name, .serialNumber, .valueInDollars, .dateCreated, .itemKey]
 
-    /// A field of the domain by its name's bytes; nil for any other name. No two names are of one length.
+    /// A field of the domain by its name's bytes; nil for any other name. All names differ in length.
     public init?(domain name: UnsafeBufferPointer<UInt8>) {
         let field: ItemField
         let expected: StaticString
@@ -33,12 +33,12 @@ extension ItemField {
         self = field
     }
 
-    /// Whether the field is one of a user's own.
+    /// Whether the field is a custom one.
     public var isCustom: Bool { rawValue > Self.itemKey.rawValue }
 }
 
 extension [FieldDeclaration] {
-    /// The fields of the domain that are columns, in the order of their numbers.
+    /// The fields of the domain that have columns, in the order of their numbers.
     package static let domain = [
         FieldDeclaration(name: "name", kind: .text, unset: Cell(.shortText)),
         FieldDeclaration(name: "serialNumber", kind: .text, unset: .absent),

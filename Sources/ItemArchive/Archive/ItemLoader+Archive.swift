@@ -1,16 +1,16 @@
 package import ColumnEngine
 import PropertyList
 
-/// The ways into an empty store that an archive and its journal have.
+/// Loading of an empty store from an archive and its journal.
 extension ItemLoader {
-    /// Makes the empty store one of the items of a mapped archive, none of which is read yet.
+    /// Maps an archive's items into the empty store; none is read yet.
     ///
     /// - Parameters:
     ///   - items: the archive's items.
     ///   - index: their index file.
     ///   - slots: the index's table of keys.
-    ///   - numbers: by field the index's copy of its integers; nil where there is none that can be used.
-    ///   - damaged: called when a part turns out to be unreadable, which the store reports.
+    ///   - numbers: by field, the index's copy of its integers; nil if there is no usable one.
+    ///   - damaged: called for a part that turns out to be unreadable; the store reports it.
     func map(
         _ items: MappedItems, _ index: ItemIndexFile, _ slots: MappedKeySlots, _ numbers: [MappedNumbers?],
         damaged: @escaping () -> Void
@@ -28,9 +28,9 @@ extension ItemLoader {
     ///
     /// - Parameters:
     ///   - changes: the record's bytes.
-    ///   - isTolerant: whether changes of items that are not there are passed over.
-    /// - Returns: how many were.
-    /// - Throws: ``StoreError`` with `corruptJournal`; the store is as before then.
+    ///   - isTolerant: whether to skip changes of missing items.
+    /// - Returns: the number of skipped changes.
+    /// - Throws: ``StoreError`` with `corruptJournal`; the store is then unchanged.
     @discardableResult
     package func replay(_ changes: UnsafeRawBufferPointer, isTolerant: Bool = false) throws(StoreError) -> Int {
         var decoder = JournalDecoder(self, changes, isTolerant: isTolerant)

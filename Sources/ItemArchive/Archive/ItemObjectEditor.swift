@@ -2,7 +2,7 @@ import ColumnEngine
 import KeyedArchive
 import PropertyList
 
-/// Changes the object of an item where its fields have changed; what has not stays as the application wrote it.
+/// Edits an item's object where its fields have changed; the rest stays as the application wrote it.
 struct ItemObjectEditor {
     typealias Values = [String: PropertyListValue]
 
@@ -15,17 +15,17 @@ struct ItemObjectEditor {
     }
 
     /// - Parameters:
-    ///   - old: the fields as they were read from the object.
-    ///   - new: the fields as they are.
-    ///   - hasKey: whether the object names the item's key.
+    ///   - old: the fields as read from the object.
+    ///   - new: the current fields.
+    ///   - hasKey: whether the object contains the item's key.
     mutating func update(from old: Values, to new: Values, hasKey: Bool) {
         for field in schema.fields {
             let value = new[field.name]
             if field.name == "itemKey" {
-                // A key that is the application's own stays nil there: it says that the item has no image.
+                // The application's own key stays nil: it means that the item has no image.
                 if !hasKey { set(value, under: "itemKey") }
             } else if value != old[field.name] {
-                // The first of the field's keys that the object has, as the reader looks for it.
+                // The first of the field's keys in the object, in the order of the reader.
                 let key = field.aliases.first { object[$0] != nil } ?? field.key
                 if case .object(_?)? = object[key] {
                     set(value, under: key)
@@ -39,7 +39,7 @@ struct ItemObjectEditor {
         }
     }
 
-    /// Gives a new object all fields.
+    /// Sets all fields of a new object.
     mutating func fill(with values: Values) {
         for field in schema.fields { place(values[field.name], under: field.key, inline: !schema.valueIsObject) }
         for name in customNames(values.keys) {
@@ -53,8 +53,8 @@ struct ItemObjectEditor {
         }
     }
 
-    /// Takes over what another item has under keys that are no fields: the objects of the application's own classes, which
-    /// both refer to then.
+    /// Copies another item's entries that are not fields: references to objects of the application's own classes, which
+    /// both items then share.
     mutating func takeForeignFields(of model: ArchivedObject, besides values: Values) {
         let known = Set(
             schema.fields.flatMap(\.aliases) + customNames(values.keys).map(schema.archivedKey) + ["imageKey"])
@@ -72,7 +72,7 @@ struct ItemObjectEditor {
         object[key] = .object(value.flatMap(ArchiveValue.init(propertyList:)))
     }
 
-    /// Sets a field of the domain: a number in line or as an object, all else as an object.
+    /// Sets a field of the domain: a number inline or as an object, any other value as an object.
     private func place(_ value: PropertyListValue?, under key: String, inline isInline: Bool) {
         if isInline, let value, Self.isScalar(value) { object[key] = .inline(value) } else { set(value, under: key) }
     }
@@ -90,15 +90,15 @@ struct ItemObjectEditor {
         }
     }
 
-    /// A key that is a field of the domain in another edition is one for a reader here, too, unless the object has the
-    /// field's own key: that becomes nil where it was absent.
+    /// A reader would take a key that is a field of the domain in another edition for that field, unless the object has
+    /// the field's own key: that is set to nil if it is absent.
     private func makeExplicit(before key: String) {
         for (_, usual, aliases) in schema.fields where aliases.contains(key) && object[usual] == nil {
             object[usual] = .object(nil)
         }
     }
 
-    /// Whether a value is one that coders write in place.
+    /// Whether coders write a value inline.
     private static func isScalar(_ value: PropertyListValue) -> Bool {
         switch value {
         case .boolean, .integer, .real, .single: true

@@ -1,28 +1,28 @@
 import ColumnEngine
 import KeyedArchive
 
-/// Where the items are in an archive's graph.
+/// The locations of the items in an archive's graph.
 struct ItemPlaces {
-    /// An array of items, and what else it holds.
+    /// An array of items, and its other elements.
     private struct List {
         var topIndex: Int
-        /// The elements that are no items, and where they are.
+        /// The elements that are not items, with their indices.
         var others: [(index: Int, value: ArchiveValue?)] = []
     }
 
     /// The items by key.
     private(set) var objects: [String: ArchivedObject] = [:]
     private var lists: [List] = []
-    /// By the key of an item, the array that it stands in.
+    /// The array of an item, by the item's key.
     private var listOfItem: [String: Int] = [:]
-    /// Where the one item is that stands in no array.
+    /// The location of the one item outside of arrays.
     private var single: Int?
 
-    /// Fails when both do not match, or one object is an item twice.
+    /// Fails if both do not match, or if one object is two items.
     ///
     /// - Parameters:
     ///   - graph: the archive.
-    ///   - elements: the keys of what the reader met, in its order; nil for what is no item.
+    ///   - elements: the keys of the elements in the reader's order; nil for an element that is not an item.
     init?(_ graph: ArchiveGraph, _ elements: [String?]) {
         var rest = elements[...]
         for (topIndex, field) in graph.top.enumerated() {
@@ -51,10 +51,10 @@ struct ItemPlaces {
         objects.updateValue(object, forKey: key) == nil
     }
 
-    /// Whether there is an array that new items can go to, or one item that can become an array.
+    /// Whether there is an array for new items, or one item that can become an array.
     var hasPlaceForItems: Bool { !lists.isEmpty || single != nil }
 
-    /// Puts items where they belong, in their order: each into the array that it came from, new ones into the last.
+    /// Puts the items in order into the graph: each into its original array, new ones into the last.
     func put(_ items: [(key: String, object: ArchivedObject)], into graph: ArchiveGraph) {
         if lists.isEmpty, let single {
             if items.count == 1, objects[items[0].key] === items[0].object { return }
@@ -80,7 +80,7 @@ struct ItemPlaces {
         if let single, !hasSingle { graph.top[single].value = .object(nil) }
     }
 
-    /// Items and what else an array holds, which stays at its place as far as there are items before it.
+    /// Merges items with an array's other elements, which keep their indices as far as enough items precede them.
     private static func merged(
         _ items: [ArchiveValue?], _ others: [(index: Int, value: ArchiveValue?)]
     ) -> [ArchiveValue?] {
@@ -97,7 +97,7 @@ struct ItemPlaces {
         return elements + others[next...].map(\.value)
     }
 
-    /// The elements of an array; also of one that is kept as it is, with its list in place.
+    /// The elements of an array; also of an array that is kept as an archived object.
     private static func elements(of value: ArchiveValue) -> [ArchiveValue?]? {
         switch value {
         case .collection(let collection) where collection.kind == .array: return collection.elements

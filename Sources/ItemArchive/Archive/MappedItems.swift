@@ -2,9 +2,9 @@ import ColumnEngine
 import KeyedArchive
 import PropertyList
 
-/// The items of a mapped archive that this store wrote, to be read one field at a time where they lie.
+/// The items of a mapped archive that this store wrote; fields are read in place, one at a time.
 ///
-/// A value: each thread reads with a copy of its own. The bytes may be anything; each step is checked.
+/// A value: each thread reads with its own copy. The bytes are not trusted; each step is checked.
 struct MappedItems: Sendable {
     static let declared = [FieldDeclaration].domain
 
@@ -12,31 +12,30 @@ struct MappedItems: Sendable {
     let schema: ArchiveSchema
     private let elements: BinaryPropertyListContainer
     private var archive: ArchiveObjectReader
-    /// What the keys of an item mean; neighbours nearly always share them.
+    /// The meaning of an item's keys; neighbours usually share them.
     private var shape = Shape()
-    /// The item that was read last: its fields are often asked for one after the other.
+    /// The item that was read last: its fields are often read one after the other.
     private var last: (row: Int, item: BinaryPropertyListContainer)?
-    /// The number that a custom field's name has in the store.
+    /// The numbers of custom fields in the store, by name.
     private let customNumbers: [String: UInt32]
-    /// The field that is read of row after row, and what it was at the objects that were met: texts that repeat are one
-    /// object of the archive.
+    /// The field being read row by row, and its cells by object number: repeated texts are one object of the archive.
     private var columnField: UInt32 = 0
     private var columnCells: [Int: Cell] = [:]
 
     private struct Shape {
-        /// The run of items that has it.
+        /// The run of items with this shape.
         var run = -1
-        /// Where each declared field stands among the keys, by number, and `itemKey` behind them; -1 for nowhere.
+        /// The index of each declared field among the keys, by number, followed by that of `itemKey`; -1 if missing.
         var places = [Int](repeating: -1, count: ItemField.domain.count)
-        /// The custom fields, by number, and where they stand.
+        /// The custom fields' numbers and indices.
         var custom: [(number: UInt32, place: Int)] = []
     }
 
     /// - Parameters:
     ///   - storage: the archive.
-    ///   - schema: how it writes items.
+    ///   - schema: the form of its items.
     ///   - fieldNames: the names of all fields by their numbers in the store.
-    /// - Throws: when the archive has no array of items as root.
+    /// - Throws: an error if the archive's root is not an array of items.
     init(_ storage: PropertyListStorage, _ schema: ArchiveSchema, fieldNames: [String]) throws(PropertyListError) {
         let table = try ArchiveObjectTable(BinaryPropertyListReader(storage))
         archive = ArchiveObjectReader(table, limits: ItemArchiveReader.limits)
@@ -53,7 +52,7 @@ struct MappedItems: Sendable {
         count = elements.count
     }
 
-    /// The addresses that texts of the archive have.
+    /// The addresses of the archive's texts.
     var range: Range<UInt> {
         let bytes = archive.table.propertyList.storage.bytes
         let start = UInt(bitPattern: bytes.baseAddress)
@@ -85,10 +84,10 @@ struct MappedItems: Sendable {
         }
     }
 
-    /// Reads the texts of some rows together, where they lie: nothing is kept.
+    /// Reads the texts of some rows in a batch, in place: nothing is cached.
     ///
-    /// A cell is ``Cell/archived`` when its text cannot be read in this way, since an item is unlike its neighbours, a text
-    /// is beyond ASCII, or something is damaged; it is left to ``cell(_:_:_:)``.
+    /// A cell is ``Cell/archived`` if its text cannot be read in this way: because an item differs from its neighbours,
+    /// a text is beyond ASCII, or something is damaged. It is left to ``cell(_:_:_:)``.
     mutating func texts(
         _ rows: UnsafeBufferPointer<UInt32>, _ field: ItemField, into cells: UnsafeMutablePointer<Cell>
     ) {
@@ -115,7 +114,7 @@ struct MappedItems: Sendable {
 
     private var keyPlace: Int { shape.places[Int(ItemField.itemKey.rawValue)] }
 
-    /// The item's key, and whether it is a text and no UUID.
+    /// The item's key, and whether it is a text and not a UUID.
     mutating func key(_ row: Int, _ values: FaultedValues) throws(PropertyListError) -> (PackedKey, isText: Bool) {
         if let packed = try uuid(row) { return (packed, false) }
         let item = try item(row)
@@ -127,7 +126,7 @@ struct MappedItems: Sendable {
         return (PackedKey(text: cell), true)
     }
 
-    /// The item's key when it is a UUID.
+    /// The item's key if it is a UUID.
     mutating func uuid(_ row: Int) throws(PropertyListError) -> PackedKey? {
         let item = try item(row)
         guard keyPlace >= 0,
@@ -136,7 +135,7 @@ struct MappedItems: Sendable {
         return PackedKey(uuid: bytes.assumingMemoryBound(to: UInt8.self))
     }
 
-    /// The item's custom fields, in a block that is the caller's to free.
+    /// The item's custom fields, in a block that the caller must free.
     mutating func custom(_ row: Int, _ values: FaultedValues) throws(PropertyListError) -> CustomFields {
         let item = try item(row)
         var block = CustomFields.none
@@ -153,7 +152,7 @@ struct MappedItems: Sendable {
         return block
     }
 
-    /// Begins to read one field beyond the domain's, row after row.
+    /// Begins to read one field beyond the domain's row by row.
     mutating func beginColumn(_ field: UInt32) {
         columnField = field
         columnCells = [:]
@@ -161,7 +160,7 @@ struct MappedItems: Sendable {
 
     mutating func endColumn() { columnCells = [:] }
 
-    /// The cell of that field.
+    /// The cell of the field given to ``beginColumn(_:)``.
     mutating func columnCell(_ row: Int, _ values: FaultedValues) throws(PropertyListError) -> Cell {
         let item = try item(row)
         guard let (_, place) = shape.custom.first(where: { $0.number == columnField }) else { return .absent }
@@ -190,7 +189,7 @@ struct MappedItems: Sendable {
         return values.cell(.string(text))
     }
 
-    /// A long text stays where it is: the cell points into the archive.
+    /// A long text is not copied: the cell points into the archive.
     @inline(__always)
     private static func cell(_ bytes: UnsafeRawBufferPointer) -> Cell {
         let text = bytes.assumingMemoryBound(to: UInt8.self)

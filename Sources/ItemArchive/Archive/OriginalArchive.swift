@@ -2,17 +2,17 @@ import ColumnEngine
 import KeyedArchive
 import PropertyList
 
-/// An application's archive as it was opened, when it says more than the store's fields hold: objects of the application's
-/// own classes, mutable or shared values, values that are absent, several arrays. A save changes it where the items have
-/// changed, so that all else stays, object for object.
+/// An application's archive as it was opened, if it has content beyond the store's fields: objects of the application's
+/// own classes, mutable or shared values, absent values, several arrays. A save edits it only where items have changed,
+/// so that everything else stays the same, object for object.
 public final class OriginalArchive: Sendable {
-    /// Larger archives are written anew, from the fields and what is kept of the rest.
+    /// Larger archives are rewritten from the fields and the foreign ones.
     static let maximumBytes = 64 << 20
 
     private let reader: BinaryPropertyListReader
     private let identity: ArchiveIdentity
 
-    /// Fails for an archive that cannot be kept in this way.
+    /// Fails for an archive that cannot be edited in this way.
     init?(_ reader: BinaryPropertyListReader, _ identity: ArchiveIdentity) {
         guard reader.storage.bytes.count <= Self.maximumBytes else { return nil }
         self.reader = reader
@@ -24,7 +24,7 @@ public final class OriginalArchive: Sendable {
         }
     }
 
-    /// The archive with the items of a snapshot.
+    /// The archive updated with the items of a snapshot.
     func encoded(with snapshot: ItemSnapshot, _ schema: ArchiveSchema) throws(ArchiveError) -> [UInt8] {
         let graph = try graph()
         defer { graph.dismantle() }
@@ -64,12 +64,12 @@ public final class OriginalArchive: Sendable {
         try ArchiveGraph(KeyedArchiveReader(reader, acceptsAnyArchiver: true))
     }
 
-    /// What the store knew of the archive when it was opened.
+    /// The store's content when the archive was opened.
     private struct Known {
         let store: ColumnStore
-        /// The keys of the items in the order of the archive; nil for what is no item.
+        /// The keys of the items in the order of the archive; nil for an element that is not an item.
         var elements: [String?]
-        /// Those that the archive names itself.
+        /// The keys that the archive contains.
         var keyed: Set<String>
 
         func row(forKey key: String) -> UInt32? {

@@ -5,7 +5,7 @@ struct ItemIndexDraft: Sendable {
     private var index: ItemIndexFile
     private var bytes: [UInt8]
 
-    /// - Returns: nil when the archive gets no index. Complexity: O(items).
+    /// - Returns: nil if the archive gets no index. Complexity: O(items).
     init?(_ snapshot: ItemSnapshot, _ schema: ArchiveSchema) {
         guard var index = ItemIndexFile(snapshot, schema), let bytes = try? index.bytes(snapshot), !snapshot.isDamaged
         else { return nil }
@@ -13,7 +13,7 @@ struct ItemIndexDraft: Sendable {
         self.bytes = bytes
     }
 
-    /// The index's bytes, now that the archive is known.
+    /// The index's bytes, for the finished archive.
     consuming func file(of archive: ArchiveIdentity, _ archiveChecksum: UInt64) -> [UInt8] {
         index.archive = archive
         index.archiveChecksum = archiveChecksum

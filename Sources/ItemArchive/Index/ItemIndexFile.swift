@@ -2,33 +2,33 @@ package import ColumnEngine
 import Files
 import PropertyList
 
-/// `items.index`: what makes it possible to open an archive without reading it.
+/// `items.index`, with which an archive can be opened without reading it.
 ///
-/// A derived file that may vanish at any time: the archive that it belongs to by size and checksum, what the archive's
-/// keys mean, the hash table from keys to items, and the items' numbers. `docs/journal.md` has the format.
+/// A derived file that may vanish at any time. It has the size and checksum of its archive, the meaning of the
+/// archive's keys, the hash table from keys to items, and the items' numbers. `docs/journal.md` specifies the format.
 package struct ItemIndexFile: Sendable {
     static let magic = Array("CubbyIdx".utf8)
     static let version: UInt16 = 4
     static let headerLength = 128
     private static let pageLength = 4096
-    /// The declared fields whose integers the file has, too.
+    /// The declared fields whose integers are in the file, too.
     private static let integerFields = MappedItems.declared.indices.filter {
         MappedItems.declared[$0].kind == .integer
     }
 
     package var archive: ArchiveIdentity
-    /// XXH64 of all of the archive's bytes.
+    /// XXH64 of the whole archive.
     package var archiveChecksum: UInt64
     var count: Int
     var seed: UInt64
     var schema: ArchiveSchema
     /// The custom fields, in the order of their numbers.
     var customFields: [String]
-    /// By number of a field, the kinds of cells that items have in it.
+    /// By field number, the kinds of cells that items have in it.
     var fieldKinds: [UInt16]
-    /// Where the table is in the file's bytes.
+    /// The range of the table in the file's bytes.
     private(set) var slots: Range<Int> = 0..<0
-    /// Where the numbers are: behind the slots.
+    /// The range of the numbers: after the slots.
     private var numbers: Range<Int> {
         slots.upperBound..<slots.upperBound + Self.integerFields.count * count * 8
     }
@@ -36,10 +36,10 @@ package struct ItemIndexFile: Sendable {
 
     // MARK: Making
 
-    /// The index of an archive that a snapshot is written to, and which is not known yet; nil when its items cannot be read
+    /// The index of an archive of a snapshot; the archive's identity is not known yet. Nil if its items cannot be read
     /// one by one.
     init?(_ snapshot: ItemSnapshot, _ schema: ArchiveSchema) {
-        // What only a full reading finds has to be found at the next opening.
+        // Properties that only a full reading finds must be found at the next opening.
         guard schema.form == .keyedArchive, schema.keylessItems.isEmpty, schema.foreignFields.isEmpty,
             schema.original == nil, snapshot.count > 0
         else { return nil }
@@ -52,7 +52,7 @@ package struct ItemIndexFile: Sendable {
         fieldKinds = snapshot.fieldKinds
     }
 
-    /// The file's bytes but for the header, which `addHeader` sets. Complexity: O(items).
+    /// The file's bytes without the header, which `addHeader` sets. Complexity: O(items).
     mutating func bytes(_ snapshot: ItemSnapshot) throws(PropertyListError) -> [UInt8] {
         let description = try self.description.encoded(as: .binary)
         let start = (Self.headerLength + description.count + Self.pageLength - 1) / Self.pageLength * Self.pageLength
@@ -91,7 +91,7 @@ package struct ItemIndexFile: Sendable {
         return bytes
     }
 
-    /// Sets the header of `bytes`, which says whose index it is.
+    /// Sets the header of `bytes`, which identifies the archive.
     func addHeader(to bytes: inout [UInt8]) {
         var header = Self.magic
         header.appendLittleEndian(Self.version)
@@ -142,7 +142,7 @@ package struct ItemIndexFile: Sendable {
             checksums: UnsafeRawBufferPointer(rebasing: bytes[checksums]), itemCount: count, keeper: keeper)
     }
 
-    /// By number of a declared field its integers, checked in the same way; nil for a field of another kind.
+    /// By number of a declared field, its integers, checked in the same way; nil for a field of another kind.
     package func numbers(in bytes: UnsafeRawBufferPointer, keeper: AnyObject?) -> [MappedNumbers?] {
         let length = MappedNumbers.pageCount(count) * 8
         let first = bytes.count - Self.integerFields.count * length
@@ -156,13 +156,13 @@ package struct ItemIndexFile: Sendable {
         return result
     }
 
-    /// Where the numbers of one of the fields are.
+    /// The range of one field's numbers.
     private func numbers(at place: Int) -> Range<Int> {
         let start = slots.upperBound + place * count * 8
         return start..<start + count * 8
     }
 
-    /// Reads all but the tables; nil when something of it is damaged.
+    /// Reads everything except the tables; nil if a part of it is damaged.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerLength, bytes.prefix(8).elementsEqual(Self.magic),
             Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<120])) == bytes.littleEndian(UInt64.self, at: 120),

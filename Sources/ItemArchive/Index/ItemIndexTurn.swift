@@ -1,17 +1,17 @@
 import ColumnEngine
 import Synchronization
 
-/// Who puts an index in place last: an archive that was opened without one gets it from a thread of its own, and a save may
-/// have replaced the archive, and its index, by then.
+/// Orders two writers of the index: the thread that makes the missing index of an opened archive, and a save, which may
+/// have replaced the archive and its index meanwhile.
 final class ItemIndexTurn: Sendable {
     private let isOver = Mutex(false)
 
-    /// Puts in place the index of the archive that was opened, unless a save was first.
+    /// Puts the index of the opened archive in place, unless a save came first.
     func ifOpen(_ put: () -> Void) {
         isOver.withLock { if !$0 { put() } }
     }
 
-    /// Puts in place what belongs to a new archive.
+    /// Puts the index of a new archive in place.
     func end(_ put: () -> Void) {
         isOver.withLock {
             $0 = true

@@ -1,20 +1,20 @@
 import ColumnEngine
 import Files
 
-/// Which archive a journal follows: its size and a checksum of its contents.
+/// Identifies the archive that a journal follows: its size and a checksum of its contents.
 ///
-/// Of a large file the checksum takes the head, the tail and a sample at even distances, so that opening a mapped
-/// archive does not read all of it. An archive that is not there, or empty, has the identity ``none``.
+/// For a large file the checksum covers the head, the tail and evenly spaced samples, so that opening a mapped archive
+/// does not read all of it. A missing or empty archive has the identity ``none``.
 public struct ArchiveIdentity: Sendable, Hashable {
     /// The size in bytes.
     public var size: UInt64
     /// The checksum of the bytes.
     public var checksum: UInt64
 
-    /// That of no archive.
+    /// The identity of a missing archive.
     public static let none = ArchiveIdentity(size: 0, checksum: 0)
 
-    /// Files up to this size are taken whole.
+    /// Files up to this size are hashed whole.
     private static let wholeLimit = 1 << 20
     private static let endLength = 1 << 16
     private static let sampleCount = 256
@@ -32,7 +32,7 @@ public struct ArchiveIdentity: Sendable, Hashable {
         }
     }
 
-    /// The identity of an archive's contents, of which only the samples are read.
+    /// The identity of an archive's contents; it reads only the samples.
     init(of file: OpenFile, size: Int, using layer: any FileLayer) throws(FileError) {
         let length = size > Self.wholeLimit ? Self.endLength : size
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 8)
@@ -42,7 +42,7 @@ public struct ArchiveIdentity: Sendable, Hashable {
             while done < piece.count {
                 let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done..<piece.count])
                 let count = try layer.read(file, at: piece.lowerBound + done, into: rest)
-                // Shorter than it said: what is here is another archive then.
+                // The file is shorter than its status said: the identity will be another one.
                 if count == 0 { break }
                 done += count
             }
@@ -50,7 +50,7 @@ public struct ArchiveIdentity: Sendable, Hashable {
         }
     }
 
-    /// Each piece's checksum is the seed of the next.
+    /// Each piece's checksum is the seed for the next.
     private init<Failure: Error>(
         size: Int, checksum hash: (Range<Int>, UInt64) throws(Failure) -> UInt64
     ) throws(Failure) {

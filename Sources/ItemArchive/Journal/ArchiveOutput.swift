@@ -2,18 +2,18 @@ import ColumnEngine
 import Files
 import PropertyList
 
-/// A large archive on its way into its file, piece by piece: while another thread writes a piece and sets the disk going,
-/// the next is made. Whoever closes the file calls `wait` before.
+/// Writes a large archive to its file in pieces: another thread writes one piece and starts the disk's write-back while
+/// the next is encoded. Call `wait` before closing the file.
 final class ArchiveOutput: PropertyListOutput {
-    /// How many bytes make a piece: enough for a thread to be little beside them.
+    /// Bytes per piece: large enough for the thread's overhead to be small.
     private static let pieceLength = 1 << 20
 
     private let path: String
     private let layer: any FileLayer
     private let writer: PieceWriter
-    /// The piece that is being made.
+    /// The piece being filled.
     private var piece: [UInt8] = []
-    /// What the file layer said, where the archiver knows only that something failed.
+    /// The file layer's error, of which the archiver only knows that something failed.
     private(set) var failure: FileError?
 
     init(_ file: OpenFile, _ layer: any FileLayer) {
@@ -28,14 +28,14 @@ final class ArchiveOutput: PropertyListOutput {
         try attempt { () throws(FileError) in try passOn() }
     }
 
-    /// Waits until everything is written, and gives the checksum of it.
+    /// Waits until everything is written, and returns its checksum.
     func finish() throws(FileError) -> UInt64 {
         try passOn()
         writer.end()
         return try writer.result()
     }
 
-    /// Waits until nothing is being written; the file may be closed then.
+    /// Waits until no write is in progress; then the file may be closed.
     func wait() {
         writer.end()
     }
@@ -60,7 +60,7 @@ final class ArchiveOutput: PropertyListOutput {
         }
     }
 
-    /// A file that has no name any more, open for both.
+    /// An unlinked file, open for reading and writing.
     private final class Scratch: PropertyListScratch {
         private let output: ArchiveOutput
         private let writing: OpenFile

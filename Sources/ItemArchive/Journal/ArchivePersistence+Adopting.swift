@@ -3,16 +3,16 @@ import Files
 import PropertyList
 
 extension ArchivePersistence {
-    /// What applications of other editions call their archive of items, the likeliest first.
+    /// The file names of other editions' archives of items, the likeliest first.
     static let otherNames = [
         "items.plist", "possessions.data", "possession.data", "items.data", "itemsundone.archive", "itemsdone.archive",
     ]
 
-    /// Larger files are left alone.
+    /// Maximum size; larger files are ignored.
     private static let largestOther = 1 << 30
 
-    /// Takes another edition's archive for the store's own, when there is none yet: a copy of it becomes `items.archive`,
-    /// and the file itself stays as it is.
+    /// Adopts another edition's archive if the store has none yet: a copy of it becomes `items.archive`, and the file
+    /// itself is not changed.
     ///
     /// - Returns: whether there was one.
     func adoptOtherEdition(_ report: inout ItemLoadReport) throws(StoreError) -> Bool {
@@ -30,7 +30,7 @@ extension ArchivePersistence {
         return true
     }
 
-    /// What a process that may not write reads in the place of an archive that is not there.
+    /// Another edition's archive, for a read-only process without an archive.
     func otherEdition(_ report: inout ItemLoadReport) throws(StoreError) -> [UInt8]? {
         guard let first = try attempt({ () throws(FileError) in try otherEditions().first }) else { return nil }
         report.notices.append("\(first.name) was opened")
@@ -50,7 +50,7 @@ extension ArchivePersistence {
         return found
     }
 
-    /// Whether a file is an archive, or a property list, of at least one item.
+    /// Whether a file is an archive or a property list with at least one item.
     private static func holdsItems(_ bytes: [UInt8]) -> Bool {
         guard bytes.withUnsafeBytes({ PropertyListFormat(detecting: $0) }) != nil,
             let reader = try? BinaryPropertyListReader(detecting: PropertyListStorage(bytes))

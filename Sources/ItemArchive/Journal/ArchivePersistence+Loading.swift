@@ -3,10 +3,10 @@ import Files
 import PropertyList
 
 extension ArchivePersistence {
-    /// Reads the archive, then the journal's records that it does not contain.
+    /// Reads the archive, then the journal's records that are not in it.
     ///
-    /// - Throws: `inUse` when another owner has the folder; `corruptArchive` when there is an archive that cannot be read, or
-    ///   none where the journal or the index tells of one; `newerFormat`, unless only reading; `inputOutput`.
+    /// - Throws: `inUse` if another owner has the folder; `corruptArchive` if the archive is unreadable, or missing
+    ///   although the journal or the index refers to one; `newerFormat`, unless read-only; `inputOutput`.
     public func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport {
         var report = ItemLoadReport()
         do throws(FolderLockError) { try takeLock() } catch {
@@ -16,7 +16,7 @@ extension ArchivePersistence {
             }
         }
         var files = try readFiles()
-        // Beside a process that is saving, archive and journal may be of two moments: look again.
+        // While another process saves, archive and journal may be of two moments: read again.
         var attempts = 0
         while isReadOnly, attempts < 3, files.isMismatched {
             files = try readFiles()
@@ -24,7 +24,7 @@ extension ArchivePersistence {
         }
         if !isReadOnly { try checkFormat(of: files.journal) }
         try checkPresence(of: files.archive, files.journal)
-        // With a journal, or an archive that is only empty, the folder has been a store's before.
+        // A journal, or an empty archive, shows that the folder already was a store's.
         if files.archive == nil, files.journal == nil {
             if isReadOnly {
                 if let other = try otherEdition(&report) {
@@ -37,7 +37,7 @@ extension ArchivePersistence {
         }
         identity = files.identity
         hasArchive = files.archive != nil
-        // An empty file is a first run, as none is, when nothing tells of more.
+        // An empty file means a first run, like a missing one, unless another file refers to an archive.
         if let archive = files.archive, archive.bytes.count > 0, !mapArchive(archive, loader, &report) {
             try readArchive(archive, files.journal, loader, &report)
             if report.archivedItems >= mappedFrom { makeIndex(archive, loader, report) }
@@ -45,7 +45,7 @@ extension ArchivePersistence {
         try readJournal(files.journal, loader, &report)
         revision = ItemRevision(rawValue: nextSequence &- 1)
         report.revision = revision
-        // Last: where the archive is lost, a leftover may be all that there is of it.
+        // Last: if the archive is lost, a leftover may be its only copy.
         if !isReadOnly, removesLeftovers {
             _ = try attempt { () throws(FileError) in try AtomicFile.removeLeftovers(in: folder, using: layer) }
             noteOrder()
@@ -78,15 +78,15 @@ extension ArchivePersistence {
             let mapped = try layer.map(file)
             self.mapped = MappedArchive(mapped, status)
             let bytes = mapped.withUnsafeBytes { $0 }
-            // The storage holds the mapping, and so keeps the bytes where they are.
+            // The storage retains the mapping, and so keeps the addresses valid.
             files.archive = PropertyListStorage(adopting: bytes) { _ in extendLifetime(mapped) }
-            // Through the mapping each sample would bring sixteen pages in.
+            // Read through the mapping, each sample would load sixteen pages.
             files.identity = try ArchiveIdentity(of: file, size: bytes.count, using: layer)
             return files
         }
     }
 
-    /// Opens an archive that has an index without reading it.
+    /// Opens an archive with an index, without reading it.
     private func mapArchive(
         _ storage: PropertyListStorage, _ loader: ItemLoader, _ report: inout ItemLoadReport
     ) -> Bool {
@@ -109,9 +109,9 @@ extension ArchivePersistence {
         }
     }
 
-    /// Gives an archive that came without its index one for the next opening, on a thread of its own.
+    /// Makes a missing index of an archive for the next opening, on its own thread.
     private func makeIndex(_ storage: PropertyListStorage, _ loader: ItemLoader, _ report: ItemLoadReport) {
-        // What the archive has beyond the items would go unnoticed in a mapped one.
+        // Contents beyond the items would go unnoticed in a mapped archive.
         guard let indexPath, !isReadOnly, !keepsOriginal, report.notices.isEmpty else { return }
         let snapshot = loader.snapshot()
         let (schema, identity, layer, turn) = (schema, identity, layer, indexTurn)
@@ -146,7 +146,7 @@ extension ArchivePersistence {
         if failure != nil || items.map({ !$0.damage.isEmpty }) ?? true {
             try checkLength(of: storage, journal)
         }
-        // Nothing could be read where something was: what lies in the file without its table or its root?
+        // Nothing of a nonempty archive was readable: try without its object table or its root.
         if failure != nil || items.map({ $0.count == 0 && !$0.damage.isEmpty }) ?? true {
             items = salvage(storage, loader)
         }
@@ -174,7 +174,7 @@ extension ArchivePersistence {
         }
     }
 
-    /// The items of an archive whose table of objects or whose root cannot be read; nil when there are none to be had.
+    /// The items of an archive whose object table or root is unreadable; nil if none are found.
     private func salvage(_ storage: PropertyListStorage, _ loader: ItemLoader) -> ItemArchiveReader? {
         guard let salvage = PropertyListSalvage(storage.bytes) else { return nil }
         var items = ItemArchiveReader(loader, salvage.reader, identity)
@@ -186,7 +186,7 @@ extension ArchivePersistence {
         return items.count > 0 ? items : nil
     }
 
-    /// Puts a copy of a damaged archive aside, before a save replaces it, and reports.
+    /// Puts a copy of a damaged archive aside before a save replaces it, and reports it.
     private func keepDamaged(
         _ storage: PropertyListStorage, _ items: ItemArchiveReader, _ failure: PropertyListError?,
         _ report: inout ItemLoadReport
@@ -201,7 +201,7 @@ extension ArchivePersistence {
             return
         }
         let kept = try attempt { () throws(FileError) in
-            // Opened again before anything was saved, it has its copy already.
+            // If it was opened before without a save, the copy exists already.
             let name = "items.archive.damaged"
             let path = try aside(name)
             if let last = try previous(name), try layer.contents(of: last).elementsEqual(storage.bytes) { return last }
@@ -214,7 +214,7 @@ extension ArchivePersistence {
 
     // MARK: The journal
 
-    /// Refuses the commits of a newer program, before anything is put aside or in order.
+    /// Refuses the commits of a newer program, before any file is changed.
     private func checkFormat(of journal: [UInt8]?) throws(StoreError) {
         do throws(StoreError) {
             _ = try journal?.withBytes { bytes throws(StoreError) in try JournalHeader(bytes) }
@@ -271,7 +271,7 @@ extension ArchivePersistence {
             }
             return
         }
-        // The zeros behind are room.
+        // Trailing zeros are reserved space.
         let used = bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
         let tail = Array(bytes[intact..<max(intact, used)])
         let loss = "\(tail.count) bytes at the end of the journal cannot be used: \(damage)"
@@ -282,7 +282,7 @@ extension ArchivePersistence {
         try keepTail(tail, behind: intact, scan.header, loss, &report)
     }
 
-    /// Puts a whole journal aside: nothing of it can be used.
+    /// Puts a whole journal aside: none of it is usable.
     private func keepJournal(
         as name: String, _ reason: String, _ report: inout ItemLoadReport
     ) throws(StoreError) {
@@ -300,7 +300,7 @@ extension ArchivePersistence {
         report.keptAside.append(kept)
     }
 
-    /// Copies the bytes behind the last usable record aside, then cuts them off.
+    /// Copies the bytes after the last usable record aside, then truncates the journal.
     private func keepTail(
         _ tail: [UInt8], behind intact: Int, _ header: JournalHeader, _ loss: String, _ report: inout ItemLoadReport
     ) throws(StoreError) {

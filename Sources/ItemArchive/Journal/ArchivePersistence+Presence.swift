@@ -2,17 +2,17 @@ import ColumnEngine
 import Files
 import PropertyList
 
-/// An archive is put in place whole, by rename. One that is missing, empty or cut short was lost by other means, and what
-/// can be done about it must not be spoilt by an opening.
+/// An archive is replaced as a whole, by rename. A missing, empty or truncated one was lost by other means; an opening
+/// must not prevent its recovery.
 extension ArchivePersistence {
-    /// The file that tells of an archive.
+    /// The file that refers to an archive.
     private enum Witness: String {
         case journal = "the journal follows"
         case index = "items.index belongs to"
     }
 
-    /// Refuses to open without the archive that the journal follows or, where no journal can be read, the index belongs
-    /// to. A journal that follows none holds everything itself.
+    /// Refuses to open without the archive that the journal follows or, without a readable journal, that the index
+    /// belongs to. A journal that follows none is complete by itself.
     func checkPresence(of archive: PropertyListStorage?, _ journal: [UInt8]?) throws(StoreError) {
         if let archive, archive.bytes.count > 0 { return }
         let known: ArchiveIdentity
@@ -31,8 +31,8 @@ extension ArchivePersistence {
             "to begin without it, move \(witness == .journal ? "items.journal" : "items.index") away")
     }
 
-    /// Refuses to open a damaged archive that is shorter than the journal or the index says, where somebody is to decide
-    /// what becomes of it.
+    /// Refuses to open a damaged archive that is shorter than the journal or the index says, if the user has to decide
+    /// what to do.
     func checkLength(of archive: PropertyListStorage, _ journal: [UInt8]?) throws(StoreError) {
         guard !opensCutArchive else { return }
         let known: [ArchiveIdentity]
@@ -50,7 +50,7 @@ extension ArchivePersistence {
             "cubby check --repair saves what can still be read of it")
     }
 
-    /// Refuses to save what was read from an archive that another program has written to or cut meanwhile.
+    /// Refuses to save items of an archive that another program has written to or truncated meanwhile.
     func checkMapped() throws(StoreError) {
         let isOther = try attempt { () throws(FileError) in
             guard let status = try layer.status(path), mapped.isTouched(status) else { return false }
@@ -65,7 +65,7 @@ extension ArchivePersistence {
         throw StoreError(.inputOutput, text, path: path)
     }
 
-    /// The archive that the index belongs to; nil when there is none, or it is damaged.
+    /// The archive that the index belongs to; nil if there is no index, or it is damaged.
     private func archiveOfIndex() -> ArchiveIdentity? {
         guard let indexPath, let bytes = try? layer.contents(of: indexPath) else { return nil }
         return bytes.withUnsafeBytes { ItemIndexFile($0)?.archive }

@@ -1,62 +1,62 @@
 public import ColumnEngine
 public import Files
 
-/// Keeps a store in a folder: `items.archive`, the saved document, and `items.journal`, each commit since.
+/// Stores items in a folder: `items.archive`, the saved document, and `items.journal`, the commits since.
 ///
-/// Who opens the folder to write owns it: a second persistence there, in this process or in another, is refused until the
-/// first is gone. `docs/journal.md` specifies the files and what each crash leaves behind.
+/// Opening the folder for writing takes ownership: a second persistence there, in this process or in another, is
+/// refused until the first is gone. `docs/journal.md` specifies the files, and their state after each crash.
 public final class ArchivePersistence: DocumentPersistence {
     public let isReadOnly: Bool
     /// The path of the archive.
     public let path: String
     /// The path of the journal.
     public let journalPath: String
-    /// The path of the index, with which an archive is opened without reading it; nil for none.
+    /// The path of the index, with which an archive is opened without reading it; nil for no index.
     public let indexPath: String?
     let indexTurn = ItemIndexTurn()
-    /// Archives of fewer items are read whole when they are opened.
+    /// Archives of fewer items are read as a whole when they are opened.
     let mappedFrom: Int
-    /// How the archive writes its items.
+    /// The form of the archive's items.
     public internal(set) var schema: ArchiveSchema
 
     let layer: any FileLayer
     let folder: String
     private var lock: FolderLock?
-    /// False in tests that play a process that died: its lock would have gone with it.
+    /// False in tests that simulate a dead process: its lock would be gone, too.
     package var takesLock = true
     let removesLeftovers: Bool
     let opensCutArchive: Bool
-    /// The archive that is in place.
+    /// The archive in place.
     var identity = ArchiveIdentity.none
     public internal(set) var hasArchive = false
     var journal: JournalWriter?
-    /// The number of the next record when there is no journal yet.
+    /// The number of the next record if there is no journal yet.
     var nextSequence: UInt64 = 1
-    /// That of the last record when the store was opened, and one more for each commit since.
+    /// The number of the last record when the store was opened, plus one for each commit since.
     var revision = ItemRevision.initial
-    /// Records since the snapshot of the replacement under way, sealed for the journal that will follow it.
+    /// The records since the snapshot of the current replacement, sealed for the journal that will follow it.
     var following: FollowingRecords?
-    /// The records of a new journal of which it is not known whether it is in place.
+    /// The records of a new journal that may or may not be in place.
     var unsettled: FollowingRecords?
-    /// Whether the archive has content that the store does not hold, so that it is kept when it is first replaced.
+    /// Whether the archive has content that the store does not hold, so that it is kept at its first replacement.
     var keepsOriginal = false
-    /// Read-only: the owner's journal, once it was looked at.
+    /// The owner's journal, for a read-only persistence; nil until its first use.
     var tail: JournalTail?
-    /// The file that the store reads items from.
+    /// The mapped file from which the store reads items.
     var mapped = MappedArchive()
 
     /// - Parameters:
     ///   - folder: the container's Documents.
-    ///   - layer: the file system; if nil, that beneath the folder that is locked, which follows no link.
-    ///   - isReadOnly: never write; see the state of the opening.
+    ///   - layer: the file system; if nil, one confined to the locked folder, which does not follow links.
+    ///   - isReadOnly: whether to read the state at the opening and never write.
     ///   - className: the class of the items in a new archive.
-    ///   - indexFolder: where `items.index` is, the container's Caches say; nil for no index.
-    ///   - mappedFrom: archives of fewer items are read whole when they are opened, and get no index.
-    ///   - removesLeftovers: whether loading removes what interrupted writes left in the folder, for which all of the folder
-    ///     is listed; false when the caller does that.
-    ///   - opensCutArchive: whether an archive that is damaged, and shorter than the journal or the index says, is opened
-    ///     with what can be read of it; false for an error that changes nothing, so that a backup can be put back.
-    ///   - lock: the folder's lock, when the caller has taken it; held until the persistence goes.
+    ///   - indexFolder: the folder of `items.index`, such as the container's Caches; nil for no index.
+    ///   - mappedFrom: archives of fewer items are read as a whole when they are opened, and get no index.
+    ///   - removesLeftovers: whether loading removes the leftovers of interrupted writes, for which the whole folder is
+    ///     listed; false if the caller does that.
+    ///   - opensCutArchive: whether to open the readable part of an archive that is damaged and shorter than the
+    ///     journal or the index says; false for an error that changes nothing, so that a backup can be restored.
+    ///   - lock: the folder's lock, if the caller has taken it; held as long as the persistence exists.
     public init(
         folder: String, using layer: (any FileLayer)? = nil, isReadOnly: Bool = false,
         className: String = "Item", indexFolder: String? = nil, mappedFrom: Int = 4096,
@@ -81,8 +81,8 @@ public final class ArchivePersistence: DocumentPersistence {
 
     // MARK: The lock
 
-    /// The folder whose `.lock` keeps others away: the container's root if `folder` is its Documents, so that a host and a
-    /// store by itself exclude each other; else `folder`.
+    /// The folder whose `.lock` excludes other owners: the container's root if `folder` is its Documents, so that a
+    /// host and a separate store exclude each other; otherwise `folder`.
     public var lockedFolder: String { Self.lockedFolder(folder) }
 
     private static func lockedFolder(_ folder: String) -> String {
@@ -95,11 +95,11 @@ public final class ArchivePersistence: DocumentPersistence {
     private static func layer(_ folder: String, _ indexFolder: String?) -> any FileLayer {
         let root = lockedFolder(folder)
         guard folder.hasPrefix(root), indexFolder?.hasPrefix(root + "/") ?? true else { return PosixFileLayer() }
-        // A folder that is not there has its error when it is opened.
+        // The error of a missing folder is reported when it is opened.
         return (try? BeneathFileLayer(root)) ?? PosixFileLayer()
     }
 
-    /// Makes this the only one that writes to the folder, until it goes; `load(into:)` does it, too. Read-only it does nothing.
+    /// Makes this the folder's only writer as long as it exists; `load(into:)` does it, too. Does nothing if read-only.
     ///
     /// - Throws: `FolderLockError`, which names the holder.
     public func takeLock() throws(FolderLockError) {
@@ -107,10 +107,10 @@ public final class ArchivePersistence: DocumentPersistence {
         lock = try FolderLock(lockedFolder)
     }
 
-    /// What an earlier owner left lying about has been seen to.
+    /// Records that an earlier owner's leftovers have been removed.
     func noteOrder() { lock?.noteOrder() }
 
-    /// A shorter journal never causes a save of its own accord.
+    /// A shorter journal never triggers a save by itself.
     public var shortJournalLength = 256 << 20
 
     public var isJournalLong: Bool {
@@ -147,7 +147,7 @@ public final class ArchivePersistence: DocumentPersistence {
         return created
     }
 
-    /// Finds out which journal is in place after a change of journals that failed on its way.
+    /// Finds out which journal is in place after its replacement failed halfway.
     private func settleJournal() throws(FileError) {
         guard let next = unsettled else { return }
         try layer.syncDirectory(folder)
@@ -186,17 +186,17 @@ public final class ArchivePersistence: DocumentPersistence {
 
     public func abandon(_ replacement: any ItemReplacement) {
         following = nil
-        // Not again after each commit.
+        // Do not try again after each commit.
         shortJournalLength = max(shortJournalLength, (journal?.length ?? 0) * 2)
         (replacement as? ArchiveReplacement)?.remove()
     }
 
-    /// The order of the steps makes each crash harmless: the old journal learns of the new archive before that takes
-    /// its place, and stays until a new one, on the disk, follows the new archive.
+    /// The order of the steps makes each crash harmless: the old journal gets a record of the new archive before that
+    /// takes its place, and stays until a new journal that follows the new archive is on the disk.
     public func finish(_ replacement: any ItemReplacement) throws(StoreError) {
         guard let replacement = replacement as? ArchiveReplacement, let next = following else { return }
         following = nil
-        // The old archive is held until the new one's journal is in place: what frees it would keep the disk from that.
+        // The old archive stays open until the new journal is in place: freeing its space would delay that.
         let old = hasArchive ? try? layer.open(path, .read) : nil
         defer { if let old { layer.discard(old) } }
         do throws(StoreError) {
@@ -208,13 +208,13 @@ public final class ArchivePersistence: DocumentPersistence {
         }
         identity = replacement.identity
         hasArchive = true
-        // If this fails, the old journal's checkpoint names the new archive: what is appended to it is found.
+        // If this fails, the old journal's checkpoint names the new archive: commits appended to it are found.
         unsettled = next
         try attempt { () throws(FileError) in try follow(next) }
         unsettled = nil
     }
 
-    /// Tells the old journal of the new archive, and puts that in place.
+    /// Records the new archive in the old journal, and puts it in place.
     private func prepare(_ replacement: ArchiveReplacement) throws(FileError) {
         try keepOriginal()
         if let journal {
@@ -224,12 +224,12 @@ public final class ArchivePersistence: DocumentPersistence {
         }
         try layer.rename(replacement.temporary, to: path)
         indexTurn.end {
-            // An index belongs to one archive: the former one's goes, if the new one has none.
+            // An index belongs to one archive: the former one is removed if the new archive has none.
             if !replacement.putIndexInPlace(), let indexPath { try? layer.remove(indexPath) }
         }
     }
 
-    /// Begins the journal of the archive in place, with the commits that came after its snapshot.
+    /// Begins the journal of the archive in place, with the commits since its snapshot.
     private func follow(_ next: FollowingRecords) throws(FileError) {
         try layer.syncDirectory(folder)
         guard journal != nil || next.count > 0 else { return }
@@ -241,7 +241,7 @@ public final class ArchivePersistence: DocumentPersistence {
         nextSequence = next.nextSequence
     }
 
-    /// Keeps an archive that has more than the store when it is replaced for the first time.
+    /// Keeps an archive that has more content than the store, at its first replacement.
     private func keepOriginal() throws(FileError) {
         guard keepsOriginal else { return }
         let bytes = try layer.contents(of: path)
@@ -249,7 +249,7 @@ public final class ArchivePersistence: DocumentPersistence {
         keepsOriginal = false
     }
 
-    /// The last of the paths that ``aside(_:)`` gave for a name; nil for none.
+    /// The last path that ``aside(_:)`` returned for a name; nil if there is none.
     func previous(_ name: String) throws(FileError) -> String? {
         var found: String?
         var number = 1
@@ -261,7 +261,7 @@ public final class ArchivePersistence: DocumentPersistence {
         }
     }
 
-    /// A path beside the store's files that nothing has: `<name>-1`, `<name>-2`, …
+    /// An unused path beside the store's files: `<name>-1`, `<name>-2`, …
     func aside(_ name: String) throws(FileError) -> String {
         var number = 1
         while true {

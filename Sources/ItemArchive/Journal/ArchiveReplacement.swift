@@ -3,9 +3,9 @@ import Files
 import PropertyList
 import Synchronization
 
-/// A new archive in the making, in a temporary file beside the old one.
+/// A new archive being written to a temporary file beside the old one.
 final class ArchiveReplacement: ItemReplacement {
-    /// Where it is written; a name that the next launch's cleaning knows.
+    /// Its path while being written, with a name known to the clean-up of the next launch.
     let temporary: String
     /// The last record of the journal that it contains.
     let lastSequence: UInt64
@@ -31,7 +31,7 @@ final class ArchiveReplacement: ItemReplacement {
         indexTemporary = indexPath.map { PathText.join(PathText.parent(of: $0), TemporaryName.next()) }
     }
 
-    /// The archive that was written.
+    /// The identity of the written archive.
     var identity: ArchiveIdentity { written.withLock { $0.identity } }
 
     func write() throws(StoreError) {
@@ -40,7 +40,7 @@ final class ArchiveReplacement: ItemReplacement {
         let bytes = try writer.bytes()
         let identity = ArchiveIdentity(of: bytes)
         written.withLock { $0.identity = identity }
-        // The disk takes its time: the index is made meanwhile.
+        // The index is made while the disk is busy.
         let index = indexPath.map { _ in
             WorkerThread { [self] in writeIndex(ItemIndexDraft(snapshot, schema), identity, Checksum.hash(bytes)) }
         }
@@ -55,7 +55,7 @@ final class ArchiveReplacement: ItemReplacement {
         }
     }
 
-    /// Writes an archive while it is made, and its index.
+    /// Writes an archive while encoding it, and its index.
     private func writeLarge(_ writer: ItemArchiveWriter) throws(StoreError) {
         let draft = indexPath.map { [schema, copy = ItemSnapshot(snapshot)] _ in
             WorkerThread { ItemIndexDraft(copy, schema) }
@@ -64,7 +64,7 @@ final class ArchiveReplacement: ItemReplacement {
         do throws(FileError) { file = try openTemporary() } catch { throw archiveError(error) }
         let output = ArchiveOutput(file, layer)
         defer {
-            // Where an error ends this, a thread may still be writing.
+            // After an error a thread may still be writing.
             output.wait()
             layer.close(file)
         }
@@ -92,21 +92,21 @@ final class ArchiveReplacement: ItemReplacement {
         return try layer.open(temporary, .createNew, permissions: permissions & 0o777)
     }
 
-    /// A few samples of the file are enough.
+    /// It reads only a few samples of the file.
     private func identityOfTemporary() throws(FileError) -> ArchiveIdentity {
         let file = try layer.open(temporary, .read)
         defer { layer.close(file) }
         return try ArchiveIdentity(of: file, size: layer.status(file).size, using: layer)
     }
 
-    /// The user asked for the archive; the temporary file's name would mean nothing in the message.
+    /// The message names the archive: the temporary file's name means nothing to the user.
     private func archiveError(_ error: FileError) -> StoreError {
         let error = FileError(.write, path, code: error.code, reason: error.reason)
         return StoreError(.inputOutput, error.message, path: path, cause: error)
     }
 
-    /// Writes the index beside its place. Nothing depends on it: what fails here is no failure of the save, and what a power
-    /// cut leaves of it shows by its checksums.
+    /// Writes the index to a temporary file. Nothing depends on it: a failure here is no failure of the save, and
+    /// damage by a power cut is detected by its checksums.
     private func writeIndex(_ draft: ItemIndexDraft?, _ identity: ArchiveIdentity, _ checksum: UInt64) {
         guard let indexTemporary, !snapshot.isDamaged, let bytes = draft?.file(of: identity, checksum) else { return }
         do throws(FileError) {
@@ -120,15 +120,15 @@ final class ArchiveReplacement: ItemReplacement {
         }
     }
 
-    /// Gives the archive in place its index.
+    /// Puts the index of the archive in place.
     ///
-    /// - Returns: false when it has none.
+    /// - Returns: false if there is none.
     func putIndexInPlace() -> Bool {
         guard let indexPath, let indexTemporary, written.withLock({ $0.hasIndex }) else { return false }
         return (try? layer.rename(indexTemporary, to: indexPath)) != nil
     }
 
-    /// Removes what was written.
+    /// Removes the temporary files.
     func remove() {
         try? layer.remove(temporary)
         if let indexTemporary { try? layer.remove(indexTemporary) }

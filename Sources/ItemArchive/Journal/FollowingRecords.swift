@@ -1,6 +1,6 @@
 import ColumnEngine
 
-/// The commits that came after a snapshot was taken, sealed for the journal that will follow its archive.
+/// The commits since a snapshot, sealed for the journal that will follow its archive.
 struct FollowingRecords {
     let identifier: UInt64
     let firstSequence: UInt64
@@ -14,7 +14,7 @@ struct FollowingRecords {
         nextSequence = firstSequence
     }
 
-    /// - Parameter record: with its header's room in front, whatever that holds.
+    /// - Parameter record: with space for its header in front, whose content is ignored.
     mutating func add(_ record: consuming [UInt8]) {
         JournalRecord.seal(&record, kind: .changes, sequence: nextSequence, identifier: identifier)
         bytes += record

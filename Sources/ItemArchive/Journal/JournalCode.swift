@@ -1,6 +1,6 @@
 import ColumnEngine
 
-/// The bytes that a commit's changes are made of; `docs/journal.md` specifies them.
+/// The codes in the encoding of a commit's changes; `docs/journal.md` specifies them.
 package enum JournalCode {
     package enum Change: UInt8 {
         /// key, fields: a new item at the end
@@ -13,18 +13,18 @@ package enum JournalCode {
         case set = 4
         /// key, position
         case move = 5
-        /// text: names the next custom field's number, from 5 on, within this record
+        /// text: defines the next custom field's number, from 5 on, within this record
         case defineField = 6
-        /// key, text: the item that is there was made from the one with that key
+        /// key, text: the item with this key is a copy of the one with that key
         case copy = 7
-        /// key, bytes: the item's place among the others of a shared collection; never in a file's journal
+        /// key, bytes: the item's rank in a shared collection; never in a file's journal
         case rank = 8
     }
 
     package enum Key: UInt8 {
         case uuid = 0
         case text = 1
-        /// a UUID, and the item's place in the archive
+        /// a UUID, and the item's index in the archive
         case placedUUID = 2
     }
 

@@ -2,18 +2,18 @@ import CPlatform
 package import ColumnEngine
 import PropertyList
 
-/// Applies the bytes of one commit to a store. The bytes may be anything: each step is checked.
+/// Applies the bytes of one commit to a store. The bytes are not trusted: each step is checked.
 struct JournalDecoder {
     private let loader: ItemLoader
     private let store: ColumnStore
     private var reader: RecordReader
     /// The store's fields by their numbers in this record.
     private var recordFields: [ItemField] = ItemField.domain
-    /// Whether a change that finds no item to change is passed over: the archive lost some.
+    /// Whether to skip a change of a missing item: the archive lost some.
     private let isTolerant: Bool
-    /// The rows below had, after loading, the items that the archive has in their places.
+    /// After loading, the rows below this one had the archive's items of the same index.
     private let placeLimit: UInt32
-    /// The changes that were passed over.
+    /// The number of skipped changes.
     private(set) var skipped = 0
 
     init(_ loader: ItemLoader, _ bytes: UnsafeRawBufferPointer, isTolerant: Bool = false) {
@@ -122,7 +122,7 @@ struct JournalDecoder {
         return recordFields[Int(number)]
     }
 
-    /// The row that a change is about; nil when it is passed over.
+    /// The row of a changed item; nil if the change is skipped.
     private mutating func existingRow() throws(StoreError) -> UInt32? {
         let row: UInt32?
         switch JournalCode.Key(rawValue: try reader.byte()) {
@@ -132,7 +132,7 @@ struct JournalDecoder {
         case .placedUUID:
             let key = try packedKey()
             let place = try reader.varint()
-            // A row that was never given back has the archive's item: neither index nor archive is looked into.
+            // A row that was never freed has the archive's item: no look-up in the index or the archive.
             if place < UInt64(placeLimit), store.generation(UInt32(place)) == 0,
                 store.isLive(UInt32(place))
             {
@@ -181,9 +181,9 @@ struct JournalDecoder {
 }
 
 extension ItemLoader {
-    /// Adds the items of a record of insertions, and gives the last one's row.
+    /// Adds the items of a record of insertions, and returns the last one's row.
     ///
-    /// - Throws: `StoreError` with `corruptJournal`: the bytes may be anything.
+    /// - Throws: `StoreError` with `corruptJournal`: the bytes are not trusted.
     package func addRecord(_ record: UnsafeRawBufferPointer) throws(StoreError) -> UInt32 {
         let count = store.count
         var decoder = JournalDecoder(self, record)

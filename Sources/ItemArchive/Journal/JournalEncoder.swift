@@ -3,24 +3,24 @@ import PropertyList
 
 /// Encodes the changes of one commit as a record of the journal.
 package struct JournalEncoder {
-    /// How many changes before its turn an item is prefetched.
+    /// Prefetch distance in changes.
     private static let lookahead = 12
 
     private let rows: ItemRows
     private var writer: RecordWriter
-    /// The number that each custom field has in this record; 0 for none yet.
+    /// The number of each custom field in this record; 0 if it has none yet.
     private var fieldNumbers: [UInt32] = []
     private var definedFields: UInt32 = 0
-    /// The fields beyond the domain's of the item that is being encoded.
+    /// The custom fields of the item being encoded.
     private var custom: [(UInt32, Cell)] = []
 
-    /// Whether the keys of items that are not new come with their places in the archive.
+    /// Whether the keys of existing items come with their indices in the archive.
     private let givesPlaces: Bool
 
     /// - Parameters:
     ///   - rows: the items.
-    ///   - room: how many bytes to leave in front.
-    ///   - givesPlaces: whether keys come with their places in the archive: for the journal that follows it.
+    ///   - room: bytes to leave free in front.
+    ///   - givesPlaces: whether keys come with their indices in the archive: for the journal that follows it.
     package init(_ rows: ItemRows, room: Int = 0, givesPlaces: Bool = false) {
         self.rows = rows
         self.givesPlaces = givesPlaces
@@ -32,8 +32,8 @@ package struct JournalEncoder {
     /// The changes so far.
     package var bytes: [UInt8] { writer.bytes }
 
-    /// The record of a commit: room for the header, which is the journal's to fill, then the changes. The changes may be
-    /// many, and are not to be copied behind a header.
+    /// The record of a commit: space for the header, which the journal fills in, then the changes. This avoids copying
+    /// the changes, which may be many, behind a header.
     static func record(of commit: borrowing ItemCommit) -> [UInt8] {
         var encoder = JournalEncoder(commit.rows, room: JournalRecord.headerLength, givesPlaces: true)
         encoder.encode(commit)
@@ -42,14 +42,14 @@ package struct JournalEncoder {
 
     private mutating func encode(_ commit: borrowing ItemCommit) {
         let changes = commit.changes
-        // Long texts make the bytes that they take; an array that grew instead would be in memory twice.
+        // Long texts determine the size; growing the array instead would hold it in memory twice.
         let texts = commit.textBytes > 1 << 20 ? commit.textBytes : 0
         writer.bytes.reserveCapacity(commit.count * (changes.first?.kind == .append ? 72 : 32) + texts)
         writer.bytes.withUnsafeBytes {
             LargeMemory.advise(UnsafeRawBufferPointer(start: $0.baseAddress, count: writer.bytes.capacity))
         }
         for (index, change) in changes.enumerated() {
-            // Many items, each somewhere else: their cache misses overlap.
+            // The items are scattered: their cache misses overlap.
             let coming = index + Self.lookahead
             if coming < changes.count { rows.prefetch(changes[coming].row, ItemField(rawValue: changes[coming].field)) }
             switch change.kind {
@@ -67,13 +67,13 @@ package struct JournalEncoder {
         }
     }
 
-    /// An item is taken out.
+    /// Encodes the removal of an item.
     package mutating func removal(_ row: UInt32) {
         begin(.remove)
         placedKey(row)
     }
 
-    /// A field has a value, or none.
+    /// Encodes the value of a field, or its removal.
     package mutating func assignment(_ row: UInt32, _ number: UInt32) {
         let field = fieldNumber(number)
         begin(.set)
@@ -82,7 +82,7 @@ package struct JournalEncoder {
         writer.cell(rows.cell(row, ItemField(rawValue: number)), rows)
     }
 
-    /// An item has a rank among all others; for collections whose items have one.
+    /// Encodes the rank of an item, in collections with ranks.
     package mutating func rank(_ row: UInt32, _ rank: [UInt8]) {
         begin(.rank)
         placedKey(row)
@@ -90,10 +90,10 @@ package struct JournalEncoder {
         writer.bytes += rank
     }
 
-    /// A new item with all its fields.
+    /// Encodes a new item with all its fields.
     package mutating func insertion(_ row: UInt32, at position: Int?) {
         item(row, at: position)
-        // What the fields do not hold comes from there, should the journal be all that is left of the copy.
+        // Content beyond the fields is copied from the source, if the journal is all that remains of the copy.
         guard let source = rows.source(ofCopy: row) else { return }
         begin(.copy)
         writer.key(row, rows)
@@ -142,7 +142,7 @@ package struct JournalEncoder {
 
     private mutating func begin(_ code: JournalCode.Change) { writer.bytes.append(code.rawValue) }
 
-    /// The key of an item that is not new, and where the archive has the item.
+    /// The key of an existing item, and its index in the archive.
     private mutating func placedKey(_ row: UInt32) {
         guard givesPlaces, let place = rows.archivedPlace(row) else { return writer.key(row, rows) }
         let packed = rows.key(row)

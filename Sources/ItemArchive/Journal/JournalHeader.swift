@@ -1,11 +1,11 @@
 public import ColumnEngine
 import Files
 
-/// The first 64 bytes of a journal: what it is, and which archive it follows.
+/// The first 64 bytes of a journal: its format, and the archive that it follows.
 public struct JournalHeader: Sendable, Hashable {
     /// The header's size in bytes.
     public static let length = 64
-    /// The version of the format that this code writes; version 1, which has no places of items, is read, too.
+    /// The format version that this code writes; version 1, which has no indices of items, is read, too.
     public static let version: UInt16 = 2
 
     static let magic: [UInt8] = Array("CubbyJnl".utf8)
@@ -13,9 +13,9 @@ public struct JournalHeader: Sendable, Hashable {
 
     /// The archive that the journal follows.
     public var archive: ArchiveIdentity
-    /// A random number that seeds the records' checksums: a record of another journal is never taken for one of this.
+    /// A random number that seeds the records' checksums: a record of another journal is never accepted in this one.
     public var identifier: UInt64
-    /// The number that the first record has.
+    /// The number of the first record.
     public var firstSequence: UInt64
 
     /// Creates the header of a new journal.
@@ -42,7 +42,7 @@ public struct JournalHeader: Sendable, Hashable {
 
     /// Reads a header.
     ///
-    /// - Throws: `StoreError` with `corruptJournal` that says what is wrong; with `newerFormat`.
+    /// - Throws: `StoreError` with `corruptJournal` and the reason; with `newerFormat`.
     public init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
         guard bytes.count >= Self.length else {
             throw StoreError(.corruptJournal, "the journal ends within its header")

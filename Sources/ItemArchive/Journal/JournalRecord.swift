@@ -3,11 +3,11 @@ import Files
 
 /// A record of a journal: 32 bytes of header, then its payload.
 public enum JournalRecord {
-    /// What a record has.
+    /// The content of a record.
     public enum Kind: UInt32, Sendable {
         /// The changes of one commit.
         case changes = 1
-        /// An archive that is about to take the old one's place, and the last record that it contains.
+        /// An archive that is about to replace the old one, and the last record that it contains.
         case checkpoint = 2
     }
 
@@ -15,7 +15,7 @@ public enum JournalRecord {
     public static let headerLength = 32
     static let magic: UInt32 = 0x3152_4A43  // "CJR1" in the file
 
-    /// Fills the header of a record whose payload follows 32 bytes of room.
+    /// Fills in the header of a record whose payload follows 32 bytes of space.
     package static func seal(_ record: inout [UInt8], kind: Kind, sequence: UInt64, identifier: UInt64) {
         let length = UInt64(record.count - headerLength)
         record.withUnsafeMutableBytes { bytes in
@@ -28,7 +28,7 @@ public enum JournalRecord {
         }
     }
 
-    /// The record of a checkpoint.
+    /// The record for a checkpoint.
     static func checkpoint(
         _ archive: ArchiveIdentity, upTo last: UInt64, sequence: UInt64, identifier: UInt64
     ) -> [UInt8] {

@@ -1,17 +1,17 @@
 public import ColumnEngine
 import Files
 
-/// A journal's records as far as they are intact. A pure function of the bytes.
+/// The intact records of a journal. A pure function of the bytes.
 public struct JournalScan: Sendable {
     /// An intact record, without its bytes.
     public struct Record: Sendable, Hashable {
-        /// What it has.
+        /// Its content.
         public var kind: JournalRecord.Kind
         /// Its number.
         public var sequence: UInt64
-        /// Where the record begins in the file.
+        /// The offset of the record in the file.
         public var offset: Int
-        /// Where its payload is.
+        /// The range of its payload.
         public var payload: Range<Int>
     }
 
@@ -21,12 +21,12 @@ public struct JournalScan: Sendable {
     public private(set) var records: [Record] = []
     /// The bytes up to the end of the last intact record.
     public private(set) var intactLength: Int
-    /// What is wrong with the bytes behind that; nil when there are none but zeros, which are room for more records.
+    /// What is wrong with the bytes after that; nil if there are only zeros, which are space for more records.
     public private(set) var damage: String?
 
     /// Reads a journal.
     ///
-    /// - Throws: `StoreError` with `corruptJournal` when even the header cannot be used.
+    /// - Throws: `StoreError` with `corruptJournal` if even the header is unusable.
     public init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
         header = try JournalHeader(bytes)
         intactLength = JournalHeader.length
@@ -69,24 +69,24 @@ public struct JournalScan: Sendable {
         }
     }
 
-    /// Whether there is nothing but zeros; where a record begins, its first bytes tell.
+    /// Whether there are only zeros; a record's first bytes are not.
     private static func isRoom(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
         bytes.allSatisfy { $0 == 0 }
     }
 
-    /// The number that the next record gets.
+    /// The number of the next record.
     public var nextSequence: UInt64 { (records.last?.sequence).map { $0 &+ 1 } ?? header.firstSequence }
 
-    /// The records of a journal for an archive that is damaged, and so no longer what the journal names; nil when the
-    /// journal's archive was shorter than this one.
+    /// The journal's records for a damaged archive, whose identity no longer matches; nil if the journal's archive was
+    /// shorter than this one.
     public func records(followingDamaged archive: ArchiveIdentity) -> [Record]? {
         header.archive.size < archive.size ? nil : records.filter { $0.kind == .changes }
     }
 
-    /// The records that an archive does not contain yet; nil when the journal does not belong to it.
+    /// The records that are not yet in an archive; nil if the journal does not belong to it.
     ///
-    /// The journal follows the archive that its header names. After a save that was interrupted between the new archive
-    /// and the new journal, it is the last checkpoint that names the archive, and the records before are in it.
+    /// The journal follows the archive in its header. If a save was interrupted between the new archive and the new
+    /// journal, the last checkpoint names the archive, which contains the earlier records.
     public func records(following archive: ArchiveIdentity, in bytes: UnsafeRawBufferPointer) -> [Record]? {
         if archive == header.archive { return records.filter { $0.kind == .changes } }
         for checkpoint in checkpoints(in: bytes).reversed() where checkpoint.archive == archive {
@@ -95,7 +95,7 @@ public struct JournalScan: Sendable {
         return nil
     }
 
-    /// The archives that saves announced, each with the number of the last record in it.
+    /// The archives announced by saves, each with the number of its last record.
     func checkpoints(in bytes: UnsafeRawBufferPointer) -> [(archive: ArchiveIdentity, last: UInt64)] {
         records.filter { $0.kind == .checkpoint && $0.payload.count == 24 }.map { record in
             let start = record.payload.lowerBound

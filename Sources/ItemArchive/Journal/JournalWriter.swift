@@ -1,35 +1,35 @@
 import ColumnEngine
 package import Files
 
-/// The journal's file: records go to its end, each in one write, whole or not at all.
+/// The journal's file: each record is appended in one write, completely or not at all.
 package final class JournalWriter {
     package let path: String
     private let layer: any FileLayer
     private let file: OpenFile
     package let header: JournalHeader
     private(set) var nextSequence: UInt64
-    /// The bytes of intact records; what is behind is the rest of a write that failed.
+    /// The size of the intact records; the bytes after it are the rest of a failed write.
     package private(set) var length: Int
-    /// The length of the file. Behind the records there may be zeros: room for more.
+    /// The length of the file. The records may be followed by zeros: space for more.
     private var end: Int
     private var hasRest = false
     private var isDirty = false
-    /// Whether the journal's name in its folder may not survive a power cut yet.
+    /// Whether a power cut could still lose the journal's directory entry.
     private var isNameDirty = false
-    /// Whether another journal has taken this one's name.
+    /// Whether another journal has replaced this one.
     var isReplaced = false
 
-    /// The zeros that are written behind a record that waits for the disk. A later one that goes there changes neither the
-    /// size of the file nor where it lies: that the disk need not be told.
+    /// The number of zeros written after a record that waits for the disk. A later record in their place changes
+    /// neither the file's size nor its blocks, so that no metadata needs to reach the disk.
     private static let room = 1 << 16
-    /// Longer records are few, and get no room behind them.
+    /// Maximum length of a record with zeros after it; longer ones are rare.
     private static let shortRecord = 1 << 12
 
     deinit {
         if isReplaced { layer.discard(file) } else { layer.close(file) }
     }
 
-    /// Goes on with a journal that exists.
+    /// Continues an existing journal.
     package init(
         _ path: String, _ header: JournalHeader, _ nextSequence: UInt64, length: Int, using layer: any FileLayer
     ) throws(FileError) {
@@ -42,7 +42,7 @@ package final class JournalWriter {
         self.layer = layer
     }
 
-    /// Puts a new journal, with records that are sealed by its identifier, in the place of the old one.
+    /// Replaces the old journal with a new one, whose records are sealed with its identifier.
     package static func create(
         _ path: String, _ header: JournalHeader, records: [UInt8] = [], nextSequence: UInt64, durable: Bool,
         using layer: any FileLayer
@@ -54,9 +54,9 @@ package final class JournalWriter {
         return writer
     }
 
-    /// Appends a record whose payload follows 32 bytes of room.
+    /// Appends a record whose payload follows 32 bytes of space.
     ///
-    /// - Throws: `FileError`; nothing has been appended then.
+    /// - Throws: `FileError`; then nothing has been appended.
     package func append(_ record: inout [UInt8], kind: JournalRecord.Kind, durable: Bool) throws(FileError) {
         JournalRecord.seal(&record, kind: kind, sequence: nextSequence, identifier: header.identifier)
         try removeRest()
@@ -81,7 +81,7 @@ package final class JournalWriter {
         isDirty = !durable
     }
 
-    /// Forces what was appended to the disk.
+    /// Forces the appended records to the disk.
     package func synchronize() throws(FileError) {
         guard isDirty || isNameDirty else { return }
         try sync()
@@ -95,7 +95,7 @@ package final class JournalWriter {
         isNameDirty = false
     }
 
-    /// Cuts off what is behind the usable records, durably.
+    /// Truncates the file after the usable records, durably.
     package func cut() throws(FileError) {
         try layer.truncate(file, to: length)
         end = length

@@ -1,7 +1,7 @@
 import ColumnEngine
 import Files
 
-/// The archive as it was when it was mapped: its bytes are read from it as long as the mapping lives.
+/// The archive's state when it was mapped: its bytes are read as long as the mapping exists.
 struct MappedArchive {
     private weak var file: MappedFile?
     private let status: FileStatus?
@@ -13,11 +13,11 @@ struct MappedArchive {
         self.status = status
     }
 
-    /// Whether a file is the one that is mapped and used, and was written to or cut since. The mapping keeps the file's number
-    /// from any other file.
+    /// Whether a file is the mapped one, which is in use, and was written to or truncated since. The mapping prevents
+    /// the reuse of the file's inode.
     ///
-    /// - Parameter now: what is known of the file now.
-    /// - Returns: true when its size or date differ.
+    /// - Parameter now: the file's current status.
+    /// - Returns: true if its size or date differs.
     func isTouched(_ now: FileStatus) -> Bool {
         guard file != nil, let status, now.device == status.device, now.inode == status.inode else { return false }
         return now.size != status.size || now.modified != status.modified

@@ -2,19 +2,19 @@ import ColumnEngine
 import Files
 import Glibc
 
-/// A thread that writes the pieces of a file one after the other, and sets the disk going, while the next is made.
+/// A thread that writes the pieces of a file, and starts the disk's write-back, while the next one is made.
 ///
-/// One piece may wait: a thread that is woken for each would come late to many of them.
+/// One piece may be queued: waking the thread up for each piece would often be late.
 final class PieceWriter {
     private struct State: Sendable {
         var waiting: [UInt8]?
-        /// The memory of a piece that is written.
+        /// The memory of a written piece.
         var spare: [UInt8] = []
         var isEnding = false
         var failure: FileError?
-        /// Of all pieces, when they are written.
+        /// The checksum of the written pieces.
         var checksum = RunningChecksum()
-        /// Where the system gives no thread, each piece is written when it comes.
+        /// If the system grants no thread, each piece is written synchronously.
         var isInline = false
     }
 
@@ -24,16 +24,16 @@ final class PieceWriter {
     private var thread: WorkerThread<Void>?
 
     /// - Parameters:
-    ///   - file: is to stay open until `end` has returned.
-    ///   - layer: what writes it.
+    ///   - file: must stay open until `end` has returned.
+    ///   - layer: the file layer.
     init(_ file: OpenFile, _ layer: any FileLayer) {
         self.file = file
         self.layer = layer
     }
 
-    /// Takes a piece, once there is none waiting, and gives memory for another.
+    /// Takes a piece, once none is queued, and returns memory for another.
     ///
-    /// - Throws: what an earlier piece could not be written for.
+    /// - Throws: the error of an earlier piece.
     package func write(_ piece: [UInt8]) throws(FileError) -> [UInt8] {
         if thread == nil { start() }
         var memory: [UInt8] = []
@@ -52,13 +52,13 @@ final class PieceWriter {
         return memory
     }
 
-    /// Waits until all is written; nothing can be added any more.
+    /// Waits until everything is written; no more pieces can be added.
     func end() {
         state.change { $0.isEnding = true }
         _ = thread?.join()
     }
 
-    /// The checksum of all that was written, after `end`.
+    /// The checksum of the written bytes, after `end`.
     func result() throws(FileError) -> UInt64 {
         let (failure, checksum) = state.change { ($0.failure, $0.checksum) }
         if let failure { throw failure }

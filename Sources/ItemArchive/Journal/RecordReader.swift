@@ -2,7 +2,7 @@ import CPlatform
 package import ColumnEngine
 package import PropertyList
 
-/// Reads the parts that records are made of: numbers, texts, values. The bytes may be anything: each step is checked.
+/// Decodes the parts of records: numbers, texts, values. The bytes are not trusted: each step is checked.
 package struct RecordReader {
     package let bytes: UnsafeRawBufferPointer
     package private(set) var offset = 0
@@ -11,16 +11,16 @@ package struct RecordReader {
 
     package var isAtEnd: Bool { offset >= bytes.count }
 
-    /// Goes back by one byte, which was read last.
+    /// Goes back by one byte.
     package mutating func stepBack() { offset -= 1 }
 
     // MARK: Values
 
-    /// A value; the code of an absent one is none.
+    /// A value; the code for an absent value is malformed here.
     package mutating func value() throws(StoreError) -> PropertyListValue { try value(depth: 0) }
 
     private mutating func value(depth: Int) throws(StoreError) -> PropertyListValue {
-        // One more than fields take, for values that an archive brought.
+        // One more than fields accept, for values from an archive.
         guard depth <= FieldValidation.depthLimit + 1 else { throw corrupt("a value nests too deep") }
         guard cubby_stack_is_short() == 0 else { throw corrupt("a value nests deeper than the thread's stack allows") }
         switch JournalCode.Value(rawValue: try byte()) {
@@ -82,7 +82,7 @@ package struct RecordReader {
         }
     }
 
-    /// A number of parts, of which each takes a byte at least.
+    /// A number of parts, each of which takes at least one byte.
     package mutating func count() throws(StoreError) -> Int {
         let count = try varint()
         guard count <= UInt64(bytes.count - offset) else { throw corrupt("there are more parts than bytes") }

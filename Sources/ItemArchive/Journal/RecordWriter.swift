@@ -1,14 +1,14 @@
 package import ColumnEngine
 package import PropertyList
 
-/// Writes the parts that records are made of: numbers, texts, values.
+/// Encodes the parts of records: numbers, texts, values.
 package struct RecordWriter {
     package var bytes: [UInt8]
 
-    /// - Parameter bytes: what goes before.
+    /// - Parameter bytes: the preceding bytes.
     package init(_ bytes: [UInt8] = []) { self.bytes = bytes }
 
-    /// A field's value; that of a box is the store's.
+    /// A field's value; that of a box is in the store's heap.
     mutating func cell(_ cell: Cell, _ rows: ItemRows) {
         self.cell(cell) { rows.value(ofBox: $0) }
     }
@@ -113,7 +113,7 @@ package struct RecordWriter {
 
     // MARK: Items
 
-    /// The record of one insertion: an item of a snapshot with all its fields.
+    /// The record of one insertion: a snapshot's item with all its fields.
     package mutating func item(_ snapshot: ItemSnapshot, at position: Int) {
         var custom: [(UInt32, Cell)] = []
         snapshot.forEachCustomField(position) { custom.append(($0, $1)) }
@@ -149,7 +149,7 @@ package struct RecordWriter {
         }
     }
 
-    /// A key by its text, whether an item has it or not.
+    /// A key by its text, whether it is an item's key or not.
     package mutating func key(_ key: UnsafeBufferPointer<UInt8>) {
         if let packed = PackedKey(uuid: key) {
             bytes.append(JournalCode.Key.uuid.rawValue)

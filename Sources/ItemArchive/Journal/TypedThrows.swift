@@ -1,7 +1,7 @@
 import ColumnEngine
 import Files
 
-/// Runs calls of the file layer, and gives their failure as a store's.
+/// Runs calls of the file layer, and converts their errors to a store's.
 func attempt<Value>(_ body: () throws(FileError) -> Value) throws(StoreError) -> Value {
     do throws(FileError) {
         return try body()
@@ -11,7 +11,7 @@ func attempt<Value>(_ body: () throws(FileError) -> Value) throws(StoreError) ->
 }
 
 extension Array where Element == UInt8 {
-    /// `withUnsafeBytes` with the type of the error, which the standard library's form for arrays loses.
+    /// `withUnsafeBytes` with a typed error, unlike the standard library's version for arrays.
     package func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {

@@ -1,8 +1,8 @@
 import Files
 
-/// A file that cannot be used and may hold what somebody wants: it is kept under another name.
+/// A file that is unusable but may have valuable content: it is kept under another name.
 enum AsideFile {
-    /// Moves a file to `<path>.aside-1`, or the next number that nothing has.
+    /// Moves a file to `<path>.aside-1`, or to the next number that is free.
     ///
     /// - Returns: the new path; nil when there is no file.
     static func move(_ path: String, using layer: any FileLayer) throws(FileError) -> String? {

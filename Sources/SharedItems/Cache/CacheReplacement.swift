@@ -2,9 +2,9 @@ import ColumnEngine
 import Files
 import ItemArchive
 
-/// A new cache in the making, in a temporary file beside the old one.
+/// A new cache being written to a temporary file beside the old one.
 final class CacheReplacement: ItemReplacement, @unchecked Sendable {
-    // Guard: one thread writes; the store's thread, which waits for its end, goes on with what was written.
+    // Guard: one thread writes; the store's thread waits for its end before it continues with the output.
     var revision: UInt64 { lineage.revision }
     private let lineage: Lineage
     private let collection: SharedCollection
@@ -16,7 +16,7 @@ final class CacheReplacement: ItemReplacement, @unchecked Sendable {
     private var sequence: UInt64 = 1
     private var output: AtomicFileWriter?
 
-    /// How many bytes of items make a record.
+    /// Bytes of items per record.
     private static let pieceLength = 1 << 20
 
     init(
@@ -75,9 +75,9 @@ final class CacheReplacement: ItemReplacement, @unchecked Sendable {
         record.bytes.removeLast(record.bytes.count - JournalRecord.headerLength)
     }
 
-    /// Puts what was written in place.
+    /// Moves the new file into place.
     ///
-    /// - Returns: what goes on with it.
+    /// - Returns: the writer that continues it.
     func putInPlace() throws(FileError) -> JournalWriter? {
         guard let output else { return nil }
         self.output = nil
@@ -85,12 +85,12 @@ final class CacheReplacement: ItemReplacement, @unchecked Sendable {
         return try JournalWriter(path, header, sequence, length: output.count, using: layer)
     }
 
-    /// Removes what was written.
+    /// Removes the temporary file.
     func remove() { output = nil }
 }
 
 extension SharedCache {
-    /// A history's identifier where a journal's header has the archive that it follows.
+    /// A history's identifier, for the header's field that otherwise identifies a journal's archive.
     static func identity(of epoch: [UInt8]) -> ArchiveIdentity {
         let halves = epoch.withUnsafeBytes { bytes in
             bytes.count < 16

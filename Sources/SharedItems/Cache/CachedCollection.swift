@@ -2,10 +2,10 @@ import ColumnEngine
 import Files
 import ItemArchive
 
-/// What the file of a ``SharedCache`` has. The bytes may be anything: each step is checked.
+/// The content of a ``SharedCache``'s file. The bytes are not trusted: each step is checked.
 struct CachedCollection {
     let header: JournalHeader
-    /// What is known of the server's.
+    /// The server's collection, as far as the cache describes it.
     let collection: SharedCollection
     /// The revision of the items.
     var revision: UInt64 { lineage.revision }
@@ -13,11 +13,11 @@ struct CachedCollection {
     let count: Int
     /// The commits after it, without a gap.
     private(set) var commits: [LoggedCommit] = []
-    /// Commits beyond a gap: the host's own, which stand behind some of others that had not come.
+    /// Commits beyond a gap: the host's own, which may follow commits of others that had not arrived.
     private(set) var ahead: [LoggedCommit] = []
     let nextSequence: UInt64
     let intactLength: Int
-    /// Whether something unusable stands behind the intact records.
+    /// Whether unusable bytes follow the intact records.
     let isCut: Bool
     /// The bytes up to the end of the items.
     private(set) var itemsLength = 0
@@ -25,7 +25,7 @@ struct CachedCollection {
     private let bytes: [UInt8]
     private var pieces: [Range<Int>] = []
 
-    /// - Throws: `StoreError` with `corruptJournal` when the items are not whole.
+    /// - Throws: `StoreError` with `corruptJournal` if the items are incomplete.
     init(_ bytes: [UInt8]) throws(StoreError) {
         self.bytes = bytes
         let scan = try bytes.withBytes { (bytes) throws(StoreError) in try JournalScan(bytes) }
@@ -68,14 +68,14 @@ struct CachedCollection {
         ahead = later.values.filter { $0.revision >= next }.sorted { $0.revision < $1.revision }
     }
 
-    /// The latest revision that is here with all before it.
+    /// The latest revision for which all earlier commits are present.
     var newest: Lineage {
         commits.last.map { Lineage(revision: $0.revision, identifier: $0.lineage) } ?? lineage
     }
 
     /// Calls `body` with each item's rank and record, in order.
     ///
-    /// - Throws: `StoreError` with `corruptJournal`; what `body` throws.
+    /// - Throws: `StoreError` with `corruptJournal`; errors of `body`.
     func forEachItem(
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {

@@ -2,12 +2,12 @@ import ColumnEngine
 import Files
 import ItemArchive
 
-/// What a host keeps of a collection between two runs: all items as of one revision, and the commits since.
+/// A host's copy of a collection between two runs: all items as of one revision, and the commits since.
 ///
-/// It is one file in the frame of a journal. The first record says of which revision the items are and how many; the next
-/// ones have the items in pieces; each later one is a commit. A commit of this host's own can stand before earlier ones of
-/// others. Nothing depends on the file but the time of the next start: what cannot be written ends the cache until the next
-/// save, and what cannot be read is fetched again.
+/// It is one file in the format of a journal. The first record has the revision and the number of the items; the next
+/// ones have the items in pieces; each later one is a commit. A commit of this host can precede earlier ones of others.
+/// Only the duration of the next start depends on the file: a write error ends the cache until the next save, and an
+/// unreadable cache is fetched again.
 final class SharedCache {
     let path: String
     let layer: any FileLayer
@@ -19,10 +19,10 @@ final class SharedCache {
     /// The commits since the snapshot of the replacement under way.
     private var following: [LoggedCommit]?
     private(set) var exists = false
-    /// Whether so much came since the items were written that they should be written anew.
+    /// Whether so many commits were added since the items were written that the file should be rewritten.
     var isLong: Bool { (writer?.length ?? 0) > max(2 * itemsLength, 64 << 20) }
     private var itemsLength = 0
-    /// Why nothing is added any more.
+    /// The write error after which nothing is added.
     private(set) var failure: FileError?
 
     init(_ path: String, using layer: any FileLayer) {
@@ -35,7 +35,7 @@ final class SharedCache {
     /// Reads the file.
     ///
     /// - Returns: nil when there is none.
-    /// - Throws: `StoreError` with `corruptJournal` when it cannot be used.
+    /// - Throws: `StoreError` with `corruptJournal` if it is unusable.
     func read() throws(StoreError) -> CachedCollection? {
         let bytes: [UInt8]
         do throws(FileError) {
@@ -52,7 +52,7 @@ final class SharedCache {
         return found
     }
 
-    /// Goes on with a file that was read.
+    /// Continues a file that was read.
     func resume(_ found: CachedCollection) {
         attempt { () throws(FileError) in
             let writer = try JournalWriter(
@@ -62,7 +62,7 @@ final class SharedCache {
         }
     }
 
-    /// Moves the file to a name that nothing has, where it stays.
+    /// Moves the file to an unused name, where it stays.
     ///
     /// - Returns: the path; nil when there is no file.
     func setAside() throws(StoreError) -> String? {
@@ -75,7 +75,7 @@ final class SharedCache {
 
     // MARK: Writing
 
-    /// Adds a commit; one that is there already is passed over.
+    /// Adds a commit, unless it is present already.
     func add(_ commit: LoggedCommit) {
         guard writer != nil || following != nil, commit.revision > revision, !ahead.contains(commit.revision) else {
             return
@@ -96,14 +96,14 @@ final class SharedCache {
         attempt { () throws(FileError) in try writer.append(&record, kind: .changes, durable: false) }
     }
 
-    /// Makes sure that what was added survives a power cut.
+    /// Ensures that the added commits survive a power cut.
     func synchronize() {
         attempt { () throws(FileError) in try writer?.synchronize() }
     }
 
     private func attempt(_ body: () throws(FileError) -> Void) {
         do throws(FileError) { try body() } catch {
-            // The commits up to here are a cache still; the next save begins another one.
+            // The commits up to here remain usable as a cache; the next save begins a new one.
             failure = error
             writer = nil
         }
@@ -111,7 +111,7 @@ final class SharedCache {
 
     // MARK: Replacing
 
-    /// Prepares to write the items of a snapshot, which are those of a revision. Commits may be added before it is finished.
+    /// Prepares to write a snapshot's items as of a revision. Commits may be added before it is finished.
     func beginReplacement(
         _ snapshot: ItemSnapshot, _ ranks: RankTable, _ collection: SharedCollection, _ lineage: Lineage
     ) -> CacheReplacement {
@@ -124,7 +124,7 @@ final class SharedCache {
         replacement.remove()
     }
 
-    /// Puts what was written in the file's place, and behind it the commits that came meanwhile.
+    /// Replaces the file, and appends the commits that arrived meanwhile.
     func finish(_ replacement: CacheReplacement) throws(StoreError) {
         let commits = following ?? []
         following = nil
@@ -141,7 +141,7 @@ final class SharedCache {
 }
 
 extension LoggedCommit {
-    /// The commit as a record of the cache: room for the header, then revision, host, the host's name, the lineage, and the changes.
+    /// The commit as a record of the cache: space for the header, then revision, host, its name, lineage, and changes.
     fileprivate var cached: [UInt8] {
         var writer = RecordWriter([UInt8](repeating: 0, count: JournalRecord.headerLength))
         writer.fixed(revision)
@@ -152,7 +152,7 @@ extension LoggedCommit {
         return writer.bytes
     }
 
-    /// Reads such a record.
+    /// Decodes such a record.
     init(cached: UnsafeRawBufferPointer) throws(StoreError) {
         var reader = RecordReader(cached)
         revision = try reader.fixed(UInt64.self)

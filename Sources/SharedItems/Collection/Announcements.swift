@@ -1,9 +1,9 @@
-/// Small commits that came with their notifications: they need not be asked for.
+/// Small commits that arrived with their notifications, and need no request.
 ///
-/// The channel's name has the epoch in it, which only who may read the collection knows: other users of the database cannot
-/// make such a notification.
+/// The channel's name contains the epoch, which is known only to readers of the collection: other users of the database
+/// cannot forge a notification.
 struct Announcements {
-    /// More are not kept: the log has them.
+    /// Maximum number of commits kept; the log has the others.
     private static let limit = 256
 
     /// Oldest first, without a gap.
@@ -11,7 +11,7 @@ struct Announcements {
 
     /// Notes a notification: the revision, the host, the lineage and, of a small commit, the record, in hexadecimal.
     ///
-    /// - Returns: the revision; nil for a text of another shape.
+    /// - Returns: the revision; nil if the text is malformed.
     mutating func note(_ text: String) -> UInt64? {
         let words = text.split(separator: " ")
         guard let first = words.first, let revision = UInt64(first), revision < UInt64(Int64.max) else { return nil }
@@ -20,7 +20,7 @@ struct Announcements {
         return revision
     }
 
-    /// The commits after a revision up to another; nil when one of them is not here.
+    /// The commits after a revision up to another; nil if one of them is missing.
     mutating func take(after revision: UInt64, upTo latest: UInt64) -> [LoggedCommit]? {
         let taken = kept.drop { $0.revision <= revision }
         kept = []
@@ -57,13 +57,13 @@ struct Announcements {
     }
 }
 
-/// A commit as the log has it.
+/// A commit as stored in the log.
 struct LoggedCommit {
     let revision: UInt64
     /// The host's identifier, of 16 bytes.
     let host: [UInt8]
     var hostName = ""
-    /// Identifies the commits up to this one.
+    /// Identifies the sequence of commits up to this one.
     let lineage: [UInt8]
     let record: [UInt8]
 

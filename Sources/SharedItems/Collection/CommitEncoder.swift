@@ -1,33 +1,33 @@
 import ColumnEngine
 import ItemArchive
 
-/// What the server is sent of one commit: what it changed in the end, as the items of the table and as a record of the log.
+/// A commit encoded for the server: its net changes, as the items of the table and as a record of the log.
 struct EncodedCommit {
-    /// The keys of the items that left.
+    /// The keys of removed items.
     var removed: [[UInt8]] = []
-    /// The keys, ranks and records of the items that came or changed.
+    /// The keys, ranks and records of inserted or changed items.
     var keys: [[UInt8]] = []
     var ranks: [[UInt8]] = []
     var records: [[UInt8]] = []
     /// The changes, for the other hosts.
     var record: [UInt8] = []
-    /// The pictures of items that were changed, by key.
+    /// The pictures of changed items, by key.
     var pictures: [CommittedPicture] = []
-    /// The ranks that the commit gives, by row.
+    /// The ranks that the commit assigns, by row.
     var newRanks: [(row: UInt32, rank: [UInt8])] = []
 
-    /// What became of a row.
+    /// The net effect on a row.
     private struct Effect {
         let row: UInt32
         var wasThere: Bool
         var isThere: Bool
-        /// Whether it left or came in between.
+        /// Whether the item was removed or inserted in between.
         var isWhole = false
         var fields: [UInt32] = []
         var isMoved = false
     }
 
-    /// A commit whose items are still to be given.
+    /// A commit whose items the caller adds.
     init(removed: [[UInt8]], record: [UInt8]) {
         (self.removed, self.record) = (removed, record)
     }
@@ -72,7 +72,7 @@ struct EncodedCommit {
         }
     }
 
-    /// The rows that changed, in the order of their first changes.
+    /// The changed rows, in the order of their first changes.
     private static func effects(_ changes: [Change]) -> [Effect] {
         var effects: [Effect] = []
         var places: [UInt32: Int] = [:]
@@ -102,12 +102,11 @@ struct EncodedCommit {
         return effects
     }
 
-    /// What became of the pictures of the items that changed. Ordered by key, so that of two hosts neither waits for the
-    /// other.
+    /// The pictures of the changed items after the commit. They are ordered by key, so that two hosts do not deadlock.
     private static func pictures(
         _ effects: [Effect], _ rows: ItemRows, _ field: ItemField
     ) -> [CommittedPicture] {
-        // An item that left may have come again under its key in another row.
+        // A removed item may have been inserted again with the same key in another row.
         var digests: [[UInt8]: [[UInt8]]] = [:]
         for effect in effects where effect.isWhole || effect.fields.contains(field.rawValue) {
             let present = rows.digests(effect.row)
@@ -122,12 +121,12 @@ struct EncodedCommit {
         }
     }
 
-    /// How many items before its turn one is prefetched.
+    /// Prefetch distance in items.
     private static let lookahead = 12
 
     // MARK: Ranks
 
-    /// Ranks for the items that came or moved, between those of their neighbours as they are now.
+    /// Ranks for inserted and moved items, between those of their current neighbours.
     private static func newRanks(
         _ effects: [Effect], _ rows: ItemRows, _ table: RankTable
     ) -> [(row: UInt32, rank: [UInt8])] {
@@ -146,7 +145,7 @@ struct EncodedCommit {
                 ? nil
                 : ranks.last.flatMap { $0.0 == rows.row(at: first - 1) ? $0.1 : nil }
                     ?? table[rows.row(at: first - 1)]
-            // Ranks that grew long are a reason to spread more of the neighbours.
+            // If ranks grow long, more of the neighbours get new ones.
             var last = positions[end - 1]
             var reach = 1
             while true {
@@ -165,14 +164,14 @@ struct EncodedCommit {
         return ranks
     }
 
-    /// The bytes of a key, as records have them, from its text.
+    /// A key's bytes in the encoding of records, from its text.
     static func key(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         var writer = RecordWriter()
         writer.key(text)
         return writer.bytes
     }
 
-    /// The bytes of an item's key, as records have them.
+    /// An item's key in the encoding of records.
     private static func key(_ row: UInt32, _ rows: ItemRows) -> [UInt8] {
         var writer = RecordWriter()
         writer.key(row, rows)

@@ -3,11 +3,11 @@ import ItemArchive
 import PropertyList
 import Synchronization
 
-/// Reads pictures from the server over a connection of its own: a large one holds up no commit, and any thread may read.
+/// Reads pictures from the server over its own connection: a large one delays no commit, and any thread may read.
 final class PictureReader: AttachmentReader {
     private struct Link {
         var connection: PostgresConnection?
-        /// Until then a server that did not answer is not asked again: a page of pictures would wait for each.
+        /// The server is not queried again until then after it did not answer: each picture of a page would wait.
         var silence: (error: PostgresError, end: Deadline)?
     }
 
@@ -55,7 +55,7 @@ final class PictureReader: AttachmentReader {
         return bytes
     }
 
-    /// Asks the kept connection, and a new one when that turns out to be broken.
+    /// Queries over the kept connection, and over a new one if that turns out to be broken.
     private func ask(
         _ link: inout Link, _ key: String, _ digest: [UInt8], _ limit: Int
     ) throws(PostgresError) -> (bytes: [UInt8]?, count: Int64)? {
@@ -69,7 +69,7 @@ final class PictureReader: AttachmentReader {
         return try read(connection, key, digest, limit)
     }
 
-    /// The bytes, unless they are too many, and their number; nil when there are none.
+    /// The bytes, unless they exceed the limit, and their number; nil if there are none.
     private func read(
         _ connection: PostgresConnection, _ key: String, _ digest: [UInt8], _ limit: Int
     ) throws(PostgresError) -> (bytes: [UInt8]?, count: Int64)? {
@@ -85,10 +85,10 @@ final class PictureReader: AttachmentReader {
     }
 }
 
-/// Waits and does nothing else, until the thread's work is stopped.
+/// Blocks until the socket is ready or the thread's work is cancelled.
 private final class InterruptibleWaiter: PostgresWaiter {
     private let blocking = BlockingWaiter()
-    /// Seconds after which it looks.
+    /// Polling interval for cancellation in seconds.
     private static let slice = 0.1
 
     func wait(for descriptor: Int32, isWriting: Bool, seconds: Double) throws(PostgresError) -> Bool {

@@ -1,29 +1,29 @@
 import ItemArchive
 
-/// Places among items that several hosts order without asking each other: bytes that are compared bytewise.
+/// Positions of items that several hosts order without coordination: byte strings, compared bytewise.
 ///
-/// A rank is a number of eight bytes, most significant first, and a random tail, so that two hosts that put items at the same
-/// place at the same time make different ranks. Where two neighbours leave no number between them, another number follows
-/// behind the first: a rank grows by eight bytes when about 60 items came into the same gap one after the other. This is
-/// fractional indexing in base 256.
+/// A rank is a number of eight bytes, most significant first, and a random tail, so that two hosts that insert at the
+/// same position at the same time make different ranks. If two neighbours leave no number between them, another number
+/// is appended: a rank grows by eight bytes after about 60 consecutive insertions into the same gap. This is fractional
+/// indexing in base 256.
 enum Rank {
-    /// A rank of more bytes is a reason to give its neighbours new ones, too.
+    /// A longer rank causes its neighbours to get new ones, too.
     static let longLength = 36
-    /// The longest that is taken from a server.
+    /// Maximum length of a rank from a server.
     static let lengthLimit = RecordChange.rankLimit
 
-    /// The distance of the ranks of items that are appended or prepended: room for items that come between.
+    /// The distance of ranks of appended or prepended items: room for later insertions.
     private static let step: UInt64 = 1 << 24
     private static let middle: UInt64 = 1 << 62
 
     /// Ranks between two others, ascending.
     ///
     /// - Parameters:
-    ///   - count: how many.
-    ///   - low: the rank before the first; nil for the beginning.
-    ///   - high: the rank behind the last; nil for the end.
-    ///   - tail: gives random bits.
-    /// - Returns: as many ranks.
+    ///   - count: the number of ranks.
+    ///   - low: the rank before the first; nil at the beginning.
+    ///   - high: the rank after the last; nil at the end.
+    ///   - tail: returns random bits.
+    /// - Returns: `count` ranks.
     static func ranks(_ count: Int, after low: [UInt8]?, before high: [UInt8]?, tail: () -> UInt32) -> [[UInt8]] {
         var prefix: [UInt8] = []
         var low = low.map { $0[...] }
@@ -39,7 +39,7 @@ enum Rank {
                 case (nil, nil): start = middle
                 case (nil, _?): start = last - distance * UInt64(count + 1)
                 case (_?, nil): start = first
-                // In the middle of the gap, with as much room on either side.
+                // In the middle of the gap, with equal room on both sides.
                 case (_?, _?): start = first + (room - distance * UInt64(count + 1)) / 2
                 }
                 return (1...max(count, 1)).prefix(count).map {
@@ -58,7 +58,7 @@ enum Rank {
         }
     }
 
-    /// The first eight bytes, with zeros for those that are missing.
+    /// The first eight bytes, padded with zeros.
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         var number: UInt64 = 0
         var count = 0

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The rank of each row, in one buffer: five bytes and the rank's own for an item.
+/// The rank of each row, in one buffer: an item takes five bytes more than its rank.
 struct RankTable {
-    /// By row, where its rank is: a byte for the length, then the bytes; 0 for none.
+    /// The offset of each row's rank: a byte for the length, then the bytes; 0 for none.
     private var places: [UInt32] = []
     private var buffer: [UInt8] = [0]
     private var garbage = 0
@@ -18,7 +18,7 @@ struct RankTable {
             places += [UInt32](repeating: 0, count: max(Int(row) + 1 - places.count, places.count / 2))
         }
         if garbage > 1 << 16, garbage > buffer.count / 2 { compact() }
-        // More than 4 GB are no ranks of ours: a row without one is behind all others.
+        // Hosts make no ranks of more than 4 GB in all: a row without a rank follows all others.
         guard buffer.count < Int(UInt32.max), rank.count <= Rank.lengthLimit else { return }
         places[Int(row)] = UInt32(buffer.count)
         buffer.append(UInt8(truncatingIfNeeded: rank.count & 0x7F))
@@ -32,9 +32,9 @@ struct RankTable {
         places[Int(row)] = 0
     }
 
-    /// Whether the row's rank is below another; ties are ordered by key, which the caller compares.
+    /// Compares the row's rank with another; ties are ordered by key, which the caller compares.
     ///
-    /// - Returns: less than 0, 0 or more, as `memcmp`; a row without a rank is above all.
+    /// - Returns: less than 0, 0 or more, as `memcmp`; a row without a rank is greater than any rank.
     func compare(_ row: UInt32, _ rank: [UInt8]) -> Int {
         guard let range = range(row) else { return 1 }
         return buffer.withUnsafeBytes { buffer in

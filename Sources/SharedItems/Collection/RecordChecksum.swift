@@ -1,11 +1,11 @@
 import ColumnEngine
 import Files
 
-/// The four bytes at the end of each record on the server: a record that was damaged there may still be one.
+/// The last four bytes of each record on the server: a damaged record may still decode as a valid one.
 enum RecordChecksum {
     private static let length = 4
 
-    /// A record with its checksum. The rank is that of the item that it is the record of, and empty for one of the log.
+    /// A record with its checksum. The rank is that of the record's item; it is empty for a record of the log.
     static func sealed(_ record: [UInt8], rank: [UInt8] = []) -> [UInt8] {
         let checksum = record.withUnsafeBytes { self.checksum($0, rank[...]) }
         return record + withUnsafeBytes(of: checksum.littleEndian) { Array($0) }
@@ -13,7 +13,7 @@ enum RecordChecksum {
 
     /// A record without its checksum.
     ///
-    /// - Throws: `StoreError` with `corruptJournal` when it is another one.
+    /// - Throws: `StoreError` with `corruptJournal` if the checksum does not match.
     static func opened(
         _ sealed: UnsafeRawBufferPointer, rank: ArraySlice<UInt8> = []
     ) throws(StoreError) -> UnsafeRawBufferPointer {

@@ -1,10 +1,10 @@
-/// A revision, and what identifies all commits up to it.
+/// A revision, and an identifier of all commits up to it.
 struct Lineage: Sendable, Hashable {
     var revision: UInt64 = 0
     var identifier: [UInt8] = []
 }
 
-/// What the server has of a collection, as of the moment that a host introduced itself.
+/// The server's state of a collection when a host connected.
 struct SharedCollection {
     /// Its number in the tables.
     let number: Int32
@@ -13,16 +13,16 @@ struct SharedCollection {
     let floor: UInt64
     /// Identifies its history.
     let epoch: [UInt8]
-    /// The lineage of the revision that the host knows; nil when the log does not have it.
+    /// The lineage of the latest revision known to the host; nil if the log does not have it.
     let lineage: [UInt8]?
-    /// The server's identity, which its standbys share; 0 where it does not say it.
+    /// The server's identity, shared by its standbys; 0 if unavailable.
     let system: Int64
-    /// How often one of them was promoted.
+    /// The number of promotions among them.
     let timeline: Int64
 }
 
 extension SharedCollection {
-    /// Introduces a host, and finds the collection.
+    /// Registers a host, and finds the collection.
     init(
         _ connection: PostgresConnection, _ name: String, host: [UInt8], hostName: String, revision: UInt64
     ) throws(PostgresError) {
@@ -39,12 +39,12 @@ extension SharedCollection {
         timeline = try rows.number(0, 6)
     }
 
-    /// Why a host that knows a collection cannot go on with this one.
+    /// Checks whether a host that knows a collection can continue with this one.
     ///
     /// - Parameters:
-    ///   - known: what the host knows.
-    ///   - latest: the latest commit that it knows.
-    /// - Returns: the error to end with; nil when it can.
+    ///   - known: the collection known to the host.
+    ///   - latest: the latest commit known to the host.
+    /// - Returns: the error if it cannot continue, otherwise nil.
     func refusal(knowing known: SharedCollection, _ latest: Lineage) -> PostgresError? {
         if system == known.system, timeline < known.timeline {
             return PostgresError(
@@ -60,7 +60,7 @@ extension SharedCollection {
                 + "all commits took over; start again to synchronise anew")
     }
 
-    /// The channel on which commits are told of.
+    /// The channel for notifications of commits.
     var channel: String {
         let digits = Array("0123456789abcdef")
         return "cubby_" + String(epoch.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })

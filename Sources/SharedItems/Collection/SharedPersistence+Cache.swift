@@ -2,9 +2,9 @@ public import ColumnEngine
 import Files
 import ItemArchive
 
-/// The collection's items in the host's own container, for the next start.
+/// The collection's items in the host's container, for the next start.
 extension SharedPersistence {
-    /// Where an address's collection is kept below a folder: different addresses, different places.
+    /// The folder, below another, for the collection of an address; it differs for different addresses.
     static func folder(of address: SharedAddress, in folder: String) -> String {
         let name = String(
             address.collection.unicodeScalars.prefix(40).map {
@@ -21,7 +21,7 @@ extension SharedPersistence {
 
     // MARK: Reading
 
-    /// What the container has; nil when it has nothing that can be used.
+    /// The content of the cache; nil if none is usable.
     func readCache(_ report: inout ItemLoadReport) -> CachedCollection? {
         guard let cache else { return nil }
         do throws(StoreError) { return try cache.read() } catch {
@@ -30,9 +30,9 @@ extension SharedPersistence {
         }
     }
 
-    /// Why the server's collection is not the one that was kept; nil when it is.
+    /// The reason why the server's collection is not the cached one; nil if it is.
     ///
-    /// - Throws: `StoreError` when the server is one not to be asked: a former primary.
+    /// - Throws: `StoreError` if the server must not be used: a former primary.
     func reasonAgainst(_ cached: CachedCollection) throws(StoreError) -> String? {
         guard let collection, let connection else { return nil }
         let newest = cached.newest
@@ -50,14 +50,14 @@ extension SharedPersistence {
                 "select lineage from cubby.log where collection = $1 and revision = $2",
                 [.int4(collection.number), .int8(Int64(clamping: newest.revision))])
         }
-        // The log may begin behind it.
+        // The log may begin after it.
         guard found.rowCount == 1, !newest.identifier.isEmpty else { return nil }
         do throws(PostgresError) { return try found.bytes(0, 0) == newest.identifier ? nil : other } catch {
             return other
         }
     }
 
-    /// Moves the cache to another name, and says so. Commits that waited for the collection as it was are to be settled.
+    /// Moves the cache to another name, and reports it. Kept commits on the former collection need to be settled.
     func setAsideCache(_ reason: String, _ report: inout ItemLoadReport) {
         guard let cache, !opensReadOnly else { return }
         var kept = ""
@@ -68,7 +68,7 @@ extension SharedPersistence {
         report.notices.append("all items are fetched anew (\(reason))\(kept)")
     }
 
-    /// The items and commits of the container.
+    /// Loads the cached items and commits.
     func load(
         _ cached: CachedCollection, into loader: ItemLoader, _ report: inout ItemLoadReport
     ) throws(StoreError) {
@@ -94,7 +94,7 @@ extension SharedPersistence {
         if !opensReadOnly { cache?.resume(cached) }
     }
 
-    /// What was committed since, from the server.
+    /// Fetches the later commits from the server.
     func catchUp(_ loader: ItemLoader, _ report: inout ItemLoadReport) throws(StoreError) {
         while mayHaveCommits(after: report.revision) {
             for commit in try takeCommits(after: report.revision) where commit.revision > report.revision {
@@ -104,7 +104,7 @@ extension SharedPersistence {
         }
     }
 
-    /// Puts changes into a store that is being loaded.
+    /// Applies changes to a store that is being loaded.
     func replay(_ changes: some Sequence<RemoteChange>, _ loader: ItemLoader) throws(StoreError) {
         try loader.replaying { () throws(StoreError) in
             for change in changes {
@@ -121,7 +121,7 @@ extension SharedPersistence {
     public var archivePath: String? { nil }
     public var isJournalLong: Bool { canReplace && cache.map { $0.isLong || !$0.exists } ?? false }
 
-    /// Not while the items are ahead of a revision: by commits that wait, or by one that stands behind others'.
+    /// False while the items match no revision: commits are queued, or an own one follows missing ones of others.
     public var canReplace: Bool {
         !opensReadOnly && collection != nil && inDoubt == nil && ownRevisions.isEmpty && !hasKeptCommits
     }

@@ -2,11 +2,11 @@ public import ColumnEngine
 
 /// A commit as it was sent.
 struct SentCommit {
-    /// One for each logical commit, however often it is sent: it cannot happen twice.
+    /// Identifies the commit however often it is sent: it cannot be applied twice.
     let token: [UInt8]
-    /// The revision that it follows.
+    /// The revision that it is based on.
     let seen: UInt64
-    /// The keys that its transaction read, null for all.
+    /// The keys that its transaction read; null for all.
     let reads: PostgresValue
     let commit: EncodedCommit
 }
@@ -17,7 +17,7 @@ extension SharedPersistence {
         let connection = try connected()
         guard let collection else { throw Self.notLoaded }
         let wasInDoubt = inDoubt != nil
-        // While it is in doubt the store is read-only: the changes are the same.
+        // While a commit is in doubt the store is read-only: the changes are the same.
         let sent =
             inDoubt
             ?? SentCommit(
@@ -40,9 +40,9 @@ extension SharedPersistence {
             }
         } catch {
             release()
-            // A refusal says nothing of an earlier try whose answer was lost. Without a server's error nothing was sent.
+            // A refusal does not settle an earlier try with a lost answer. Without a server's error nothing was sent.
             if (error.cause as? PostgresError)?.isRefusal ?? true {
-                // It is asked again after a pause, as after an outage.
+                // It is retried after a pause, as after an outage.
                 if wasInDoubt { disconnect() } else { inDoubt = nil }
             }
             throw error
@@ -76,7 +76,7 @@ extension SharedPersistence {
         }
     }
 
-    /// Calls the server's function: the status that it gives, and the revision with its lineage.
+    /// Calls the server's function, and returns its status and the revision with its lineage.
     func send(
         _ sent: SentCommit, _ collection: SharedCollection, _ connection: PostgresConnection
     ) throws(PostgresError) -> (status: Int64, made: Lineage) {
@@ -121,8 +121,8 @@ extension SharedPersistence {
         try? asking { () throws(PostgresError) in try connection.runScript("rollback") }
     }
 
-    /// A transaction may hold the collection for 5 s between two of its commands: a host that dies or hangs must not keep the
-    /// others out for long.
+    /// A transaction may lock the collection for 5 s between two of its commands: a host that dies or hangs must not
+    /// block the others for long.
     static let limitsIdling = "set local idle_in_transaction_session_timeout = '5s'"
 
     public func abandonCommit() -> Bool {

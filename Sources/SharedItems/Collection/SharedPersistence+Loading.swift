@@ -1,7 +1,7 @@
 public import ColumnEngine
 import ItemArchive
 
-/// The start: the items from the cache and what came since, or all of them from the server.
+/// Loads the items from the cache and later commits from the server, or all items from the server.
 extension SharedPersistence {
     public func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport {
         columns = loader.store
@@ -79,16 +79,16 @@ extension SharedPersistence {
     }
 }
 
-/// The rows of a `COPY` in PostgreSQL's binary format, which has a rank and a record in each.
+/// The rows of a `COPY` in PostgreSQL's binary format, each with a rank and a record.
 private struct ItemCopy {
     private var bytes: [UInt8] = []
-    /// Where each row's rank and record are.
+    /// The location of each row's rank and record.
     private var places: [(rank: Range<Int>, record: Range<Int>, prefix: UInt64)] = []
     private var isBegun = false
 
     var count: Int { places.count }
 
-    /// Adds a piece: the header goes before the first row, and a count of -1 ends the rows.
+    /// Adds a piece. A header precedes the first row, and a count of -1 ends the rows.
     mutating func add(_ piece: UnsafeRawBufferPointer) throws(PostgresError) {
         var rest = piece[...]
         if !isBegun {
@@ -133,7 +133,7 @@ private struct ItemCopy {
         Int32(bigEndian: bytes.base.loadUnaligned(fromByteOffset: bytes.startIndex, as: Int32.self))
     }
 
-    /// Calls `body` with each item's rank and record, by rank; ties by key, which a record begins with.
+    /// Calls `body` with each item's rank and record, by rank; ties are ordered by key, with which a record begins.
     mutating func forEachInOrder(
         _ body: (ArraySlice<UInt8>, UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {

@@ -1,13 +1,13 @@
 public import ColumnEngine
 import Files
 
-/// Pictures: the bytes that go with items, in the table `cubby.picture`.
+/// Pictures: the bytes attached to items, in the table `cubby.picture`.
 extension SharedPersistence: AttachmentPersistence {
     public var attachmentFolder: String { PathText.name(of: Self.folder(of: address, in: "")) }
     public var attachmentReader: any AttachmentReader { PictureReader(address, timeLimit: timeLimit) }
 
-    /// Begins the transaction of a commit with pictures, and gives the server those that it has not. The collection is not
-    /// locked meanwhile: the commit follows.
+    /// Begins the transaction of a commit with pictures, and uploads those that the server does not have. The
+    /// collection is not locked meanwhile: the commit follows.
     func sendPictures(_ pictures: [CommittedPicture], to collection: SharedCollection) throws(StoreError) {
         let connection = try connected()
         let missing = try asking { () throws(PostgresError) in
@@ -33,7 +33,7 @@ extension SharedPersistence: AttachmentPersistence {
                 )
             }
             _ = try asking { () throws(PostgresError) in
-                // Not prepared: while its first message is read, the time of an idle transaction ends.
+                // Not prepared: the time limit for an idle transaction runs while the first message is read.
                 try connection.run(
                     "select cubby.put_picture($1, $2, $3, $4, $5)",
                     [
@@ -46,7 +46,7 @@ extension SharedPersistence: AttachmentPersistence {
         try asking { () throws(PostgresError) in try connection.runScript(Self.limitsIdling) }
     }
 
-    /// Says which pictures items have after a commit, in its transaction.
+    /// Sets the pictures of items after a commit, in its transaction.
     func setPictures(
         _ pictures: [CommittedPicture], of collection: SharedCollection, _ connection: PostgresConnection
     ) throws(PostgresError) {
@@ -54,7 +54,7 @@ extension SharedPersistence: AttachmentPersistence {
         try connection.run("select cubby.set_pictures($1, $2, $3, $4)", pictures.parameters(collection))
     }
 
-    /// The pictures that items have now, of those that commits which wait have changed or may have.
+    /// The current pictures of the items that queued commits changed.
     func pictures(of commits: [QueuedCommit]) -> [CommittedPicture] {
         guard let columns, columns.attachmentField != nil else { return [] }
         let keys = Set(commits.flatMap { $0.keys + $0.removed })
@@ -64,16 +64,16 @@ extension SharedPersistence: AttachmentPersistence {
     }
 }
 
-/// A picture that an item has after a commit, or has no more.
+/// A picture that an item has after a commit, or no longer has.
 struct CommittedPicture: Sendable {
-    /// The item's key, as records have it.
+    /// The item's key in the encoding of records.
     let key: [UInt8]
-    /// 0: the item's record has the order, so that another order sends nothing.
+    /// Always 0: the item's record has the order, so that reordering uploads nothing.
     let position: Int32 = 0
     /// The SHA-256 of the bytes; empty for none.
     let digest: [UInt8]
 
-    /// An item's pictures, each once; one without a digest says that there are none.
+    /// An item's pictures without repetitions; a single one without a digest if there are none.
     static func all(_ digests: [[UInt8]], of key: [UInt8]) -> [CommittedPicture] {
         var known: Set<[UInt8]> = []
         let different = digests.filter { known.insert($0).inserted }

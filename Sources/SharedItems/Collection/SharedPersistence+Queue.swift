@@ -3,7 +3,7 @@ import ItemArchive
 public import PropertyList
 import Wording
 
-/// Commits that wait for the server.
+/// Commits queued for the server.
 extension SharedPersistence {
     public var hasKeptCommits: Bool { queue?.waiting.isEmpty == false }
     public var keptCommits: [KeptCommit] { queue?.waiting.map(\.kept) ?? [] }
@@ -20,12 +20,12 @@ extension SharedPersistence {
         }
     }
 
-    /// Puts what waits into a store that was loaded. What does not fit the items as they are is to be settled.
+    /// Applies queued commits to a loaded store. Those that do not fit the current items need to be settled.
     ///
     /// - Parameters:
-    ///   - loader: of the store.
-    ///   - report: is told how many there are.
-    ///   - isSinceCache: whether the items are those of the cache, on which the commits were made.
+    ///   - loader: the store's loader.
+    ///   - report: receives the number of these commits.
+    ///   - isSinceCache: whether the items are the cached ones, on which the commits were made.
     /// - Throws: `StoreError` with `inputOutput`.
     func applyKeptCommits(
         _ loader: ItemLoader, _ report: inout ItemLoadReport, isSinceCache: Bool
@@ -33,7 +33,7 @@ extension SharedPersistence {
         guard let queue else { return }
         for commit in queue.waiting {
             do throws(StoreError) {
-                // The items may be older than those it was made on, or newer: then the user decides.
+                // The items may be older or newer than those it was made on: then the user decides.
                 guard commit.seen <= report.revision.rawValue, isSinceCache else { throw Self.notLoaded }
                 try replay(commit.kept.changes.lazy.map(\.forward), loader)
             } catch {
@@ -60,7 +60,7 @@ extension SharedPersistence {
         _ commit: borrowing ItemCommit, _ changes: [ItemChange], reads: ItemReads?, durable: Bool
     ) throws(StoreError) {
         guard let queue, let columns else { throw Self.notLoaded }
-        // One that was sent keeps its token: it may have happened.
+        // A commit that was sent keeps its token: the server may have applied it.
         let encoded = inDoubt?.commit ?? EncodedCommit(commit, ranks)
         var given: [String: [UInt8]] = [:]
         for (row, rank) in encoded.newRanks { given[columns.keyString(row)] = rank }
@@ -77,7 +77,7 @@ extension SharedPersistence {
         for (row, rank) in encoded.newRanks { ranks.set(row, rank) }
     }
 
-    /// By key, the ranks that items had which moved or left.
+    /// The former ranks of moved and removed items by key.
     private func formerRanks(_ changes: [ItemChange], _ commit: borrowing ItemCommit) -> [String: [UInt8]] {
         var former: [String: [UInt8]] = [:]
         commit.forEach { entry in
@@ -119,13 +119,13 @@ extension SharedPersistence {
         guard !waiting.isEmpty else { return .committed(revision) }
         let pictures = pictures(of: waiting)
         defer { release() }
-        // Before the others are kept out: they may take long.
+        // Uploaded before the collection is locked: pictures may take long.
         if !pictures.isEmpty, let collection { try sendPictures(pictures, to: collection) }
         try hold()
         guard latest == revision.rawValue else { return .behind }
         let connection = try connected()
         guard let collection else { throw Self.notLoaded }
-        // Each item goes along with the last commit that touches it: together they are one transaction of the server.
+        // Each item is sent with the last commit that changes it: all of them are one transaction of the server.
         var last: [[UInt8]: Int] = [:]
         for (index, commit) in waiting.enumerated() { for key in commit.keys { last[key] = index } }
         let rows = ItemRows(columns)
@@ -168,7 +168,7 @@ extension SharedPersistence {
             revision: made.revision, host: host, hostName: hostName, lineage: made.identifier, record: commit.record)
     }
 
-    /// The row of an item by its key as records have it.
+    /// The row of an item by its key in the encoding of records.
     static func row(ofKey key: [UInt8], in columns: ColumnStore) -> UInt32? {
         guard var text = key.withUnsafeBytes({ try? RecordChange.key($0) }) else { return nil }
         return text.withUTF8 { columns.row(forKey: $0) }

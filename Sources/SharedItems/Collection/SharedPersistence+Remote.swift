@@ -2,15 +2,15 @@ public import ColumnEngine
 import ItemArchive
 import PropertyList
 
-/// The commits of the other hosts.
+/// Commits of the other hosts.
 extension SharedPersistence {
     public func mayHaveCommits(after revision: ItemRevision) -> Bool {
         stopped == nil
             && (latest > revision.rawValue || inDoubt != nil || (isLoaded && !isConnected && !keepsCommits))
     }
 
-    /// Takes what the server said by itself. Call it when the socket is readable; while an answer is waited for it does
-    /// nothing.
+    /// Receives the server's notifications. Call it when the socket is readable; it does nothing while an answer is
+    /// pending.
     ///
     /// - Throws: `StoreError` with `disconnected`.
     public func receive() throws(StoreError) {
@@ -19,7 +19,7 @@ extension SharedPersistence {
         for text in texts { latest = max(latest, announcements.note(text) ?? 0) }
     }
 
-    /// Asks the server for its latest revision: a notification can be lost. Does nothing while an answer is waited for.
+    /// Queries the server for its latest revision: a notification can be lost. Does nothing while an answer is pending.
     ///
     /// - Throws: `StoreError` with `disconnected`.
     public func poll() throws(StoreError) {
@@ -48,7 +48,7 @@ extension SharedPersistence {
                         try Self.remoteChanges(try RecordChange.changes(of: try RecordChecksum.opened(bytes)))
                     }
                 } catch {
-                    // What came before is whole, and is applied first.
+                    // The commits before it are intact, and are applied first.
                     if !commits.isEmpty { break }
                     throw damaged(commit.revision, error)
                 }
@@ -112,7 +112,7 @@ extension SharedPersistence {
         return reason
     }
 
-    /// The changes as stores know them; the rank of a new item goes with its insertion.
+    /// The changes in the form for stores; a new item's rank is part of its insertion.
     static func remoteChanges(_ changes: [RecordChange]) throws(StoreError) -> [RemoteChange] {
         var ranks: [String: [UInt8]] = [:]
         for case .rank(let key, let rank) in changes { ranks[key] = rank }
@@ -130,7 +130,7 @@ extension SharedPersistence {
             case .set(let key, let field, let value): result.append(RemoteChange(.update(key, field, to: value)))
             case .rank(let key, let rank):
                 if !inserted.contains(key) { result.append(RemoteChange(.move(key, to: 0), rank: rank)) }
-            // The log has ranks in place of positions.
+            // The log has ranks instead of positions.
             case .move: continue
             }
         }
@@ -165,7 +165,7 @@ extension SharedPersistence {
         return order != 0 ? order < 0 : columns.keyString(row) < columns.keyString(other)
     }
 
-    /// How many items stand before a rank. O(log n).
+    /// The number of items before a rank. O(log n).
     private func position(
         of rank: [UInt8], _ key: String, in columns: ColumnStore, _ unranked: Set<UInt32>
     ) -> Int {

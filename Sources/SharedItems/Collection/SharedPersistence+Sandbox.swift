@@ -1,20 +1,20 @@
 import Files
 
-/// What a sandbox that is closed around a host has to leave open for its server.
+/// The ports and files that a host's sandbox must leave accessible for the server.
 extension SharedPersistence {
-    /// Connects ahead of ``load(into:)``, while everything can still be reached.
+    /// Connects ahead of ``load(into:)``, before the sandbox is closed.
     ///
     /// - Throws: ``SharedError``.
     package func prepare() throws(SharedError) {
         do throws(PostgresError) { try connect() } catch {
             let shown = SharedError(error, address)
             guard shown.code == .disconnected, hasCache else { throw shown }
-            // It is told when the items are loaded from there.
+            // It is reported when the items are loaded.
             failedAttempt = error
         }
     }
 
-    /// The settings of the connection, or those that one would have.
+    /// The settings of the connection, or of a future one.
     private var settings: [String: String] {
         connection?.settings ?? (try? PostgresConnection.settings(of: address)) ?? [:]
     }
@@ -27,7 +27,7 @@ extension SharedPersistence {
         return Set((settings["port"] ?? "5432").split(separator: ",").compactMap { Int($0) })
     }
 
-    /// The files that a new connection reads: those of the look-up of names, of passwords and of certificates.
+    /// The files that a new connection reads, for resolving names, and for passwords and certificates.
     package var files: [String] {
         let settings = settings
         let named = ["passfile", "sslcert", "sslkey", "sslrootcert", "sslcrl", "sslcrldir"].compactMap { settings[$0] }

@@ -3,79 +3,79 @@ package import Files
 import ItemArchive
 import PropertyList
 
-/// Items of several hosts on one collection, kept by PostgreSQL: each host has all of them in memory.
+/// Items that several hosts share in one collection, stored by PostgreSQL. Each host has all of them in memory.
 ///
-/// A commit is one call of a function of the server, which orders the commits of a collection by one row. Commits of others
-/// come as notifications; a look at the log stands behind them. One thread owns it.
+/// A commit is one call of a server function, which serialises a collection's commits by locking one row. Commits of
+/// others arrive as notifications; polling the log compensates for lost ones. One thread owns it.
 public final class SharedPersistence: RemotePersistence, DocumentPersistence {
-    /// Where the collection is.
+    /// The collection's address.
     public let address: SharedAddress
-    /// The name that other hosts see.
+    /// The host's name for other hosts.
     public let hostName: String
-    /// The seconds that a commit, or another question, may take.
+    /// Seconds that a commit or another request may take.
     public var timeLimit: Double {
         didSet { connection?.timeLimit = timeLimit }
     }
 
-    /// Identifies this host for the server, from run to run.
+    /// Identifies this host for the server across runs.
     let host: [UInt8]
     let waiter: any PostgresWaiter
     var connection: PostgresConnection?
     var collection: SharedCollection?
     /// Whether the store has its items, from the server or from the cache.
     var isLoaded = false
-    /// What the container keeps of the collection; nil for nothing.
+    /// The cache in the container; nil if there is none.
     let cache: SharedCache?
-    /// What waits for the server, and what is to be settled; nil without a folder to keep it in.
+    /// Commits queued for the server or to be settled; nil without a folder for them.
     let queue: CommitQueue?
     /// Whether commits are kept while the server does not answer.
     public let keepsCommits: Bool
-    /// Why there is no connection, when that was tried ahead of loading.
+    /// The error of an attempt to connect ahead of loading.
     var failedAttempt: PostgresError?
     var columns: ColumnStore?
     var ranks = RankTable()
-    /// Whether a transaction of the server is open: one that keeps other hosts out, or that has a commit's pictures.
+    /// Whether a server transaction is open, which locks out other hosts or has a commit's pictures.
     var isHolding = false
-    /// Where the bytes of this host's pictures are.
+    /// Returns the bytes of this host's pictures.
     public var attachmentSource: ((_ digest: [UInt8]) throws(StoreError) -> [UInt8])?
-    /// The revisions that this host made and its store has, until the store's revision is past them.
+    /// The revisions made by this host and present in its store, until the store's revision is past them.
     var ownRevisions: Set<UInt64> = []
-    /// The latest revision that the server told of.
+    /// The latest revision that the server announced.
     var latest: UInt64 = 0
-    /// The latest commit that the store was given, or has made.
+    /// The latest commit that the store received or made.
     var lineage = Lineage()
-    /// Commits that came with their notifications.
+    /// Commits that arrived with their notifications.
     var announcements = Announcements()
     /// The names of the hosts that have committed, by identifier.
     var hostNames: [[UInt8]: String] = [:]
-    /// The commit whose answer did not come.
+    /// The commit whose answer was lost.
     var inDoubt: SentCommit?
-    /// Why the server is of no use any more.
+    /// Why the server is unusable from now on.
     var stopped: StoreError?
-    /// Whether an answer is waited for: whoever is called meanwhile must not ask for another one.
+    /// Whether an answer is pending: code called meanwhile must not send another request.
     private(set) var isAsking = false
-    /// Why the server that answered last is not the right one.
+    /// Why the last server that answered is unsuitable.
     private var refusal: PostgresError?
-    /// Which of the address's hosts is tried first.
+    /// The index of the address's host to try first.
     private var firstHost = 0
     let opensReadOnly: Bool
-    /// Why the server is of no use to this store any more; nil as long as it is.
+    /// Why the server is unusable for this store from now on; nil as long as it is usable.
     package var stopReason: StoreError? { stopped }
-    /// How often each thing happened.
+    /// Numbers of events since the opening.
     public internal(set) var statistics = SharedStatistics()
-    /// Called when the connection came or went.
+    /// Called when the connection was made or lost.
     public var onConnectionChange: ((_ isConnected: Bool) -> Void)?
 
     /// - Parameters:
-    ///   - address: where the collection is.
-    ///   - host: 16 bytes that identify this host, the same from run to run; made if nil.
-    ///   - hostName: the name that other hosts see.
-    ///   - timeLimit: the seconds that a commit, or another question, may take.
-    ///   - isReadOnly: whether the store refuses changes, and only follows the others.
-    ///   - folder: where the collection is kept between two runs, in a folder of its own, so that a start fetches what is new
-    ///     and needs no server; nothing is kept if nil.
-    ///   - keepsCommits: whether commits are kept in the folder while the server does not answer, and sent when it is back;
-    ///     else the store is read-only meanwhile.
+    ///   - address: the collection's address.
+    ///   - host: 16 bytes that identify this host across runs; made if nil.
+    ///   - hostName: the host's name for other hosts.
+    ///   - timeLimit: seconds that a commit or another request may take.
+    ///   - isReadOnly: whether the store refuses changes and only follows the others.
+    ///   - folder: where the collection is cached between two runs, in a subfolder, so that a start fetches only new
+    ///     commits and needs no server; nil for no cache.
+    ///   - keepsCommits: whether commits are queued in the folder while the server does not answer, and sent when it is
+    ///     back; otherwise the store is read-only meanwhile.
     public convenience init(
         _ address: SharedAddress, host: [UInt8]? = nil, hostName: String, timeLimit: Double = 10,
         isReadOnly: Bool = false, folder: String? = nil, keepsCommits: Bool = false
@@ -85,7 +85,7 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
             folder: folder, using: PosixFileLayer(), keepsCommits: keepsCommits, waiter: BlockingWaiter())
     }
 
-    /// The same with another way to wait.
+    /// The same with a waiter.
     package init(
         _ address: SharedAddress, host: [UInt8]? = nil, hostName: String, timeLimit: Double = 10,
         isReadOnly: Bool = false, folder: String? = nil, using layer: any FileLayer = PosixFileLayer(),
@@ -106,7 +106,7 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     public var isConnected: Bool { connection?.isOpen ?? false }
     public var isReadOnly: Bool {
         if opensReadOnly || stopped != nil { return true }
-        // What is kept for the server is kept for the history that this host knows.
+        // Commits are queued for the history known to this host.
         if keepsCommits { return !isConnected && refusal?.kind == .otherHistory }
         return isLoaded && (!isConnected || inDoubt != nil)
     }
@@ -120,7 +120,7 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
             : "the collection's server does not answer: items can be read, and changed when it is back"
     }
 
-    /// The socket to watch for what the server says by itself; nil without a connection.
+    /// The socket to watch for notifications; nil without a connection.
     package var descriptor: Int32? { connection?.descriptor }
 
     public func synchronize() throws(StoreError) { cache?.synchronize() }
@@ -134,10 +134,10 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
 
     // MARK: The connection
 
-    /// The connection, made anew when it broke.
+    /// The connection, made anew if it broke.
     func connected() throws(StoreError) -> PostgresConnection {
         if let stopped { throw stopped }
-        // While an answer is waited for the host's loop turns, and scripts go on.
+        // While an answer is pending the host's loop runs, and scripts continue.
         if isAsking {
             throw StoreError(
                 .disconnected, "the server is waited for: what is to be committed is sent when it has answered")
@@ -158,26 +158,26 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
         let found = try SharedCollection(
             connection, address.collection, host: host, hostName: hostName, revision: lineage.revision)
         if let collection, let refusal = found.refusal(knowing: collection, lineage) {
-            // Another of the address's servers may be the right one.
+            // Another of the address's servers may be suitable.
             firstHost += 1
             self.refusal = refusal
             throw refusal
         }
         refusal = nil
-        // Whoever waits for another host's commit is refused before its own deadline, and not in doubt.
+        // A host waiting for another's commit is refused before its own deadline, so that its commit is not in doubt.
         let patience = Int(min(max(timeLimit, 1), 86_400) * 800)
         try connection.runScript("listen \(found.channel); set lock_timeout = \(patience)")
-        // What was committed before the server listened for this host is in no notification.
+        // Commits before the server's `listen` caused no notification for this host.
         let head = try connection.run("select head from cubby.collection where id = $1", [.int4(found.number)])
         collection = found
-        // A standby that was promoted may have less than the old primary told of, if not than this host has applied.
+        // A promoted standby may lack revisions that the old primary announced, but none that this host has applied.
         latest = try head.revision(0, 0)
         self.connection = connection
         onConnectionChange?(true)
         return connection
     }
 
-    /// Asks the server something; a connection that broke is given up.
+    /// Sends the server a request; a broken connection is closed.
     func asking<Value>(_ body: () throws(PostgresError) -> Value) throws(StoreError) -> Value {
         isAsking = true
         defer { isAsking = false }
@@ -188,7 +188,7 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
         }
     }
 
-    /// Notes a commit that the store is given, or has made.
+    /// Records a commit that the store received or made.
     func note(_ commit: Lineage) {
         if commit.revision > lineage.revision { lineage = commit }
     }

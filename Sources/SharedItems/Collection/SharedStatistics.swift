@@ -1,20 +1,20 @@
-/// How often each thing happened since a collection was opened.
+/// Numbers of events since a collection was opened.
 public struct SharedStatistics: Sendable, Hashable {
-    /// Commits that the server acknowledged.
+    /// Commits acknowledged by the server.
     public var commits = 0
-    /// Commits that others were ahead of, which were sent again or refused.
+    /// Commits that others preceded, which were sent again or refused.
     public var overtaken = 0
-    /// Commits whose answer was lost and that had happened.
+    /// Commits whose answer was lost but which were applied.
     public var settledInDoubt = 0
-    /// Commits of other hosts that came.
+    /// Commits received from other hosts.
     public var remoteCommits = 0
-    /// Those of them that came with their notifications, and were not asked for.
+    /// Remote commits that arrived with their notifications and were not requested.
     public var announcedCommits = 0
-    /// Pictures whose bytes the server was sent; those that it had are not among them.
+    /// Pictures uploaded to the server, without those that it had.
     public var picturesSent = 0
-    /// How often the connection broke.
+    /// Number of lost connections.
     public var disconnections = 0
 
-    /// Creates statistics of nothing.
+    /// Creates statistics with zeros.
     public init() {}
 }

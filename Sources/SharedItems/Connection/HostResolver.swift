@@ -1,11 +1,11 @@
 import Files
 import Glibc
 
-/// Looks up the addresses of hosts on a thread of its own: `getaddrinfo` blocks, for seconds when the network is gone.
+/// Resolves the addresses of hosts on its own thread: `getaddrinfo` blocks, for seconds when the network is down.
 enum HostResolver {
-    /// The first address of each host, in the hosts' order; nil for one that has none.
+    /// The first address of each host, in the hosts' order; nil for a host without one.
     ///
-    /// - Throws: ``PostgresError`` with `timedOut`; the thread ends by itself then.
+    /// - Throws: ``PostgresError`` with `timedOut`; the thread then ends on its own.
     static func addresses(
         of hosts: [String], _ deadline: Deadline, _ waiter: any PostgresWaiter
     ) throws(PostgresError) -> [String?] {
@@ -22,7 +22,7 @@ enum HostResolver {
             found.change { $0 = addresses }
             close(writing)
         }
-        // The closed end is what the wait is for.
+        // The thread closes its end of the pipe, which ends the wait.
         while found.change({ $0 == nil }) {
             guard !deadline.hasPassed else {
                 throw PostgresError(
@@ -31,7 +31,7 @@ enum HostResolver {
             }
             _ = try waiter.wait(for: reading, isWriting: false, seconds: deadline.seconds)
         }
-        // It is at its end: a sandbox that is closed next must not find a second thread.
+        // The thread is about to end. A sandbox that is closed next must not find a second thread.
         _ = worker.join()
         return found.change { $0 } ?? []
     }

@@ -1,31 +1,31 @@
 import CPostgres
 
-/// A connection to a PostgreSQL server that never blocks its thread but in its waiter.
+/// A connection to a PostgreSQL server that blocks its thread only in its waiter.
 ///
-/// Each command has a deadline of its own, beyond the server's timeouts: a synchronous commit whose standby is gone waits
-/// past `statement_timeout`. After a deadline the connection is closed, since its answer would come at any time. Not
-/// `Sendable`: one thread owns it.
+/// Each command has its own deadline, in addition to the server's timeouts: a synchronous commit whose standby is gone
+/// waits past `statement_timeout`. After a deadline the connection is closed, since the answer could arrive at any
+/// time. Not `Sendable`: one thread owns it.
 package final class PostgresConnection {
-    /// The seconds that a command may take.
+    /// Seconds that a command may take.
     package var timeLimit: Double
     /// The server's version, as 150018.
     package private(set) var serverVersion = 0
-    /// Which of the address's hosts was tried first, of those that were not silent.
+    /// The index of the address's host that was tried first, after skipping those that did not answer.
     package private(set) var firstHost: Int
     private let library: cpostgres_library
     private let waiter: any PostgresWaiter
     private var connection: OpaquePointer?
     private var prepared: Set<String> = []
-    /// Whether a command is under way: the waiter must not start another one.
+    /// Whether a command is running: the waiter must not start another one.
     private var isBusy = false
 
     /// Connects.
     ///
     /// - Parameters:
-    ///   - address: where the server is.
-    ///   - waiter: how to wait for it.
-    ///   - timeLimit: the seconds that connecting, and then a command, may take.
-    ///   - firstHost: which of the address's hosts is tried first, and then those behind it.
+    ///   - address: the server's address.
+    ///   - waiter: waits for the socket.
+    ///   - timeLimit: seconds that connecting, and then each command, may take.
+    ///   - firstHost: the index of the address's host to try first; the following ones come next.
     /// - Throws: ``PostgresError``.
     package init(
         _ address: SharedAddress, waiter: any PostgresWaiter, timeLimit: Double = 10, startingWith firstHost: Int = 0
@@ -41,7 +41,7 @@ package final class PostgresConnection {
                 try connect(parameters, Deadline(seconds: timeLimit / Double(attempts)))
             } catch {
                 close()
-                // libpq goes to the next host by itself when one refuses, and not when one is silent.
+                // libpq itself tries the next host when one refuses, but not when one does not answer.
                 if error.kind != .timedOut || attempt == attempts { throw error }
                 self.firstHost += 1
             }
@@ -64,7 +64,7 @@ package final class PostgresConnection {
 
     package var isOpen: Bool { connection != nil }
 
-    /// The socket, to be watched for what the server says by itself; nil when closed.
+    /// The socket, to be watched for notifications; nil when closed.
     package var descriptor: Int32? {
         guard let connection else { return nil }
         let descriptor = library.PQsocket(connection)
@@ -77,14 +77,14 @@ package final class PostgresConnection {
         return library.PQsslAttribute(connection, "protocol").map { String(cString: $0) }
     }
 
-    /// The settings that the connection was made with, its password left out.
+    /// The settings of the connection, without the password.
     package var settings: [String: String] { connection.map { Self.settings($0, library) } ?? [:] }
 
-    /// The settings that a connection to an address would have, as far as they are known without the network.
+    /// The settings that a connection to an address would have, as far as they are known without a network.
     package static func settings(of address: SharedAddress) throws(PostgresError) -> [String: String] {
         let library = try PostgresLibrary.functions()
         let parameters = try PostgresParameters(address, library)
-        // With a host's name libpq would look it up, which blocks.
+        // libpq would resolve a host's name, which blocks.
         guard parameters.names.isEmpty else { return parameters.given }
         guard let connection = parameters.withLists({ library.PQconnectStartParams($0, $1, 1) }) ?? nil else {
             return parameters.given
@@ -120,7 +120,7 @@ package final class PostgresConnection {
             guard library.PQstatus(connection) != CONNECTION_BAD, status != PGRES_POLLING_FAILED else {
                 throw PostgresError(.disconnected, failureToConnect)
             }
-            // Another host may be tried, which has another socket.
+            // libpq may try another host, which has another socket.
             try wait(isWriting: status == PGRES_POLLING_WRITING, deadline, "connecting to the server")
             status = library.PQconnectPoll(connection)
         }
@@ -145,10 +145,10 @@ package final class PostgresConnection {
     /// - Parameters:
     ///   - sql: with `$1`, `$2` for the parameters.
     ///   - parameters: their values.
-    ///   - isPrepared: whether the server keeps the command's plan: for one that comes again and again.
-    ///   - isLarge: whether the deadline is for each piece of what is sent and comes: what is large takes its time.
-    /// - Returns: its rows.
-    /// - Throws: ``PostgresError``; after one that is in doubt the connection is closed.
+    ///   - isPrepared: whether the server keeps the command's plan: for a repeated one.
+    ///   - isLarge: whether the deadline applies to each piece sent or received: large data takes time.
+    /// - Returns: the rows.
+    /// - Throws: ``PostgresError``; the connection is closed if the outcome is in doubt.
     @discardableResult
     package func run(
         _ sql: String, _ parameters: [PostgresValue] = [], isPrepared: Bool = false, isLarge: Bool = false
@@ -165,7 +165,7 @@ package final class PostgresConnection {
         }
     }
 
-    /// Runs commands without parameters, as a file of SQL has them; together they are one transaction.
+    /// Runs the commands of an SQL script, without parameters; together they are one transaction.
     package func runScript(_ sql: String) throws(PostgresError) {
         _ = try exclusively { (connection, deadline) throws(PostgresError) in
             try check(library.PQsendQuery(connection, sql))
@@ -173,9 +173,9 @@ package final class PostgresConnection {
         }
     }
 
-    /// Runs a `COPY … TO STDOUT`, and hands over what comes, piece by piece.
+    /// Runs a `COPY … TO STDOUT`, and passes on its data piece by piece.
     ///
-    /// The deadline is for each piece: what is large takes its time.
+    /// The deadline applies to each piece: large data takes time.
     package func copyOut(
         _ sql: String, _ body: (UnsafeRawBufferPointer) throws(PostgresError) -> Void
     ) throws(PostgresError) {
@@ -204,7 +204,7 @@ package final class PostgresConnection {
         }
     }
 
-    /// What the server said by itself: each notification's text on the channels that are listened to.
+    /// The texts of the notifications received on the channels listened to.
     ///
     /// - Throws: ``PostgresError`` with `disconnected`.
     package func takeNotifications() throws(PostgresError) -> [String] {
@@ -250,7 +250,7 @@ package final class PostgresConnection {
         let types = parameters.map(\.type)
         let lengths = encoded.map { Int32(clamping: $0?.count ?? 0) }
         let formats = [Int32](repeating: 1, count: encoded.count)
-        // One buffer holds all values, so that their addresses stay. It is never empty: an address of nothing is null.
+        // One buffer holds all values, so that addresses stay valid. It is never empty: a null address means null.
         let bytes = encoded.reduce(into: [UInt8]()) { $0 += $1 ?? [] } + [0]
         let count = Int32(encoded.count)
         let sent = bytes.withUnsafeBytes { buffer in
@@ -267,7 +267,7 @@ package final class PostgresConnection {
         try check(sent)
     }
 
-    /// Sends what is still to be sent, and waits for the next result; nil when there is none any more.
+    /// Sends the remaining output, and waits for the next result; nil after the last.
     private func nextResult(_ deadline: Deadline, isLarge: Bool = false) throws(PostgresError) -> OpaquePointer? {
         guard let connection else { return nil }
         var deadline = deadline
@@ -281,7 +281,7 @@ package final class PostgresConnection {
         }
     }
 
-    /// Takes all results of a command, and gives the last.
+    /// Takes all results of a command, and returns the last.
     private func lastResult(_ deadline: Deadline, isLarge: Bool = false) throws(PostgresError) -> PostgresResult {
         var last: PostgresResult?
         var error: PostgresError?
@@ -299,7 +299,7 @@ package final class PostgresConnection {
         return last
     }
 
-    /// The error that a result is; the result is freed.
+    /// The error of a result, which is freed.
     private func failure(_ result: OpaquePointer) -> PostgresError {
         defer { library.PQclear(result) }
         let primary = library.PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }

@@ -1,25 +1,25 @@
-/// Why the server, or the way to it, did not do what was asked.
+/// A failure of the server, or of the connection to it.
 package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         /// libpq is not installed, or too old.
         case libraryMissing
-        /// The address is none, or has what may not be in it.
+        /// The address is malformed, or has a part that is not allowed.
         case badAddress
-        /// There is no connection, or it broke. What was sent last may have happened.
+        /// There is no connection, or it was lost. The last command may have been executed.
         case disconnected
-        /// The deadline passed. What was sent last may have happened.
+        /// The deadline passed. The last command may have been executed.
         case timedOut
-        /// The caller's wait was ended by its owner.
+        /// The caller's wait was cancelled.
         case cancelled
         /// The server refused, with its code of five characters (SQLSTATE).
         case server(String)
-        /// The server, the database or the collection is not one that can be used.
+        /// The server, the database or the collection is unusable.
         case unusable
-        /// The server is one that a standby of it has taken over from.
+        /// A standby of the server was promoted in its place.
         case formerPrimary
-        /// The collection's commits are not those that the host knows.
+        /// The collection's commits differ from those known to the host.
         case otherHistory
-        /// The answer has another shape than was asked for.
+        /// The answer has an unexpected form.
         case badAnswer
     }
 
@@ -33,7 +33,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
 
     package var description: String { message }
 
-    /// Whether the server said that it has not done the command.
+    /// Whether the server reported that it did not execute the command.
     var isRefusal: Bool {
         if case .server = kind { return !isInDoubt }
         return false
@@ -43,7 +43,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package var isInDoubt: Bool {
         switch kind {
         case .disconnected, .timedOut, .cancelled: true
-        // Cancelling a commit that waits for a standby answers success with a warning, and a crash says nothing.
+        // Cancelling a commit that waits for a standby returns success with a warning, and a crash returns nothing.
         case .server(let code): code.hasPrefix("08") || code.hasPrefix("57P") || code == "57014"
         default: false
         }

@@ -1,8 +1,8 @@
 import CPostgres
 
-/// libpq's functions, looked up when first needed.
+/// libpq's functions, resolved on first use.
 enum PostgresLibrary {
-    /// - Throws: ``PostgresError`` with `libraryMissing`, which says what to install.
+    /// - Throws: ``PostgresError`` with `libraryMissing`, whose message names the package to install.
     static func functions() throws(PostgresError) -> cpostgres_library {
         var reason: UnsafePointer<CChar>?
         guard let library = cpostgres_library(&reason) else {

@@ -1,15 +1,15 @@
 import CPostgres
 import Glibc
 
-/// The settings of a connection, from an address, a service file and the environment as libpq reads them, and ours.
+/// The settings of a connection, from an address, a service file and the environment as libpq reads them, and our own.
 struct PostgresParameters {
     private(set) var hosts: [String] = []
     private var settings: [(name: String, value: String)]
 
-    /// - Throws: ``PostgresError`` with `badAddress`, in libpq's words.
+    /// - Throws: ``PostgresError`` with `badAddress` and libpq's message.
     init(_ address: SharedAddress, _ library: cpostgres_library) throws(PostgresError) {
         settings = [
-            // Halves the time that connecting takes.
+            // Halves the time for connecting.
             ("gssencmode", "disable"), ("client_encoding", "UTF8"), ("fallback_application_name", "cubby"),
             ("keepalives_idle", "20"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ]
@@ -32,17 +32,17 @@ struct PostgresParameters {
     /// The address's own settings.
     let given: [String: String]
     private let database: String
-    /// Numbers for the hosts, where the address has them.
+    /// The hosts' numeric addresses, if the address has them.
     private let addresses: [String]
     private let ports: [String]
 
-    /// The hosts whose addresses are to be looked up.
+    /// The hosts whose names need resolving.
     var names: [String] {
         addresses.isEmpty ? hosts.filter { !$0.isEmpty && !$0.hasPrefix("/") && !$0.hasPrefix("@") } : []
     }
 
-    /// Notes what the look-up of the names gave, and which host is tried first. A host without an address is passed over, so
-    /// that libpq does not look it up again.
+    /// Stores the resolved addresses, beginning with the host to try first. A host without an address is left out, so
+    /// that libpq does not resolve it again.
     mutating func setAddresses(_ found: [String?], startingWith first: Int) throws(PostgresError) {
         let found = Dictionary(zip(names, found), uniquingKeysWith: { first, _ in first })
         var kept: [(host: String, address: String, port: String)] = []
@@ -60,11 +60,11 @@ struct PostgresParameters {
         if ports.count > 1 { settings.append(("port", kept.map(\.port).joined(separator: ","))) }
     }
 
-    /// Calls `body` with libpq's two lists: names and values, each ended by nil.
+    /// Calls `body` with libpq's two lists, names and values, each terminated by nil.
     func withLists<Result>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Result
     ) -> Result? {
-        // Of equal names the last counts; the address's own settings come first among them, ours only where it has none.
+        // Of equal names the last counts; the address's settings come first among them, ours only where it has none.
         let all = [("dbname", database)] + settings
         let names = all.map { strdup($0.0) }
         let values = all.map { strdup($0.1) }
@@ -109,10 +109,10 @@ struct PostgresParameters {
 }
 
 extension String {
-    /// libpq ends its messages with a line break, and explains some on lines of their own.
+    /// libpq ends its messages with a line break, and adds explanations to some on separate lines.
     var firstLine: String { split(separator: "\n").first.map(String.init) ?? "no reason was given" }
 
-    /// The first line, and those about the other hosts of an address.
+    /// The first line, and the lines about the other hosts of an address.
     var connectionLines: String {
         let lines = split(separator: "\n")
         return (lines.prefix(1) + lines.dropFirst().filter { $0.hasPrefix("connection to ") }).joined(separator: "; ")

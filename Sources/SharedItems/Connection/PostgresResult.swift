@@ -1,6 +1,6 @@
 import CPostgres
 
-/// The rows that a command gave, in binary format. The bytes are the server's: each reading is checked.
+/// The rows of a command's result, in binary format. The bytes are the server's: each access is checked.
 package final class PostgresResult {
     private let library: cpostgres_library
     private let result: OpaquePointer
@@ -28,7 +28,7 @@ package final class PostgresResult {
         return try body(UnsafeRawBufferPointer(start: library.PQgetvalue(result, row, column), count: count))
     }
 
-    /// A `bytea`, or a value as its bytes; nil for null.
+    /// A `bytea`, or the bytes of another value; nil for null.
     package func bytes(_ row: Int, _ column: Int) throws(PostgresError) -> [UInt8]? {
         try withBytes(row, column) { (bytes) throws(PostgresError) in bytes.map { Array($0) } }
     }
@@ -59,7 +59,7 @@ package final class PostgresResult {
         return number
     }
 
-    /// A revision: a number that is not negative, and has a next one.
+    /// A revision: a number that is not negative and has a successor.
     func revision(_ row: Int, _ column: Int) throws(PostgresError) -> UInt64 {
         let number = try number(row, column)
         guard number >= 0, number < .max else { throw Self.badAnswer("\(number) where a revision belongs") }

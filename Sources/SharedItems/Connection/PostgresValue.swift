@@ -9,10 +9,10 @@ package enum PostgresValue: Sendable {
     case byteArrays([[UInt8]])
     case int4Arrays([Int32])
     case uuids([[UInt8]])
-    /// No array at all.
+    /// Null instead of an array.
     case nullByteArrays
 
-    /// The type's number in `pg_type`; these are fixed.
+    /// The type's OID in `pg_type`; these are fixed.
     var type: UInt32 {
         switch self {
         case .null: 0
@@ -41,7 +41,7 @@ package enum PostgresValue: Sendable {
         }
     }
 
-    /// An array of one dimension: dimensions, nulls, element type, count, lower bound, then length and bytes of each.
+    /// A one-dimensional array: dimensions, nulls, element type, count, lower bound, then each length and bytes.
     private static func array(_ elements: [[UInt8]], of type: Int32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(20 + elements.reduce(0) { $0 + 4 + $1.count })

@@ -1,27 +1,27 @@
 import CPlatform
 import Glibc
 
-/// How a connection waits for its socket: a host turns its event loop meanwhile, other programs just wait.
+/// How a connection waits for its socket: a host runs its event loop meanwhile, other programs block.
 package protocol PostgresWaiter: AnyObject {
     /// Waits until a socket is ready or time is up.
     ///
     /// - Parameters:
     ///   - descriptor: the socket.
-    ///   - isWriting: whether to wait until it takes bytes, beside until it has some.
-    ///   - seconds: the most to wait.
-    /// - Returns: whether the socket is ready; false when the time is up.
+    ///   - isWriting: whether to wait until it is writable, too, and not only until it is readable.
+    ///   - seconds: the maximum time to wait.
+    /// - Returns: whether the socket is ready; false when the time has elapsed.
     /// - Throws: ``PostgresError`` with `cancelled`.
     func wait(for descriptor: Int32, isWriting: Bool, seconds: Double) throws(PostgresError) -> Bool
 }
 
-/// Waits and does nothing else.
+/// Blocks while waiting.
 package final class BlockingWaiter: PostgresWaiter {
     package init() {}
 
     package func wait(for descriptor: Int32, isWriting: Bool, seconds: Double) throws(PostgresError) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN | (isWriting ? POLLOUT : 0)), revents: 0)
         let milliseconds = Int32(clamping: Int64((max(seconds, 0) * 1000).rounded(.up)))
-        // Interrupted by a signal, the caller asks again with what time is left.
+        // After an interruption by a signal, the caller waits again for the remaining time.
         let count = poll(&entry, 1, milliseconds)
         return count > 0 || (count < 0 && errno == EINTR)
     }

@@ -1,23 +1,23 @@
 import Wording
 
-/// Where a shared collection is: libpq's own address of a database, and the collection's name.
+/// The address of a shared collection: libpq's address of a database, and the collection's name.
 ///
 /// `postgres://user@host1,host2/db?collection=home`; `postgres://user@/db?host=FOLDER&collection=home` on a socket;
 /// `service=museum collection=home` by a service file.
 public struct SharedAddress: Sendable, Hashable, CustomStringConvertible {
-    /// What libpq is given: a URL or a list of `keyword=value`.
+    /// The part for libpq: a URL or a list of `keyword=value`.
     package let database: String
     /// The collection's name.
     public let collection: String
-    /// As it was given.
+    /// The text as given.
     public let description: String
 
-    /// The collection that an address names when it names none.
+    /// The collection of an address that names none.
     public static let defaultCollection = "items"
 
     /// Reads an address.
     ///
-    /// - Throws: ``SharedAddressError``, above all for a password: other users of the machine can read a command's words.
+    /// - Throws: ``SharedAddressError``, above all for a password: other users of the machine can read command lines.
     public init(_ text: String) throws(SharedAddressError) {
         description = text
         let isURL = text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
@@ -53,7 +53,7 @@ public struct SharedAddress: Sendable, Hashable, CustomStringConvertible {
         return (rest.joined(separator: " "), collection)
     }
 
-    /// `%20` and its like.
+    /// Decodes percent-encoding, such as `%20`.
     private static func decoded(_ text: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]

@@ -1,12 +1,12 @@
 import Wording
 
-/// Why a text is no address of a shared collection.
+/// Why a text is not an address of a shared collection.
 public enum SharedAddressError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The text is no address.
+    /// The text is not an address.
     case notAnAddress(String)
-    /// The address has a password, which belongs into a file.
+    /// The address has a password, which belongs in a file.
     case password
-    /// The collection's name has characters that it must not have.
+    /// The collection's name has characters that are not allowed.
     case badCollection(String)
 
     public var description: String {

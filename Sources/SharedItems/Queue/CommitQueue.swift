@@ -3,15 +3,15 @@ import Files
 import ItemArchive
 import PropertyList
 
-/// The commits of this host that wait for the server, oldest first, and those that could not follow what others did.
+/// This host's commits that are queued for the server, oldest first, and those in conflict with commits of others.
 ///
-/// They are in a file in the frame of a journal: each commit, and what became of it, is a record. The file goes when nothing
-/// waits and nothing is to be settled.
+/// They are in a file in the format of a journal: each commit, and its outcome, is a record. The file is removed when
+/// no commit is queued or to be settled.
 final class CommitQueue {
-    /// What a record says; the rest of it is the commit, or its token and more.
+    /// The kind of a record; the rest of it is the commit, or its token and more.
     private enum Code: UInt8 {
         case commit = 1
-        /// The server has it, or it is not wanted any more.
+        /// The server has the commit, or it was dropped.
         case ended = 2
         /// Token, the other host, the items that it had removed.
         case conflict = 3
@@ -32,8 +32,8 @@ final class CommitQueue {
 
     /// Reads the file, if there is one.
     ///
-    /// - Parameter isReadOnly: whether the file stays as it is.
-    /// - Throws: `StoreError` with `corruptJournal` when it cannot be used; with `inputOutput`.
+    /// - Parameter isReadOnly: whether to leave the file unchanged.
+    /// - Throws: `StoreError` with `corruptJournal` if it is unusable; with `inputOutput`.
     func load(isReadOnly: Bool) throws(StoreError) {
         let bytes: [UInt8]
         do throws(FileError) {
@@ -72,7 +72,7 @@ final class CommitQueue {
         }
     }
 
-    /// Moves a file that cannot be read to another name.
+    /// Moves an unreadable file to another name.
     ///
     /// - Returns: the new path.
     func setAsideFile() throws(StoreError) -> String? {
@@ -84,7 +84,7 @@ final class CommitQueue {
 
     /// Adds a commit.
     ///
-    /// - Throws: `StoreError` with `inputOutput`: it is not kept.
+    /// - Throws: `StoreError` with `inputOutput`: the commit is not kept.
     func add(_ commit: QueuedCommit, durable: Bool) throws(StoreError) {
         var record = Self.record(.commit)
         commit.write(to: &record)
@@ -92,7 +92,7 @@ final class CommitQueue {
         waiting.append(commit)
     }
 
-    /// Forgets commits that the server has, or that nobody wants any more.
+    /// Removes commits that the server has, or that were dropped.
     func end(_ tokens: [[UInt8]]) throws(StoreError) {
         for token in tokens {
             var record = Self.record(.ended)
@@ -102,16 +102,16 @@ final class CommitQueue {
         remove(tokens)
         guard waiting.isEmpty, conflicts.isEmpty, writer != nil else { return }
         writer = nil
-        // A file that stays says of each commit that it ended.
+        // A file that could not be removed has a record for the end of each commit.
         try? layer.remove(path)
     }
 
-    /// Keeps a commit for the user to settle.
+    /// Keeps a conflicting commit for the user to settle.
     ///
     /// - Parameters:
-    ///   - token: the commit's.
+    ///   - token: the commit's token.
     ///   - host: the other host's name.
-    ///   - lost: by key, the fields of the items that the other removed.
+    ///   - lost: by key, the fields of the items that the other host removed.
     /// - Throws: `StoreError` with `inputOutput`.
     func setAside(
         _ token: [UInt8], host: String, lost: [String: [String: PropertyListValue]]

@@ -2,16 +2,16 @@ import ColumnEngine
 import ItemArchive
 import PropertyList
 
-/// A commit that waits for the server, with what the server will be sent of it.
+/// A commit queued for the server, with the data to send.
 struct QueuedCommit {
     var kept: KeptCommit
-    /// The keys of the items that left, as records have them.
+    /// The keys of removed items in the encoding of records.
     let removed: [[UInt8]]
-    /// The keys of the items that came or changed.
+    /// The keys of inserted or changed items.
     let keys: [[UInt8]]
     /// The changes, for the other hosts.
     let record: [UInt8]
-    /// The collection's revision that it was made on.
+    /// The collection's revision that it is based on.
     let seen: UInt64
 
     var token: [UInt8] { kept.identifier }
@@ -24,7 +24,7 @@ struct QueuedCommit {
 
     // MARK: Bytes
 
-    /// The commit as a part of a record.
+    /// Encodes the commit as a part of a record.
     func write(to writer: inout RecordWriter) {
         writer.bytes += token
         writer.fixed(seen)
@@ -49,7 +49,7 @@ struct QueuedCommit {
         }
     }
 
-    /// Reads such a part, which may be anything.
+    /// Decodes such a part, which is not trusted.
     init(_ reader: inout RecordReader) throws(StoreError) {
         let token = [UInt8](try reader.piece(16))
         seen = try reader.fixed(UInt64.self)
@@ -110,7 +110,7 @@ extension ItemChange {
         return list
     }
 
-    /// The change of such a dictionary; nil for any other.
+    /// Decodes such a dictionary; nil if it is malformed.
     fileprivate init?(_ list: [String: PropertyListValue]) {
         guard case .string(let word)? = list["kind"], let kind = Kind(rawValue: word),
             case .string(let key)? = list["itemKey"], case .string(let name)? = list["name"]

@@ -1,21 +1,21 @@
 import Wording
 
-/// The tables and functions of shared collections in a database, as their owner makes and changes them.
+/// The tables and functions of shared collections in a database, as made and changed by their owner.
 public enum SharedSchema {
-    /// The format that this program makes and uses.
+    /// The format that this program creates and uses.
     package static let format: Int64 = 1
-    /// The oldest server whose functions and types are enough: `gen_random_uuid` came with it.
+    /// The oldest server with all functions and types that are used: it introduced `gen_random_uuid`.
     package static let oldestServer = 130_000
 
-    /// What ``initialize(_:)`` found and did.
+    /// The outcome of ``initialize(_:)``.
     public struct Outcome: Sendable, Hashable {
-        /// Whether the tables were made.
+        /// Whether the tables were created.
         public var madeSchema = false
-        /// Whether the collection was made.
+        /// Whether the collection was created.
         public var madeCollection = false
     }
 
-    /// Makes the tables, the functions and the collection that an address names; what is there already stays.
+    /// Creates the tables, the functions and the collection that an address names, unless they exist.
     ///
     /// - Throws: ``SharedError``.
     @discardableResult
@@ -23,7 +23,7 @@ public enum SharedSchema {
         try asOwner(address) { (connection) throws(PostgresError) in
             var outcome = Outcome()
             try checkServer(connection)
-            // Whoever does the same at the same time waits until the end of this connection.
+            // A concurrent initialisation waits until this connection ends.
             try connection.run("select pg_advisory_lock(hashtext('cubby shared init'))")
             if try installedFormat(connection) == nil {
                 try connection.runScript(text(PackageResources.schema_sql) + text(PackageResources.functions_sql))
@@ -38,9 +38,9 @@ public enum SharedSchema {
         }
     }
 
-    /// Brings tables and functions of an older format, or of this format from an older program, to this program's.
+    /// Upgrades tables and functions of an older format, or of this format from an older program.
     ///
-    /// - Returns: the format before.
+    /// - Returns: the former format.
     /// - Throws: ``SharedError``.
     @discardableResult
     public static func migrate(_ address: SharedAddress) throws(SharedError) -> Int {
@@ -53,7 +53,7 @@ public enum SharedSchema {
         }
     }
 
-    /// Lets a role use the collections of the database: it reads the tables and changes items through functions alone.
+    /// Lets a role use the collections of the database: it reads the tables, and changes items only through functions.
     ///
     /// - Throws: ``SharedError``.
     public static func grant(_ role: String, _ address: SharedAddress) throws(SharedError) {
@@ -67,9 +67,9 @@ public enum SharedSchema {
         }
     }
 
-    // MARK: What is there
+    // MARK: The installed format
 
-    /// The format of the tables in the database; nil when there are none.
+    /// The format of the tables in the database; nil if there are none.
     static func installedFormat(_ connection: PostgresConnection) throws(PostgresError) -> Int64? {
         let found = try connection.run(
             "select to_regclass('cubby.format') is not null and to_regclass('cubby.log') is not null, "
@@ -90,7 +90,7 @@ public enum SharedSchema {
             "the server is PostgreSQL \(versionText(connection.serverVersion)): shared collections need 13 or newer")
     }
 
-    /// `15.18`; `9.6` for one of the time of three numbers.
+    /// `15.18`; `9.6` for a version with three numbers.
     static func versionText(_ version: Int) -> String {
         "\(version / 10_000).\(version >= 100_000 ? version % 10_000 : version / 100 % 100)"
     }

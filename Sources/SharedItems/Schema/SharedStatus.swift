@@ -1,18 +1,18 @@
 import Wording
 
-/// What a server has of a collection, in lines for people.
+/// The server's state of a collection, as lines for users.
 public struct SharedStatus: Sendable {
-    /// Names and their values, in order; a value without a name goes on with the one before.
+    /// Names and their values, in order; a value without a name continues the previous one.
     public private(set) var pairs: [(String, String)] = []
     /// The pairs as lines, aligned.
     public var lines: [String] {
         let width = pairs.map(\.0.count).max() ?? 0
         return pairs.map { $0.0 + String(repeating: " ", count: width + 2 - $0.0.count) + $0.1 }
     }
-    /// What is unsafe, and what to do about it.
+    /// Unsafe settings, and how to fix them.
     public private(set) var advice: [String] = []
 
-    /// Asks the server.
+    /// Queries the server.
     ///
     /// - Throws: ``SharedError``.
     public init(_ address: SharedAddress) throws(SharedError) {
@@ -64,7 +64,7 @@ public struct SharedStatus: Sendable {
         }
     }
 
-    /// The standbys that follow, as far as the role may see them.
+    /// Adds the connected standbys, as far as the role may see them.
     private mutating func readReplication(_ connection: PostgresConnection) throws(PostgresError) {
         if try connection.run("select pg_is_in_recovery()").bytes(0, 0) == [1] {
             pairs.append(("replication", "this server is a standby"))
@@ -86,7 +86,7 @@ public struct SharedStatus: Sendable {
         }
     }
 
-    /// What the server does against losing commits.
+    /// Adds the server's protection against losing commits.
     private mutating func readSafety(_ connection: PostgresConnection) throws(PostgresError) {
         let settings = try connection.run(
             "select current_setting('fsync'), current_setting('synchronous_commit'), "

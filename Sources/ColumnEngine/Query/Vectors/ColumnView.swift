@@ -1,6 +1,6 @@
-/// What an operator reads of a field: addresses of its column's memory, good until the store is changed.
+/// An operator's input from a field: addresses of its column's memory, valid until the store is changed.
 ///
-/// A presence bitmap is nil where every row has a value.
+/// A presence bitmap is nil if every row has a value.
 enum ColumnView {
     case integers(UnsafePointer<Int64>, presence: UnsafePointer<UInt64>?)
     case reals(UnsafePointer<Double>, presence: UnsafePointer<UInt64>, integral: UnsafePointer<UInt64>)

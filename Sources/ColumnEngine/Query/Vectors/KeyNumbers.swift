@@ -1,7 +1,7 @@
 import PropertyList
 
-/// Numbers the distinct values of a key in order of appearance: a group's number. Numbers are equal by value, an integer and
-/// a real too.
+/// Numbers the distinct values of a key in order of appearance: the groups' numbers. Numeric values are compared by
+/// value, an integer and a real, too.
 struct KeyNumbers {
     private var dictionary = CellDictionary()
     /// By code of the dictionary.
@@ -10,12 +10,12 @@ struct KeyNumbers {
     private var absent: UInt32?
     private(set) var count = 0
 
-    /// The number of a value. O(1). `boxed` gives the value of a cell that is in a heap.
+    /// The number of a value. O(1). `boxed` returns the value of a cell in a heap.
     @inline(__always)
     mutating func number(of cell: Cell, _ boxed: (Cell) -> PropertyListValue) -> UInt32 {
         switch cell.kind {
         case .integer, .shortText, .longText, .no, .yes: return number(ofEntry: cell)
-        // Without the sign of a zero.
+        // Normalises negative zero.
         case .date: return number(ofEntry: .date(cell.realValue + 0))
         case .real, .single:
             let number = CellOrder.number(cell)

@@ -1,9 +1,9 @@
 import PredicateFormat
 
-/// A pass over a text field that may still be in a mapped archive, of which only the rows that earlier passes left are read.
+/// A pass over a text field that may still be in a mapped archive; it reads only the rows left by earlier passes.
 struct MappedTextScan {
     private let column: FieldColumn
-    /// Whether it is the first one since the archive was mapped: then the texts are tested where they lie, and not kept.
+    /// Whether it is the first one since the archive was mapped: then texts are tested in place, and not cached.
     private let isFirst: Bool
 
     init(_ column: FieldColumn, isFirst: Bool) {

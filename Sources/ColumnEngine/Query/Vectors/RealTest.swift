@@ -1,7 +1,7 @@
 import PredicateFormat
 import PropertyList
 
-/// What a constant on the right makes of a comparison with a real on its left: a range, its complement, or a list.
+/// A comparison of a real with a constant on its right, reduced to a range, its complement, or a list.
 enum RealTest {
     case inside(ClosedRange<Double>)
     case outside(ClosedRange<Double>)
@@ -9,7 +9,7 @@ enum RealTest {
     /// One of many, ascending.
     case among([Double])
 
-    /// The test for a constant; nil when it is no number, or one that a real cannot hold exactly.
+    /// The test for a constant; nil if it is not a number, or a real can't represent it exactly.
     init?(_ test: PredicateConstantTest) {
         func number(_ value: PropertyListValue) -> Double? {
             switch PredicateNumber(value) {

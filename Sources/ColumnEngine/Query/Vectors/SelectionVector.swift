@@ -1,17 +1,17 @@
-/// The numbers of rows that an operator works on, in a piece of memory that passes shorten.
+/// The row numbers that an operator works on, in a buffer that passes shorten.
 typealias SelectionVector = UnsafeMutableBufferPointer<UInt32>
 
 extension SelectionVector {
-    /// How many rows ahead of the one whose value is read its cell is fetched, when its texts lie elsewhere; a text half as many.
+    /// Prefetch distance in rows for cells whose texts lie elsewhere; it is half as much for the texts.
     static var lookahead: Int { 16 }
 
     /// The first rows.
     @inline(__always)
     func first(_ count: Int) -> SelectionVector { SelectionVector(rebasing: self[..<count]) }
 
-    /// Brings the rows for which a condition holds to the front, in order.
+    /// Moves the rows for which a condition holds to the front, in order.
     ///
-    /// - Returns: how many they are.
+    /// - Returns: their number.
     @inline(__always)
     func keep(_ holds: (UInt32) -> Bool) -> Int {
         var kept = 0
@@ -23,9 +23,9 @@ extension SelectionVector {
         return kept
     }
 
-    /// Brings the rows to the front that are not among the first ones of another, which has a part of them in the same order.
+    /// Moves the rows to the front that are not in another vector, an ordered subset of this one.
     ///
-    /// - Returns: how many they are.
+    /// - Returns: their number.
     func remove(_ other: SelectionVector) -> Int {
         var (kept, next) = (0, 0)
         for place in indices {

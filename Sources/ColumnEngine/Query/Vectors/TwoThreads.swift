@@ -4,27 +4,27 @@ import Glibc
 import PropertyList
 import Synchronization
 
-/// Work on many rows in two halves, the second on a thread of its own.
+/// Processes many rows in two halves, the second on its own thread.
 ///
-/// Measured on two processors: a search in the texts of 1,000,000 items takes 0.54 of the time of one thread, groups of 100,000
-/// items 0.6.
+/// Measured on two processors: a search in the texts of 1,000,000 items takes 0.54 of the time of one thread, groups of
+/// 100,000 items 0.6.
 enum TwoThreads {
-    /// Fewer rows than these one thread has done before the other has begun.
+    /// Minimum number of rows; one thread processes fewer before the other has started.
     static let least = 50_000
 
-    /// What crosses over to the other thread.
+    /// A value passed to the other thread.
     private struct Crossing<Value>: @unchecked Sendable {
-        // Guard: the caller waits, and changes nothing meanwhile; the halves share nothing that either of them writes.
+        // Guard: the caller waits, and changes nothing meanwhile; the halves share no data that either of them writes.
         let value: Value
     }
 
-    /// What the two threads tell each other. Who is asked whether to stop is a matter of the caller's thread: it asks for
-    /// both while it waits.
+    /// The signals between the two threads. Only the caller's thread can poll for an interruption: it does so for both
+    /// while it waits.
     private final class Signals: Sendable {
         let isStopped = Atomic(false)
         let isDone = Atomic(false)
 
-        /// Runs the other thread's half, whose work asks this object whether to stop.
+        /// Runs the other thread's half, which polls this object for an interruption.
         func run<Result>(_ body: () -> Result) -> Result {
             let watch = cubby_watch(
                 is_stopped: { context in
@@ -40,12 +40,12 @@ enum TwoThreads {
             return body()
         }
 
-        /// Waits for the other half, and passes on that the caller has to stop.
+        /// Waits for the other half, and forwards an interruption.
         func wait() {
             var turns = 0
             while !isDone.load(ordering: .acquiring) {
                 if Interruption.isDue { isStopped.store(true, ordering: .relaxed) }
-                // Both halves are as long: nearly always the other one ends now.
+                // Both halves are of equal size: usually the other one is about to end.
                 turns += 1
                 if turns < 2000 { sched_yield() } else { usleep(500) }
             }
@@ -55,9 +55,9 @@ enum TwoThreads {
     /// Runs a body on both halves of a range, and waits for both.
     ///
     /// - Parameters:
-    ///   - range: split at its middle; the body does it whole when it is short.
-    ///   - body: reads only what nothing changes meanwhile.
-    /// - Returns: what the body made of each part, in order.
+    ///   - range: split in the middle; a short one is processed as a whole.
+    ///   - body: reads only data that does not change meanwhile.
+    /// - Returns: the body's result for each part, in order.
     static func map<Result>(_ range: Range<Int>, _ body: (Range<Int>) -> Result) -> [Result] {
         guard range.count >= least else { return [body(range)] }
         let middle = range.lowerBound + range.count / 2

@@ -3,10 +3,10 @@ import PropertyList
 
 /// A number computed from fields and constants, for a batch of rows at a time.
 ///
-/// It computes in reals, and knows of each number whether it is an integer: of two integers the quotient is the integer
-/// before the point. Where a real would not hold the exact result of integers, the row is left to the exact arithmetic.
+/// It computes in reals, and tracks for each number whether it is an integer: the quotient of two integers is truncated
+/// to an integer. If a real can't represent the exact result of integers, the row is left to exact arithmetic.
 indirect enum VectorExpression {
-    /// What a computed number is.
+    /// The state of a computed number.
     enum State {
         static let absent: UInt8 = 0, real: UInt8 = 1, integer: UInt8 = 2, inexact: UInt8 = 3
     }
@@ -16,7 +16,7 @@ indirect enum VectorExpression {
     case reals(UnsafePointer<Double>, presence: UnsafePointer<UInt64>, integral: UnsafePointer<UInt64>)
     case arithmetic(VectorExpression, PredicateArithmetic, VectorExpression)
 
-    /// Nil for an expression that is not computed of numbers alone, or by a power.
+    /// Nil for an expression that involves anything but numbers, or a power.
     init?(_ expression: FormatExpression, _ store: ColumnStore) {
         switch expression {
         case .constant(let value):
@@ -48,7 +48,7 @@ indirect enum VectorExpression {
         }
     }
 
-    /// Brings the rows to the front whose number satisfies a test.
+    /// Moves the rows whose number satisfies a test to the front.
     func keep(
         _ rows: SelectionVector, _ test: RealTest, whenAbsent: Bool, _ otherwise: (UInt32) -> Bool
     ) -> Int {
@@ -70,7 +70,7 @@ indirect enum VectorExpression {
         }
     }
 
-    /// Calls a body with the numbers of some rows and what each is.
+    /// Calls a body with the numbers of some rows and their states.
     func withNumbers<Result>(
         _ rows: SelectionVector,
         _ body: (UnsafeMutableBufferPointer<Double>, UnsafeMutableBufferPointer<UInt8>) throws -> Result
@@ -136,13 +136,13 @@ indirect enum VectorExpression {
         for place in numbers.indices { states[place] = state(states[place], otherStates[place], numbers[place]) }
     }
 
-    /// What the result of two numbers is.
+    /// The state of an operation's result.
     @inline(__always)
     private static func state(_ left: UInt8, _ right: UInt8, _ result: Double) -> UInt8 {
         if left == State.absent || right == State.absent { return State.absent }
         if left == State.inexact || right == State.inexact { return State.inexact }
         if left == State.integer, right == State.integer {
-            // Beyond 53 bits a real may be another number; a division by 0 is no number.
+            // Beyond 53 bits a real may be rounded; a division by 0 has no result.
             return result.magnitude < 0x1p53 ? State.integer : result.isFinite ? State.inexact : State.absent
         }
         return result.isFinite ? State.real : State.absent

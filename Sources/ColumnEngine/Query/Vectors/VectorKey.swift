@@ -2,10 +2,10 @@ import CPlatform
 import PredicateFormat
 import PropertyList
 
-/// A key of a query as an operator reads it: a cell for each row of a batch.
+/// A query's key as an operator's input: a cell for each row of a batch.
 enum VectorKey {
     case view(ColumnView, ItemField)
-    /// What stands before the first space of a text; of a collection what the general evaluation gives.
+    /// The part of a text before the first space; for a collection, the result of the general evaluation.
     case firstWord(ColumnView, ItemField, otherwise: (UInt32) -> PropertyListValue?)
     case numbers(VectorExpression, otherwise: (UInt32) -> PropertyListValue?)
     case values((UInt32) throws -> PropertyListValue?)
@@ -31,7 +31,7 @@ enum VectorKey {
         }
     }
 
-    /// Whether reading it touches columns alone, which any thread may do while nothing changes the store.
+    /// Whether it reads only columns, which any thread may do while the store does not change.
     var readsColumnsAlone: Bool {
         switch self {
         case .view(.rows, _), .view(.mappedTexts, _), .firstWord(.rows, _, _), .firstWord(.mappedTexts, _, _): false
@@ -40,7 +40,7 @@ enum VectorKey {
         }
     }
 
-    /// Calls a body with the cell of each of some rows. Texts are good until the store is changed, or as long as the heap.
+    /// Calls a body with the cell of each of some rows. Texts are valid until the store changes or the heap is freed.
     func withCells<Result>(
         _ rows: UnsafeBufferPointer<UInt32>, _ store: ColumnStore, _ heap: inout CellHeap,
         _ body: (UnsafeMutableBufferPointer<Cell>) throws -> Result
@@ -138,7 +138,7 @@ enum VectorKey {
                     continue
                 }
                 let cell = store.table.cell(rows[place], field)
-                // A boxed value is the store's: the key's readers have a heap of their own.
+                // A boxed value is in the store's heap: the key's readers have their own.
                 cells[place] = cell.kind == .box ? heap.cell(store.heap.value(ofBox: cell)) : cell
             }
         }
@@ -150,7 +150,7 @@ enum VectorKey {
         let text = Cell.text(at: cell)
         if text.count >= 8, let base = text.baseAddress {
             let start = UInt64(littleEndian: UnsafeRawPointer(base).loadUnaligned(as: UInt64.self))
-            // The lowest byte that is a space has the lowest of these bits.
+            // The lowest of these bits marks the lowest byte that is a space.
             let other = start ^ 0x2020_2020_2020_2020
             let spaces = (other &- 0x0101_0101_0101_0101) & ~other & 0x8080_8080_8080_8080
             if spaces != 0 {
@@ -162,7 +162,7 @@ enum VectorKey {
         guard let start = text.baseAddress, count > Cell.shortTextLimit else {
             return Cell.shortText(UnsafeBufferPointer(rebasing: text[..<count]))
         }
-        // A long word is a part of a long text, which stays where it is.
+        // A long word is a part of a long text, which does not move.
         return .longText(start, count: count)
     }
 }

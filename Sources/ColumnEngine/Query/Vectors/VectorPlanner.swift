@@ -1,11 +1,11 @@
 import PredicateFormat
 import PropertyList
 
-/// From a predicate's plan to passes over columns.
+/// Compiles a predicate's plan to passes over columns.
 struct VectorPlanner {
     let store: ColumnStore
     let compiler: PredicateCompiler<UInt32>
-    /// Whether each condition counts its rows.
+    /// Whether to count each condition's rows.
     private let isCounted: Bool
 
     init(_ query: RowQuery, isCounted: Bool = false) {
@@ -37,7 +37,7 @@ struct VectorPlanner {
         }
     }
 
-    /// A pass over the field's column; nil where only its rows can be asked.
+    /// A pass over the field's column; nil if it has to be tested row by row.
     private func fieldTest(_ name: String, _ test: PredicateConstantTest) -> VectorTest? {
         guard let field = store.fields.existing(name) else { return .constant(test.whenAbsent) }
         let absent = test.whenAbsent
@@ -52,7 +52,7 @@ struct VectorPlanner {
         case .dates(let values, let presence):
             return test.date.map { .dates(values, presence: presence, $0, whenAbsent: absent) }
         case .codes(let codes, let dictionary):
-            // Asked once for each distinct value.
+            // Evaluated once for each distinct value.
             return .codes(codes, dictionary.cells.map { holds($0, test) ? 1 : 0 })
         case .cells(let cells):
             return test.text.map { .cells(cells, test, $0, scan: $0.makeScan()) }
@@ -64,7 +64,7 @@ struct VectorPlanner {
         }
     }
 
-    /// A comparison with nil: what there is differs from it, and has no order with it.
+    /// A comparison with nil: every value differs from it, and is not ordered relative to it.
     private func presenceTest(_ view: ColumnView, _ test: PredicateConstantTest) -> VectorTest? {
         let whenPresent: Bool
         switch test.operation {

@@ -2,7 +2,7 @@ import CPlatform
 import PredicateFormat
 import PropertyList
 
-/// A condition on a batch of rows, made for the columns of a store: a tree of which each leaf goes over one column.
+/// A condition on a batch of rows, compiled for a store's columns: a tree with a pass over a column in each leaf.
 indirect enum VectorTest {
     case constant(Bool)
     case all([VectorTest])
@@ -11,10 +11,10 @@ indirect enum VectorTest {
     case integers(UnsafePointer<Int64>, presence: UnsafePointer<UInt64>?, PredicateIntegerTest, whenAbsent: Bool)
     case reals(UnsafePointer<Double>, presence: UnsafePointer<UInt64>?, RealTest, whenAbsent: Bool)
     case dates(UnsafePointer<Double>, presence: UnsafePointer<UInt64>?, PredicateDateTest, whenAbsent: Bool)
-    /// Whether there is a value: a comparison with nil.
+    /// Tests for a value: a comparison with nil.
     case presence(UnsafePointer<UInt64>?, whenPresent: Bool, whenAbsent: Bool)
     case cellPresence(UnsafePointer<Cell>, whenPresent: Bool, whenAbsent: Bool)
-    /// The verdict on each entry of a dictionary.
+    /// The result for each entry of a dictionary.
     case codes(UnsafePointer<UInt32>, [UInt8])
     case cells(
         UnsafePointer<Cell>, PredicateConstantTest, PredicateTextTest, scan: (UnsafeBufferPointer<UInt8>) -> Bool)
@@ -24,12 +24,12 @@ indirect enum VectorTest {
     case numbers(VectorExpression, RealTest, whenAbsent: Bool, otherwise: (UInt32) -> Bool)
     /// Any other condition, row by row.
     case rows((UInt32) -> Bool)
-    /// A condition of a query that is explained.
+    /// A condition of an explained query.
     case counted(VectorTest, ConditionCount)
 
-    /// Brings the rows that satisfy the condition to the front, in order; nothing changes the store meanwhile.
+    /// Moves the rows that satisfy the condition to the front, in order. The store must not change meanwhile.
     ///
-    /// - Returns: how many they are.
+    /// - Returns: their number.
     func keep(_ rows: SelectionVector, _ store: ColumnStore) -> Int {
         if rows.isEmpty { return 0 }
         switch self {
@@ -71,7 +71,7 @@ indirect enum VectorTest {
         }
     }
 
-    /// Whether it lets all rows through.
+    /// Whether it accepts all rows.
     var isTrivial: Bool {
         switch self {
         case .all(let parts): parts.isEmpty
@@ -80,14 +80,13 @@ indirect enum VectorTest {
         }
     }
 
-    /// Whether it reads columns alone and keeps nothing of its own, so that any thread may run it while nothing changes the
-    /// store.
+    /// Whether it reads only columns and has no state, so that any thread may run it while the store does not change.
     var readsColumnsAlone: Bool {
         switch self {
         case .all(let parts), .any(let parts): parts.allSatisfy(\.readsColumnsAlone)
         case .not(let inner), .counted(let inner, _): inner.readsColumnsAlone
         case .constant, .integers, .reals, .dates, .presence, .cellPresence, .codes, .numbers: true
-        // The automaton of an expression is one scan's.
+        // A regular expression's automaton belongs to one scan.
         case .cells(_, _, .matches, _): false
         case .cells: true
         case .texts, .rows: false
@@ -108,7 +107,7 @@ indirect enum VectorTest {
                 let found = part.keep(tried.first(count), store)
                 count = left.first(count).remove(tried.first(found))
             }
-            // What no part took is left.
+            // The rows that no part accepted remain.
             _ = rejected.update(fromContentsOf: left.first(count))
             return rows.remove(rejected.first(count))
         }
@@ -138,7 +137,7 @@ indirect enum VectorTest {
                     return (lower <= value) && (value <= upper) && isPresent
                 }
             }
-            // One comparison without a sign, for a range that begins at 0.
+            // One unsigned comparison, after shifting the range to begin at 0.
             let width = UInt64(bitPattern: upper &- lower)
             if presence == nil { return rows.keep { UInt64(bitPattern: values[Int($0)] &- lower) <= width } }
         }
