@@ -1,4 +1,4 @@
-/* Checks the arguments of a call against their declaration, without a call into Swift for each. */
+/* Checks the arguments of a call against their declaration, without calling Swift for each. */
 #include <string.h>
 
 #include "host.h"

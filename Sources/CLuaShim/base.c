@@ -61,8 +61,7 @@ static int narrow_load(lua_State *L) {
     const char *text = lua_tolstring(L, 1, &length);
     if (!text) luaL_checktype(L, 1, LUA_TFUNCTION);
     if (text) {
-        /* Bytecode is refused whatever the mode. Text with a mode without `t` is refused by Lua with its own message.
-         * */
+        /* Bytecode is refused in any mode. For text with a mode without `t`, Lua raises its own message. */
         const char *allowed = strchr(mode, 't') || *text == *LUA_SIGNATURE ? "t" : mode;
         int status = load_pieces(L, text, length, luaL_optstring(L, 2, text), allowed);
         if (status != LUA_OK) {
@@ -76,7 +75,7 @@ static int narrow_load(lua_State *L) {
         }
         return 1;
     }
-    lua_pushstring(L, strchr(mode, 't') ? "t" : ""); /* a mode for bytecode alone is refused with Lua's own message */
+    lua_pushstring(L, strchr(mode, 't') ? "t" : ""); /* a mode for bytecode only is refused with Lua's own message */
     lua_replace(L, 3);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
@@ -84,14 +83,14 @@ static int narrow_load(lua_State *L) {
     return lua_gettop(L);
 }
 
-/* Whether the running function was called by a hook's error, where no hook can interrupt it. */
+/* Whether the running function was called for a hook's error, where no hook can interrupt it. */
 static int is_in_hook(lua_State *L) {
     lua_Debug ar;
     return lua_getstack(L, 0, &ar) && lua_getinfo(L, "n", &ar) && strcmp(ar.namewhat, "hook") == 0;
 }
 
-/* While a script is being stopped, its message handlers are not run, nor those in Lua for an error that a hook raises:
- * they could not be stopped. */
+/* While a script is being stopped, its message handlers are not run, nor are handlers in Lua for an error raised by a
+ * hook: they could not be stopped. */
 static int guarded_handler(lua_State *L) {
     if (host_of(L)->abortDepth) return 1;
     if (host_of(L)->debugger.errors == CLUA_ERRORS_ALL) clua_break_at_error(L, L, 1, 1);
@@ -125,7 +124,7 @@ static int break_handler(lua_State *L) {
     return 1;
 }
 
-/* Below the results are the true of success and, where errors break, the message handler. */
+/* Below the results are the value true for success and, if the debugger breaks at errors, the message handler. */
 static int pcall_ended(lua_State *L, int status, lua_KContext breaks) {
     if (status == LUA_OK || status == LUA_YIELD) return lua_gettop(L) - (int)breaks;
     lua_pushboolean(L, 0);
@@ -133,7 +132,7 @@ static int pcall_ended(lua_State *L, int status, lua_KContext breaks) {
     return 2;
 }
 
-/* As Lua's own, which has no place for the debugger: at an error it breaks before the stack is unwound. */
+/* Like Lua's own pcall, which has no hook for the debugger: at an error it breaks before the stack is unwound. */
 static int narrow_pcall(lua_State *L) {
     int count = lua_gettop(L), breaks = host_of(L)->debugger.errors == CLUA_ERRORS_ALL;
     if (!count) luaL_checkany(L, 1);
@@ -153,7 +152,7 @@ int clua_is_catcher(lua_CFunction function) {
 
 /* ---- Output ---- */
 
-/* Whether this many bytes may be written; 0: they are dropped. */
+/* Whether this many bytes may be written; 0: drop them. */
 static int may_write(lua_State *L, size_t bytes) {
     clua_host *host = host_of(L);
     switch (clua_count_output(host, bytes)) {
@@ -187,7 +186,7 @@ static int counted_print(lua_State *L) {
     return 0;
 }
 
-/* io.write and file:write: upvalue 1 is Lua's own function, 2 whether the file is the first argument. */
+/* io.write and file:write: upvalue 1 is Lua's own function, 2 whether the first argument is the file. */
 static int counted_write(lua_State *L) {
     clua_check_stack(L);
     int isMethod = lua_toboolean(L, lua_upvalueindex(2)), counts = 1;
@@ -265,7 +264,7 @@ static int narrow_body(lua_State *L) {
     clua_bound_strings(L);
     clua_bound_tables(L);
     clua_bound_formats(L);
-    /* The methods of strings are looked up through a table that a script could otherwise replace for the host's own
+    /* The methods of strings are found through a table that a script could otherwise replace, also for the host's own
      * scripts. */
     lua_pushliteral(L, "");
     if (lua_getmetatable(L, -1)) {

@@ -4,14 +4,14 @@
 
 #include "object.h"
 
-/* The free slot for an absent name. */
+/* The free slot for a missing name. */
 static slot *vacant(const clua_class *cls, const void *name) {
     size_t i = place(cls, name);
     while (cls->slots[i].name) i = (i + 1) & mask(cls);
     return &cls->slots[i];
 }
 
-/* Doubles the slots, with the best of several factors. */
+/* Doubles the slots, and selects the best of several factors. */
 static void grow(clua_class *cls) {
     slot *old = cls->slots, *best = NULL;
     size_t size = mask(cls) + 1, fewest = SIZE_MAX;
@@ -43,7 +43,7 @@ static void grow(clua_class *cls) {
     cls->factor = chosen;
 }
 
-/* The existing or a free slot for a name; the name is pinned in the table of methods. */
+/* The existing slot for a name, or a free one; the name is pinned in the table of methods. */
 static slot *add(lua_State *L, clua_class *cls, const char *name) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->methods);
     lua_pushstring(L, name);

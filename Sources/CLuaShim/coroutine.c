@@ -1,16 +1,16 @@
-/* The coroutine library: interruptible, and open to waits of the host's functions.
+/* The coroutine library: interruptible, and supporting waits of host functions.
  *
- * A function of the host that waits yields from the innermost coroutine to the host. Each `resume` on the way yields in
- * turn, with the same marker, and resumes its coroutine again when the host resumes the outermost: scripts see nothing
- * of the wait. The marker is a light userdata that no script ever has. While it is on top of a coroutine's stack, the
- * coroutine belongs to the host, and scripts can neither resume nor close it. */
+ * A waiting host function yields from the innermost coroutine to the host. Each `resume` in between yields in turn,
+ * with the same marker, and resumes its coroutine when the host resumes the outermost: the wait is invisible to
+ * scripts. The marker is a light userdata that is never passed to scripts. While it is on top of a coroutine's stack,
+ * the coroutine belongs to the host, and scripts can neither resume nor close it. */
 #include <string.h>
 
 #include "host.h"
 
 static const char marker;
 
-/* What the coroutine waits for is below the marker: another coroutine, or a function's continuation. */
+/* The awaited object is below the marker: another coroutine, or a function's continuation. */
 int clua_wait(lua_State *L, lua_KFunction resumed) {
     lua_pushlightuserdata(L, (void *)&marker);
     return lua_yieldk(L, 1, 0, resumed);
@@ -26,7 +26,7 @@ void clua_close_coroutine(lua_State *co) {
     lua_State *inner = clua_waits(co) ? lua_tothread(co, -2) : NULL, *outer = host->current;
     if (inner) clua_close_coroutine(inner);
     clua_switch(host, co);
-    lua_resetthread(co); /* protected by itself */
+    lua_resetthread(co); /* protected internally */
     lua_settop(co, 0);
     clua_switch(host, outer);
 }
@@ -38,14 +38,14 @@ int clua_canwait(lua_State *L) { return host_of(L)->canWait && lua_isyieldable(L
 static int body_ended(lua_State *L, int status, lua_KContext context) {
     (void)context;
     if (status == LUA_OK || status == LUA_YIELD) return lua_gettop(L) - 1;
-    host_of(L)->raised = NULL; /* the hooks are on again */
+    host_of(L)->raised = NULL; /* the hooks are enabled again */
     return lua_error(L);
 }
 
-/* A protected call around a coroutine's function. An error from a hook that ends a coroutine leaves its hooks disabled; a
- * protected call enables them again, so that what closes the coroutine's variables can be stopped, and need not be left
- * out. The host's coroutines have it. Scripts' own have it where a limit of call depth raises such errors for scripts to
- * catch: with it, a coroutine's start and end take 1.3 times as long, its end by an error twenty times. */
+/* A protected call around a coroutine's function. A hook's error that ends a coroutine leaves its hooks disabled; a
+ * protected call enables them again, so that code closing the coroutine's variables can be stopped, and need not be
+ * skipped. The host's coroutines have it. Scripts' have it if a limit of call depth raises such errors for scripts to
+ * catch: a coroutine's start and end then take 1.3 times as long, and its end by an error twenty times. */
 static int body(lua_State *L) {
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
@@ -72,7 +72,7 @@ static lua_State *new_coroutine(lua_State *L) {
 #define FAILED (-1) /* the error is on L */
 #define WAITS (-2)
 
-/* Resumes and publishes the coroutine, so that an interrupt reaches the running one. Returns a count of results. */
+/* Resumes the coroutine and makes it current, so that an interrupt reaches it. Returns the number of results. */
 static int resume(lua_State *L, lua_State *co, int arguments) {
     clua_host *host = host_of(L);
     int results, canWait = host->canWait;
@@ -119,7 +119,7 @@ static lua_State *check_coroutine(lua_State *L) {
     return co;
 }
 
-/* Lua's own, with a message that names the boundary. */
+/* Like Lua's own function, with a message that names the boundary. */
 static int co_yield(lua_State *L) {
     int isMain = lua_pushthread(L);
     lua_pop(L, 1);
@@ -203,7 +203,7 @@ static int co_create(lua_State *L) {
     return 1;
 }
 
-/* A run of the host is a coroutine; for scripts it is the main one. */
+/* A run of the host is a coroutine; scripts see it as the main one. */
 static int co_running(lua_State *L) {
     lua_pushboolean(L, lua_pushthread(L) || L == host_of(L)->run);
     return 2;
@@ -215,7 +215,7 @@ static int co_isyieldable(lua_State *L) {
     return 1;
 }
 
-/* Lua's own, the upvalue, with a waiting coroutine as one that has resumed another one. */
+/* Like Lua's own function, the upvalue, but a waiting coroutine has the status of one that has resumed another. */
 static int co_status(lua_State *L) {
     if (clua_waits(check_coroutine(L))) {
         lua_pushliteral(L, "normal");
@@ -228,7 +228,7 @@ static int co_status(lua_State *L) {
     return 1;
 }
 
-/* Closing runs __close functions on the coroutine. */
+/* Closing calls __close functions on the coroutine. */
 static int co_close(lua_State *L) {
     clua_host *host = host_of(L);
     lua_State *co = check_coroutine(L);

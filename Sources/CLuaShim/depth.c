@@ -1,7 +1,7 @@
-/* The limit of call depth: a call hook that counts down, for those who set a limit.
+/* The limit of call depth: a call hook that counts down, only used if a limit is set.
  *
- * After a measurement at depth d the next is due after limit - d calls: none of them can be deeper. Returns are not
- * counted, so that one hook a call is enough. The depth is that of all coroutines that have resumed one another. */
+ * After a measurement at depth d the next one is due after limit - d calls: none of them can be deeper. Returns are not
+ * counted, so that one hook per call is sufficient. The depth includes all coroutines that have resumed one another. */
 #include <limits.h>
 
 #include "host.h"
@@ -19,7 +19,7 @@ static int depth(const clua_host *host, lua_State *L, int most) {
     return low - bodies;
 }
 
-/* The number of further calls within the limit; negative: it is exceeded. */
+/* The number of further calls within the limit; negative if it is exceeded. */
 static int measure(const clua_host *host, lua_State *L) {
     int left = host->callLimit - depth(host, L, host->callLimit + 1);
     for (const clua_resumption *outer = host->resumption; outer && left >= 0; outer = outer->outer)

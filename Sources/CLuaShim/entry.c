@@ -1,7 +1,7 @@
 /* Entering and leaving the VM from Swift: the nesting of states on a thread. */
 #include "host.h"
 
-/* Whether a host of this stretch or an outer one has pending interrupts. */
+/* Whether a host of this or an outer stretch has pending interrupts. */
 static int has_pending(const clua_stretch *stretch) {
     for (; stretch; stretch = stretch->outer)
         if (stretch->host->abortDepth || pending_of(stretch->host)) return 1;
@@ -14,7 +14,7 @@ static void begin(clua_host *host, clua_stretch *stretch) {
     stretch->base = depth_of(host);
     stretch->outer = outer;
     stretch->outerDepth = outer ? depth_of(outer->host) : 0;
-    /* A cancellation requested before the code begins is stale. */
+    /* A cancellation requested before the code starts is obsolete. */
     const int stale = CLUA_INTERRUPT_CANCEL | CLUA_LOOK;
     if (!stretch->base && pending_of(host) & stale) atomic_fetch_and(&host->pending, ~stale);
     atomic_signal_fence(memory_order_seq_cst);
@@ -22,7 +22,7 @@ static void begin(clua_host *host, clua_stretch *stretch) {
     if (has_pending(outer) || clua_is_overdue(host)) atomic_fetch_or(&host->pending, CLUA_LOOK);
 }
 
-/* Reasons that the inner code did not serve stay pending for the outer one. */
+/* Reasons that the inner code did not serve remain pending for the outer code. */
 static void end(const clua_stretch *stretch) {
     clua_stretch *outer = stretch->outer;
     clua_self.innermost = outer;
@@ -39,7 +39,7 @@ void clua_enter(clua_host *host, lua_State *L, clua_entry *entry) {
     entry->run = host->run;
     entry->canWait = host->canWait;
     entry->outer = host->resumption;
-    /* A coroutine that the host resumes within another one's call. */
+    /* A coroutine that the host resumes during another coroutine's call. */
     if (depth_of(host) && host->current != L) {
         entry->resumption = (clua_resumption){host->current, host->resumption};
         host->resumption = &entry->resumption;
@@ -50,7 +50,7 @@ void clua_enter(clua_host *host, lua_State *L, clua_entry *entry) {
     if (entry->begins) begin(host, &entry->stretch);
     atomic_store_explicit(&host->depth, depth_of(host) + 1, memory_order_relaxed);
     clua_watch(host, L);
-    /* Serves interrupts that arrived outside the VM. From here on the handler on this thread arms the hook itself. */
+    /* Serves interrupts that arrived outside the VM. From now on the signal handler on this thread arms the hook. */
     atomic_signal_fence(memory_order_seq_cst);
     if (pending_of(host)) clua_arm(host);
 }
@@ -66,7 +66,7 @@ void clua_leave(clua_host *host, const clua_entry *entry) {
     if (host->abortDepth == depth) host->abortDepth = 0; /* unwound: the error is now Swift's */
     atomic_store_explicit(&host->depth, depth - 1, memory_order_relaxed);
     if (entry->begins) end(&entry->stretch);
-    /* In outer code the same abortion continues; later reasons wait there. */
+    /* The abortion continues in outer code, and later reasons wait there. */
     if (depth > 1) clua_switch(host, entry->current);
     else host->current = entry->current;
 }

@@ -1,6 +1,6 @@
-/* string.format, string.pack and their kin, os.date: the loops of Lua's own are as long as their formats and
- * arguments. Short input is passed to them directly. Long formats are processed here piece by piece, or refused where
- * no script needs them. */
+/* string.format, string.pack and related functions, os.date: Lua's own functions loop over their formats and arguments.
+ * Short input is passed to them directly. Long formats are processed here piece by piece, or refused where no script
+ * needs them. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void add_text(lua_State *L, luaL_Buffer *result, const char *text, size_t
     }
 }
 
-/* Appends a string in the syntax of Lua's reader: %q. */
+/* Appends a string in Lua's syntax: %q. */
 static void add_quoted(lua_State *L, luaL_Buffer *result, const char *text, size_t length) {
     clua_budget budget = {0};
     luaL_addchar(result, '"');
@@ -41,7 +41,7 @@ static void add_quoted(lua_State *L, luaL_Buffer *result, const char *text, size
     luaL_addchar(result, '"');
 }
 
-/* Raises the errors of Lua's own function that need the argument's number, which it would report wrongly here. */
+/* Raises errors that mention the argument's number, since Lua's own function would report the wrong one here. */
 static void check_argument(lua_State *L, int argument, int conversion) {
     if (argument > lua_gettop(L)) luaL_argerror(L, argument, "no value");
     if (conversion && strchr("cdiouxX", conversion)) luaL_checkinteger(L, argument);
@@ -50,7 +50,7 @@ static void check_argument(lua_State *L, int argument, int conversion) {
         luaL_argerror(L, argument, "value has no literal form");
 }
 
-/* Appends the result of one conversion by Lua's own function. */
+/* Appends the result of one conversion, made by Lua's own function. */
 static void add_converted(lua_State *L, luaL_Buffer *result, const char *directive, size_t length, int argument) {
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_pushlstring(L, directive, length);

@@ -1,7 +1,7 @@
-/* Active functions with their variables: those of an error, and those at a break.
+/* Active functions with their variables: at an error, and at a break.
  *
- * The frames of an error are taken where it is raised: afterwards the stack is unwound. They are a Lua table, so that the
- * values stay alive, and Swift reads it when the error has reached it. At a break Swift reads the stack itself. */
+ * The frames of an error are recorded where it is raised, before the stack is unwound. They are stored in a Lua table,
+ * which keeps the values alive, and Swift reads it with the error. At a break Swift reads the stack itself. */
 #include "host.h"
 
 enum { MAX_FRAMES = 50, MAX_LOCALS = 100 };
@@ -9,8 +9,8 @@ enum { MAX_FRAMES = 50, MAX_LOCALS = 100 };
 void clua_keep_frames(clua_host *host, int keeps) { host->keepsFrames = keeps; }
 int clua_keeps_frames(const clua_host *host) { return host->keepsFrames; }
 
-/* Pushes an array of the names and values, in turn, of a call's local variables, and gives its length: a value may be nil.
- * Those of C and of the VM have no name. */
+/* Pushes an array of the alternating names and values of a call's local variables, and returns its length, since a
+ * value may be nil. Variables of C and of the VM have no name. */
 static lua_Integer push_locals(lua_State *L, lua_Debug *ar) {
     lua_newtable(L);
     lua_Integer at = 0;
@@ -40,7 +40,7 @@ void clua_capture_frames(lua_State *L, int level) {
         lua_rawseti(L, -2, 1);
         lua_pushinteger(L, ar.currentline);
         lua_rawseti(L, -2, 2);
-        /* Nil stands for the main function of a chunk, and for a function of C without a name. */
+        /* Nil for the main function of a chunk, and for a C function without a name. */
         if (ar.name) lua_pushstring(L, ar.name);
         else if (ar.what[0] == 'L') lua_pushfstring(L, "function <%s:%d>", ar.short_src, ar.linedefined);
         else lua_pushnil(L);
@@ -63,7 +63,7 @@ int clua_pushframes(lua_State *L) {
 
 /* ---- At a break ---- */
 
-/* The name of the global variable that holds the function on top; NULL: none. The name stays valid as long as the variable
+/* The name of the global variable with the function on top; NULL if none. The name is valid as long as the variable
  * exists. */
 static const char *global_name(lua_State *L) {
     const char *name = NULL;
@@ -84,7 +84,7 @@ int clua_describe_call(lua_State *L, int level, clua_frame *frame) {
     if (!lua_checkstack(L, 1) || !lua_getstack(L, level, &ar)) return 0;
     lua_getinfo(L, "f", &ar);
     int isFrame = !clua_is_body(lua_tocfunction(L, -1)) && clua_getframe(L, level, frame);
-    /* The prompt calls by a tail call, which has no name. */
+    /* The prompt makes a tail call, which has no name. */
     if (isFrame && !frame->isC && !frame->isMain && !frame->name) frame->name = global_name(L);
     lua_pop(L, 1);
     return isFrame;

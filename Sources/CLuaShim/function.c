@@ -7,8 +7,8 @@
 static int resumed(lua_State *L, int status, lua_KContext context);
 
 int clua_finish(lua_State *L, int status) {
-    /* The function may have failed because it was stopped: the stop is served before a handler of the script sees the
-     * error. */
+    /* The function may have failed because it was stopped: serve the stop before an error handler of the script gets
+     * the error. */
     if (status == CLUA_RAISE || status == CLUA_RAISE_HERE) clua_poll(L);
     switch (status) {
     case CLUA_RAISE_HERE:
@@ -27,8 +27,8 @@ int clua_finish(lua_State *L, int status) {
     }
 }
 
-/* The same for a function that may have returned. A stopped function may return normally: the stop is served before
- * the script sees its results. */
+/* The same for a function that may have returned. A stopped function may return normally: serve the stop before the
+ * script gets its results. */
 static inline int ended(lua_State *L, int status) {
     if (status < 0) return clua_finish(L, status);
     clua_poll(L);
@@ -121,7 +121,7 @@ void clua_pushcontinuation(lua_State *L, void *function) {
     push_box(L, function);
 }
 
-/* The host has resumed a function that waits: its continuation takes its place. */
+/* The host has resumed a waiting function: call its continuation instead. */
 static int resumed(lua_State *L, int status, lua_KContext context) {
     (void)status;
     (void)context;

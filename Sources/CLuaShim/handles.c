@@ -1,17 +1,17 @@
-/* Which object has which handle.
+/* Maps objects to their handles.
  *
- * A weak table holds the handles by a slot number, and a map from objects to slots stands beside it: a table keyed by
- * addresses would be hashed anew by Lua each time a round of handles has come and gone. A slot is in use until its
- * handle's __gc has run; the table's entry is gone before that, so that a dying handle is never found. */
+ * A weak table holds the handles by slot number; a separate map goes from objects to slots, because Lua would rehash a
+ * table keyed by addresses each time a generation of handles is replaced. A slot is in use until its handle's __gc has
+ * run; the table's entry is removed earlier, so that a dying handle is never found. */
 #include <stdlib.h>
 
 #include "host.h"
 
 enum { FEWEST = 8192, BYTES_A_HANDLE = 512, HANDLES_A_STEP = 64 };
 
-/* Lua counts what waits for its finalizer as in use, and begins its next cycle at twice as much: handles that are dropped
- * at once would pile up without an end, and Swift's objects with them. So when there are many more than the last cycle
- * left, or than the size of the heap is worth, a new one pays for a step. */
+/* Lua counts objects that wait for their finalizers as in use, and starts its next cycle at twice that: short-lived
+ * handles would accumulate without limit, and Swift's objects with them. So if there are many more than the last cycle
+ * left, or than the heap size justifies, making a new one performs a collection step. */
 void clua_pace(clua_host *host, lua_State *L) {
     if (host->live - host->releaseCount <= host->liveLimit || ++host->pushes % HANDLES_A_STEP) return;
     if (host->liveLimit && (!lua_gc(L, LUA_GCISRUNNING) || lua_gc(L, LUA_GCSTEP, 0) != 1)) return;
@@ -76,9 +76,9 @@ int clua_take_slot(clua_host *host, void *object) {
 void clua_free_slot(clua_host *host, const void *object, int slot) {
     host->freeSlots[host->freeCount++] = slot;
     clua_place *place = find_place(host, object);
-    if (!place || place->slot != slot) return; /* the object has a new handle already */
+    if (!place || place->slot != slot) return; /* the object already has a new handle */
     host->placeCount--;
-    /* What stands behind it moves up, so that no search ends too early. */
+    /* Moves up the entries after it, so that no search ends too early. */
     size_t hole = (size_t)(place - host->places);
     for (size_t i = (hole + 1) & host->placeMask; host->places[i].object; i = (i + 1) & host->placeMask) {
         size_t home = place_of(host, host->places[i].object);

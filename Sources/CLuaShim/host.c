@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Interrupts at three quarters and at seven eighths of the limit, so that the host collects garbage at the next
- * instruction and drops caches before a script is refused. */
+/* Interrupts at three quarters and seven eighths of the limit, so that the host collects garbage at the next
+ * instruction and drops caches before a script is refused memory. */
 static void watch_limit(clua_host *host) {
     size_t eighth = host->limit / 8;
     int level = host->used > eighth * 7 ? 2 : host->used > eighth * 6 ? 1 : 0;
@@ -17,7 +17,7 @@ static void watch_limit(clua_host *host) {
     }
 }
 
-/* Whether a growth exceeds the limit. Never for a finalizer: Lua calls it once, and if its stack could not grow, it
+/* Whether a growth exceeds the limit. Never in a finalizer: Lua calls it once, and if its stack could not grow, it
  * would be lost together with its Swift object. While a finalizer runs, and only then, the collector refuses requests
  * by -1. */
 static int is_refused(clua_host *host, size_t old, size_t nsize) {
@@ -35,7 +35,7 @@ static void count_used(clua_host *host, size_t more) {
 }
 
 /* Growth is refused only while `enforce` is on: then no Swift frame is between the VM and the protected call that
- * catches the error. Otherwise the debt is counted, and the VM's own next allocation fails. */
+ * catches the error. Otherwise the excess is recorded as debt, and the VM's own next allocation fails. */
 __attribute__((noinline)) static void *resize(clua_host *host, void *block, size_t old, size_t nsize) {
     if (nsize > old && host->enforce && is_refused(host, old, nsize)) return NULL;
     void *result = clua_pool_resize(&host->pool, block, old, nsize);

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-/* Debian's folder, then a search path: no pkg-config is asked, since SwiftPM would ask it for every product. */
+/* Debian's folder, then the search path. Does not use pkg-config: SwiftPM would run it for every product. */
 #if __has_include(<lua5.4/lua.h>)
 #include <lua5.4/lauxlib.h>
 #include <lua5.4/lua.h>
@@ -31,18 +31,18 @@ typedef struct {
     int slot;
 } clua_place;
 
-/* A line of a chunk at which scripts stop. */
+/* A breakpoint's line of a chunk. */
 typedef struct {
-    char *path; /* a file's, or a chunk's name */
+    char *path; /* a file's path, or a chunk's name */
     size_t length;
     int line, number;
 } clua_breakpoint;
 
-/* What a debugger waits for (debugger.c). */
+/* The debugger's state (debugger.c). */
 typedef struct {
-    int mask; /* the events of hooks that it needs; 0: nothing is debugged */
+    int mask; /* the hook events that it needs; 0: the debugger is inactive */
     int errors;
-    int hasSeenError; /* whether an error that a coroutine passes on has broken before */
+    int hasSeenError; /* whether an error that a coroutine passes on has already caused a break */
     clua_breakpoint *breakpoints;
     int count, capacity;
     unsigned char lines[512]; /* a bit for each line of a breakpoint, modulo 4096 */
@@ -66,7 +66,7 @@ struct clua_host {
     lua_State *main;
     lua_State *current; /* the running coroutine, whose hook an interrupt sets */
 
-    /* The using thread: its number, and its id for signals from other threads. */
+    /* The thread using the state: its number, and its id for signals from other threads. */
     atomic_ulong thread;
     atomic_int threadId;
 
@@ -87,26 +87,26 @@ struct clua_host {
 
     /* Coroutines. */
     lua_State *run; /* that of the innermost run; NULL: there is none */
-    int canWait;  /* whether each coroutine on the way to the host's run can yield */
-    int protects; /* whether coroutines of scripts have a protected call around their function */
+    int canWait;  /* whether each coroutine up to the host's run can yield */
+    int protects; /* whether scripts' coroutines have a protected call around their function */
     lua_State *raised; /* the coroutine in which a hook has raised an error, until its next hook; NULL: none */
-    struct clua_resumption *resumption; /* the innermost; NULL: the running coroutine was not resumed by another one */
+    struct clua_resumption *resumption; /* the innermost; NULL: no other coroutine resumed the running one */
 
     /* The limit of call depth (depth.c); 0: Lua's own. */
     int callLimit, callsLeft;
 
     clua_debugger debugger;
-    int restingMask; /* the events of the resting hook, for call depth and the debugger; 0: there is none */
+    int restingMask; /* the events of the resting hook, for call depth and the debugger; 0: no hook */
 
-    /* Objects retained by handles, and those whose handles were collected; see releases.c. */
+    /* Objects retained by handles, and those whose handles were collected (releases.c). */
     uintptr_t *held;
     unsigned heldCapacity, firstFree;
     void **releases;
     size_t releaseCount, releaseCapacity, live;
-    size_t liveLimit; /* the number of handles at which the collector is stepped */
+    size_t liveLimit; /* the number of handles that triggers a collection step */
     unsigned pushes;
 
-    /* Slots of handles, see handles.c. */
+    /* Slots of handles (handles.c). */
     clua_place *places;
     size_t placeMask, placeCount;
     int *freeSlots, slots;
@@ -118,7 +118,7 @@ struct clua_host {
     size_t output, outputLimit;
     int outputRaised;
 
-    clua_stack stack; /* of the using thread */
+    clua_stack stack; /* of the thread using the state */
 
     clua_class *classes, *rows;
     int handles;   /* reference: weak table, slot -> handle */
@@ -135,12 +135,12 @@ typedef struct clua_resumption {
     struct clua_resumption *outer;
 } clua_resumption;
 
-/* A coroutine's extra space: the host, and in the lowest bit whether the coroutine was given up (interrupt.c). */
+/* A coroutine's extra space: the host, and in the lowest bit whether the coroutine was abandoned (interrupt.c). */
 static inline uintptr_t *space_of(lua_State *L) { return (uintptr_t *)lua_getextraspace(L); }
 static inline clua_host *host_of(lua_State *L) { return (clua_host *)(*space_of(L) & ~(uintptr_t)1); }
 
-/* Consecutive entries of one host on a thread. States nest when a binding of one runs code of another, and the same
- * state may occur twice. The stretches of a thread are a list, the innermost first; each is stored in the stack frame
+/* Consecutive entries of one host on a thread. States nest if a binding of one runs code of another, and the same
+ * state may occur twice. The stretches of a thread form a list, the innermost first; each is stored in the stack frame
  * of its first entry. */
 typedef struct clua_stretch {
     clua_host *host;
@@ -149,15 +149,15 @@ typedef struct clua_stretch {
     struct clua_stretch *outer;
 } clua_stretch;
 
-/* The shim's data of a thread (thread.c). */
+/* The shim's thread-specific data (thread.c). */
 typedef struct {
     unsigned long number; /* never reused, unlike pthread_self(); 0: not initialised */
     int id;               /* for signals to it, see wake.h */
     clua_stack stack;
     clua_stretch *innermost; /* the running stretch, which the signal handler reads */
 } clua_thread;
-/* This TLS model makes access from the signal handler safe, also in a shared library. Elsewhere a thread has it from
- * clua_begin_thread on, before which no signal comes. */
+/* This TLS model makes access from the signal handler safe, also in a shared library. Elsewhere a thread allocates it
+ * in clua_begin_thread, before it can receive a signal. */
 #ifdef __ELF__
 extern _Thread_local clua_thread clua_self __attribute__((tls_model("initial-exec")));
 #else
@@ -171,7 +171,7 @@ typedef struct {
     lua_State *run;
     int canWait;
     clua_resumption *outer, resumption;
-    int begins; /* whether it is the first of its stretch */
+    int begins; /* whether it is the first entry of its stretch */
     clua_stretch stretch;
 } clua_entry;
 void clua_enter(clua_host *host, lua_State *L, clua_entry *entry);
@@ -188,45 +188,45 @@ static inline int pending_of(const clua_host *host) {
 /* Whether the running frames are being stopped. */
 static inline int clua_unwinds(const clua_host *host) { return host->abortDepth && depth_of(host) >= host->abortDepth; }
 
-/* Pending besides the reasons: this host or an outer one has interrupts to serve. */
+/* Pending in addition to the reasons: this host or an outer one has interrupts to serve. */
 #define CLUA_LOOK 0x100
 
-/* Stores the calls on a stack, if the host keeps them; the first has this level. */
+/* Records the calls on a stack from this level, if the host keeps frames. */
 void clua_capture_frames(lua_State *L, int level);
 
 void clua_arm(clua_host *host);
-/* Whether the coroutine has the hook that serves interrupts. */
+/* Whether the coroutine has the hook for interrupts. */
 int clua_is_armed(lua_State *L);
-/* The hook of a coroutine without interrupts to serve: none, or that of the limit of call depth and the debugger. The
- * caller then looks at what is pending: an interrupt that comes before would be lost with its hook. */
+/* Sets the hook for times without interrupts: none, or that of call depth limit and debugger. The caller must then
+ * check for pending reasons: an interrupt that arrived earlier would be lost with its hook. */
 void clua_set_resting_hook(clua_host *host, lua_State *L);
-/* The part of a hook that remains when interrupts are served: call depth and the debugger. */
+/* The part of a hook besides interrupts: call depth and the debugger. */
 void clua_rest(lua_State *L, lua_Debug *ar);
-/* Ends the running code in a hook, which the host has decided to stop. */
+/* Ends the running code from a hook, after the host has decided to stop it. */
 void clua_stop_in_hook(lua_State *L, const lua_Debug *ar);
-/* Counts a call, in a hook; beyond the limit it raises. */
+/* Counts a call, from a hook; raises beyond the limit. */
 void clua_count_call(lua_State *L, const lua_Debug *ar);
 
-/* Gives the resting hook to a coroutine that was created without it. The caller then looks at what is pending. */
+/* Gives the resting hook to a coroutine created without it. The caller must then check for pending reasons. */
 static inline void clua_watch(clua_host *host, lua_State *L) {
     if (!host->restingMask) return;
     host->callsLeft = 0;
     if (lua_gethookmask(L) != host->restingMask && !clua_is_armed(L)) clua_set_resting_hook(host, L);
 }
 
-/* Computes the resting hook's events anew. */
+/* Recomputes the resting hook's events. */
 void clua_update_watch(clua_host *host);
-/* Serves the debugger in a hook; 1: the code stops. */
+/* Runs the debugger from a hook; 1: the code stops. */
 int clua_debug(lua_State *L, lua_Debug *ar);
-/* Breaks at an error that is about to unwind `failed`, whose stack still has its functions above this level, while
- * `L` runs. `isCaught`: by the caller, which is not on the stack. */
+/* Breaks at an error before it unwinds `failed`, whose stack still has its functions above this level, while `L` runs.
+ * `isCaught`: by the caller, which is not on the stack. */
 void clua_break_at_error(lua_State *L, lua_State *failed, int level, int isCaught);
-/* A step goes on in the code that resumed a coroutine, when that ends or yields; NULL: the host. */
+/* Continues a step in the code that resumed a coroutine, when that ends or yields; NULL: the host. */
 void clua_step_returns(clua_host *host, lua_State *from, lua_State *to);
 void clua_close_debugger(clua_debugger *debugger);
-/* The function at a level, without the one around a coroutine's own; 0: none. */
+/* The function at a level, except for the one around a coroutine's own; 0: none. */
 int clua_describe_call(lua_State *L, int level, clua_frame *frame);
-/* Whether a function catches errors of scripts. */
+/* Whether a function catches script errors. */
 int clua_is_catcher(lua_CFunction function);
 int clua_is_body(lua_CFunction function);
 int clua_is_resume(lua_CFunction function);
@@ -239,16 +239,16 @@ static inline void clua_switch(clua_host *host, lua_State *L) {
     if (host->abortDepth || pending_of(host)) clua_arm(host);
 }
 
-/* Initialises the thread's data (thread.c), and makes the calling thread the user of the state. */
+/* Initialises the thread's data (thread.c), and makes the calling thread the one that uses the state. */
 void clua_begin_thread(void);
 void clua_adopt(clua_host *host);
 /* The signal that interrupts a thread (signal.c). */
 int clua_signal_number(void);
-/* Handles the result of a resumption: a coroutine that yielded because it is being stopped ends, with the error on
- * its stack. */
+/* Handles the result of a resumption: ends a coroutine that yielded because it is being stopped, with the error on its
+ * stack. */
 int clua_abort_coroutine(lua_State *co, int status);
-/* Closes the pending variables of a coroutine that an error has ended, unless it was given up. Returns its status, with
- * the error on its stack. */
+/* Closes the pending variables of a coroutine that an error has ended, unless it was abandoned. Returns its status,
+ * with the error on its stack. */
 int clua_close_dead(lua_State *co);
 static inline int clua_is_given_up(lua_State *co) { return *space_of(co) & 1; }
 void clua_serve(lua_State *L);
@@ -262,27 +262,27 @@ void clua_bound_strings(lua_State *L);
 void clua_bound_tables(lua_State *L);
 void clua_bound_formats(lua_State *L);
 void clua_bound_coroutines(lua_State *L);
-/* Replaces a function of the table on top; with `keep`, the old one is the new one's upvalue. */
+/* Replaces a function of the table on top; with `keep`, the old function becomes the new one's upvalue. */
 void clua_replace(lua_State *L, const char *name, lua_CFunction function, int keep);
-/* Yields to the host, through all coroutines on the way, until it resumes the outermost (coroutine.c). */
+/* Yields to the host, through all coroutines in between, until it resumes the outermost (coroutine.c). */
 int clua_wait(lua_State *L, lua_KFunction resumed);
 /* Whether a coroutine is in such a wait. */
 int clua_waits(lua_State *co);
-/* Closes the pending variables of a coroutine, after those of the coroutine for which it waits. */
+/* Closes the pending variables of a coroutine, after those of the coroutine that it waits for. */
 void clua_close_coroutine(lua_State *co);
 /* The message handler of protected entries (protected.c). */
 int clua_note_traceback(lua_State *L);
 /* string.format for common conversions: pushes the text; 0 for other formats, long results and wrong arguments. */
 int clua_format_plainly(lua_State *L);
 
-/* Serves pending interrupts in long C functions, where no hook fires. It may raise, and may run Lua code; the stack
- * is balanced. */
+/* Serves pending interrupts in long C functions, where no hook is called. May raise, and may run Lua code; the stack is
+ * balanced. */
 static inline void clua_poll(lua_State *L) {
     clua_host *host = host_of(L);
     if (pending_of(host) || host->abortDepth) clua_serve(L);
 }
 
-/* The same for loops of short steps: it polls once in some thousand steps. */
+/* The same for loops of short steps: polls once per some thousand steps. */
 typedef struct {
     size_t left;
 } clua_budget;
@@ -296,17 +296,17 @@ static inline void clua_spend(clua_budget *budget, lua_State *L, size_t cost) {
     }
 }
 
-/* Lua limits its nested C calls to 200, but not their use of the stack, nor coroutines that close one another. So
- * each function of the shim that a script calls and that calls Swift, or may call Lua, checks the stack. The reserve
- * is larger than the stack of 200 nested metamethod calls in Lua and the VM. */
+/* Lua limits its nested C calls to 200, but not their stack use, nor coroutines that close one another. So each shim
+ * function that a script calls and that calls Swift, or may call Lua, checks the stack. The reserve is larger than the
+ * stack of 200 nested metamethod calls in Lua and the VM. */
 static inline void clua_check_stack(lua_State *L) {
     if ((char *)__builtin_frame_address(0) < host_of(L)->stack.limit) luaL_error(L, "C stack overflow");
 }
 
-/* Registers an object that a new handle retains and returns its index; moves it to the releases, in __gc. */
+/* Registers an object retained by a new handle and returns its index; in __gc, moves it to the releases. */
 unsigned clua_hold(clua_host *host, void *object);
 void clua_let_go(clua_host *host, unsigned place);
-/* Empties the list when the state is closed. */
+/* Empties the list at the state's closing. */
 void clua_close_releases(clua_host *host);
 
 /* Called for each new handle. */

@@ -1,5 +1,5 @@
-/* Standard input: its reading functions first call a function of the host, which waits, and may yield, until input is
- * available. Lua's own functions do the reading, called as if by the script itself, whose line their errors name. */
+/* Standard input: its reading functions first call a host function, which waits, and may yield, until input is
+ * available. Lua's own functions then read, as if called by the script itself, whose line is in their errors. */
 #include <stdio.h>
 
 #include "host.h"

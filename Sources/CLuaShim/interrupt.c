@@ -1,11 +1,11 @@
-/* Stopping a running script, without a hook while it runs.
+/* Stops a running script, without a hook while it runs.
  *
- * A permanent count hook halves the VM's speed at any count. So a signal sent to the Lua thread installs the hook when it
- * is needed, as lua.c's own laction does (lua_sethook may be called from a signal handler on the thread that runs the
- * state). Once a reason demands an end, the hook stays at a count of one and raises again in every frame, so no pcall of
- * the script can swallow it.
+ * A permanent count hook halves the VM's speed at any count. So a signal sent to the Lua thread installs the hook on
+ * demand, as lua.c's laction does (lua_sethook may be called from a signal handler on the thread that runs the state).
+ * Once the code must stop, the hook stays at a count of one and raises again in every frame, so that no pcall of the
+ * script can swallow the error.
  *
- * Where states nest, the hook of the innermost one's code asks those further out as well: their code goes on only after it. */
+ * In nested states the innermost hook also calls the outer handlers: outer code continues only after it. */
 #include "host.h"
 #include "sanitizer.h"
 
@@ -19,7 +19,7 @@ int clua_is_overdue(const clua_host *host) { return host->deadline && now(CLUA_C
 
 /* Stores the error on top of the stack as the one to raise repeatedly. */
 static void store_abortion(clua_host *host, lua_State *L) {
-    lua_rawseti(L, LUA_REGISTRYINDEX, host->abortion); /* the slot is there: nothing is allocated */
+    lua_rawseti(L, LUA_REGISTRYINDEX, host->abortion); /* the slot exists: no allocation */
 }
 
 /* Calls the host's handler for its pending interrupts; 1: stop, with the error stored as the abortion. */
@@ -76,28 +76,28 @@ static int raise_abortion(lua_State *L) {
     return lua_error(L);
 }
 
-/* Without stack for the host's frames, interrupts stay pending. */
+/* If the stack is too short for the host's frames, interrupts stay pending. */
 void clua_serve(lua_State *L) {
     if ((char *)__builtin_frame_address(0) < host_of(L)->stack.limit || !lua_checkstack(L, LUA_MINSTACK)) return;
     if (must_stop(L)) raise_abortion(L);
 }
 
-/* A coroutine is stopped by a yield, which no pcall catches. Lua's time to unwind a hundred thousand nested
- * coroutines one by one would be quadratic. Its resumer continues in clua_abort_coroutine. */
+/* A coroutine is stopped by a yield, which no pcall catches: unwinding a hundred thousand nested coroutines one by one
+ * would take quadratic time in Lua. Its resumer continues in clua_abort_coroutine. */
 void clua_stop_in_hook(lua_State *L, const lua_Debug *ar) {
     clua_host *host = host_of(L);
     if (!clua_unwinds(host) || !lua_isyieldable(L)) {
         host->raised = L;
         raise_abortion(L);
     }
-    /* At a call or a return no hook may yield; the instruction that follows does. */
+    /* No hook may yield at a call or a return; the next instruction's hook does. */
     if (ar->event == LUA_HOOKCOUNT || ar->event == LUA_HOOKLINE) lua_yield(L, 0);
 }
 
 static void hook(lua_State *L, lua_Debug *ar) {
     clua_host *host = host_of(L);
-    /* Lua reserves room on its own stack for a hook. On C's stack, endless recursion can occur here: half of the
-     * reserve is for that. Beyond it the hook waits for the next instruction, by when the stack may be shorter. */
+    /* Lua reserves room on its own stack for a hook. Endless recursion of C can occur here: half of the reserve is for
+     * that. Beyond it the hook waits for the next instruction, when the stack may be shorter. */
     if ((char *)__builtin_frame_address(0) < host->stack.floor) return;
     host->raised = NULL;
     /* While a chunk is being stopped, the hook stays. */
@@ -113,7 +113,7 @@ static void resting_hook(lua_State *L, lua_Debug *ar) {
     clua_host *host = host_of(L);
     host->raised = NULL;
     if (host->restingMask) return clua_rest(L, ar);
-    /* Of a coroutine from a time when something was watched. */
+    /* Set on a coroutine while call depth or the debugger was active. */
     clua_set_resting_hook(host, L);
     atomic_signal_fence(memory_order_seq_cst);
     if (host->abortDepth || pending_of(host)) clua_arm(host);
@@ -129,9 +129,9 @@ void clua_set_resting_hook(clua_host *host, lua_State *L) {
     lua_sethook(L, host->restingMask ? resting_hook : NULL, host->restingMask, 0);
 }
 
-/* An error from a hook that ends a coroutine leaves its hooks disabled, as the hook was for itself: what closes its
- * variables could not be stopped. So nothing closes them: the collector takes the coroutine as it is. A coroutine with a
- * protected call around its function (coroutine.c) has its hooks again, and closes them. */
+/* A hook's error that ends a coroutine leaves its hooks disabled: code closing its variables could not be stopped. So
+ * they are not closed, and the coroutine is left to the collector. A coroutine with a protected call around its
+ * function (coroutine.c) gets its hooks back, and closes its variables. */
 static void give_up(lua_State *co) { *space_of(co) |= 1; }
 
 int clua_close_dead(lua_State *co) { return clua_is_given_up(co) ? lua_status(co) : lua_resetthread(co); }
@@ -152,7 +152,7 @@ CLUA_UNSANITIZED void clua_arm(clua_host *host) {
 
 void clua_interrupt(clua_host *host, int reasons) {
     int before = atomic_fetch_or(&host->pending, reasons);
-    /* Already pending reasons have been signalled before. */
+    /* Reasons already pending have been signalled before. */
     if ((before & reasons) != reasons) clua_send_signal(atomic_load(&host->threadId));
 }
 

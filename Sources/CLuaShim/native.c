@@ -1,4 +1,4 @@
-/* C modules, for hosts that allow them: their code is unrestricted. */
+/* C modules, for hosts that allow them: their code is not sandboxed. */
 #include <dlfcn.h>
 #include <stdio.h>
 

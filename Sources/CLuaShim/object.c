@@ -1,4 +1,4 @@
-/* Handles: userdata that stand for Swift objects. */
+/* Handles: userdata that represent Swift objects. */
 #include "object.h"
 
 int clua_object_gc(lua_State *L) {
@@ -56,7 +56,7 @@ clua_class *clua_classof(lua_State *L, int index) {
     if (to_row(L, index, &payload)) return host_of(L)->rows;
     if (lua_type(L, index) != LUA_TUSERDATA || lua_rawlen(L, index) != sizeof(handle)) return NULL;
     handle *h = lua_touserdata(L, index);
-    /* The word may be any foreign userdata's, so it is compared and not followed. */
+    /* The word may belong to a foreign userdata, so it is compared but not dereferenced. */
     clua_class *c = host_of(L)->classes;
     while (c && c != h->cls) c = c->next;
     return c;

@@ -36,7 +36,7 @@ typedef struct {
         void *object;
         uint64_t payload;
     };
-    int slot;         /* of a canonical handle; 0: of its own */
+    int slot;         /* of a canonical handle; 0: of another one */
     unsigned held;    /* the object's index in the host's list */
     uint64_t version; /* of the cached texts; 0: there are none */
 } handle;
@@ -45,8 +45,8 @@ static inline int is_object(const clua_class *cls) { return cls->kind <= CLUA_BO
 
 static inline void *target(handle *h) { return is_object(h->cls) ? h->object : (void *)&h->payload; }
 
-/* A row in Lua is a light userdata: its number, marked in bits that no address of a process has, to tell it from
- * those of other libraries. It costs no memory, and the same row is the same value. All light userdata have one
+/* A row in Lua is a light userdata: its number, with mark bits that no address of a process has, to distinguish it from
+ * those of other libraries. It costs no memory, and the same row is the same value. All light userdata share one
  * metatable, so a state has one class of rows. */
 #define ROW_MARK 0xC0B9u
 enum { ROW_BITS = 48 };
@@ -100,17 +100,17 @@ int clua_set_row(lua_State *L);
 
 /* ---- Handles (object.c, row.c) ---- */
 
-/* Whether a class is below another one. The first may be any word: it is compared and not followed. */
+/* Whether a class descends from another one. The first may be any word: it is compared but not dereferenced. */
 int clua_descends(const clua_class *cls, const clua_class *ancestor);
 
-/* The handle at an index when it is one of this class or of a subclass; NULL otherwise. */
+/* The handle at an index if it is one of this class or of a subclass; else NULL. */
 static inline handle *find_handle(lua_State *L, int index, const clua_class *cls) {
     handle *h = lua_rawlen(L, index) == sizeof(handle) ? lua_touserdata(L, index) : NULL; /* NULL for a string as long */
     return h && (h->cls == cls || (cls->subclasses && clua_descends(h->cls, cls))) ? h : NULL;
 }
 
 int clua_object_gc(lua_State *L);
-/* Gives light userdata the metatable on top, that of the class of rows. */
+/* Gives light userdata the metatable on top, which is that of the class of rows. */
 void clua_set_row_metatable(lua_State *L, clua_class *cls);
 /* Wraps the class's __tostring on top: it is called for rows; other light userdata have Lua's own text. */
 void clua_wrap_row_text(lua_State *L);

@@ -1,9 +1,9 @@
-/* The matcher behind string.find, match, gmatch and gsub.
+/* The matcher for string.find, match, gmatch and gsub.
  *
- * Why not Lua's own: a match is one C function to the VM, and a pattern of twenty optional letters takes longer than
- * anybody waits, out of reach of any hook. This one pays for each step from a budget, and looks for interrupts when that
- * is spent. It is written from the description of patterns in Lua's manual (6.4.1): the pattern becomes an array of steps,
- * and a step that is malformed raises when it is reached. */
+ * Lua's own matcher is a single C function for the VM, and no hook can interrupt it: a pattern of twenty optional
+ * letters would practically never end. This one has a budget of steps, and checks for interrupts when it is spent. It
+ * is written from the description of patterns in Lua's manual (6.4.1). A pattern is compiled to an array of steps; a
+ * malformed step raises when it is reached. */
 #include "pattern.h"
 
 #include <ctype.h>
@@ -30,7 +30,7 @@ static int in_class(unsigned char c, unsigned char letter) {
     case 'u': result = isupper(c); break;
     case 'w': result = isalnum(c); break;
     case 'x': result = isxdigit(c); break;
-    case 'z': result = c == 0; break; /* of older manuals, still understood */
+    case 'z': result = c == 0; break; /* of older manuals, still supported */
     default: return letter == c; /* an escaped character */
     }
     return isupper(letter) ? !result : result != 0;
@@ -94,7 +94,7 @@ size_t clua_pattern_size(size_t length) {
     return (length + 1) * sizeof(clua_step) + maps * MAP_WORDS * sizeof(uint32_t);
 }
 
-/* Scans the set whose '[' precedes `at`: its end, past the ']'; NULL without a ']'. */
+/* Scans the set whose '[' precedes `at` and returns its end, past the ']'; NULL without a ']'. */
 static const char *scan_set(clua_budget *budget, lua_State *L, const char *at, const char *end, clua_step *step) {
     if (at < end && *at == '^') {
         step->negated = 1;

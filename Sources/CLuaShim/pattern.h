@@ -38,19 +38,19 @@ typedef struct {
     clua_budget budget;
 } clua_match;
 
-/* The most bytes of the compiled form of a pattern of this length. */
+/* Maximum size in bytes of the compiled form of a pattern of this length. */
 size_t clua_pattern_size(size_t length);
 /* Compiles into `memory`. The pattern's bytes must live as long: steps point into them. Malformed steps raise only
  * when a match reaches them, as in Lua. */
 void clua_pattern_compile(lua_State *L, clua_pattern *pattern, void *memory, const char *bytes, size_t length);
 void clua_match_begin(clua_match *match, lua_State *L, const clua_pattern *pattern, const char *text, size_t length);
-/* The first possible start of a match from `at`; NULL when there is none. */
+/* The first possible start of a match from `at`; NULL if there is none. */
 const char *clua_match_skip(clua_match *match, const char *at);
-/* The end of the match at `at`; NULL when there is none. */
+/* The end of the match at `at`; NULL if there is none. */
 const char *clua_match_at(clua_match *match, const char *at);
-/* Pushes the captures, or the whole match when there are none; with `whole` NULL, nothing without captures. */
+/* Pushes the captures, or the whole match if there are none; with `whole` NULL, nothing without captures. */
 int clua_push_captures(clua_match *match, const char *whole, const char *end);
-/* Pushes capture `index` (0 is the first); the whole match for 0 when there are no captures. */
+/* Pushes capture `index` (0 is the first); the whole match for 0 if there are no captures. */
 void clua_push_capture(clua_match *match, int index, const char *whole, const char *end);
 
 #endif

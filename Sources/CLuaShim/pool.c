@@ -1,9 +1,9 @@
-/* Lua's small blocks: most tables, strings, closures and handles live for a moment, and malloc takes a good
+/* Allocates Lua's small blocks. Most tables, strings, closures and handles are short-lived, and malloc takes a large
  * part of a script's time: without the pool a loop that makes tables or closures takes 1.3 to 1.45 times as long.
  *
- * A slab holds blocks of one size. It lies at a multiple of its own size, so that a block's address tells its slab, and it
- * counts its blocks in use: an empty one serves another size, or goes back, so that what a script has dropped is never
- * held for a size that nobody asks for any more. A block's size is known from Lua, which gives it with each call. */
+ * A slab holds blocks of one size. It is aligned to its own size, so that a block's address determines its slab. It
+ * counts its blocks in use: an empty slab is reused for another size or freed, so that memory freed by a script is not
+ * held for a size no longer needed. Lua passes a block's size with each call. */
 #include "pool.h"
 
 enum { HEADER = 64, KEPT = 16 };
@@ -62,7 +62,7 @@ void clua_pool_give(clua_pool *pool, void *block) {
     slab->free = block;
     slab->used--;
     if (!slab->isListed) list(pool, slab);
-    /* A size's only slab with room stays: the next block will probably come soon. */
+    /* Keeps the only slab with room for a size: the next block is probably allocated soon. */
     if (slab->used > 0 || (!slab->previous && !slab->next)) return;
     unlist(pool, slab);
     if (pool->emptyCount == KEPT) {

@@ -1,4 +1,4 @@
-/* An allocator of small blocks, see pool.c. All zeros is an empty pool. */
+/* An allocator of small blocks, see pool.c. An empty pool is all zeros. */
 #ifndef CLUA_POOL_H
 #define CLUA_POOL_H
 
@@ -27,8 +27,8 @@ typedef struct {
     unsigned emptyCount;
 } clua_pool;
 
-/* Resizes a block and keeps its content, or allocates one for NULL; NULL, and nothing changed, without memory. No
- * size is 0. */
+/* Resizes a block and keeps its content, or allocates one for NULL. Without memory it returns NULL and changes nothing.
+ * No size is 0. */
 void *clua_pool_resize(clua_pool *pool, void *block, size_t old, size_t size);
 /* Frees the slabs, once every block has been freed. */
 void clua_pool_close(clua_pool *pool);
@@ -45,11 +45,11 @@ static inline int clua_pool_is_small(size_t size) { return size == SIZE_MAX; } /
 static inline int clua_pool_is_small(size_t size) { return size <= CLUA_POOL_LARGEST; }
 #endif
 
-/* The slow paths: other than a step along a list. */
+/* The slow paths, beyond a step along a list. */
 void *clua_pool_take(clua_pool *pool, size_t size);
 void clua_pool_give(clua_pool *pool, void *block);
 
-/* A small block from a slab with room; else NULL: use clua_pool_resize. */
+/* A small block from a slab with room; NULL without one: use clua_pool_resize. */
 static inline void *clua_pool_new(clua_pool *pool, size_t size) {
     if (!clua_pool_is_small(size)) return NULL;
     clua_slab *slab = pool->slabs[clua_pool_class(size)];

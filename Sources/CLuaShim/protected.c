@@ -3,7 +3,7 @@
 
 #include "host.h"
 
-/* Stands for nil as an error: a slot of the registry with nil counts as free. */
+/* Represents nil as an error: a registry slot with nil counts as free. */
 static char nothing;
 
 /* Stores the error of the last traceback. */
@@ -22,7 +22,7 @@ static int is_traced(lua_State *L, int index) {
     return same;
 }
 
-/* The message handler. One traceback for each error, made at the deepest frame: a value that passes an outer boundary
+/* The message handler. Each error has one traceback, made at the deepest frame: a value that passes an outer boundary
  * keeps its first traceback. */
 int clua_note_traceback(lua_State *L) {
     clua_host *host = host_of(L);
@@ -56,7 +56,7 @@ void clua_forget_traceback(lua_State *L) {
 int clua_was_out_of_memory(int status) { return status == LUA_ERRMEM; }
 int clua_was_syntax_error(int status) { return status == LUA_ERRSYNTAX; }
 
-/* Whether C's stack has reached a limit; then the error replaces the topmost values. */
+/* Whether C's stack has reached a limit; if so, the error replaces the topmost values. */
 static int overflows(lua_State *L, const char *limit, int values) {
     if ((char *)__builtin_frame_address(0) >= limit) return 0;
     lua_pop(L, values);
@@ -66,7 +66,7 @@ static int overflows(lua_State *L, const char *limit, int values) {
 
 int clua_load(lua_State *L, const char *bytes, size_t length, const char *name) {
     clua_host *host = host_of(L);
-    if (overflows(L, host->stack.limit, 0)) return LUA_ERRRUN; /* the parser recurses as well */
+    if (overflows(L, host->stack.limit, 0)) return LUA_ERRRUN; /* the parser is recursive as well */
     clua_entry entry;
     clua_enter(host, L, &entry);
     int status = clua_load_text(L, bytes, length, name); /* never bytecode: it can corrupt the VM */

@@ -1,6 +1,6 @@
-/* A table of known fields, read in one call: a walk over its entries from Swift costs a dozen calls each.
+/* Reads a table with known fields in one call: iterating over its entries from Swift takes a dozen calls each.
  *
- * Names are told by their identity, as an object's fields are: Lua interns short strings, and a layout pins its names. */
+ * Names are compared by identity, like those of an object's fields: Lua interns short strings, layouts pin names. */
 #include <string.h>
 
 #include "host.h"
@@ -46,7 +46,7 @@ int clua_readrecord(lua_State *L, int index, const clua_layout *layout, clua_fie
     if (lua_type(L, index) != LUA_TTABLE) return 0;
     lua_pushnil(L);
     while (lua_next(L, index)) {
-        /* A light userdata's payload may equal a string's address. */
+        /* Check the type: a light userdata's payload may equal a string's address. */
         const void *name = lua_type(L, -2) == LUA_TSTRING ? lua_topointer(L, -2) : NULL;
         unsigned i = 0;
         while (i < layout->count && layout->names[i] != name) i++;

@@ -1,14 +1,14 @@
-/* The objects that Lua's handles retain.
+/* The objects retained by Lua's handles.
  *
- * Each is in a list from its push until its handle's __gc has run, and then in the list of releases until Swift releases it,
- * outside the collector. Lua calls a finalizer once and drops one that fails, as it must when no nested call is left: the
- * object of such a handle is still in the first list when the state closes. */
+ * Each is in a list from its push until its handle's __gc has run, and then in the list of releases until Swift
+ * releases it, outside the collector. Lua calls a finalizer only once and drops it if it fails, as it must at the limit
+ * of nested calls: the object of such a handle is still in the first list when the state is closed. */
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "host.h"
 
-/* A free place holds the next free one's index, doubled plus one; an object's address is even. */
+/* A free place holds the next free one's index, doubled, plus one; an object's address is even. */
 static inline uintptr_t free_place(unsigned next) { return (uintptr_t)next << 1 | 1; }
 static inline int is_free(uintptr_t place) { return (int)(place & 1); }
 
@@ -45,7 +45,7 @@ void clua_let_go(clua_host *host, unsigned place) {
 }
 
 void clua_drain_releases(clua_host *host) {
-    /* A release may run code that collects more: take one at a time from the end. */
+    /* A release may run code that collects more: remove one at a time from the end. */
     while (host->releaseCount > 0) {
         void *object = host->releases[--host->releaseCount];
         if (host->releaseCount >= 8) __builtin_prefetch(host->releases[host->releaseCount - 8], 1);

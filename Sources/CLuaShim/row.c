@@ -1,10 +1,10 @@
-/* The rows of a table, which have neither a handle nor a Swift object, see object.h. */
+/* Rows of a table, which have neither a handle nor a Swift object (object.h). */
 #include <limits.h>
 #include <string.h>
 
 #include "object.h"
 
-/* Lua's errors name the class of a full userdata but say "userdata" for a light one: these name the class. */
+/* Lua's errors name the class of a full userdata but say "userdata" for a light one: these errors name the class. */
 static int refuse_operation(lua_State *L) {
     uint64_t payload;
     const char *operation = lua_tostring(L, lua_upvalueindex(1)), *name[2];

@@ -12,7 +12,7 @@
 #endif
 
 #if CLUA_THREAD_SANITIZER
-/* For functions in a signal handler: it may interrupt the sanitizer's own code, and must not call into it. */
+/* For functions of a signal handler: it may interrupt the sanitizer's own code, and must not call it. */
 #define CLUA_UNSANITIZED __attribute__((disable_sanitizer_instrumentation, noinline))
 int clua_sigaction(int number, const struct sigaction *action, struct sigaction *former);
 #else

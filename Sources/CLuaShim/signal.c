@@ -1,7 +1,7 @@
-/* The signal that makes a thread look at what is pending, and its handler; wake.h sends it.
+/* The signal that makes a thread check for pending interrupts, and its handler; wake.h sends it.
  *
- * It is a real-time signal for which the program has no handler, chosen once: the signals that the program uses stay its own.
- * Where each has a handler it is SIGURG, whose handler gets what is not ours. */
+ * It is a real-time signal without a handler of the program, chosen once, so that it does not conflict with the
+ * program's signals. If all have handlers, it is SIGURG, whose handler is called for foreign signals. */
 #include <string.h>
 
 #include "host.h"
@@ -10,8 +10,8 @@
 static int number;
 static struct sigaction former; /* the program's handler */
 
-/* Makes the innermost running code check for interrupts. The handler accesses only hosts that run on its own thread,
- * so that a late signal finds no closed host. */
+/* Makes the innermost running code check for interrupts. The handler only accesses hosts that run on its own thread, so
+ * that a late signal cannot reach a closed host. */
 CLUA_UNSANITIZED static void on_signal(int which, siginfo_t *info, void *context) {
     clua_stretch *innermost = clua_self.innermost;
     if (innermost) {

@@ -1,4 +1,4 @@
-/* The stack: functions that cannot raise, or only for lack of memory, which the allocator never refuses to Swift. */
+/* The stack: functions that never raise, or only for lack of memory, which the allocator never refuses to Swift. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@ int clua_gettop(lua_State *L) { return lua_gettop(L); }
 void clua_settop(lua_State *L, int index) { lua_settop(L, index); }
 int clua_absindex(lua_State *L, int index) { return lua_absindex(L, index); }
 int clua_checkstack(lua_State *L, int n) { return lua_checkstack(L, n); }
-/* Light userdata, rows included, have the type userdata in Swift, as in scripts. */
+/* Swift sees light userdata, including rows, with the type userdata, like scripts. */
 int clua_type(lua_State *L, int index) {
     int type = lua_type(L, index);
     return type == LUA_TLIGHTUSERDATA ? LUA_TUSERDATA : type;
@@ -44,8 +44,8 @@ const char *clua_tostring(lua_State *L, int index, size_t *length) {
     return lua_type(L, index) == LUA_TSTRING ? lua_tolstring(L, index, length) : NULL;
 }
 
-/* Lua caches recent strings by their addresses, and compares them instead of hashing. A text of up to fifteen bytes
- * is stored in Swift's stack frame, at changing addresses, and a text of pages is better copied than read twice. */
+/* Lua caches recent strings by address, and compares them instead of hashing. A text of up to fifteen bytes is stored
+ * in Swift's stack frame, at changing addresses, and a text of pages is copied faster than read twice. */
 void clua_pushcstring(lua_State *L, const char *text, size_t length) {
     if (length > 15 && length < 4096 && strlen(text) == length)
         lua_pushstring(L, text);
@@ -104,7 +104,7 @@ void clua_getfunction(lua_State *L, clua_frame *frame) {
     describe(frame, &ar);
 }
 
-/* The text of a number as tostring gives it: 2.0, 1e+15. */
+/* The text of a number as in tostring: 2.0, 1e+15. */
 int clua_numbertext(double value, char *text, size_t size) {
     int length = lua_number2str(text, size, value);
     if (text[strspn(text, "-0123456789")] == '\0' && (size_t)length + 2 < size) {

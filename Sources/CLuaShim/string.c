@@ -1,5 +1,5 @@
 /* The functions of Lua's string library with unbounded loops: here they have a budget, and check for interrupts when
- * it is spent. Their results and errors are those of Lua's own. */
+ * it is spent. Results and errors are those of Lua's own functions. */
 #define _GNU_SOURCE /* memmem */
 #include <ctype.h>
 #include <limits.h>
@@ -7,9 +7,9 @@
 
 #include "pattern.h"
 
-#define SLICE ((size_t)1 << 16) /* bytes between two checks for interrupts in plain copying */
+#define SLICE ((size_t)1 << 16) /* bytes copied between two checks for interrupts */
 
-/* A position counted from the end when negative; at least 1. */
+/* A position, counted from the end if negative; at least 1. */
 static size_t start_position(lua_Integer position, size_t length) {
     if (position > 0) return (size_t)position;
     if (position == 0 || position < -(lua_Integer)length) return 1;
@@ -101,7 +101,7 @@ typedef struct {
     const char *at, *last; /* the next start; the end of the last match */
 } iteration;
 
-/* Upvalues: the subject, the pattern, the iterator's state with the compiled steps. */
+/* Upvalues: the subject, the pattern, and the iterator's state with the compiled steps. */
 static int next_match(lua_State *L) {
     size_t length;
     const char *text = lua_tolstring(L, lua_upvalueindex(1), &length);
@@ -136,7 +136,7 @@ static int string_gmatch(lua_State *L) {
 
 /* ---- gsub ---- */
 
-/* Appends the replacement string with its %0 … %9. */
+/* Appends the replacement string, expanding %0 … %9. */
 static void add_template(clua_match *match, luaL_Buffer *result, const char *at, const char *end) {
     lua_State *L = match->L;
     size_t length;
@@ -164,7 +164,7 @@ static void add_template(clua_match *match, luaL_Buffer *result, const char *at,
     }
 }
 
-/* Appends the replacement of one match; 0 when that is the match itself. */
+/* Appends the replacement of one match; 0 if it is the match itself. */
 static int add_replacement(clua_match *match, luaL_Buffer *result, const char *at, const char *end, int type) {
     lua_State *L = match->L;
     switch (type) {
@@ -301,7 +301,7 @@ static int string_reverse(lua_State *L) { return changed_copy(L, REVERSE); }
 
 /* ---- utf8 ---- */
 
-/* The end of the character at `at`; NULL for invalid bytes. Strict: no surrogates, nothing beyond U+10FFFF. */
+/* The end of the character at `at`; NULL for invalid bytes. Strict: no surrogates, nothing above U+10FFFF. */
 static const char *character_end(const char *at, const char *end, int isStrict) {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000, 0x200000, 0x4000000};
     unsigned char first = (unsigned char)*at;

@@ -111,8 +111,8 @@ static int table_concat(lua_State *L) {
 }
 
 /* ---- Sorting ----
- * Quicksort about the median of the first, the middle and the last element, the smaller part by recursion. A function that
- * orders nothing (or everything) would lead the two cursors out of the part: that is noticed, and raised. */
+ * Quicksort with the median of the first, the middle and the last element as pivot; recursive for the smaller part.
+ * With an inconsistent order function the two cursors could leave the part: this is detected and raised as an error. */
 
 typedef struct {
     lua_State *L;
@@ -120,7 +120,7 @@ typedef struct {
     uint64_t random; /* randomises the middle of uneven parts: no input can force the worst case */
 } sorter;
 
-/* Whether the value at one stack index comes before that at another. */
+/* Whether the value at one stack index precedes that at another. */
 static int before(sorter *s, int a, int b) {
     lua_State *L = s->L;
     clua_spend(&s->budget, L, 1);
@@ -136,7 +136,7 @@ static int before(sorter *s, int a, int b) {
     return result;
 }
 
-/* Puts two elements in order; the lower index first. */
+/* Orders two elements, the lower index first. */
 static void order(sorter *s, lua_Integer low, lua_Integer high) {
     lua_State *L = s->L;
     lua_geti(L, 1, low);
@@ -164,7 +164,7 @@ static lua_Integer split(sorter *s, lua_Integer low, lua_Integer high) {
     lua_State *L = s->L;
     lua_Integer up = low, down = high - 1;
     for (;;) {
-        for (;;) { /* the next from below that is not before the pivot */
+        for (;;) { /* the next one from below that does not precede the pivot */
             if (++up >= high) out_of_order(L);
             lua_geti(L, 1, up);
             int isBefore = before(s, -1, -2);
@@ -172,7 +172,7 @@ static lua_Integer split(sorter *s, lua_Integer low, lua_Integer high) {
             if (!isBefore) break;
             if (up == high - 1) out_of_order(L);
         }
-        for (;;) { /* the next from above that is not after it */
+        for (;;) { /* the next one from above that does not follow it */
             if (--down < low) out_of_order(L);
             lua_geti(L, 1, down);
             int isAfter = before(s, -2, -1);

@@ -1,9 +1,9 @@
-/* Threads: the user of a state, and the limits of its stack. */
+/* Threads: the thread that uses a state, and the limits of its stack. */
 #include "host.h"
 
 _Thread_local clua_thread clua_self;
 
-/* A quarter of the thread's stack is the reserve, 256 KB to 2 MB, and half of a stack that is too small for that. */
+/* The reserve is a quarter of the thread's stack, 256 KB to 2 MB, or half of a stack too small for that. */
 static clua_stack limits_of_stack(void) {
     char *here = __builtin_frame_address(0), *low = cubby_stack_end();
     size_t room = (size_t)(here - low);
@@ -18,7 +18,7 @@ void clua_begin_thread(void) {
     static atomic_ulong count;
     clua_self.stack = limits_of_stack();
     clua_self.id = clua_name_thread();
-    /* A thread of a pool may start with all signals blocked. */
+    /* A pool's thread may start with all signals blocked. */
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, clua_signal_number());
@@ -29,8 +29,8 @@ void clua_begin_thread(void) {
 void clua_adopt(clua_host *host) {
     if (!clua_self.number) clua_begin_thread();
     host->stack = clua_self.stack;
-    /* An interrupt stores its reason first and then reads the id; an entry stores the id and then reads the reasons:
-     * one of both sees the other. */
+    /* An interrupt stores its reason first and then reads the id; an entry stores the id and then reads the reasons: at
+     * least one of them reads the other's value. */
     atomic_store(&host->threadId, clua_self.id);
     atomic_thread_fence(memory_order_seq_cst);
     atomic_store_explicit(&host->thread, clua_self.number, memory_order_relaxed);

@@ -1,4 +1,4 @@
-/* Signals to a thread by the kernel's id, and timers that the kernel directs to a thread. */
+/* Signals to a thread by its kernel id, and timers that signal a thread. */
 #define _GNU_SOURCE
 #include "wake.h"
 
@@ -20,7 +20,7 @@ CLUA_UNSANITIZED int clua_sent_signal(const siginfo_t *info) {
     return (info->si_code == SI_QUEUE || info->si_code == SI_TIMER) && info->si_value.sival_ptr == &mark;
 }
 
-/* Uses the kernel's id, which may be stale or reused by now, unlike a pthread_t: such a thread has nothing pending. */
+/* Uses the kernel's id, which, unlike a pthread_t, may be stale or reused: such a thread has nothing pending. */
 void clua_send_signal(int thread) {
     int error = errno, number = clua_signal_number();
     siginfo_t info;

@@ -1,5 +1,5 @@
-/* Signals to the threads that are alive, by a list of them, and a thread for each timer. Tried on Linux, with
- * CUBBY_PLAIN_POSIX; untried elsewhere. */
+/* Signals to live threads, from a list of them, and one thread per timer. Tested on Linux, with CUBBY_PLAIN_POSIX;
+ * untested elsewhere. */
 #include "wake.h"
 
 #if !CUBBY_LINUX
@@ -9,11 +9,11 @@
 #include "host.h"
 #include "sanitizer.h"
 
-/* A living thread that uses a state. */
+/* A live thread that uses a state. */
 typedef struct alive {
     pthread_t thread;
     int number;
-    atomic_int sent; /* signals on their way to it; several may arrive as one */
+    atomic_int sent; /* signals sent and not yet received; several may arrive as one */
     struct alive *next;
 } alive;
 
@@ -52,7 +52,7 @@ int clua_name_thread(void) {
     return number;
 }
 
-/* Its handler takes no lock, so it may run while this thread has it. */
+/* The signal handler takes no lock, so it may run while this thread holds it. */
 void clua_send_signal(int thread) {
     int error = errno;
     pthread_mutex_lock(&changing);
@@ -92,8 +92,8 @@ static void *keep_time(void *argument) {
         if (!timer->next) {
             pthread_cond_wait(&timer->changed, &timer->lock);
         } else if (left > 0) {
-            /* Not every system's condition variables know the monotonic clock. When the other is set, the wait is at most
-             * a second too long. */
+            /* Condition variables do not support the monotonic clock on every system. If the other clock is set, the
+             * wait is at most a second too long. */
             int64_t until = now(CLOCK_REALTIME) + (left < 1000000000 ? left : 1000000000);
             struct timespec time = {.tv_sec = (time_t)(until / 1000000000), .tv_nsec = (long)(until % 1000000000)};
             pthread_cond_timedwait(&timer->changed, &timer->lock, &time);

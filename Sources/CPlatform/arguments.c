@@ -1,4 +1,4 @@
-/* The arguments from the kernel: Swift reads /proc/self/cmdline, which may not be mounted. */
+/* Arguments passed by the kernel: Swift reads /proc/self/cmdline, which may not be mounted. */
 #include "CPlatform.h"
 
 #if CUBBY_LINUX

@@ -1,4 +1,4 @@
-/* The commit and the compiler of a build: a condition of Swift's has no value. */
+/* The commit and the compiler of a build: Swift's compilation conditions have no values. */
 #include "CPlatform.h"
 
 #ifndef CUBBY_BUILD

@@ -1,4 +1,4 @@
-/* strerror_r has two forms: GNU's, under _GNU_SOURCE, returns a text, which may be static; that of POSIX fills a buffer. */
+/* strerror_r has two forms: GNU's, with _GNU_SOURCE, returns a text, possibly static; POSIX's fills a buffer. */
 #define _GNU_SOURCE
 #include "CPlatform.h"
 

@@ -78,7 +78,7 @@ int cubby_landlock_ruleset(int abi, int deny_network, int deny_scopes) {
         size = sizeof attributes;
         if (deny_scopes) attributes.scoped = scope_abstract_socket | scope_signal;
     }
-    /* Rulesets close on exec by themselves. */
+    /* Rulesets are close-on-exec by default. */
     long result = syscall(__NR_landlock_create_ruleset, &attributes, size, 0);
     return result < 0 ? -errno : (int)result;
 }
@@ -94,7 +94,7 @@ int cubby_landlock_allow(int ruleset, int abi, int path, int is_directory, int u
     if (uses & CUBBY_LANDLOCK_CHANGE) rights |= changes;
     if (uses & CUBBY_LANDLOCK_READ) rights |= read_file | read_directory;
     if (uses & CUBBY_LANDLOCK_EXECUTE) rights |= execute | read_file | read_directory;
-    /* Scripts cannot create devices, sockets and pipes. */
+    /* Scripts must not create devices, sockets and pipes. */
     if (uses & CUBBY_LANDLOCK_WRITE)
         rights |= write_file | remove_directory | remove_file | make_directory | make_regular | make_link | refer |
                   truncate_file;

@@ -1,4 +1,4 @@
-/* A mapped file that shrinks raises SIGBUS, whose handler may call nothing of Swift's. */
+/* A mapped file that shrinks raises SIGBUS, whose handler must not call Swift. */
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
@@ -38,7 +38,7 @@ static void say(const char *text) {
     (void)written;
 }
 
-/* Calls the former handler for a SIGBUS of other memory. */
+/* Calls the former handler for a SIGBUS at a foreign address. */
 static void pass_on(int number, siginfo_t *info, void *context) {
     if (former.sa_flags & SA_SIGINFO) return former.sa_sigaction(number, info, context);
     int is_fault = info->si_code > 0;
@@ -47,7 +47,7 @@ static void pass_on(int number, siginfo_t *info, void *context) {
     struct sigaction standard = {.sa_handler = SIG_DFL};
     sigemptyset(&standard.sa_mask);
     sigaction(number, &standard, NULL);
-    /* A fault repeats after this returns; a sent signal is pending until then. */
+    /* A fault is raised again after this returns; a sent signal is pending until then. */
     if (!is_fault) raise(number);
 }
 
@@ -67,7 +67,7 @@ static void faulted(int number, siginfo_t *info, void *context) {
     say(name);
     say(" can no longer be read: another program cut it short while it was in use, or the disk failed. This process ends, "
         "and saves nothing over it; what was committed is in the journal. Start again: it says what to do\n");
-    /* Buffers may be incomplete, and further work would take zeros for data. */
+    /* Buffers may be incomplete, and further code would read zeros as data. */
     _exit(EX_IOERR);
 }
 

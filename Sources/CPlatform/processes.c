@@ -1,4 +1,4 @@
-/* pidfd_open has no wrapper in older C libraries, and waiting's results are macros. */
+/* pidfd_open has no wrapper in older C libraries, and the status functions of wait are macros. */
 #define _GNU_SOURCE
 #include "CPlatform.h"
 

@@ -1,9 +1,9 @@
-/* What ThreadSanitizer must be told of Swift's Mutex. In builds without it this file is empty.
+/* Informs ThreadSanitizer about Swift's Mutex. In builds without it this file is empty.
  *
- * A Mutex that is free is taken and given back by atomic operations within the caller's code, which the sanitizer sees.
- * When two threads want it at once, functions of the library Synchronization do it, which is not instrumented: that the
- * one thread's writes come before the other's reads is lost, and each such meeting would be reported as a race. These two
- * stand before the library's, call them, and say what they have done. */
+ * An uncontended Mutex is locked and unlocked by atomic operations inlined in the caller, which the sanitizer sees.
+ * Under contention, functions of the library Synchronization do it, which is not instrumented: the order of one
+ * thread's writes before the other's reads is lost, and each contention would be reported as a race. These two
+ * functions interpose the library's: they call them, and report the lock operations. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 
@@ -25,7 +25,7 @@ SWIFT void cubby_mutex_unlock_slow(SELF void *handle) __asm__(UNLOCK_SLOW);
 
 static void *following(const char *name) {
     void *function = dlsym(RTLD_NEXT, name);
-    if (!function) abort(); /* another version of the library, which does not call this at all */
+    if (!function) abort(); /* another version of the library, which does not use this function */
     return function;
 }
 
@@ -43,4 +43,4 @@ SWIFT void cubby_mutex_unlock_slow(SELF void *handle) {
 
 #endif
 #endif
-typedef int cubby_sanitizer; /* a file without a declaration is no C */
+typedef int cubby_sanitizer; /* C requires a declaration in each file */

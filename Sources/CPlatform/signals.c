@@ -7,8 +7,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* Blocked signals are queued even when they are ignored: one that nohup, or a shell without job control, has ignored
-   must not be waited for, or it would count again. */
+/* Blocked signals are queued even if they are ignored: a signal ignored by nohup, or by a shell without job control,
+   must not be waited for, or it would take effect again. */
 static void fill(sigset_t *set) {
     static const int watched[] = {SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTTIN, SIGTTOU};
     sigemptyset(set);
@@ -19,8 +19,8 @@ static void fill(sigset_t *set) {
     }
 }
 
-/* A shell without job control ignores SIGINT in background jobs, and their descendants inherit it, such as a terminal
-   with its shell. A process in a terminal's foreground handles SIGINT nevertheless; nohup's SIGHUP stays ignored. */
+/* A shell without job control ignores SIGINT in background jobs, as do their descendants, such as a terminal with its
+   shell. A process in a terminal's foreground handles SIGINT nevertheless; nohup's SIGHUP stays ignored. */
 static void take_interrupts(void) {
     struct sigaction action;
     if (!isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) != getpgrp()) return;
@@ -37,7 +37,7 @@ int cubby_signals_block(void) {
     if (result != 0) return -result;
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigemptyset(&ignore.sa_mask);
-    /* A file beyond the size limit is an error of the write (EFBIG), like a full disk, and does not end the process. */
+    /* A file beyond the size limit is an error of the write (EFBIG), like a full disk; it does not end the process. */
     if (sigaction(SIGXFSZ, &ignore, NULL) != 0) return -errno;
     return sigaction(SIGPIPE, &ignore, NULL) == 0 ? 0 : -errno;
 }

@@ -1,4 +1,4 @@
-/* The structure of SO_PEERCRED requires _GNU_SOURCE; elsewhere getpeereid is the call. */
+/* The structure of SO_PEERCRED requires _GNU_SOURCE; other systems have getpeereid. */
 #define _GNU_SOURCE
 #include "CPlatform.h"
 

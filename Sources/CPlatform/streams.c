@@ -22,7 +22,7 @@ int cubby_input_is_empty(void) {
 #elif defined(__APPLE__) /* untried */
     if (stdin->_r > 0) return 0;
 #else
-    return 0; /* what is buffered cannot be told: nothing waits */
+    return 0; /* the buffer cannot be examined: assume that it is empty */
 #endif
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     return poll(&input, 1, 0) == 0;

@@ -48,7 +48,7 @@ int cubby_tty_restore(int fd, const struct termios *saved) {
     return 0;
 }
 
-/* The terminal's state for a crash. Written once, before the handlers are installed. */
+/* The terminal's state, for a crash handler. Written once, before the handlers are installed. */
 static struct {
     int input, output;
     struct termios found;
@@ -61,15 +61,15 @@ static volatile sig_atomic_t is_armed;
 
 int cubby_tty_give_back(void) {
     if (!is_armed || in_background(rescue.input)) return 0;
-    /* TCSADRAIN would wait for a terminal that reads nothing. */
+    /* TCSADRAIN would block on a terminal that does not read. */
     tcsetattr(rescue.input, TCSANOW, &rescue.found);
     ssize_t written = write(rescue.output, rescue.sequences, rescue.count);
     (void)written;
     return 1;
 }
 
-/* Whether the instruction that raised a signal raises it again after the handler returns, with its address, which a
-   former handler may need. */
+/* Whether the instruction that raised a signal raises it again after the handler returns, including its address, which
+   a former handler may need. */
 static int repeats(int number, const siginfo_t *info) {
     return info->si_code > 0 && (number == SIGBUS || number == SIGSEGV || number == SIGILL || number == SIGFPE);
 }
@@ -101,7 +101,7 @@ int cubby_tty_rescue(int input, int output, const char *sequences) {
     rescue.output = output;
     is_armed = 1;
 
-    /* A stack overflow is a crash, too, and leaves no room for the handler. */
+    /* A stack overflow is also a crash, and leaves no stack for the handler. */
     stack_t stack = {0};
     if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE)) {
         stack.ss_size = 64 << 10;
@@ -114,7 +114,7 @@ int cubby_tty_rescue(int input, int output, const char *sequences) {
         struct sigaction action = {.sa_sigaction = rescue_and_go_on, .sa_flags = SA_SIGINFO | SA_ONSTACK};
         sigfillset(&action.sa_mask);
         if (sigaction(number, NULL, &rescue.former[number]) != 0) continue;
-        /* Ignored signals end nothing. */
+        /* An ignored signal does not end the process. */
         if (!(rescue.former[number].sa_flags & SA_SIGINFO) && rescue.former[number].sa_handler == SIG_IGN) continue;
         sigaction(number, &action, NULL);
     }

@@ -14,7 +14,7 @@
 #endif
 
 int cubby_thread_start(size_t stack, void *(*run)(void *argument), void *argument, void *joined) {
-    /* A blocked fault ends the process without its handler. */
+    /* A blocked fault ends the process without calling its handler. */
     static const int faults[] = {SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
     pthread_attr_t attributes;
     int result = pthread_attr_init(&attributes);
@@ -50,7 +50,7 @@ static int stack_of_thread(void **address) {
     return result == 0;
 }
 #else
-/* POSIX has no number of a thread: counted. */
+/* POSIX has no thread numbers: counts them. */
 int32_t cubby_thread_id(void) {
     static atomic_int count;
     static _Thread_local int32_t id;
@@ -68,7 +68,7 @@ static int stack_of_thread(void **address) {
     *address = (char *)pthread_get_stackaddr_np(pthread_self()) - pthread_get_stacksize_np(pthread_self());
     return 1;
 #else
-    /* POSIX does not tell: this thread is taken for one of the usual size, of which a quarter is used. */
+    /* POSIX has no query: assume a stack of the usual size, of which a quarter is used. */
     pthread_attr_t attributes;
     size_t size = 0;
     if (pthread_attr_init(&attributes) != 0) return 0;
@@ -86,7 +86,7 @@ static void look_at_stack(void) {
     char *here = __builtin_frame_address(0);
     void *address = NULL;
     if (!stack_of_thread(&address) || (char *)address >= here) {
-        /* The main thread without /proc. Arguments and environment, of unknown size, are above the stack. */
+        /* The main thread without /proc. Arguments and environment, of unknown size, are above its stack. */
         struct rlimit limit;
         if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > 8 << 20) limit.rlim_cur = 8 << 20;
         address = here - limit.rlim_cur / 4 * 3;

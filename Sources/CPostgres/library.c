@@ -7,7 +7,7 @@
 static struct cpostgres_library library;
 static int is_ready;
 static char reason[256];
-/* Guards the three above: the once-function alone writes them. */
+/* Guards the three variables above: only the once-function writes them. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void open_library(void) {

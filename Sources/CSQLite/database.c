@@ -1,4 +1,4 @@
-/* Opening a database so that statements of a script reach nothing but it. */
+/* Opens a database so that a script's statements cannot access anything else. */
 #include "CPlatform.h"
 #include "files.h"
 
@@ -21,11 +21,11 @@ enum {
     CONFIG_TRUSTED_SCHEMA = 1017,
 };
 
-/* The longest text, blob or row. */
+/* Maximum size of a text, blob or row. */
 #define LENGTH_LIMIT (256 << 20)
-/* Steps of a statement between two looks at the interruption. */
+/* Steps of a statement between two checks for interruption. */
 #define STEPS 10000
-/* A database that another process has locked is asked for 2 seconds, every 5 milliseconds. */
+/* A database locked by another process is retried for 2 seconds, every 5 milliseconds. */
 #define BUSY_TRIES 400
 
 static int is_interrupted(void *context) { return (void)context, cubby_work_is_stopped(); }
@@ -38,7 +38,7 @@ static int waits(void *context, int tries) {
     return 1;
 }
 
-/* Settings of the process, of memory, and of where files are. */
+/* Settings of the process, of memory use, and of file locations. */
 static const char *const closed_pragmas[] = {
     "cache_size", "cache_spill", "data_store_directory", "hard_heap_limit", "mmap_size", "soft_heap_limit", "temp_store",
     "temp_store_directory", "threads",
@@ -82,7 +82,7 @@ int csqlite_open(struct csqlite_database *database, const char *path, const char
     library->sqlite3_limit(handle, LIMIT_WORKER_THREADS, 0);
     library->sqlite3_db_config(handle, CONFIG_DEFENSIVE, 1, (int *)0);
     library->sqlite3_db_config(handle, CONFIG_TRUSTED_SCHEMA, 0, (int *)0);
-    /* Larger sorts and tables are in the temporary folder. */
+    /* Larger sorts and tables use the temporary folder. */
     run(library, handle, "pragma cache_size = -16384");
     run(library, handle, "pragma temp_store = 1");
     return library->sqlite3_set_authorizer(handle, authorize, NULL);

@@ -1,7 +1,7 @@
-/* A file system for one database: its file and what SQLite puts beside it, and temporary files in one folder.
+/* A file system for one database: its file and SQLite's side files, and temporary files in one folder.
  *
- * A journal beside a database may name any file as its super-journal, to be read and removed: names other than the
- * database's own are refused here, whatever asks for them. */
+ * A journal beside a database may name any file as its super-journal, to be read and deleted: names other than the
+ * database's own are always refused here. */
 #include "files.h"
 
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* SQLite's own layout, of iVersion 2. */
+/* SQLite's own layout for iVersion 2. */
 struct sqlite3_vfs {
     int iVersion, szOsFile, mxPathname;
     sqlite3_vfs *pNext;
@@ -50,7 +50,7 @@ struct files {
     char temporary[CSQLITE_NAME_SIZE];
 };
 
-/* In the name of a temporary file, and of a file system. */
+/* Part of the name of a temporary file, and of a file system. */
 static atomic_uint counter;
 
 static struct files *files_of(sqlite3_vfs *vfs) { return (struct files *)vfs; }
@@ -68,7 +68,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, void *file, int flags, 
     if (name) {
         if (is_own(files, name)) return real->xOpen(real, name, file, flags, given);
     } else {
-        /* A name is followed by parameters, of which there are none. */
+        /* Parameters follow a name; here there are none. */
         char place[CSQLITE_NAME_SIZE + 64] = {0};
         snprintf(
             place, sizeof place - 2, "%s/.cubby-%d-sqlite-%u.tmp", files->temporary, (int)getpid(),
@@ -76,7 +76,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, void *file, int flags, 
         int own = OPEN_READ_WRITE | OPEN_CREATE | OPEN_EXCLUSIVE | OPEN_DELETE_ON_CLOSE;
         return real->xOpen(real, place, file, flags | own, given);
     }
-    memset(file, 0, sizeof(void *)); /* No methods: there is nothing to close. */
+    memset(file, 0, sizeof(void *)); /* No methods: nothing to close. */
     return CANNOT_OPEN;
 }
 

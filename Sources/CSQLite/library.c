@@ -7,10 +7,10 @@
 static struct csqlite_library library;
 static int is_ready;
 static char reason[256];
-/* Guards the three above: the once-function alone writes them. */
+/* Guards the three variables above: only the once-function writes them. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The first with what is used here: sqlite3_db_config's defensive mode. */
+/* The first version with all features used here: sqlite3_db_config's defensive mode. */
 #define OLDEST 3026000
 
 static void open_library(void) {

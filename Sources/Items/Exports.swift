@@ -1,3 +1,3 @@
-// A store with the file that keeps it: what a program needs that wants items.
+// Programs that use items also need the store and its persistence file.
 @_exported public import ColumnEngine
 @_exported public import ItemArchive

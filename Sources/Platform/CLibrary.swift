@@ -1,5 +1,5 @@
-// The C library, re-exported: what POSIX and C promise. The formats, Lua and the line editor import it from here, and none
-// of its names that only Linux has; those are in this module and in CPlatform, with a plain way beside them.
+// Re-exports the C library for what POSIX and C specify. The formats, Lua and the line editor import it from here, and
+// use no Linux-only names; those are used in this module and in CPlatform, with a portable alternative.
 #if canImport(Glibc)
 @_exported public import Glibc
 #elseif canImport(Musl)

@@ -21,7 +21,7 @@ package struct MonotonicInstant: Comparable, Sendable {
 
     package static func < (a: MonotonicInstant, b: MonotonicInstant) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// The time between two, none if the second is not later.
+    /// The time between two instants; zero if the second is not later.
     static func interval(from start: MonotonicInstant, to end: MonotonicInstant) -> timespec {
         let length = max(end.nanoseconds - start.nanoseconds, 0)
         return timespec(tv_sec: Int(length / 1_000_000_000), tv_nsec: Int(length % 1_000_000_000))

@@ -1,20 +1,20 @@
-/// Memory for large tables: in huge pages if the system has them, because hash and offset tables are accessed randomly.
+/// Memory for large tables: in huge pages if available, because hash and offset tables are accessed randomly.
 package enum PageMemory {
     private static let hugePage = 2 << 20
     private static let page = 4096
-    /// From this size on memory is mapped from the system, and unmapped when it is freed. The allocator may keep
-    /// smaller blocks, so that the next small archive reuses their pages.
+    /// Minimum size for memory mapped from the system, and unmapped when it is freed. The allocator may keep smaller
+    /// blocks, so that the next small archive reuses their pages.
     private static let pageThreshold = 1 << 19
-    /// From this size on huge pages are used; partly used ones are a small share of the whole.
+    /// Minimum size for huge pages; partly used ones are then a small share.
     private static let threshold = 4 * hugePage
-    /// From this size on a second buffer gets huge pages, too.
+    /// Minimum size for huge pages of a second buffer.
     private static let secondThreshold = 32 * hugePage
 
     /// Allocates memory, zeroed on request. It is released by `free` with the same size.
     ///
-    /// Running out of memory ends the process, as everywhere in Swift.
+    /// Ends the process if memory runs out, as usual in Swift.
     package static func allocate(_ bytes: Int, isZeroed: Bool = true) -> UnsafeMutableRawPointer {
-        // A hash table is accessed throughout.
+        // Hash tables are accessed throughout.
         if bytes >= (isZeroed ? hugePage : threshold) {
             // Aligns to a huge page's boundary; the rest before and after is unmapped.
             let size = rounded(bytes)
@@ -28,7 +28,7 @@ package enum PageMemory {
             return start
         }
         if bytes >= pageThreshold {
-            // A hash table would fault on each page, on most of them twice: to read, then to write.
+            // A hash table would fault on each page, mostly twice: for a read, then for a write.
             let flags = MAP_PRIVATE | MAP_ANON | (isZeroed ? populated : 0)
             let pages = mmap(nil, rounded(bytes), PROT_READ | PROT_WRITE, flags, -1, 0)
             guard let pages, pages != MAP_FAILED else { preconditionFailure("out of memory: \(bytes) bytes") }
@@ -96,12 +96,12 @@ package enum PageMemory {
         madvise(start, size, MADV_DONTNEED)
     }
     #else
-    // Tried on Linux, with CUBBY_PLAIN_POSIX; untried elsewhere.
+    // Tested on Linux, with CUBBY_PLAIN_POSIX; untested elsewhere.
     private static let populated: CInt = 0
 
     private static func preferLarge(_ start: UnsafeMutableRawPointer, _ size: Int) {}
 
-    /// Maps other pages in their place.
+    /// Replaces the pages with new ones.
     private static func empty(_ start: UnsafeMutableRawPointer, _ size: Int) {
         _ = mmap(start, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0)
     }

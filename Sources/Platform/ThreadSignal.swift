@@ -1,6 +1,6 @@
 internal import CPlatform
 
-/// What a thread waits for, at the latest until a time. Signals before the wait are merged into one.
+/// Blocks a thread until a signal, or until a deadline. Signals before the wait are merged into one.
 ///
 /// Unchecked: the flag is accessed only with the lock held.
 package final class ThreadSignal: @unchecked Sendable {
@@ -29,7 +29,7 @@ package final class ThreadSignal: @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// Wakes the waiting thread, or the next that waits.
+    /// Wakes the waiting thread, or the next one to wait.
     package func set() {
         pthread_mutex_lock(lock)
         isSet = true
@@ -37,7 +37,7 @@ package final class ThreadSignal: @unchecked Sendable {
         pthread_mutex_unlock(lock)
     }
 
-    /// Waits for a signal and takes it; at the latest until a time.
+    /// Waits for a signal and clears it; no longer than until a deadline.
     package func wait(until end: MonotonicInstant?) {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
@@ -51,7 +51,7 @@ package final class ThreadSignal: @unchecked Sendable {
         isSet = false
     }
 
-    /// Whether the thread was woken before the time.
+    /// Returns whether the thread was woken before the deadline.
     private func wait(_ end: MonotonicInstant) -> Bool {
         #if canImport(Darwin)
         // Untried.

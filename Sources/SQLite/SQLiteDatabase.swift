@@ -1,21 +1,21 @@
 internal import CSQLite
 internal import PropertyList
 
-/// A database in one file, whose statements reach nothing but that file. One thread owns it.
+/// A database in one file; its statements cannot access other files. One thread owns it.
 ///
-/// SQLite's library is loaded with the first one. A statement ends when the thread's work is interrupted, and waits two
-/// seconds for a database that another process has locked. Sorts beyond 16 MB are in temporary files.
+/// SQLite's library is loaded with the first one. A statement ends if the thread's work is interrupted, and waits two
+/// seconds for a database locked by another process. Sorts beyond 16 MB use temporary files.
 package final class SQLiteDatabase {
     private var database = csqlite_database()
     let library: UnsafePointer<csqlite_library>
 
-    /// Opens a file that exists; an empty one is an empty database.
+    /// Opens an existing file; an empty one is an empty database.
     ///
     /// - Parameters:
-    ///   - path: absolute and without links, so that what is beside it is in the folder that was meant.
-    ///   - temporaryFolder: for sorts and the like.
-    ///   - isReadOnly: whether it is only read.
-    /// - Throws: `SQLiteError`, with `unavailable` when the library is missing.
+    ///   - path: absolute and without links, so that side files are created in the intended folder.
+    ///   - temporaryFolder: for temporary files, such as those of sorts.
+    ///   - isReadOnly: whether to open it read-only.
+    /// - Throws: `SQLiteError`, with `unavailable` if the library is missing.
     package init(path: String, temporaryFolder: String, isReadOnly: Bool) throws(SQLiteError) {
         var reason: UnsafePointer<CChar>?
         let found = withUnsafeMutablePointer(to: &reason) { pointer in
@@ -40,15 +40,15 @@ package final class SQLiteDatabase {
 
     package var isOpen: Bool { database.handle != nil }
 
-    /// Whether a transaction is under way.
+    /// Whether a transaction is active.
     package var isInTransaction: Bool {
         database.handle.map { library.pointee.sqlite3_get_autocommit($0) == 0 } ?? false
     }
 
-    /// Rows that the last statement inserted, changed or removed.
+    /// The number of rows that the last statement inserted, changed or removed.
     var changes: Int { database.handle.map { Int(library.pointee.sqlite3_changes($0)) } ?? 0 }
 
-    /// - Throws: `SQLiteError` with `misuse` when it is closed.
+    /// - Throws: `SQLiteError` with `misuse` if it is closed.
     func handle() throws(SQLiteError) -> OpaquePointer {
         guard let handle = database.handle else { throw SQLiteError(.misuse, "the database is closed") }
         return handle
@@ -63,9 +63,9 @@ package final class SQLiteDatabase {
         )
     }
 
-    /// Runs a statement that has no rows, or whose rows do not matter.
+    /// Runs a statement and ignores its rows.
     ///
-    /// - Returns: how many rows it inserted, changed or removed.
+    /// - Returns: the number of rows inserted, changed or removed.
     @discardableResult
     package func execute(_ sql: String, _ parameters: [SQLiteValue] = []) throws(SQLiteError) -> Int {
         let statement = try SQLiteStatement(self, sql)
@@ -73,7 +73,7 @@ package final class SQLiteDatabase {
         return try statement.run()
     }
 
-    /// Runs a body whose changes all happen or none; within another one as a savepoint.
+    /// Runs a body as a transaction, or as a savepoint within one: an error rolls its changes back.
     package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         let isInner = isInTransaction
         try execute(isInner ? "savepoint cubby" : "begin immediate")
@@ -82,7 +82,7 @@ package final class SQLiteDatabase {
             try execute(isInner ? "release cubby" : "commit")
             return result
         } catch {
-            // Some errors have rolled it back already.
+            // Some errors have already rolled it back.
             if isInTransaction {
                 _ = try? execute(isInner ? "rollback to cubby" : "rollback")
                 if isInner { _ = try? execute("release cubby") }
@@ -91,7 +91,7 @@ package final class SQLiteDatabase {
         }
     }
 
-    /// The names of its tables and views, SQLite's own left out, sorted.
+    /// The names of its tables and views, sorted, without SQLite's own.
     package func tables() throws(SQLiteError) -> [String] {
         let statement = try SQLiteStatement(
             self,
@@ -103,7 +103,7 @@ package final class SQLiteDatabase {
         return names
     }
 
-    /// A name in a statement.
+    /// Quotes a name for a statement.
     package static func quoted(_ name: String) -> String {
         "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }

@@ -1,6 +1,6 @@
-/// An error of SQLite's: its code and its words.
+/// An SQLite error: its code and message.
 package struct SQLiteError: Error, Hashable, CustomStringConvertible {
-    /// SQLite's result codes, as far as they are told apart.
+    /// The distinguished result codes of SQLite.
     package enum Code: Int32, Sendable {
         case error = 1
         case permission = 3
@@ -21,17 +21,17 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
         case denied = 23
         case range = 25
         case notADatabase = 26
-        /// Not SQLite's: the library is missing.
+        /// Not an SQLite code: the library is missing.
         case unavailable = -1
     }
 
     package let code: Code
-    /// What happened, and what to do.
+    /// The problem, and a remedy.
     package let message: String
 
     package init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
 
-    /// The error of a result, extended or not.
+    /// Creates the error of a result code, extended or not.
     init(_ result: Int32, _ words: String) {
         code = Code(rawValue: result & 0xFF) ?? .error
         message =
@@ -51,9 +51,9 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
 
     package var description: String { message }
 
-    /// Whether a statement is at fault, and not the world.
+    /// Whether a statement caused the error, rather than its environment.
     package var isStatementsFault: Bool { [.error, .schema, .mismatch, .misuse, .denied, .range].contains(code) }
 
-    /// The code's name, as scripts see it.
+    /// The code's name for scripts.
     package var identifier: String { "\(code)" }
 }

@@ -1,15 +1,15 @@
 internal import CSQLite
 
-/// A statement of a database: bound to parameters, then stepped through its rows. It keeps its database.
+/// A statement of a database: parameters are bound, then its rows are stepped through. It retains its database.
 package final class SQLiteStatement {
     private let database: SQLiteDatabase
     private let library: UnsafePointer<csqlite_library>
-    /// Valid as long as the database is open, which finalizes it.
+    /// Valid while the database is open; closing the database finalizes it.
     private let statement: OpaquePointer
-    /// The columns of its rows; a name may be there twice.
+    /// The columns of its rows; names may repeat.
     package let columns: [String]
 
-    /// - Throws: `SQLiteError` for what is no single statement.
+    /// - Throws: `SQLiteError` unless the text is a single statement.
     package init(_ database: SQLiteDatabase, _ sql: String) throws(SQLiteError) {
         let handle = try database.handle()
         let library = database.library
@@ -45,7 +45,7 @@ package final class SQLiteStatement {
         if database.isOpen { _ = library.pointee.sqlite3_finalize(statement) }
     }
 
-    /// The type that a column was declared with; nil for an expression.
+    /// The declared type of a column; nil for an expression.
     package func declaredType(_ column: Int) -> String? {
         guard database.isOpen else { return nil }
         return library.pointee.sqlite3_column_decltype(statement, Int32(column)).map { String(cString: $0) }
@@ -53,7 +53,7 @@ package final class SQLiteStatement {
 
     // MARK: Parameters
 
-    /// The names of its parameters, with the sign before them; nil for those without one.
+    /// The names of its parameters, with their prefix; nil for unnamed ones.
     package var parameterNames: [String?] {
         guard database.isOpen else { return [] }
         let count = library.pointee.sqlite3_bind_parameter_count(statement)
@@ -74,7 +74,7 @@ package final class SQLiteStatement {
         for (index, value) in values.enumerated() { try bind(value, at: index) }
     }
 
-    /// Binds a parameter, from 0.
+    /// Binds a parameter, counted from 0.
     package func bind(_ value: SQLiteValue, at index: Int) throws(SQLiteError) {
         let place = Int32(index + 1)
         switch value {
@@ -93,11 +93,11 @@ package final class SQLiteStatement {
         }
     }
 
-    /// Binds a parameter, from 0, to a copy of a text.
+    /// Binds a parameter, counted from 0, to a copy of a text.
     package func bind(text: UnsafeBufferPointer<UInt8>, at index: Int) throws(SQLiteError) {
         guard let count = Int32(exactly: text.count) else { throw Self.tooLong }
         let result = text.withMemoryRebound(to: CChar.self) { text in
-            // Without an address it would be NULL.
+            // A null address would bind NULL.
             withUnsafePointer(to: CChar(0)) { empty in
                 library.pointee.sqlite3_bind_text(
                     statement, Int32(index + 1), text.baseAddress ?? empty, count, Self.copied)
@@ -107,7 +107,7 @@ package final class SQLiteStatement {
     }
 
     private static let tooLong = SQLiteError(.tooBig, "a text or blob is longer than SQLite takes")
-    /// SQLite's sign for bytes that it is to copy.
+    /// SQLite's marker for bytes that it must copy.
     private static let copied = unsafeBitCast(-1, to: csqlite_destructor.self)
 
     private func check(_ result: Int32) throws(SQLiteError) {
@@ -116,7 +116,7 @@ package final class SQLiteStatement {
 
     // MARK: Rows
 
-    /// Goes to the next row; false behind the last one.
+    /// Advances to the next row; false after the last one.
     package func step() throws(SQLiteError) -> Bool {
         _ = try database.handle()
         switch library.pointee.sqlite3_step(statement) {
@@ -129,9 +129,9 @@ package final class SQLiteStatement {
         }
     }
 
-    /// Goes through all rows, and is ready to be bound again.
+    /// Steps through all rows, and resets the statement for new parameters.
     ///
-    /// - Returns: how many rows it inserted, changed or removed.
+    /// - Returns: the number of rows inserted, changed or removed.
     @discardableResult
     package func run() throws(SQLiteError) -> Int {
         while try step() {}
@@ -142,7 +142,7 @@ package final class SQLiteStatement {
 
     private var isReadOnly: Bool { library.pointee.sqlite3_stmt_readonly(statement) != 0 }
 
-    /// A value of the row, from 0.
+    /// The value of a column, counted from 0.
     package func cell(_ column: Int) -> SQLiteCell {
         guard database.isOpen else { return .null }
         let place = Int32(column)
@@ -150,7 +150,7 @@ package final class SQLiteStatement {
         case 1: return .integer(library.pointee.sqlite3_column_int64(statement, place))
         case 2: return .real(library.pointee.sqlite3_column_double(statement, place))
         case 3:
-            // The text first: it decides how many bytes there are.
+            // Read the text first, since it determines the number of bytes.
             let start = library.pointee.sqlite3_column_text(statement, place)
             return .text(
                 UnsafeBufferPointer(start: start, count: Int(library.pointee.sqlite3_column_bytes(statement, place))))
@@ -166,7 +166,7 @@ package final class SQLiteStatement {
 }
 
 extension [UInt8] {
-    /// The bytes, with the body's own error.
+    /// Calls a body with the bytes, throwing the body's own error type.
     fileprivate func withUnsafeBytesOf<Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {

@@ -1,14 +1,14 @@
-/// A value that a parameter is bound to.
+/// A value bound to a parameter.
 package enum SQLiteValue: Hashable, Sendable {
     case null
     case integer(Int64)
     case real(Double)
-    /// Bytes of a text.
+    /// The bytes of a text.
     case text([UInt8])
     case blob([UInt8])
 }
 
-/// A value of a row, in memory that is good until the statement's next step.
+/// A value of a row, in memory that is valid until the statement's next step.
 package enum SQLiteCell {
     case null
     case integer(Int64)

@@ -1,17 +1,17 @@
 package import PropertyList
 
-/// A time zone: its offset from UTC at each moment.
+/// A time zone: its offsets from UTC over time.
 package struct Zone: Sendable, Hashable {
     /// Its name in the database, `Europe/Berlin`, or an offset, `+02:00`.
     package let name: String
-    /// When an offset begins, in ascending order, in seconds since 1970.
+    /// The start times of offsets, ascending, in seconds since 1970.
     private let transitions: [Int64]
-    /// The offset before the first transition, then from each on.
+    /// The offset before the first transition, followed by the one after each.
     private let offsets: [UTCOffset]
-    /// The rule after the last transition; nil if its offset lasts.
+    /// The rule after the last transition; nil if its offset is permanent.
     private let rule: ZoneRule?
 
-    /// - Precondition: `offsets` has one element more than `transitions`.
+    /// - Precondition: `offsets` has one more element than `transitions`.
     init(name: String, transitions: [Int64], offsets: [UTCOffset], rule: ZoneRule?) {
         self.name = name
         self.transitions = transitions
@@ -19,17 +19,17 @@ package struct Zone: Sendable, Hashable {
         self.rule = rule
     }
 
-    /// A zone with one offset for all times.
+    /// A zone with a single offset.
     package init(offset: UTCOffset, name: String? = nil) {
         self.init(name: name ?? offset.abbreviation, transitions: [], offsets: [offset], rule: nil)
     }
 
     package static let utc = Zone(offset: .utc)
 
-    /// The offset at a moment.
+    /// The offset at a time.
     ///
     /// - Parameter seconds: since 1970.
-    /// - Returns: the offset of the local clock then.
+    /// - Returns: the offset of the local clock at that time.
     package func offset(at seconds: Int64) -> UTCOffset {
         var (low, high) = (0, transitions.count)
         while low < high {
@@ -40,19 +40,19 @@ package struct Zone: Sendable, Hashable {
         return offsets[low]
     }
 
-    /// The moment of a local time.
+    /// The UTC time of a local time.
     ///
-    /// A time that comes twice, where clocks are set back, is the earlier one, unless `preferred` is the other's offset.
-    /// One that is skipped, where clocks are set forward, is moved forward by what was skipped: 02:30 is 03:30.
+    /// A time that occurs twice, when clocks are set back, is the earlier one, unless `preferred` is the offset of the
+    /// later. A time skipped when clocks are set forward is shifted by the skipped amount: 02:30 becomes 03:30.
     ///
     /// - Parameters:
     ///   - local: seconds since 1970-01-01 00:00 of the local clock.
-    ///   - preferred: an offset in seconds, which counts where it is one of the two.
+    ///   - preferred: an offset in seconds, used if it is one of the two.
     /// - Returns: seconds since 1970.
     package func moment(ofLocal local: Int64, preferred: Int? = nil) -> Int64 {
         let day: Int64 = 26 * 3600
         var candidates = [local &- day, local &+ day].map { Int64(offset(at: $0).seconds) }
-        // Two changes within two days: what holds at either reading.
+        // For two changes within two days: try the offsets at each result.
         candidates += candidates.map { Int64(offset(at: local &- $0).seconds) }
         let moments = candidates.map { (offset: $0, moment: local &- $0) }
         let valid = moments.filter { Int64(offset(at: $0.moment).seconds) == $0.offset }

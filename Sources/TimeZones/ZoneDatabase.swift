@@ -2,9 +2,9 @@ package import Files
 import PropertyList
 import Wording
 
-/// The system's time zones, each read when it is first named.
+/// The system's time zones, each read on first use.
 ///
-/// The local zone is read again when the system's was set anew. Not Sendable: it belongs to one thread.
+/// The local zone is read again if the system's zone changed. Not Sendable: it belongs to one thread.
 package final class ZoneDatabase {
     package static let systemFolder = "/usr/share/zoneinfo"
     private static let maximumSize = 1 << 20
@@ -17,9 +17,9 @@ package final class ZoneDatabase {
     private var cachedLocal: (zone: Zone, status: FileStatus?)?
 
     /// - Parameters:
-    ///   - variable: the value of TZ: a name, a file, or a rule of POSIX; nil for the system's zone.
+    ///   - variable: the value of TZ: a name, a file, or a POSIX rule; nil for the system's zone.
     ///   - folder: the database.
-    ///   - localFile: the system's zone, a link into the database as a rule.
+    ///   - localFile: the system's zone, usually a link into the database.
     ///   - layer: the file system.
     package init(
         variable: String?, folder: String = systemFolder, localFile: String = "/etc/localtime",
@@ -31,11 +31,11 @@ package final class ZoneDatabase {
         self.layer = layer
     }
 
-    /// The zone of a name.
+    /// The zone with a name.
     ///
-    /// - Parameter name: of the database, `Europe/Berlin`; `UTC`; `local`; or an offset, `+02:00`.
+    /// - Parameter name: a name of the database, `Europe/Berlin`; `UTC`; `local`; or an offset, `+02:00`.
     /// - Returns: the zone.
-    /// - Throws: `ZoneError` when there is none.
+    /// - Throws: `ZoneError` if there is none.
     package func zone(named name: String) throws(ZoneError) -> Zone {
         switch name {
         case "UTC", "GMT", "Z": return .utc
@@ -44,7 +44,7 @@ package final class ZoneDatabase {
         }
         if let offset = Self.offset(name) { return Zone(offset: UTCOffset(seconds: offset)) }
         if let zone = zones[name] { return zone }
-        // Beneath the folder, whatever a script gives.
+        // Must be beneath the folder: the name may come from a script.
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         let isName = parts.allSatisfy { part in
             !part.isEmpty && part.utf8.count <= 64
@@ -57,7 +57,7 @@ package final class ZoneDatabase {
         return zone
     }
 
-    /// The zone of the user's clock; UTC where none can be read, as in the C library.
+    /// The zone of the user's clock; UTC if it cannot be read, as in the C library.
     package var local: Zone {
         if let variable {
             if let cachedLocal { return cachedLocal.zone }
@@ -68,7 +68,7 @@ package final class ZoneDatabase {
         let status = (try? layer.status(localFile)) ?? nil
         if let cachedLocal, cachedLocal.status == status { return cachedLocal.zone }
         let target = try? layer.linkTarget(localFile)
-        // The part of the target beneath the database.
+        // The target's path within the database.
         let name = target.flatMap { $0.split(separator: "zoneinfo/", maxSplits: 1).last.map(String.init) }
         let zone = read(localFile, name ?? "local") ?? .utc
         cachedLocal = (zone, status)
@@ -90,7 +90,7 @@ package final class ZoneDatabase {
         return ZoneFileReader.zone(named: name, bytes)
     }
 
-    /// `+02:00`, `-0330` or `+5`, in seconds.
+    /// The seconds of an offset `+02:00`, `-0330` or `+5`.
     private static func offset(_ name: String) -> Int? {
         guard let sign = name.first, sign == "+" || sign == "-" else { return nil }
         let fields = name.dropFirst().split(separator: ":", omittingEmptySubsequences: false)

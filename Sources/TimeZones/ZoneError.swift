@@ -1,5 +1,5 @@
-/// A time zone that cannot be used.
+/// The error for an unusable time zone.
 package struct ZoneError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, and which names are near.
+    /// The problem, and similar names.
     package let description: String
 }

@@ -2,13 +2,13 @@ import PropertyList
 
 /// Reads compiled time zones: TZif of RFC 8536, versions 1 to 4.
 ///
-/// Foundation's zones bring their own database, 41 MB, which updates of the system's do not reach, and are absent from a
-/// statically linked program; the C library's are one zone for the whole process.
+/// Foundation's zones have their own database, 41 MB, which is not updated with the system's, and are absent from a
+/// statically linked program; the C library supports one zone for the whole process.
 struct ZoneFileReader {
     private let bytes: [UInt8]
     private var position = 0
 
-    /// The zone of a file; nil for one that is damaged, or that counts leap seconds, which Unix time does not.
+    /// The zone in a file; nil if it is damaged, or counts leap seconds, which Unix time does not.
     static func zone(named name: String, _ bytes: [UInt8]) -> Zone? {
         var reader = ZoneFileReader(bytes: bytes)
         return reader.zone(named: name)
@@ -26,7 +26,7 @@ struct ZoneFileReader {
         var types = 0
         var letters = 0
 
-        /// The bytes of the header's data.
+        /// The size of the header's data in bytes.
         func size(time: Int) -> Int {
             times * (time + 1) + types * 6 + letters + leaps * (time + 4) + standard + universal
         }
@@ -36,7 +36,7 @@ struct ZoneFileReader {
         guard var header = header() else { return nil }
         var width = 4
         if header.version >= UInt8(ascii: "2") {
-            // The first data are for readers of version 1.
+            // The first data block is for readers of version 1.
             guard skip(header.size(time: 4)), let second = self.header() else { return nil }
             header = second
             width = 8
@@ -52,7 +52,7 @@ struct ZoneFileReader {
         position += header.size(time: width) - header.times * (width + 1) - header.types * 6
         var offsets: [UTCOffset] = []
         for type in types {
-            // The RFC's bounds.
+            // The bounds of the RFC.
             guard (-89_999...93_599).contains(type.seconds), type.isDaylight < 2, type.name < header.letters
             else { return nil }
             let abbreviation = letters.dropFirst(type.name).prefix { $0 != 0 && (0x20...0x7E).contains($0) }
@@ -75,7 +75,7 @@ struct ZoneFileReader {
         guard bytes.count - position >= 44, bytes[position...].starts(with: "TZif".utf8) else { return nil }
         var header = Header(version: bytes[position + 4])
         position += 20
-        // Of four bytes each: no sum of their products overflows.
+        // Counts have four bytes each: no sum of their products overflows.
         for count in [\Header.universal, \.standard, \.leaps, \.times, \.types, \.letters] {
             header[keyPath: count] = Int(integer(4) & 0xFFFF_FFFF)
         }
@@ -93,14 +93,14 @@ struct ZoneFileReader {
         return bytes[position]
     }
 
-    /// A signed integer of 4 or 8 bytes, the highest first.
+    /// A signed big-endian integer of 4 or 8 bytes.
     private mutating func integer(_ width: Int) -> Int64 {
         defer { position += width }
         let value = bytes[position..<position + width].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return width == 4 ? Int64(Int32(truncatingIfNeeded: value)) : Int64(bitPattern: value)
     }
 
-    /// The rule between two line breaks; empty for none.
+    /// The rule between two line breaks; empty if there is none.
     private func footer() -> String? {
         guard position < bytes.count, bytes[position] == 0x0A,
             let end = bytes[(position + 1)...].firstIndex(of: 0x0A)

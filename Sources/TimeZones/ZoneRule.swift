@@ -1,18 +1,18 @@
 import PropertyList
 
-/// The rule of a zone's summer time in every year, as POSIX writes it in TZ: `CET-1CEST,M3.5.0,M10.5.0/3`.
+/// A zone's yearly rule for summer time, in POSIX TZ notation: `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct ZoneRule: Sendable, Hashable {
     /// A day of the year.
     enum Day: Sendable, Hashable {
-        /// The n-th weekday of a month (0 is Sunday); the last one for 5.
+        /// The n-th weekday of a month (0 is Sunday); 5 is the last one.
         case weekday(month: Int, week: Int, day: Int)
-        /// A day from 1 to 365; the leap day is not counted.
+        /// A day from 1 to 365, without the leap day.
         case julian(Int)
-        /// A day from 0 to 365; the leap day is counted.
+        /// A day from 0 to 365, including the leap day.
         case ordinal(Int)
     }
 
-    /// When clocks are set: seconds after the day's local midnight, up to a week either way.
+    /// A change of the clock: seconds after the day's local midnight, up to a week in either direction.
     struct Change: Sendable, Hashable {
         var day: Day
         var time: Int
@@ -24,14 +24,14 @@ struct ZoneRule: Sendable, Hashable {
     var start = Change(day: .weekday(month: 3, week: 2, day: 0), time: 7200)
     var end = Change(day: .weekday(month: 11, week: 1, day: 0), time: 7200)
 
-    /// The offset at a moment.
+    /// The offset at a time.
     func offset(at seconds: Int64) -> UTCOffset {
         guard let daylight else { return standard }
-        // Within a year of what the calendar can count in.
+        // Limits to the range of the calendar, with a margin of a year.
         let bounded = min(max(seconds, -60_000_000_000_000), 60_000_000_000_000)
         let days = Int(bounded &+ Int64(standard.seconds)) / 86400
         let year = CalendarDate.civil(daysSince1970: days).year
-        // The latest change before the moment; where an end meets the next start, summer time goes on.
+        // The latest change before the time; if an end coincides with the next start, summer time continues.
         var latest: (moment: Int, isDaylight: Bool) = (.min, false)
         for year in year - 1...year + 1 {
             let changes = [
@@ -45,7 +45,7 @@ struct ZoneRule: Sendable, Hashable {
         return latest.isDaylight ? daylight : standard
     }
 
-    /// Seconds since 1970 of a change, by the local clock.
+    /// The time of a change, in seconds since 1970 by the local clock.
     private static func moment(of change: Change, in year: Int) -> Int {
         let first = CalendarDate.daysSince1970(year: year, month: 1, day: 1)
         let day: Int

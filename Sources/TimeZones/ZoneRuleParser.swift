@@ -1,10 +1,10 @@
 import PropertyList
 
-/// Reads a rule of POSIX's TZ, with the extensions of RFC 8536: quoted names, and times of up to a week.
+/// Parses a POSIX TZ rule, with the extensions of RFC 8536: quoted names, and times of up to a week.
 struct ZoneRuleParser {
     private var rest: Substring.UTF8View
 
-    /// The rule of a text; nil when it is none.
+    /// Parses a rule; returns nil if it is invalid.
     static func parse(_ text: String) -> ZoneRule? {
         var parser = ZoneRuleParser(rest: text[...].utf8)
         guard let rule = parser.rule(), parser.rest.isEmpty else { return nil }
@@ -12,7 +12,7 @@ struct ZoneRuleParser {
     }
 
     private mutating func rule() -> ZoneRule? {
-        // POSIX counts offsets west of Greenwich.
+        // POSIX offsets are positive west of Greenwich.
         guard let name = name(), let west = time(hours: 24) else { return nil }
         var rule = ZoneRule(standard: UTCOffset(seconds: -west, abbreviation: name))
         if rest.isEmpty { return rule }
@@ -23,7 +23,7 @@ struct ZoneRuleParser {
             offset = -west
         }
         rule.daylight = UTCOffset(seconds: offset, abbreviation: summer, isDaylight: true)
-        // Without dates they are those of the United States.
+        // The default dates are those of the United States.
         if rest.isEmpty { return rule }
         guard take(","), let start = change(), take(","), let end = change() else { return nil }
         (rule.start, rule.end) = (start, end)
@@ -36,7 +36,7 @@ struct ZoneRuleParser {
         return true
     }
 
-    /// Three letters or more, or between angle brackets digits and signs, too.
+    /// At least three letters; in angle brackets also digits and signs.
     private mutating func name() -> String? {
         let isQuoted = take("<")
         let bytes = rest.prefix { byte in

@@ -7,7 +7,7 @@ extension Int {
     /// - Returns: the number, grouped by thousands, and the noun.
     package func counted(_ one: String, _ many: String? = nil) -> String { "\(grouped) \(word(one, many))" }
 
-    /// The noun alone, in the number's form.
+    /// The noun alone, in the form for the number.
     package func word(_ one: String, _ many: String? = nil) -> String {
         self == 1 || self == -1 ? one : many ?? Self.plural(of: one)
     }

@@ -1,13 +1,13 @@
 /// The width of text in terminal columns.
 ///
 /// The unit is the extended grapheme cluster: a letter with its accents is one column, a flag or a family of emoji two.
-/// Terminals disagree about clusters of several scalars; ``isReliable(_:)`` tells the renderer after which characters
-/// the cursor's column is uncertain.
+/// Terminals disagree about clusters of several scalars; ``isReliable(_:)`` tells after which characters the cursor's
+/// column is uncertain.
 package enum DisplayWidth {
-    /// The columns of one character: 0, 1 or 2. A control character has 0, as it is not displayed as itself.
+    /// The columns of one character: 0, 1 or 2. A control character has 0, since it is not displayed itself.
     package static func of(_ character: Character) -> Int {
         if let ascii = character.asciiValue {
-            // The character "\r\n" has an ASCII value too, that of the line feed.
+            // The character "\r\n" has the ASCII value of the line feed.
             return ascii >= 0x20 && ascii < 0x7F ? 1 : 0
         }
         var widest = 0
@@ -27,13 +27,13 @@ package enum DisplayWidth {
         return total
     }
 
-    /// The columns of a single scalar, as `wcwidth` counts: 0 for combining and invisible ones.
+    /// The columns of a single scalar, as in `wcwidth`: 0 for combining and invisible ones.
     package static func of(_ scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         if value < 0x7F { return value >= 0x20 ? 1 : 0 }
         if value < 0xA0 { return 0 }
         if value < 0x300 { return value == 0xAD ? 0 : 1 }
-        // The vowels and final consonants of a decomposed Hangul syllable have no columns of their own.
+        // The vowels and final consonants of a decomposed Hangul syllable have no width.
         if (0x1160...0x11FF).contains(value) || (0xD7B0...0xD7FF).contains(value) { return 0 }
         if WideRanges.contains(scalar) { return 2 }
         switch scalar.properties.generalCategory {
@@ -53,7 +53,7 @@ package enum DisplayWidth {
         return bases <= 1
     }
 
-    /// The greatest width on any terminal: some add up the scalars of a cluster.
+    /// Maximum width on any terminal: some add up the scalars of a cluster.
     package static func upperBound(_ character: Character) -> Int {
         if character.utf8.count == 1 { return of(character) }
         var total = 0

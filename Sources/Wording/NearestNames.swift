@@ -1,4 +1,4 @@
-/// Finds the names that a misspelt name is nearest to.
+/// Finds the names most similar to a misspelt name.
 ///
 /// The distance is Damerau–Levenshtein in its optimal-alignment form: an insertion, a deletion, a substitution or a
 /// transposition of neighbours each count one. Letters of different case are equal, so that `NAME` is nearest to
@@ -7,12 +7,12 @@ package enum NearestNames {
     /// The candidates within a few edits of a name, nearest first, then in alphabetical order.
     ///
     /// The permitted distance grows with the length: one up to 4 characters, two up to 8, three beyond. A candidate
-    /// that is a prefix of the name, or that has the name as its prefix, is near when at least three characters agree.
+    /// is a prefix of the name, or that has the name as its prefix, is near if at least three characters match.
     ///
     /// - Parameters:
     ///   - name: The misspelt name. A name of more than 64 characters has no near ones.
     ///   - candidates: The valid names; the name itself is excluded.
-    ///   - limit: The most names to return.
+    ///   - limit: Maximum number of names to return.
     ///   - countsBeginnings: Whether prefixes are near.
     /// - Returns: At most `limit` names.
     /// - Complexity: O(candidates × name²).
@@ -56,13 +56,13 @@ package enum NearestNames {
     }
 
     /// The end of an error message about a member or a word: `; did you mean 'name' or 'names'?`, or nothing. Prefixes
-    /// are not near here.
+    /// do not count as near.
     package static func hint(for name: String, among candidates: some Sequence<String>) -> String {
         let names = nearest(to: name, among: candidates, countsBeginnings: false).map { "'\($0)'" }
         return names.isEmpty ? "" : "; did you mean \(names.joined(separator: " or "))?"
     }
 
-    /// The end of an error message from given names, or nothing: `; did you mean name or names?`.
+    /// The end of an error message with given names, or nothing: `; did you mean name or names?`.
     package static func suggestion(_ names: [String]) -> String {
         guard let last = names.last else { return "" }
         let others = names.dropLast().joined(separator: ", ")

@@ -2,7 +2,7 @@ extension StringProtocol {
     /// The text in double quotes, with escapes for quotes, backslashes, line breaks and tabs: a literal of Lua, of the
     /// predicate language and of an archive's drawing.
     ///
-    /// - Parameter escape: the escape of a further character; nil for none.
+    /// - Parameter escape: the escape for another character; nil for none.
     /// - Returns: the quoted text.
     /// - Complexity: O(length).
     package func quoted(escaping escape: (Unicode.Scalar) -> String? = { _ in nil }) -> String {

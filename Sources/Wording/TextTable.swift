@@ -1,18 +1,18 @@
-/// Rows of aligned columns, as many as fit a width.
+/// Rows of aligned columns; as many columns as fit a width.
 package struct TextTable {
     /// A column and its cells.
     package struct Column {
         package let title: String
         package let cells: [String]
         package var isNumber: Bool
-        /// The least width, in which further rows keep their places.
+        /// Minimum width, in which further rows stay aligned.
         package var leastWidth = 0
 
         package init(title: String, cells: [String], isNumber: Bool = false) {
             (self.title, self.cells, self.isNumber) = (title, cells, isNumber)
         }
 
-        /// The columns of the screen that it takes.
+        /// Its width in screen columns.
         package var width: Int {
             max(leastWidth, DisplayWidth.of(title), cells.map { DisplayWidth.of($0) }.max() ?? 0)
         }
@@ -22,15 +22,15 @@ package struct TextTable {
     private var width = 0
     private let limit: Int
 
-    /// A table with a greatest width.
+    /// Creates a table with a maximum width.
     package init(columns limit: Int) { self.limit = limit }
 
-    /// Adds a column at the right; the first two always fit.
+    /// Appends a column; the first two always fit.
     ///
     /// - Parameters:
     ///   - column: the column.
-    ///   - always: whether it is added though it does not fit.
-    /// - Returns: false when it does not fit.
+    ///   - always: whether to add it even if it does not fit.
+    /// - Returns: false if it does not fit.
     @discardableResult
     package mutating func add(_ column: Column, always: Bool = false) -> Bool {
         var plain = Column(
@@ -44,7 +44,7 @@ package struct TextTable {
         return true
     }
 
-    /// The lines, beginning with the titles.
+    /// The lines, starting with the titles.
     package var lines: [String] {
         let widths = columns.map(\.width)
         let rows = columns.map(\.cells.count).max() ?? 0
@@ -63,9 +63,9 @@ package struct TextTable {
         return text
     }
 
-    /// A text of one line, truncated with an ellipsis.
+    /// A single-line text, truncated with an ellipsis.
     package static func cut(_ text: String, to width: Int) -> String {
-        // A long text is not read beyond what can be shown, however many marks its letters carry.
+        // Reads no more of a long text than can be shown, however many marks its letters have.
         let scalars = text.unicodeScalars
         let end = scalars.index(scalars.startIndex, offsetBy: 16 * width + 64, limitedBy: scalars.endIndex)
         let head = end.map { String(scalars[..<$0]) }
@@ -82,7 +82,7 @@ package struct TextTable {
         return result + "…"
     }
 
-    /// A text for a cell: line breaks become blanks, control characters become escapes.
+    /// A text for a cell: line breaks become spaces, control characters become escapes.
     package static func plain(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: VisibleText.isHidden) else { return text }
         return VisibleText.line(String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 }))

@@ -1,6 +1,6 @@
 /// Text from data, made safe for a terminal.
 ///
-/// Control characters, and characters that reorder or hide the text around them, become escapes. A backslash stays:
+/// Control characters, and characters that reorder or hide the text around them, become escapes. Backslashes are kept:
 /// escaping is idempotent.
 package enum VisibleText {
     /// The notation of an escape.
@@ -13,7 +13,7 @@ package enum VisibleText {
         case xml
     }
 
-    /// Escapes a text; line breaks and tabs stay.
+    /// Escapes a text, except for line breaks and tabs.
     package static func escaped(_ text: String, as notation: Notation = .lua) -> String {
         replace(in: text, notation) { $0 == 0x0A || $0 == 0x09 }
     }
@@ -21,13 +21,13 @@ package enum VisibleText {
     /// Escapes a text for one line, with line breaks and tabs as `\n`, `\r` and `\t`.
     package static func line(_ text: String) -> String { replace(in: text, .lua) { _ in false } }
 
-    /// Escapes bytes of UTF-8.
+    /// Escapes UTF-8 bytes.
     package static func escaped(_ bytes: [UInt8]) -> [UInt8] {
         if bytes.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == 0x0A || $0 == 0x09 }) { return bytes }
         return Array(escaped(String(decoding: bytes, as: UTF8.self)).utf8)
     }
 
-    /// Whether a terminal interprets the character, or it is invisible or affects its surroundings.
+    /// Whether a terminal interprets the character, or the character is invisible or affects its surroundings.
     ///
     /// Joiners and the marks U+200E and U+200F are excluded: emoji, Persian and Hebrew need them.
     package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {

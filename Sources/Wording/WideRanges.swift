@@ -1,7 +1,7 @@
 /// The ranges whose East Asian Width is Wide or Fullwidth.
 ///
 /// Derived from `EastAsianWidth.txt` of the Unicode Character Database 15.0 (with the unassigned code points of the CJK
-/// planes wide, as Unicode Standard Annex 11 says), plus the symbols that Unicode 16 made wide (U+2630…2637,
+/// planes wide, as in Unicode Standard Annex 11), plus the symbols that Unicode 16 made wide (U+2630…2637,
 /// U+268A…268F, U+4DC0…4DFF, U+1D300…1D376) and the pictographs reserved in U+1FA70…1FAFF.
 enum WideRanges {
     /// Whether the scalar has two columns. Complexity: logarithmic in the 118 ranges.

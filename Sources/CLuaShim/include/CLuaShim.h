@@ -1,12 +1,11 @@
-/* Every Lua function that can raise, behind a door that Swift can use.
+/* Makes every Lua function that can raise callable from Swift.
  *
- * Why C: Lua raises errors by longjmp, and a longjmp over a Swift frame leaks what the frame retains and corrupts its
- * exclusivity records. So lua.h is not visible to Swift at all. What Swift sees is this header, and each function in it
- * falls under one of three heads:
+ * Why C: Lua raises errors by longjmp, and a longjmp over a Swift frame leaks the frame's references and corrupts its
+ * exclusivity records. So lua.h is not visible to Swift. Swift uses this header, whose functions are of three kinds:
  *
  *   plain      cannot raise, by the manual's own indicator (`-`);
  *   allocating raises only when memory runs out (`m`). Swift calls these while `enforce` is off: the allocator then never
- *              refuses, so they cannot raise. The debt is counted, and the next allocation of the VM itself fails instead;
+ *              refuses, so they cannot raise. The debt is counted, and the VM's own next allocation fails instead;
  *   protected  may run any Lua code (`e`, `v`): the body runs inside lua_pcall, with `enforce` on.
  *
  * A Swift function called from Lua returns a status to its trampoline, and the trampoline raises or yields after Swift's
@@ -21,12 +20,12 @@ typedef struct lua_State lua_State;
 typedef struct clua_host clua_host;
 typedef struct clua_class clua_class;
 
-/* The statuses of a Swift function called from Lua, besides a count of results. */
+/* The statuses of a Swift function called from Lua, in addition to a number of results. */
 #define CLUA_RAISE (-1)      /* raise the value on top of the stack as it is */
 #define CLUA_RAISE_HERE (-2) /* the same for a string, with the caller's position in front */
 #define CLUA_YIELD (-3)      /* yield all values on the stack to the resumer */
 
-#define CLUA_WAIT (-4)       /* yield to the host; the continuation on the stack gives the results when it resumes */
+#define CLUA_WAIT (-4)       /* yield to the host; when it resumes, the continuation on the stack returns the results */
 
 /* The reasons of an interrupt; several bits may be pending. */
 #define CLUA_INTERRUPT_EVENTS 1   /* the host has pending events */
@@ -34,7 +33,7 @@ typedef struct clua_class clua_class;
 #define CLUA_INTERRUPT_DEADLINE 4 /* its deadline has passed */
 #define CLUA_INTERRUPT_MEMORY 8   /* scripts are near their memory limit */
 #define CLUA_INTERRUPT_SAMPLE 32  /* a profiler samples the call stack */
-#define CLUA_INTERRUPT_URGENT 16  /* another pending reason will probably stop the chunk: long work of the host ends early */
+#define CLUA_INTERRUPT_URGENT 16  /* another pending reason will probably stop the chunk: host functions end early */
 
 /* The Swift side: nonisolated @convention(c) functions without captures. */
 typedef struct {
@@ -43,15 +42,15 @@ typedef struct {
     int (*get)(void *accessor, void *object, lua_State *L);
     int (*set)(void *accessor, void *object, lua_State *L);
     int (*interrupt)(void *owner, lua_State *L, int reasons); /* 0: go on; CLUA_RAISE: the error is on the stack */
-    /* Pushes the error by which `by`, the owner of an outer state, stops the code within it. */
+    /* Pushes the error by which `by`, the owner of an outer state, stops the code of this one. */
     void (*stop)(void *owner, void *by, lua_State *L);
     void (*release)(void *object);
-    /* The script stands at a break: `number` is the breakpoint's. 0: go on; CLUA_RAISE: stop, with the error on the stack. */
+    /* The script is at a break: `number` is the breakpoint's. 0: continue; CLUA_RAISE: stop, error on the stack. */
     int (*pause)(void *owner, lua_State *L, int reason, int number);
 } clua_callbacks;
 
 /* ---- State (host.c) ---- */
-/* Lua's release, `Lua 5.4.4`, of its headers: Swift cannot read a macro of several texts. */
+/* The Lua release of the headers, `Lua 5.4.4`: Swift cannot read a macro made of several strings. */
 const char *clua_release(void);
 clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t memoryLimit);
 void clua_set_owner(clua_host *host, void *owner);
@@ -59,7 +58,7 @@ void clua_close(clua_host *host);
 lua_State *clua_current(clua_host *host);
 clua_host *clua_host_of(lua_State *L);
 void *clua_owner(lua_State *L);
-/* Called before each use of the state: 1 when this thread may use it, 0 while its code runs on another one. */
+/* Called before each use of the state: 1 if this thread may use it, 0 while its code runs on another one. */
 int clua_use(clua_host *host);
 size_t clua_used(const clua_host *host);
 size_t clua_peak(const clua_host *host);
@@ -69,7 +68,7 @@ void clua_set_limit(clua_host *host, size_t bytes);
  * end); an n of 0 disables that. Lua retries after a full collection: with a count of 1 the retry succeeds, with 2 it
  * raises. Returns the number of allocations since the last call. */
 unsigned long clua_fail_allocation(clua_host *host, unsigned long n, unsigned long count);
-/* The host's alternative, beside __close, in the message that refuses __gc; the text outlives the state. */
+/* The host's alternative, besides __close, in the message that refuses __gc; the text outlives the state. */
 void clua_set_finalizer_hint(clua_host *host, const char *text);
 int clua_depth(const clua_host *host);
 void clua_drain_releases(clua_host *host);
@@ -86,16 +85,16 @@ int clua_count_output(clua_host *host, size_t bytes);
 size_t clua_output(const clua_host *host);
 size_t clua_output_limit(const clua_host *host);
 void clua_reset_output(clua_host *host);
-/* Continues the count of an earlier time. */
+/* Restores an earlier count. */
 void clua_set_output(clua_host *host, size_t bytes);
 
 /* ---- Call depth (depth.c) ---- */
-/* The most active calls, of all coroutines that have resumed one another; 0: Lua's own limit. */
+/* Maximum number of active calls, of all coroutines that have resumed one another; 0: Lua's own limit. */
 void clua_set_call_limit(clua_host *host, int calls);
 
 /* ---- Interrupts (interrupt.c) ---- */
-/* Any thread: marks the reasons and interrupts the VM at its next instruction. A CANCEL applies to the running code:
- * without any it is dropped when the next code begins. The other reasons stay pending. */
+/* Any thread: adds the reasons and interrupts the VM at its next instruction. A CANCEL applies to the running code:
+ * without any it is dropped when the next code starts. The other reasons remain pending. */
 void clua_interrupt(clua_host *host, int reasons);
 /* The pending reasons, without a deadline. */
 int clua_pending(const clua_host *host);
@@ -117,50 +116,50 @@ typedef struct {
 
 /* ---- Debugger (debugger.c, frames.c, lines.c) ---- */
 /* The reasons of a break, bits. */
-#define CLUA_BREAK_CALL 1       /* the script asked for it */
+#define CLUA_BREAK_CALL 1       /* requested by the script */
 #define CLUA_BREAK_LINE 2       /* a breakpoint */
 #define CLUA_BREAK_STEP 4
 #define CLUA_BREAK_ERROR 8      /* its value: clua_pusherror */
-/* Until the next line that runs, in any function; in this function or its callers; in its callers. */
+/* Steps: to the next executed line in any function; in this function or its callers; in its callers. */
 #define CLUA_STEP_NONE 0
 #define CLUA_STEP_IN 1
 #define CLUA_STEP_OVER 2
 #define CLUA_STEP_OUT 3
-/* Which errors break. */
+/* The errors that cause a break. */
 #define CLUA_ERRORS_NONE 0
 #define CLUA_ERRORS_UNCAUGHT 1
 #define CLUA_ERRORS_ALL 2
-/* Adds a breakpoint: a path matches a chunk whose path ends with it, or the other way round, at a slash. 0: no memory. */
+/* Adds a breakpoint: its path matches a chunk's path if one is a suffix of the other, at a slash. 0: no memory. */
 int clua_add_breakpoint(clua_host *host, const char *path, int line, int number);
 void clua_remove_breakpoints(clua_host *host);
 void clua_set_error_breaks(clua_host *host, int errors);
-/* Steps from the function at the break, or, without one, to the next line that runs. */
+/* Steps from the function at the break or, without one, to the next executed line. */
 void clua_take_step(clua_host *host, int step);
-/* Whether a chunk's name, in Lua's notation, is that of a path. */
+/* Whether a chunk's name, in Lua's notation, matches a path. */
 int clua_matches(const char *name, const char *path);
-/* Breaks in the caller of the running function; 0 or CLUA_RAISE, as `pause`. */
+/* Breaks in the caller of the running function; 0 or CLUA_RAISE, like `pause`. */
 int clua_pause(lua_State *L);
 /* Whether running code is being stopped. */
 int clua_is_unwinding(const clua_host *host);
 /* Pushes the value of the error at the break. */
 void clua_pusherror(clua_host *host, lua_State *to);
-/* The functions at the break, innermost first, through all coroutines that have resumed one another. A zeroed place comes
- * before the first; 0: there are no more. */
+/* The functions at the break, innermost first, through all coroutines that have resumed one another. A zeroed place
+ * precedes the first; 0: no more. */
 typedef struct {
     const void *resumption;
     lua_State *L;
     int level;
-    int coroutine; /* its number, from 0 */
+    int coroutine; /* its number, counted from 0 */
 } clua_place_of_call;
 int clua_next_call(clua_host *host, clua_place_of_call *place, clua_frame *frame);
-/* The n-th local variable, from 1, or, from -1 downwards, extra argument; pushes its value on `to`. NULL: none. */
+/* Pushes on `to` the n-th local variable, from 1, or extra argument, from -1 downwards; its name, or NULL: none. */
 const char *clua_get_local(lua_State *L, int level, int n, lua_State *to);
-/* Assigns the value on top of `from`, which it pops; 0: no such variable. */
+/* Pops the value on top of `from` and assigns it; 0: no such variable. */
 int clua_set_local(lua_State *L, int level, int n, lua_State *from);
 const char *clua_get_upvalue(lua_State *L, int level, int n, lua_State *to);
 int clua_set_upvalue(lua_State *L, int level, int n, lua_State *from);
-/* The lines with code of the function on top and of those within it, in no order; their number, which may exceed the
- * capacity. 0: unknown. */
+/* The lines with code of the function on top and of nested functions, unordered; returns their number, which may exceed
+ * the capacity. 0: unknown. */
 size_t clua_code_lines(lua_State *L, int *lines, size_t capacity);
 
 /* ---- Stack, plain (stack.c) ---- */
@@ -171,7 +170,7 @@ int clua_checkstack(lua_State *L, int n);
 int clua_type(lua_State *L, int index);
 int clua_isinteger(lua_State *L, int index);
 const char *clua_typename(int type);
-int clua_numbertext(double value, char *text, size_t size); /* as tostring; its length. 32 bytes suffice */
+int clua_numbertext(double value, char *text, size_t size); /* like tostring; returns its length. 32 bytes suffice */
 int clua_toboolean(lua_State *L, int index);
 int64_t clua_tointeger(lua_State *L, int index, int *ok);
 double clua_tonumber(lua_State *L, int index, int *ok);
@@ -201,10 +200,10 @@ int clua_ref(lua_State *L);
 lua_State *clua_newthread(lua_State *L);
 void clua_pushglobals(lua_State *L);
 
-/* The function at a level of the call stack; 0 when there is none. */
+/* The function at a level of the call stack; 0 if there is none. */
 int clua_getframe(lua_State *L, int level, clua_frame *frame);
 /* The active calls of a coroutine, innermost first, and those of the coroutines that have resumed it, if it is running.
- * Their number, at most `room`. */
+ * Returns their number, at most `room`. */
 int clua_getcalls(lua_State *L, int isRunning, clua_frame *frames, int room);
 const char *clua_getsource(lua_State *L, int level); /* the chunk's name, while its function is on the stack */
 /* The same for the function on top of the stack, which it pops. */
@@ -215,7 +214,7 @@ int clua_load(lua_State *L, const char *bytes, size_t length, const char *name);
 int clua_pcall(lua_State *L, int arguments, int results);
 /* 0 finished, 1 yielded; else an error. `results` values are on co's stack. */
 int clua_resume(lua_State *co, lua_State *from, int arguments, int *results);
-/* The same for a run, in which the host's functions may wait: CLUA_WAITS. */
+/* The same for a run, in which host functions may wait: CLUA_WAITS. */
 #define CLUA_WAITS (-1)
 int clua_run(lua_State *co, lua_State *from, int arguments, int *results);
 void clua_resetthread(lua_State *co);
@@ -223,26 +222,26 @@ int clua_isyieldable(lua_State *L);
 int clua_gettable(lua_State *L, int index);                /* pops the key, pushes the value */
 int clua_getfield(lua_State *L, int index, const char *name); /* pushes the value */
 int clua_settable(lua_State *L, int index);                /* pops the value and the key */
-int clua_next(lua_State *L, int index, int *more);         /* as lua_next */
-/* lua_next itself, for a table that is not changed between two steps: then it can't raise. */
+int clua_next(lua_State *L, int index, int *more);         /* like lua_next */
+/* lua_next itself, for a table that does not change between two steps, so that it cannot raise. */
 int clua_nextentry(lua_State *L, int index);
 int clua_compare(lua_State *L, int a, int b, int operation, int *result); /* 0 ==, 1 <, 2 <= */
 int clua_tolstring(lua_State *L, int index);               /* pushes the text, by __tostring or __name */
 int clua_openlib(lua_State *L, const char *name);          /* one standard library; its table is left on the stack */
-int clua_newmath(lua_State *L); /* another table of the math library, with random numbers of its own */
-/* Takes the function on top: reads of standard input call it first. The io library is open. */
+int clua_newmath(lua_State *L); /* another table of the math library, with separate random numbers */
+/* Makes reads of standard input call the function on top first, and pops it. Requires the io library. */
 int clua_waitforinput(lua_State *L);
 int clua_was_out_of_memory(int status);
 int clua_was_syntax_error(int status);
-/* The traceback of the error that a protected entry just returned; NULL when there is none. */
+/* The traceback of the error that a protected entry just returned; NULL if there is none. */
 const char *clua_last_traceback(lua_State *L);
 void clua_forget_traceback(lua_State *L);
-/* Whether errors keep the calls on the stack with their local variables (frames.c). */
+/* Whether errors record the calls on the stack with their local variables (frames.c). */
 void clua_keep_frames(clua_host *host, int keeps);
 int clua_keeps_frames(const clua_host *host);
-/* Pushes the calls at the last error, innermost first; 0 and nothing if they are not kept. Each is an array of the source,
- * the line (-1: none), the function's name or nil, an array of the names and values of its
- * local variables, in turn, and the length of that. */
+/* Pushes the calls at the last error, innermost first; 0, without a push, if they are not kept. Each is an array of the
+ * source, the line (-1: none), the function's name or nil, an array of the alternating names and values of its local
+ * variables, and the length of that. */
 int clua_pushframes(lua_State *L);
 
 /* ---- Functions and objects (object.h) ---- */
@@ -262,7 +261,7 @@ void clua_pushmethod(lua_State *L, clua_class *cls, void *function); /* its rece
 #define CLUA_TAKES_FUNCTION 8
 #define CLUA_TAKES_USERDATA 9
 #define CLUA_TAKES_CHOICE 10
-/* Any of several types, a bit each. */
+/* One of several types, a bit each. */
 #define CLUA_TAKES_ONE_OF 0x40
 #define CLUA_TAKES_OR_TEXT 0x01
 #define CLUA_TAKES_OR_NUMBER 0x02
@@ -272,56 +271,55 @@ void clua_pushmethod(lua_State *L, clua_class *cls, void *function); /* its rece
 #define CLUA_TAKES_OR_USERDATA 0x20
 #define CLUA_TAKES_GENERAL 0x7f
 #define CLUA_TAKES_NIL_TOO 0x80
-/* 1 when the arguments from `base` on conform to the bytes; 0: check them one by one. `words` holds, for each CHOICE
- * in turn, its words, each zero-terminated, and one more zero; NULL without choices. */
+/* 1 if the arguments from `base` on conform to the bytes; 0: check them one by one. `words` holds the words of each
+ * CHOICE in turn, each zero-terminated, followed by another zero; NULL without choices. */
 int clua_conforms(lua_State *L, int base, uint64_t parameters, const char *words);
 
 typedef enum {
     CLUA_OBJECT = 0, /* a canonical handle: the same object is always the same userdata */
     CLUA_BOX = 1,    /* a new handle for each push, compared by __eq */
     CLUA_INLINE = 2, /* eight bytes of payload, without an object */
-    CLUA_ROW = 3,    /* 48 bits of payload, no handle: the same payload is the same value; one class a state */
+    CLUA_ROW = 3,    /* 48 bits of payload, no handle: the same payload is the same value; one class per state */
 } clua_kind;
 
 /* A function like clua_pushfunction's for a `__call` that makes inline values of a class: for a finite number, the
  * shim returns the value whose payload is the number minus `offset`. */
 void clua_pushconstructor(lua_State *L, void *function, clua_class *cls, double offset);
 
-/* A class: its name, its representation, and the accessors for undeclared names (NULL: none). On the stack: nothing.
- * */
+/* A class: its name, its representation, and the accessors for undeclared names (NULL: none). Pushes nothing. */
 clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *fallbackGet, void *fallbackSet);
 const char *clua_classname(const clua_class *cls);
 void clua_addproperty(lua_State *L, clua_class *cls, const char *name, void *getter, void *setter);
-/* The same for a text cached in each handle while the version is unchanged; one version a class, which is never 0. */
+/* The same for a text cached in each handle while the version is unchanged; one version per class, never 0. */
 void clua_addcached(lua_State *L, clua_class *cls, const char *name, void *getter, void *setter, const uint64_t *version);
 void clua_addmethod(lua_State *L, clua_class *cls, const char *name);     /* pops the function */
 void clua_addmetamethod(lua_State *L, clua_class *cls, const char *name); /* pops the value */
-/* Objects of the class are accepted where ones of the superclass are, as receivers too. Once for a class. */
+/* Objects of the class are accepted in place of the superclass's, also as receivers. Called once per class. */
 void clua_setsuperclass(clua_class *cls, clua_class *superclass);
 
-/* Pushes the handle of an object; 1 when it is new and now owns a reference that `release` gives back. */
+/* Pushes the handle of an object; returns 1 if it is new and owns a reference that `release` returns. */
 int clua_pushobject(lua_State *L, clua_class *cls, void *object);
 void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload);
 void clua_pushrow(lua_State *L, uint64_t payload);
 /* Pushes an array of rows. */
 void clua_pushrows(lua_State *L, const uint64_t *payloads, size_t count);
-/* Detects removed rows: `accessor`'s get returns 0 results for a removed row. It is called only when `epoch` has
- * changed. The accessor keeps the counter alive. */
+/* Detects removed rows: `accessor`'s get returns 0 results for a removed row. It is called only after `epoch` has
+ * changed. The accessor retains the counter. */
 void clua_setrowpresence(clua_class *cls, void *accessor, const uint64_t *epoch);
-/* Pushes an iterator, for `for`, over this many rows, which the caller stores at the result: it returns positions
- * from 1 and rows that still exist. `epoch` is the counter's value from before the query. */
+/* Pushes an iterator for `for` over this many rows, which the caller stores at the result: it returns positions
+ * from 1 and rows that still exist. `epoch` is the counter's value before the query. */
 uint64_t *clua_pushrowiterator(lua_State *L, size_t count, uint64_t epoch);
 /* Whether the state has its class of rows. */
 int clua_hasrows(lua_State *L);
-/* The object of a handle of this class; NULL otherwise. */
+/* The object of a handle of this class; else NULL. */
 void *clua_toobject(lua_State *L, int index, const clua_class *cls);
 int clua_toinline(lua_State *L, int index, const clua_class *cls, uint64_t *payload);
 /* ---- Records (record.c) ---- */
 #define CLUA_FIELDS 8 /* at most, in a layout */
 typedef struct {
-    const void *names[CLUA_FIELDS];         /* as clua_pinname gave them */
+    const void *names[CLUA_FIELDS];         /* from clua_pinname */
     int references[CLUA_FIELDS];            /* the names */
-    const clua_class *classes[CLUA_FIELDS]; /* of inline values that the field takes; NULL: none */
+    const clua_class *classes[CLUA_FIELDS]; /* of inline values that the field accepts; NULL: none */
     unsigned count;
 } clua_layout;
 
@@ -343,28 +341,28 @@ typedef struct {
 const void *clua_pinname(lua_State *L, const char *name, int *reference);
 /* The text of one field of the table at a positive index, valid while the table has it; NULL for other values. */
 const char *clua_readtext(lua_State *L, int index, const clua_layout *layout, unsigned field, size_t *length);
-/* Reads the table at a positive index. 0 when it has another key, or a value of an unsupported kind: it must then be
+/* Reads the table at a positive index. 0 if it has another key, or a value of an unsupported kind: it must then be
  * read entry by entry. */
 int clua_readrecord(lua_State *L, int index, const clua_layout *layout, clua_field *fields);
 
 /* The class of the handle at an index; NULL for other values. */
 clua_class *clua_classof(lua_State *L, int index);
 
-/* ---- Base library, narrowed (base.c) ---- */
+/* ---- Base library, restricted (base.c) ---- */
 /* Replaces setmetatable (refuses __gc), load (text only), coroutine.resume, wrap and close (interruptible), xpcall,
  * long-running functions of the string, table and utf8 libraries (interruptible), and writes to the standard streams
  * (counted); removes dofile, loadfile and functions that the sandbox forbids. Called after the libraries are open. */
 int clua_narrow(lua_State *L);
-/* Pushes a Lua file object that owns a descriptor; 0 (and nothing pushed) on failure. */
+/* Pushes a Lua file object that owns a descriptor; 0, without a push, on failure. */
 int clua_pushfile(lua_State *L, int fd, const char *mode);
-/* The same for a pipe to or from a program; closing it waits for the program's end and returns the results of
+/* The same for a pipe to or from a program; closing it waits until the program ends and returns the results of
  * os.execute. */
 int clua_pushprogram(lua_State *L, int fd, const char *mode, int process);
 
 /* ---- Coroutines (coroutine.c) ---- */
 /* Whether the calling function can wait by CLUA_WAIT: each coroutine between it and its run can yield. */
 int clua_canwait(lua_State *L);
-void clua_pushbody(lua_State *L); /* replaces the function on top by the function of a coroutine */
+void clua_pushbody(lua_State *L); /* replaces the function on top with a coroutine's function */
 
 /* ---- C modules (native.c) ---- */
 /* Pushes a function of a shared library, `luaopen_…`; 0, with the reason in `message`, on failure. */

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Linux's own calls stand beside what POSIX has: that answers -ENOSYS, like an old kernel, where POSIX has nothing.
-   CUBBY_PLAIN_POSIX tries it on Linux; on another system it is untried. */
+/* Linux-specific calls have POSIX versions that return -ENOSYS, like an old kernel, where POSIX has no equivalent.
+   CUBBY_PLAIN_POSIX tests these on Linux; they are untested on other systems. */
 #if defined(__linux__) && !defined(CUBBY_PLAIN_POSIX)
 #define CUBBY_LINUX 1
 #else
@@ -18,48 +18,48 @@
 
 /* errors.c: strerror_r has two signatures, selected by feature macros that Swift cannot set. */
 
-/* Writes the text of an error number, always terminated, into `buffer`. */
+/* Writes the text of an error number into `buffer`, always terminated. */
 void cubby_error_text(int error, char *buffer, size_t capacity);
 
 /* build.c */
 
-/* What the scripts build from and with, `1a2b3c4d5e6f, Swift 6.3.1`; empty in a build by hand. */
+/* The build's source and compiler, set by the scripts: `1a2b3c4d5e6f, Swift 6.3.1`; empty in a manual build. */
 const char *cubby_build(void);
 
 /* threads.c */
 
-/* The lowest address of the calling thread's stack, cached for the thread. */
+/* The lowest address of the calling thread's stack, cached per thread. */
 char *cubby_stack_end(void);
 
-/* 1 when less of the stack is left than one step of a recursion over nested data may need: 96 KB, or a quarter of the
-   stack left at the thread's first call. */
+/* 1 if less stack is left than one recursion step over nested data may need: 96 KB, or a quarter of the stack left at
+   the thread's first call. */
 int cubby_stack_is_short(void);
 
-/* Starts a detached thread, or one to be joined, whose pthread_t goes to `joined`. It takes no signals but those of its
-   own faults; signal sets are macros on some systems. `stack` is its size in bytes; 0: the system's. */
+/* Starts a detached thread, or a joinable one, whose pthread_t is stored in `joined`. It blocks all signals except its
+   own faults; signal sets are macros on some systems. `stack` is its size in bytes; 0: the default. */
 int cubby_thread_start(size_t stack, void *(*run)(void *argument), void *argument, void *joined);
 
-/* The kernel's id of the calling thread; the C library's declaration requires _GNU_SOURCE. */
+/* The calling thread's kernel id; the C library's declaration requires _GNU_SOURCE. */
 int32_t cubby_thread_id(void);
 
-/* The number of processors available to this process, at least 1; the call and its macros require _GNU_SOURCE, too. */
+/* The number of processors available to this process, at least 1; the call and its macros require _GNU_SOURCE. */
 int32_t cubby_processor_count(void);
 
 /* signals.c: signal sets and dispositions are macros, and the stop must happen on one thread step by step. */
 
 /* Blocks SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTTIN and SIGTTOU, unless they are ignored, in the
-   calling thread and its later threads, and ignores SIGPIPE, so that a write to a closed pipe is an error. It is called
-   at the top of main. An ignored SIGINT is handled nevertheless in a terminal's foreground. */
+   calling thread and its later threads, and ignores SIGPIPE, so that a write to a closed pipe is an error. Called at
+   the start of main. An ignored SIGINT is handled nevertheless in a terminal's foreground. */
 int cubby_signals_block(void);
 
 /* Waits for the next of the blocked signals and returns its number. */
 int cubby_signals_wait(void);
 
-/* Unblocks the signals that cubby_signals_block blocked, in the calling thread: before an exec, which keeps the mask. */
+/* Unblocks the signals blocked by cubby_signals_block in the calling thread: before an exec, which keeps the mask. */
 int cubby_signals_unblock_all(void);
 
-/* Stops the process as SIGTSTP does by default, and returns after the continuation; at once in an orphaned process
-   group, which nobody could continue. SIGTSTP must be blocked, and is again afterwards. */
+/* Stops the process as SIGTSTP does by default, and returns after the continuation; immediately in an orphaned process
+   group, which no process could continue. SIGTSTP must be blocked, and is blocked again afterwards. */
 int cubby_stop_until_continued(void);
 
 /* terminal.c: ioctl is variadic, its request numbers are macros, and a crash handler may not call Swift. */
@@ -69,15 +69,15 @@ int cubby_tty_size(int fd, uint16_t *columns, uint16_t *rows, uint16_t *width, u
 
 struct termios;
 
-/* Turns raw mode on: single keys, no echo, no signals (Ctrl-C and Ctrl-Z are bytes), output processing kept. The former
-   settings go to `saved`. Refused with -EIO in a background process, which would change the shell's terminal. */
+/* Enables raw mode: single keys, no echo, no signals (Ctrl-C and Ctrl-Z are bytes), output processing kept. Stores the
+   former settings in `saved`. Fails with -EIO in a background process, which would change the shell's terminal. */
 int cubby_tty_raw(int fd, struct termios *saved);
 
 /* Restores the settings that cubby_tty_raw saved. */
 int cubby_tty_restore(int fd, const struct termios *saved);
 
-/* Saves the terminal's settings. A signal that ends the process, by a crash, Ctrl-\ or kill, restores them and first
-   writes the control sequences to `output`; then the signal's former action follows. Once per process. */
+/* Saves the terminal's settings. A signal that ends the process, by a crash, Ctrl-\ or kill, first restores them and
+   writes the control sequences to `output`; then its former action is performed. Once per process. */
 int cubby_tty_rescue(int input, int output, const char *sequences);
 
 /* Restores the settings that cubby_tty_rescue saved; returns whether it did. Safe in a signal handler. */
@@ -86,7 +86,7 @@ int cubby_tty_give_back(void);
 /* mappings.c: a mapped file that shrinks raises SIGBUS, whose handler may not call Swift. */
 
 /* Registers a mapping of a file: access beyond the file's end then ends the process with status 74 and a line on
-   standard error with `name`. A SIGBUS of any other address goes to the former handler. */
+   standard error with `name`. A SIGBUS at any other address calls the former handler. */
 int cubby_mapping_note(const void *address, size_t count, const char *name);
 
 /* Removes the mapping that begins at an address, before it is unmapped. */
@@ -100,7 +100,7 @@ int cubby_input_is_empty(void);
 /* Flushes C streams. */
 int cubby_flush_output(void);
 
-/* Writes bytes to standard output's stream, which Lua's io.write uses; and without a buffer to standard error. */
+/* Writes bytes to the stream of standard output, which Lua's io.write uses; and unbuffered to standard error. */
 void cubby_write_output(const void *bytes, size_t count);
 void cubby_write_error(const void *bytes, size_t count);
 
@@ -115,10 +115,10 @@ extern const int32_t cubby_at_empty_path;
 #define CUBBY_RESOLVE_NO_SYMLINKS 0x04
 #define CUBBY_RESOLVE_BENEATH 0x08
 
-/* openat2(2). -ENOSYS where the kernel lacks it. */
+/* openat2(2). -ENOSYS if the kernel lacks it. */
 int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uint64_t resolve);
 
-/* When a file was made, in nanoseconds since 1970; -1 where the file system does not keep that. */
+/* A file's creation time, in nanoseconds since 1970; -1 if the file system does not store it. */
 int64_t cubby_birth_time(int file);
 
 /* Starts writing a file's data to the disk, without waiting. */
@@ -132,8 +132,8 @@ int cubby_eventfd(void);
 /* A timer of the wall clock: a descriptor, non-blocking, closed on exec. */
 int cubby_wall_timer(void);
 
-/* Makes the timer readable at a time in seconds since 1970, or when somebody sets the clock; 0: never. -ECANCELED when the
-   clock was set since the last read; the timer is set all the same. */
+/* Makes the timer readable at a time in seconds since 1970, or when the clock is set; 0: never. Returns -ECANCELED if
+   the clock was set since the last read; the timer is set nevertheless. */
 int cubby_wall_timer_set(int fd, int64_t seconds);
 
 /* arguments.c: Swift reads /proc/self/cmdline, which may not be mounted. */
@@ -150,7 +150,7 @@ const char *cubby_program_path(void);
 /* A descriptor that becomes readable when a process ends. */
 int cubby_pidfd_open(int32_t process);
 
-/* Reaps a child: 1 when it has ended, 0 while it runs (never when `waits`). */
+/* Reaps a child: 1 if it has ended, 0 while it runs (never with `waits`). */
 int cubby_reap(int32_t process, int waits, int *code, int *is_signal);
 
 /* sockets.c: the structure of SO_PEERCRED requires _GNU_SOURCE. */
@@ -160,19 +160,19 @@ int64_t cubby_peer_user(int fd);
 
 /* memory.c: Swift's Glibc module lacks malloc.h. */
 
-/* Returns freed memory to the system. Returns 1 when there was some. */
+/* Returns freed memory to the system. Returns 1 if there was any. */
 int cubby_trim_memory(void);
 
 /* work.c: Swift has no thread-local variables. */
 
-/* The checks of long work on one thread: whether it is interrupted, and how many bytes it may still use. */
+/* The checks of long work on a thread: whether it is interrupted, and how many bytes it may still use. */
 typedef struct {
     int (*is_stopped)(void *context);
     int64_t (*room)(void *context);
     void *context;
 } cubby_watch;
 
-/* Sets the checks of the calling thread, or none, and returns the former ones. */
+/* Sets the calling thread's checks, or none, and returns the former ones. */
 cubby_watch cubby_watch_work(cubby_watch watch);
 
 /* Whether the calling thread's work is interrupted. */
@@ -181,7 +181,7 @@ int cubby_work_is_stopped(void);
 /* The number of bytes that the calling thread's work may still use; INT64_MAX without a limit. */
 int64_t cubby_work_room(void);
 
-/* Whether a folder is on a file system in memory (tmpfs). */
+/* Whether a folder is on an in-memory file system (tmpfs). */
 int cubby_is_in_memory(const char *path);
 
 /* landlock.c: the system's header ends at ABI 2; later rights are defined there. */
@@ -194,30 +194,30 @@ enum {
     /* Terminal and device controls on devices opened later (ABI 5). */
     CUBBY_LANDLOCK_DEVICE = 8,
     CUBBY_LANDLOCK_REMOVE_FOLDER = 16,
-    /* Every change of files and folders, with devices, sockets and pipes. */
+    /* All changes of files and folders, including devices, sockets and pipes. */
     CUBBY_LANDLOCK_CHANGE = 32,
 };
 
-/* The kernel's Landlock ABI, 1 or more; -ENOSYS or -EOPNOTSUPP where there is none. */
+/* The kernel's Landlock ABI, 1 or more; -ENOSYS or -EOPNOTSUPP without Landlock. */
 int cubby_landlock_abi(void);
 
 /* Makes a ruleset for all file system rights of the ABI; with `deny_network` also TCP bind and connect (ABI 4), and
    with `deny_scopes` signals to and abstract sockets of outside processes (ABI 6). A descriptor. */
 int cubby_landlock_ruleset(int abi, int deny_network, int deny_scopes);
 
-/* Makes a ruleset for changes alone: reading and executing stay as they are. A descriptor. */
+/* Makes a ruleset that only restricts changes, not reading and executing. A descriptor. */
 int cubby_landlock_change_ruleset(int abi);
 
-/* Allows uses beneath a path, which is open with O_PATH. */
+/* Allows uses beneath a path that is open with O_PATH. */
 int cubby_landlock_allow(int ruleset, int abi, int path, int is_directory, int uses);
 
 /* Enforces the ruleset for the calling thread and its later threads, irrevocably. */
 int cubby_landlock_restrict(int ruleset);
 
-/* Lets TCP connect to a port of any machine. Returns 0 or a negative error number. */
+/* Allows TCP connections to a port of any machine. Returns 0 or a negative error number. */
 int cubby_landlock_allow_port(int ruleset, int abi, int port);
 
-/* Prefetches a cache line. Any address is valid, since nothing is read. */
+/* Prefetches a cache line. Any address is valid, since it is not read. */
 static inline void cubby_prefetch(const void *address) { __builtin_prefetch(address); }
 
 #endif

@@ -1,10 +1,10 @@
-/* libpq, opened when the first shared collection is.
+/* libpq, loaded when the first shared collection is opened.
  *
  * Why C: linking libpq adds OpenSSL and Kerberos to every start, so its functions are looked up with dlsym; only C can
- * give such a pointer the type that the library's own header declares (`__typeof__`), so that a changed signature is a
- * compile error here and not a crash there. libpq also takes a callback with varargs to be silent.
+ * give such a pointer the type declared in the library's own header (`__typeof__`), so that a changed signature is a
+ * compile error and not a crash. Silencing libpq also requires a callback with varargs.
  *
- * A connection belongs to one thread at a time, as libpq demands. */
+ * A connection belongs to one thread at a time, as required by libpq. */
 #ifndef CPOSTGRES_H
 #define CPOSTGRES_H
 
@@ -56,17 +56,17 @@
     F(PQstatus) \
     F(PQtransactionStatus)
 
-/* The functions under their own names. */
+/* The functions, by name. */
 struct cpostgres_library {
 #define CPOSTGRES_DECLARE(name) __typeof__(name) *_Nonnull name;
     CPOSTGRES_FUNCTIONS(CPOSTGRES_DECLARE)
 #undef CPOSTGRES_DECLARE
 };
 
-/* The library, opened by the first call, on any thread; NULL with a reason when it is missing or too old. */
+/* The library, loaded by the first call, on any thread; NULL with a reason if it is missing or too old. */
 const struct cpostgres_library *_Nullable cpostgres_library(const char *_Nullable *_Nonnull reason);
 
-/* A connection's notices are dropped: libpq would write them to standard error. */
+/* Drops a connection's notices, which libpq would write to standard error. */
 void cpostgres_drop_notices(PGconn *_Nonnull connection);
 
 #endif

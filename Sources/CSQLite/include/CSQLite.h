@@ -1,8 +1,8 @@
-/* SQLite's library, opened when the first database is.
+/* SQLite's library, loaded when the first database is opened.
  *
- * Why C: linking libsqlite3 would add it to every start, so its functions are looked up with dlsym; opening a database
- * safely takes callbacks of a fixed layout and a call with varargs. The declarations are SQLite's own, which have been
- * the same since version 3.7 and stay so by its promise: no header is needed to build.
+ * Why C: linking libsqlite3 would slow down every start, so its functions are looked up with dlsym; opening a database
+ * safely requires callbacks of a fixed layout and a call with varargs. The declarations are SQLite's own, unchanged
+ * since version 3.7 and stable by its promise: no header is needed to build.
  *
  * A database belongs to one thread at a time. */
 #ifndef CSQLITE_H
@@ -61,26 +61,26 @@ typedef void (*csqlite_destructor)(void *_Nullable);
     F(int, sqlite3_vfs_register, (sqlite3_vfs *_Nonnull, int)) \
     F(int, sqlite3_vfs_unregister, (sqlite3_vfs *_Nonnull))
 
-/* The functions under their own names. */
+/* The functions, by name. */
 struct csqlite_library {
 #define CSQLITE_DECLARE(result, name, parameters) result (*_Nonnull name) parameters;
     CSQLITE_FUNCTIONS(CSQLITE_DECLARE)
 #undef CSQLITE_DECLARE
 };
 
-/* The library, opened by the first call, on any thread; NULL with a reason when it is missing or too old. */
+/* The library, loaded by the first call, on any thread; NULL with a reason if it is missing or too old. */
 const struct csqlite_library *_Nullable csqlite_library(const char *_Nullable *_Nonnull reason);
 
-/* A database, and the file system by which it reaches its own files and no others. */
+/* A database, and the file system by which it accesses its own files only. */
 struct csqlite_database {
     sqlite3 *_Nullable handle;
     sqlite3_vfs *_Nullable files;
 };
 
-/* Opens a database at a path without links, which must be its file's only name for the time. Besides it SQLite reaches the
- * names that it makes of it (-journal, -wal, -shm), and nameless files in a folder for temporary ones. What a script may not
- * do is refused by an authorizer; statements end when the thread's work is interrupted. Returns SQLite's result; the
- * database is to be closed whatever it is. */
+/* Opens a database at a path without links, which must be the only name of its file meanwhile. SQLite also accesses the
+ * names derived from it (-journal, -wal, -shm), and unnamed files in a folder for temporary ones. An authorizer refuses
+ * actions that scripts must not perform; statements end if the thread's work is interrupted. Returns SQLite's result;
+ * the database must be closed in any case. */
 int csqlite_open(
     struct csqlite_database *_Nonnull database, const char *_Nonnull path, const char *_Nonnull temporary, int read_only);
 

@@ -1,16 +1,16 @@
 import Files
 
-/// A change to what is under a key, which the history can take back: what was there before, or, while it is taken back, after.
+/// A reversible change to a key's attachment. Holds the previous content or, while the change is undone, the new one.
 ///
-/// Its file lies out of the store and goes with the last reference to the change. So what the history forgets leaves no file
-/// behind, nor does a store that is released.
+/// Its file is outside of the store's folder and is deleted with the last reference to the change. So neither pruned
+/// history nor a released store leaves a file behind.
 final class AttachmentChange {
     let key: String
     /// The file; nil when there was none.
     private(set) var path: String?
     /// The file's size.
     private(set) var byteCount = 0
-    /// Whether the last reversal failed: the next one has nothing to reverse, and the file is left to the next opening.
+    /// Whether the last reversal failed: the next one has nothing to reverse, and the next opening deals with the file.
     var hasFailed = false
     private let files: AttachmentFiles
 
@@ -25,18 +25,18 @@ final class AttachmentChange {
         if let path, !hasFailed { try? files.layer.remove(path) }
     }
 
-    /// Notes where the file is now.
+    /// Records the file's current path.
     func moved(to path: String?) {
         self.path = path
         byteCount = path.flatMap { try? files.layer.status($0) }?.size ?? 0
         files.note(self, at: path)
     }
 
-    /// Exchanges the file and what is under the key.
+    /// Swaps the change's file and the key's file.
     ///
-    /// - Parameter isNamed: whether an item has a file of this name now.
-    /// - Returns: false when nothing changed: where the file was purged, what is under the key stays.
-    /// - Throws: `FileError`; both are where they were then.
+    /// - Parameter isNamed: whether an item currently has a file of this name.
+    /// - Returns: false if nothing changed: the file was purged, and the key's file stays.
+    /// - Throws: `FileError`; both files are then unchanged.
     func reverse(isNamed: Bool) throws(FileError) -> Bool {
         let layer = files.layer
         let place = files.place(key)

@@ -1,7 +1,7 @@
-/// One of several attachments that an item is to have.
+/// One element of the new list of an item's attachments.
 package enum AttachmentContent {
-    /// The one whose ``AttachmentFile/name`` this is.
+    /// The existing attachment with this ``AttachmentFile/name``.
     case kept(String)
-    /// These bytes; where it has the same already, they are not written again.
+    /// These bytes; not written again if the item already has an equal attachment.
     case bytes([UInt8])
 }

@@ -1,10 +1,10 @@
-/// The file of what goes with an item. Usable on any thread.
+/// The file of an attachment. Usable on any thread.
 package struct AttachmentFile: Sendable {
-    /// Where it is, or is going to be once it is fetched.
+    /// Its path, even before it is fetched.
     package let path: String
-    /// The name under which may be kept what is made of the bytes.
+    /// A cache key for results that are computed from the bytes.
     package let name: String
-    /// Whether other bytes never have the name; else they may be replaced in their place.
+    /// Whether the name always refers to the same bytes; else the file's content may be replaced.
     package let isImmutable: Bool
     private let fetch: (@Sendable () throws(StoreError) -> Void)?
 
@@ -16,7 +16,7 @@ package struct AttachmentFile: Sendable {
         (self.path, self.name, isImmutable, self.fetch) = (path, name, true, fetch)
     }
 
-    /// Fetches the bytes from the collection's server, if they are not here.
+    /// Fetches the bytes from the collection's server if they are not stored locally.
     ///
     /// - Throws: ``StoreError`` with `disconnected` or `inputOutput`.
     package func prepare() throws(StoreError) { try fetch?() }

@@ -1,8 +1,8 @@
 import Files
 
-/// The folders of a store's attachments: those that are in their places, each under its key, and those that an undo brings
-/// back. Of these the removed items' are under their keys as well: after a crash the next opening knows by that where each
-/// belongs. What was replaced is under numbers.
+/// The folders of a store's attachments: the current ones, each named by its key, and those kept for undo. Files of
+/// removed items are named by key as well, so that after a crash the next opening can restore them. Replaced files are
+/// numbered.
 final class AttachmentFiles {
     struct Weak {
         weak var change: AttachmentChange?
@@ -13,7 +13,7 @@ final class AttachmentFiles {
     let removed: String
     private let replaced: String
     private var lastNumber = 0
-    /// By key, the change whose file is in the folder of the removed ones.
+    /// By key, the change whose file is in the folder of removed attachments.
     private(set) var removedOnes: [String: Weak] = [:]
 
     init(folder: String, removed: String, replaced: String, _ layer: any FileLayer) {
@@ -26,14 +26,14 @@ final class AttachmentFiles {
     func place(_ key: String) -> String { PathText.join(folder, key) }
     func removedPlace(_ key: String) -> String { PathText.join(removed, key) }
 
-    /// A place for a file that another replaces.
+    /// Returns a free path for a file that is being replaced.
     func freePlace() throws(FileError) -> String {
         try layer.makeDirectories(replaced)
         lastNumber += 1
         return PathText.join(replaced, String(lastNumber))
     }
 
-    /// The place for a file whose item is gone. One that is there, of an earlier item with the key, moves to the replaced ones.
+    /// Returns the path for a removed item's file. The file of an earlier item with the key moves to the replaced ones.
     func freeRemovedPlace(_ key: String) throws(FileError) -> String {
         try layer.makeDirectories(removed)
         let place = removedPlace(key)
@@ -45,7 +45,7 @@ final class AttachmentFiles {
         return place
     }
 
-    /// Notes where a change's file is.
+    /// Records the path of a change's file.
     func note(_ change: AttachmentChange, at path: String?) {
         if path == removedPlace(change.key) {
             removedOnes[change.key] = Weak(change: change)
@@ -54,13 +54,13 @@ final class AttachmentFiles {
         }
     }
 
-    /// Forgets a change that is gone.
+    /// Removes the entry of a released change.
     func forgetRemoved(_ key: String) {
         if let entry = removedOnes[key], entry.change == nil { removedOnes[key] = nil }
     }
 
-    /// A second name for a file costs nothing, and is as good as a copy: the file itself never changes, for what replaces it is
-    /// another one under its name. A file system without such names gets a copy.
+    /// Copies a file as a hard link, which is as good as a copy: files are never modified, only replaced by new files.
+    /// File systems without hard links get a copy.
     func copy(_ place: String, to path: String) throws(FileError) {
         do throws(FileError) {
             try layer.link(place, to: path)
@@ -69,10 +69,10 @@ final class AttachmentFiles {
         }
     }
 
-    /// The keys of the files whose items are gone, an earlier process's among them.
+    /// The keys of removed items' files, including an earlier process's.
     var removedKeys: [String] { ((try? layer.list(removed)) ?? []).filter(AttachmentKey.isKey) }
 
-    /// Removes what an earlier process kept of replaced files: its history went with it.
+    /// Deletes the replaced files of an earlier process, since its history is gone.
     func removeReplaced() {
         for name in (try? layer.list(replaced)) ?? [] { try? layer.remove(PathText.join(replaced, name)) }
     }

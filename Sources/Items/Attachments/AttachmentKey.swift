@@ -1,25 +1,25 @@
 import Files
 
-/// Which keys can be the names of attachments' files.
+/// Validates keys as names of attachment files.
 package enum AttachmentKey {
     private static let limit = 255
 
-    /// The item store's files in the same folder; their side files begin with the same names.
+    /// The item store's files in the same folder; names of their temporary files have these prefixes.
     private static let reserved = ["items.archive", "items.journal"]
 
-    /// A name that no other file has, for one of several attachments of an item.
+    /// Makes a unique file name for one of several attachments of an item.
     static func further(of key: String) -> String {
         let number = String(UInt64.random(in: .min ... .max), radix: 16)
         return "\(key).\(String(repeating: "0", count: 16 - number.count))\(number)"
     }
 
-    /// The item's key in a name that ``further(of:)`` made; nil for another name.
+    /// The item's key in a name made by ``further(of:)``; nil for another name.
     static func owner(of name: String) -> String? { name.lastIndex(of: ".").map { String(name[..<$0]) } }
 
-    /// Whether a file of this name can be an attachment.
+    /// Whether a file name is valid for an attachment.
     package static func isKey(_ name: String) -> Bool { objection(to: name) == nil }
 
-    /// Why a key is no file name, or names a file that is no attachment; nil when it can be one.
+    /// Why a key is not a valid name of an attachment file; nil if it is one.
     package static func objection(to key: String) -> String? {
         if key.isEmpty { return "it is empty" }
         if key.utf8.count > limit { return "it is longer than \(limit) bytes" }

@@ -1,32 +1,32 @@
 public import Files
 
-/// What failed with an attachment where no error can be thrown: in a commit that has happened, in an undo, in keeping what an
-/// undo would need.
+/// A failure with an attachment where no error can be thrown: after a commit, in an undo, or while keeping the previous
+/// content for undo.
 public struct AttachmentProblem: Sendable {
-    /// What was tried.
+    /// The operation that failed.
     public enum Step: Sendable {
-        /// Taking it away at the end of a transaction; it is still there.
+        /// Removing it at the end of a transaction; it still exists.
         case removal
-        /// Writing it at the end of a transaction; what was there before is there still.
+        /// Writing it at the end of a transaction; the previous content is unchanged.
         case writing
-        /// Keeping what was there before: an undo will not bring it back.
+        /// Keeping the previous content: an undo will not restore it.
         case keeping
-        /// Bringing it back, or taking it away again.
+        /// Restoring it in an undo, or removing it again.
         case reversal
-        /// Forcing the folder to the disk.
+        /// Syncing the folder to the disk.
         case sync
     }
 
-    /// What failed.
+    /// The operation that failed.
     public let step: Step
-    /// The attachment's; nil for the folder.
+    /// The attachment's key; nil for the folder.
     public let key: String?
-    /// The system's reason.
+    /// The error of the file system.
     public let error: FileError
 
-    /// What happened.
+    /// Describes the problem.
     ///
-    /// - Parameter noun: what the attachments are.
+    /// - Parameter noun: the word for an attachment.
     /// - Returns: a sentence without a full stop.
     public func message(of noun: String = "attachment") -> String {
         let subject = "the \(noun) \(key ?? "")"

@@ -9,12 +9,12 @@ struct AttachmentStep {
 
     var isEmpty: Bool { changes.isEmpty }
 
-    /// Adds a change, unless an earlier one of its key has what was there before: taking that one back is enough.
+    /// Adds a change, unless an earlier one for its key holds the original content: reversing that one is enough.
     mutating func note(_ change: AttachmentChange) {
         if keys.insert(change.key).inserted { changes.append(change) }
     }
 
-    /// Ends the step.
+    /// Returns the changes and starts a new step.
     mutating func take() -> [AttachmentChange] {
         if isEmpty { return [] }
         defer { self = AttachmentStep() }

@@ -1,9 +1,9 @@
-/// What a transaction, or a savepoint within one, does with attachments; nothing of it is in the folder before the end.
+/// The attachment changes of a transaction or savepoint; replacements and removals reach the folder at its end.
 struct AttachmentTransaction {
     enum Deed: Equatable {
-        /// New bytes, in a temporary file beside their place.
+        /// New bytes in a temporary file beside their final path.
         case staged(path: String)
-        /// New bytes that are in their place already, where there were none.
+        /// New bytes already at their final path, which was free.
         case placed
         case removed
 
@@ -12,8 +12,8 @@ struct AttachmentTransaction {
         }
     }
 
-    /// By the file's name; the last counts.
+    /// By file name; a later deed replaces an earlier one.
     var deeds: [String: Deed] = [:]
-    /// The names of which what was there before is kept: noted with the change, for the items may be gone at the end.
+    /// The names whose previous content is kept for undo: decided at the change, since items may be gone at the end.
     var keptKeys: Set<String> = []
 }

@@ -1,19 +1,18 @@
 import Files
 
-/// What an undo brings back: bytes that others replaced or that were removed, and those of items that are gone. Their files
-/// are kept as long as the history reaches to them, and until the next opening at most; where they were purged, what is there
-/// stays.
+/// Undo of attachments: replaced and removed bytes, and those of removed items. Their files are kept while the history
+/// refers to them, until the next opening at the latest; if they were purged, an undo leaves the current files.
 extension ItemAttachments {
-    /// Keeps what is under a key, which stays there: at each moment there is one or the other.
+    /// Keeps a copy of a key's file for undo, without a moment in which the key has no file.
     ///
-    /// - Returns: nil when it is not to be kept or cannot be.
+    /// - Returns: nil if it is not to be kept or cannot be.
     func keepCopy(_ key: String, isKept: Bool) -> AttachmentChange? {
         isKept ? keep(key) { [files] (place, path) throws(FileError) in try files.copy(place, to: path) } : nil
     }
 
-    /// Removes what is under a key; that there is nothing is no error, and no change.
+    /// Removes a key's file. A missing file is not an error, and no change.
     ///
-    /// - Throws: `FileError` when the file cannot be removed; it is where it was then.
+    /// - Throws: `FileError` if the file cannot be removed; it is then unchanged.
     func remove(_ key: String, isKept: Bool) throws(FileError) -> AttachmentChange? {
         let place = files.place(key)
         guard layer.exists(place) else { return nil }
@@ -46,10 +45,10 @@ extension ItemAttachments {
         }
     }
 
-    /// Items have left the store, or their lists have, which is in the journal: what went with them leaves.
+    /// Moves away the files that removed items or lists had, after the removal is in the journal.
     ///
-    /// - Parameter names: the files'; an item in the store may have one of them again.
-    /// - Returns: the changes, oldest first. Files that no step needs are removed for good.
+    /// - Parameter names: the file names; skipped if an item in the store has one again.
+    /// - Returns: the changes. Files that no step refers to are deleted.
     func setAside(_ names: Set<String>) -> [AttachmentChange] {
         self.keys(among: names).sorted().compactMap { key in
             if isNamed(key) { return nil }
@@ -66,9 +65,9 @@ extension ItemAttachments {
         }
     }
 
-    /// Takes a change back, or does it again: each call is the reverse of the one before.
+    /// Undoes a change, or redoes it: each call reverses the previous one.
     func reverse(_ change: AttachmentChange) {
-        // What failed has not happened, and there is nothing to reverse.
+        // A failed reversal had no effect: there is nothing to reverse.
         if change.hasFailed { return change.hasFailed = false }
         do throws(FileError) {
             guard try change.reverse(isNamed: isNamed(change.key)) else { return }
@@ -81,7 +80,7 @@ extension ItemAttachments {
         }
     }
 
-    /// Makes all changes so far survive a power cut, after the journal's records do.
+    /// Makes all changes so far survive a power cut, once the journal's records do.
     func synchronize() {
         guard isUnsynced else { return }
         do throws(FileError) {
@@ -92,8 +91,8 @@ extension ItemAttachments {
         }
     }
 
-    /// At opening nothing can be undone any more, so what was kept for it goes; but a process that ended between an undo and
-    /// its file's return has left a file whose item is there, and it returns now.
+    /// Deletes the files kept for undo, since nothing can be undone after opening. An undo that ended before it
+    /// restored a file left an item without its file: that file is restored now.
     func settleRemoved() {
         files.removeReplaced()
         for key in files.removedKeys {

@@ -2,12 +2,12 @@ import ColumnEngine
 import Files
 import PropertyList
 
-/// Several attachments of an item, in order. New ones are files of their own before the record lists them, and those that the
-/// record lists no more leave after it was committed: at each moment an item has the earlier ones or the new, and at worst there
-/// is a file too many. Of an item that had none the first is there a moment before the others are listed. Another order writes
-/// no file.
+/// Several attachments of an item, in order. New files are written before the record lists them; dropped ones are
+/// removed after the commit. So an item has either its old or its new attachments at any moment; a crash leaves a
+/// superfluous file at worst. For an item without attachments, the first exists a moment before the others are listed.
+/// Reordering writes no file.
 extension ItemAttachments {
-    /// All that goes with an item, in order; under a key that is no item's, what is there. A file that is missing is left out.
+    /// All attachments of an item, in order; for a key without an item, its file. Missing files are skipped.
     ///
     /// - Throws: as ``bytes(forKey:)``.
     public func allBytes(forKey key: String) throws(StoreError) -> [[UInt8]] {
@@ -19,19 +19,19 @@ extension ItemAttachments {
         return all
     }
 
-    /// Sets all that goes with an item, in order. What it has already is not written again; what it has no more leaves with the
-    /// next commit, and an undo brings it back.
+    /// Sets all attachments of an item, in order. Existing ones are not written again; dropped ones are removed by the
+    /// next commit, and an undo restores them.
     ///
     /// - Parameters:
-    ///   - all: the bytes; one or none for a key that is no item's.
-    ///   - key: the item's; under it is the first.
-    /// - Throws: `StoreError`: as ``setBytes(_:forKey:)``, and `itemRemoved` for several under a key that is no item's. All is as
-    ///   it was before.
+    ///   - all: the bytes; at most one element for a key without an item.
+    ///   - key: the item's; the first attachment has it as its name.
+    /// - Throws: `StoreError`: as ``setBytes(_:forKey:)``, and `itemRemoved` for several under a key without an item.
+    ///   Nothing is changed then.
     public func setAllBytes(_ all: [[UInt8]], forKey key: String) throws(StoreError) {
         try set(all.map { .bytes($0) }, forKey: key)
     }
 
-    /// The files of what goes with an item, in order, as far as they are there.
+    /// The existing attachment files of an item, in order.
     package func files(forKey key: String) -> [AttachmentFile] {
         if let shared, let item = item(key) { return shared.files(of: item, limit: byteLimit) }
         return presentNames(forKey: key).compactMap { name in
@@ -39,7 +39,7 @@ extension ItemAttachments {
         }
     }
 
-    /// Sets all that goes with an item; see ``setAllBytes(_:forKey:)``.
+    /// Sets all attachments of an item; see ``setAllBytes(_:forKey:)``.
     package func set(_ contents: [AttachmentContent], forKey key: String) throws(StoreError) {
         try checkChange(key)
         if let shared, let item = item(key) {
@@ -49,7 +49,7 @@ extension ItemAttachments {
         }
         let listed = listedNames(forKey: key)
         let old = listed ?? presentNames(forKey: key)
-        // The first of an item that has none is under the item's key, where other programs look for it.
+        // The first attachment of an item is named by the item's key, where other programs expect it.
         let (names, new) = try plan(contents, old, key, firstName: listed == nil && old.isEmpty ? key : nil)
         if names == old { return }
         guard let item = item(key) else {
@@ -61,13 +61,13 @@ extension ItemAttachments {
             return try setBytes(bytes, forKey: key)
         }
         if listed == nil {
-            // One is under the item's key, and the record says nothing of it.
+            // A single file is named by the item's key and not listed in the record.
             if names.isEmpty { return try removeBytes(forKey: key) }
             if names.count == 1, let bytes = new.first?.bytes { return try setBytes(bytes, forKey: key) }
         }
         for (name, _) in new { try checkKey(name) }
         do throws(FileError) {
-            // The first comes last: until it is there, the item has none.
+            // The first one is written last: until it exists, the item has no attachment.
             for (name, bytes) in new.reversed() {
                 if name != key { freshNames.insert(name) }
                 try write(bytes, name)
@@ -79,7 +79,7 @@ extension ItemAttachments {
         try setNames(names, of: item)
     }
 
-    /// The names that the files of an item's attachments are to have, and those of them that are to be written.
+    /// Plans the names of an item's attachment files, and which of them to write.
     private func plan(
         _ contents: [AttachmentContent], _ old: [String], _ key: String, firstName: String?
     ) throws(StoreError) -> (names: [String], new: [(name: String, bytes: [UInt8])]) {
@@ -122,13 +122,13 @@ extension ItemAttachments {
 
     // MARK: Names
 
-    /// The name of the file under a key, that of the first for an item's; nil for an item whose list is empty.
+    /// The name of the file for a key, the first one for an item's key; nil for an item whose list is empty.
     package func name(forKey key: String) -> String? {
         guard let names = listedNames(forKey: key) else { return key }
         return names.first
     }
 
-    /// The names that an item's record lists; nil when it has no list.
+    /// The names that an item's record lists; nil without a list.
     private func listedNames(forKey key: String) -> [String]? {
         guard shared == nil, let columns, columns.attachmentField != nil, let row = columns.row(ofKey: key) else {
             return nil
@@ -136,14 +136,14 @@ extension ItemAttachments {
         return columns.attachmentNames(row)
     }
 
-    /// The names of an item's files that are there.
+    /// The names of an item's existing files.
     func presentNames(forKey key: String) -> [String] {
         (listedNames(forKey: key) ?? [key]).filter {
             AttachmentKey.isKey($0) && path(ofFile: $0).map(layer.exists) ?? false
         }
     }
 
-    /// The item whose list has what is under a key, and the list without it.
+    /// The item whose list contains a file name, and the list without it.
     func list(naming key: String) -> (item: Item, others: [String])? {
         if let names = listedNames(forKey: key) { return item(key).map { ($0, Array(names.dropFirst())) } }
         guard shared == nil, let columns, columns.row(ofKey: key) == nil, let row = columns.itemNaming(key),
@@ -159,8 +159,8 @@ extension ItemAttachments {
             columns.keyString)
     }
 
-    /// Sets the names that an item's record lists. Where the file under the item's key is the only one, the record has no list;
-    /// it has an empty one where there is none any more: what is kept for an undo may have the item's key as its name.
+    /// Sets the names that an item's record lists. If the only file is named by the item's key, the record has no list.
+    /// If the last file was removed, the list is empty, since a file kept for undo may have the item's key as its name.
     func setNames(_ names: [String], of item: Item) throws(StoreError) {
         let isPlain = try names == [item.itemKey]
         try item.store.setAttachments(isPlain ? nil : .array(names.map { .string($0) }), of: item)
@@ -168,7 +168,7 @@ extension ItemAttachments {
 
     // MARK: Commits
 
-    /// The names of the files that changes took from items: those of removed ones, and those that lists have no more.
+    /// The names of files that changes detached from items: by removing items, or from lists.
     func namesLeft(by changes: [Change]) -> Set<String> {
         guard shared == nil, let columns else { return [] }
         let field = columns.attachmentField
@@ -187,13 +187,13 @@ extension ItemAttachments {
         return names
     }
 
-    /// Removes the files that were made since the last commit and that no record lists.
+    /// Removes the files made since the last commit that no record lists.
     func removeUnnamed() {
         for name in freshNames where !isNamed(name) { try? layer.remove(files.place(name)) }
         freshNames = []
     }
 
-    /// Takes back the writing of a further file.
+    /// Discards the new file of a further attachment.
     private func discard(_ name: String) {
         freshNames.remove(name)
         if let innermost = transactions.indices.last {

@@ -1,16 +1,16 @@
 import ColumnEngine
 import Files
 
-/// What goes with items that a server keeps.
+/// Attachments of items in a shared collection.
 extension ItemAttachments {
-    /// The file of what is under a key, there or not; nil when an item, or the open transaction, has nothing there.
+    /// The file for a key, whether or not it exists; nil if an item or the open transaction has none there.
     package func file(forKey key: String) -> AttachmentFile? {
         if let shared, let item = item(key) { return shared.files(of: item, limit: byteLimit).first }
         guard let name = name(forKey: key) else { return nil }
         return path(ofFile: name).map { AttachmentFile($0, name: name) }
     }
 
-    /// Whether what is under a key is an item's that a server keeps.
+    /// Whether a key is that of an item in a shared collection.
     package func isShared(_ key: String) -> Bool { shared != nil && isItem(key) }
 
     func setShared(_ bytes: [UInt8], _ item: Item, in shared: SharedAttachments) throws(StoreError) {
@@ -19,7 +19,7 @@ extension ItemAttachments {
         onChange?(try item.itemKey)
     }
 
-    /// Gives new items the bytes that were set under their keys before; their commit is about to be sent.
+    /// Gives new items the bytes that were set under their keys earlier, before their commit is sent.
     func adoptLooseBytes() throws(StoreError) {
         guard let shared, !shared.looseKeys.isEmpty else { return }
         for key in shared.looseKeys {

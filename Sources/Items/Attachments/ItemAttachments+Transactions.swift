@@ -1,12 +1,12 @@
 import Files
 
-/// Bytes that are set or removed while the item store is in a transaction: they take their places when it is committed. New
-/// ones do before the items that have them are, others after: after a crash between, an item has its bytes, the old or the
-/// new, and at worst there is a file too many, which a check names.
+/// Attachment changes within a transaction of the item store: they take effect at the commit. New files are placed
+/// before their items are committed, replacements after. So a crash in between leaves an item with its old or its new
+/// bytes, and a superfluous file at worst, which a check reports.
 extension ItemAttachments {
     func openSavepoint() { transactions.append(AttachmentTransaction()) }
 
-    /// The outermost transaction is about to be committed: the last moment to refuse it, which rolls it back.
+    /// Prepares the commit of the outermost transaction. This is the last chance to refuse it, which rolls it back.
     func prepareToCommit() throws(StoreError) {
         guard let innermost = transactions.indices.last else { return }
         do throws(FileError) {
@@ -17,7 +17,7 @@ extension ItemAttachments {
                 transactions[innermost].deeds[key] = .placed
                 hasPlaced = true
             }
-            // What survives a power cut is never an item alone.
+            // An item must not survive a power cut without its attachment.
             if hasPlaced { try layer.syncDirectory(folder) }
         } catch {
             throw StoreError(
@@ -26,9 +26,9 @@ extension ItemAttachments {
         }
     }
 
-    /// The innermost one ends, and its changes stay; those of the outermost have happened.
+    /// Ends the innermost transaction and keeps its changes; those of the outermost take effect.
     ///
-    /// - Returns: what can be taken back, oldest first.
+    /// - Returns: the reversible changes.
     func closeSavepoint() -> [AttachmentChange] {
         guard let ended = transactions.popLast(), !ended.deeds.isEmpty else { return [] }
         if let outer = transactions.indices.last {
@@ -63,7 +63,7 @@ extension ItemAttachments {
         return changes
     }
 
-    /// The innermost one ends, and its changes have not happened.
+    /// Ends the innermost transaction and discards its changes.
     func rollBackSavepoint() {
         guard let ended = transactions.popLast() else { return }
         for (key, deed) in ended.deeds {
@@ -75,18 +75,18 @@ extension ItemAttachments {
         }
     }
 
-    /// What all open transactions together have done.
+    /// The combined changes of all open transactions.
     var deedsUnderWay: [String: AttachmentTransaction.Deed] {
         transactions.reduce(into: [:]) { $0.merge($1.deeds) { _, new in new } }
     }
 
-    /// The file that a key's bytes are read from now; nil when they are removed.
+    /// The path from which a key's bytes are currently read; nil if they are removed.
     package func currentPath(forKey key: String) -> String? {
         noteRead(key)
         return name(forKey: key).flatMap(path(ofFile:))
     }
 
-    /// The same of a file's name.
+    /// The same for a file name.
     func path(ofFile name: String) -> String? {
         for transaction in transactions.reversed() {
             switch transaction.deeds[name] {
@@ -98,13 +98,13 @@ extension ItemAttachments {
         return files.place(name)
     }
 
-    /// Writes bytes beside their place, where an interrupted write's rests are looked for.
+    /// Writes bytes beside their final path, where leftovers of interrupted writes are collected.
     func stage(_ bytes: [UInt8], _ key: String) throws(FileError) {
         let path = PathText.join(folder, TemporaryName.next())
         do throws(FileError) {
             try AtomicFile.write(bytes, to: path, using: layer)
         } catch {
-            // Whole, perhaps, but not known to be on the disk.
+            // Possibly complete, but not known to be on the disk.
             removeStaged(path, key)
             throw error
         }
@@ -122,7 +122,7 @@ extension ItemAttachments {
         if let path = earlier?.stagedPath { removeStaged(path, key) }
     }
 
-    /// Bytes that have not happened.
+    /// Discards staged bytes.
     private func forget(_ key: String, _ path: String) {
         removeStaged(path, key)
         onChange?(key)

@@ -1,45 +1,45 @@
 import ColumnEngine
 public import Files
 
-/// Bytes that go with items: a file for each key, an item's `itemKey` as a rule, in one folder.
+/// Attachments of items: one file per key in a single folder. The key usually is an item's `itemKey`.
 ///
-/// Assigned to ``ItemStore/attachments``, they are part of the store's transactions and of its history: a removed item's
-/// leave with it, and come back with it. An item may have several, in order: under its key is the first then, the others lie
-/// under keys that begin with it (``setAllBytes(_:forKey:)``). Under a key that is no item's they are files and nothing else. In a store whose
-/// collection a server keeps, the items' bytes are the server's, and files here are copies. The store's thread owns them.
+/// Assign them to ``ItemStore/attachments`` to include them in the store's transactions and history: a removed item's
+/// attachments are removed and restored with it. An item may have several, in order: the first has the item's key, the
+/// others have keys with it as their prefix (``setAllBytes(_:forKey:)``). Under a key without an item they are mere
+/// files. In a shared collection the server stores the bytes, and files here are copies. The store's thread owns them.
 public final class ItemAttachments {
-    /// Told what failed where no error can be thrown.
+    /// Called with failures where no error can be thrown.
     public var onProblem: ((AttachmentProblem) -> Void)?
-    /// Told each key whose bytes are others now.
+    /// Called with each key whose bytes changed.
     package var onChange: ((_ key: String) -> Void)?
 
     let files: AttachmentFiles
-    /// The store whose items they go with.
+    /// The store that has the items.
     private var store: ItemStoreReference?
-    /// What the open transactions have done so far, innermost last; see `ItemAttachments+Transactions.swift`.
+    /// The changes of open transactions, innermost last; see `ItemAttachments+Transactions.swift`.
     var transactions: [AttachmentTransaction] = []
-    /// The most bytes that go with an item of a shared collection.
+    /// Maximum number of bytes of an attachment in a shared collection.
     package var byteLimit = 512 << 20
-    /// The folders of copies, and of what is on its way to the server.
+    /// The folders of copies, and of bytes waiting to be sent to the server.
     private let sharedFolders: (cache: String, outgoing: String)
-    /// What goes with the store's items, when a server keeps it.
+    /// The attachments of a shared collection.
     private(set) var shared: SharedAttachments?
-    /// Whether files came or went without a sync of their folder.
+    /// Whether files were added or removed since the last sync of their folder.
     var isUnsynced = false
-    /// The names of further files that were made since the last commit.
+    /// The names of further attachments' files made since the last commit.
     var freshNames: Set<String> = []
 
-    /// Attachments in a folder that exists; it may be the store's own. One store at a time may have it.
+    /// Creates attachments in an existing folder, which may be the store's own. Only one store at a time may use it.
     ///
     /// - Parameters:
-    ///   - folder: where they are.
-    ///   - removed: where those of removed items are kept for an undo, under their keys; on the same file system. It is made
-    ///     when it is needed, and nothing is in it that another needs. If nil, the folder's name and `.removed`.
-    ///   - replaced: the same for what others replaced. If nil, the folder's name and `.replaced`.
-    ///   - cache: where copies are of what the server of a shared collection keeps; it may be emptied at any time. If nil,
+    ///   - folder: the folder.
+    ///   - removed: the folder for removed items' files, named by key and kept for undo, on the same file system.
+    ///     Created on demand; it must contain nothing else. If nil, the folder's name and `.removed`.
+    ///   - replaced: the same for replaced files. If nil, the folder's name and `.replaced`.
+    ///   - cache: the folder for copies of a shared collection's attachments; it may be emptied at any time. If nil,
     ///     the folder's name and `.cache`.
-    ///   - outgoing: where it waits for the commit that sends it; on the same file system as the cache. If nil, the folder's
-    ///     name and `.outgoing`.
+    ///   - outgoing: the folder for bytes that wait for the commit that sends them, on the same file system as the
+    ///     cache. If nil, the folder's name and `.outgoing`.
     ///   - layer: the file system.
     public init(
         folder: String, removed: String? = nil, replaced: String? = nil, cache: String? = nil, outgoing: String? = nil,
@@ -50,31 +50,31 @@ public final class ItemAttachments {
             folder: folder, removed: removed ?? folder + ".removed", replaced: replaced ?? folder + ".replaced", layer)
     }
 
-    /// Where they are.
+    /// The attachments' folder.
     public var folder: String { files.folder }
     package var layer: any FileLayer { files.layer }
-    /// Where those of removed items are.
+    /// The folder of removed items' attachments.
     package var removedFolder: String { files.removed }
-    /// The keys of those, an earlier process's among them.
+    /// The keys in ``removedFolder``, including an earlier process's.
     package var removedKeys: [String] { files.removedKeys }
 
     // MARK: Bytes by key
 
-    /// Keeps bytes under a key, in place of those that were there, atomically and durably; in a transaction, at its end.
+    /// Stores bytes under a key, replacing existing ones, atomically and durably; within a transaction, at its end.
     ///
-    /// - Throws: `StoreError`: `invalidValue` for what cannot be a key, `readOnly`, `inputOutput`; what was there before is
-    ///   there still.
+    /// - Throws: `StoreError`: `invalidValue` for an invalid key, `readOnly`, `inputOutput`; the previous bytes are
+    ///   then unchanged.
     public func setBytes(_ bytes: [UInt8], forKey key: String) throws(StoreError) {
         try checkChange(key)
         if let shared, let item = item(key) { return try setShared(bytes, item, in: shared) }
-        // An item whose list is empty.
+        // The item's list is empty.
         guard let name = name(forKey: key) else { return try set([.bytes(bytes)], forKey: key) }
         do throws(FileError) { try write(bytes, name) } catch { throw StoreError(attachment: error) }
         shared?.looseKeys.insert(key)
         onChange?(name)
     }
 
-    /// Writes a file in its place; in a transaction, beside it.
+    /// Writes a file at its path; within a transaction, beside it.
     func write(_ bytes: [UInt8], _ name: String) throws(FileError) {
         guard transactions.isEmpty else { return try stage(bytes, name) }
         let change = keepCopy(name, isKept: isNamed(name))
@@ -82,10 +82,10 @@ public final class ItemAttachments {
         note(change)
     }
 
-    /// The bytes under a key, those of the open transaction included; nil when there are none.
+    /// The bytes under a key, including the open transaction's; nil when there are none.
     ///
-    /// - Throws: `StoreError`: `invalidValue` for what cannot be a key, `inputOutput`, also for what is no regular file;
-    ///   `disconnected` where only the server has them, which does not answer.
+    /// - Throws: `StoreError`: `invalidValue` for an invalid key, `inputOutput`, also if it is not a regular file;
+    ///   `disconnected` if only the server has them and it does not respond.
     public func bytes(forKey key: String) throws(StoreError) -> [UInt8]? {
         try checkKey(key)
         return try file(forKey: key).flatMap(bytes)
@@ -96,7 +96,7 @@ public final class ItemAttachments {
         let path = file.path
         do throws(FileError) {
             guard let status = try layer.status(path) else { return nil }
-            // Opening a pipe would wait for its other end.
+            // Opening a pipe would block until its other end is opened.
             guard status.kind == .regular else {
                 throw FileError(.read, path, code: FileLayerCode.inputOutput, reason: "it is no regular file")
             }
@@ -106,9 +106,9 @@ public final class ItemAttachments {
         }
     }
 
-    /// Removes the bytes under a key; that there are none is no error.
+    /// Removes the bytes under a key; missing bytes are not an error.
     ///
-    /// - Throws: `StoreError`: `invalidValue` for what cannot be a key, `readOnly`, `inputOutput`; they are there then.
+    /// - Throws: `StoreError`: `invalidValue` for an invalid key, `readOnly`, `inputOutput`; they are then unchanged.
     public func removeBytes(forKey key: String) throws(StoreError) {
         try checkChange(key)
         if let shared, let item = item(key) {
@@ -125,15 +125,15 @@ public final class ItemAttachments {
         onChange?(key)
     }
 
-    /// Whether there are bytes under a key, without reading them; false, too, for what cannot be a key.
+    /// Whether a key has bytes, without reading them; also false for an invalid key.
     public func hasBytes(forKey key: String) -> Bool {
         if let shared, let item = item(key) { return !shared.digests(of: item).isEmpty }
         return AttachmentKey.isKey(key) && currentPath(forKey: key).map(layer.exists) ?? false
     }
 
-    /// The keys under which there are bytes, in byte order. O(n), with a look at each file's kind.
+    /// The keys that have bytes, in byte order. O(n); reads the type of each file.
     ///
-    /// - Throws: `StoreError` with `inputOutput` when the folder cannot be listed.
+    /// - Throws: `StoreError` with `inputOutput` if the folder cannot be listed.
     public func keys() throws(StoreError) -> [String] {
         store?.store?.columns.noteWholeRead()
         do throws(FileError) {
@@ -149,7 +149,7 @@ public final class ItemAttachments {
             for key in listingKeys {
                 let names = presentNames(forKey: key)
                 if names.isEmpty { keys.remove(key) }
-                // The first is known by its item's key, unless another has that as its name.
+                // The first file is reported by its item's key, unless another file has that name.
                 if let first = names.first, !names.contains(key) {
                     keys.remove(first)
                     keys.insert(key)
@@ -161,7 +161,7 @@ public final class ItemAttachments {
         }
     }
 
-    /// Which of many files are there. A few are looked up one by one; for many the folder is listed once.
+    /// The existing files among the names. Checks a few one by one; for many, lists the folder once.
     package func keys(among names: Set<String>) -> Set<String> {
         guard names.count >= 1000, let known = try? layer.list(folder) else {
             return names.filter { AttachmentKey.isKey($0) && layer.exists(files.place($0)) }
@@ -184,7 +184,7 @@ public final class ItemAttachments {
 
     // MARK: The store
 
-    /// Becomes a store's: what an earlier process left for its undo goes, or returns to its item.
+    /// Attaches to a store. Files kept for undo by an earlier process are deleted, or restored to their items.
     func join(_ store: ItemStore) {
         self.store = store.zeroingReference
         transactions = Array(repeating: AttachmentTransaction(), count: store.columns.depth)
@@ -206,10 +206,10 @@ public final class ItemAttachments {
     func isItem(_ key: String) -> Bool { item(key) != nil }
     /// The store's rows; nil without a store.
     var columns: ColumnStore? { store?.store?.columns }
-    /// Whether an item has a file of this name, there or not.
+    /// Whether an item has a file of this name, whether or not the file exists.
     func isNamed(_ name: String) -> Bool { columns?.namesAttachment(name) ?? false }
 
-    /// A transaction that reads what goes with an item has read the item.
+    /// Counts reading an attachment as reading its item in the transaction.
     package func noteRead(_ key: String) {
         guard !transactions.isEmpty, let columns = store?.store?.columns else { return }
         var key = key

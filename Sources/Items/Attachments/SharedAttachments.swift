@@ -2,10 +2,10 @@ import ColumnEngine
 import Files
 import PropertyList
 
-/// What goes with the items of a collection that a server keeps: each item has the bytes' SHA-256, one or several in order, and
-/// files of these names have the bytes.
+/// The attachments of a shared collection. Each item has the SHA-256 digests of its attachments, in order; the files
+/// are named by digest.
 ///
-/// New bytes wait in one folder for the commit that sends them. Then, and when they were fetched, they are in the cache,
+/// New bytes wait in one folder for the commit that sends them. After that, and when fetched, they are in the cache,
 /// which may be emptied at any time.
 final class SharedAttachments {
     private let store: ItemStoreReference
@@ -13,11 +13,11 @@ final class SharedAttachments {
     private let layer: any FileLayer
     private let cache: String
     private let outgoing: String
-    /// The digests of what is there for the next commit.
+    /// The digests of files for the next commit.
     private var staged: Set<[UInt8]> = []
-    /// The digests of what is there for commits that wait for the server, or are to be settled.
+    /// The digests of files for commits that wait for the server or are in conflict.
     private var waiting: Set<[UInt8]> = []
-    /// Keys whose bytes were set before there was an item.
+    /// Keys whose bytes were set before their items existed.
     var looseKeys: Set<String> = []
 
     init(
@@ -26,7 +26,7 @@ final class SharedAttachments {
     ) {
         self.store = store.zeroingReference
         self.cache = cache
-        // What waits in the container for another collection stays.
+        // Keep the files that wait in the container for another collection.
         self.outgoing = PathText.join(outgoing, persistence.attachmentFolder)
         self.layer = layer
         reader = persistence.attachmentReader
@@ -37,7 +37,7 @@ final class SharedAttachments {
         takeLeftovers(persistence, isReadOnly: store.isReadOnly)
     }
 
-    /// What an earlier process left: the bytes of commits that wait, or those of one that was not made.
+    /// Takes over an earlier process's files: keeps those of waiting commits, and deletes those of uncommitted changes.
     private func takeLeftovers(_ persistence: any AttachmentPersistence, isReadOnly: Bool) {
         let isWanted = persistence.hasKeptCommits || !persistence.conflicts.isEmpty
         for name in (try? layer.list(outgoing)) ?? [] {
@@ -49,17 +49,17 @@ final class SharedAttachments {
         }
     }
 
-    /// The digests of what an item has, in order.
+    /// The digests of an item's attachments, in order.
     func digests(of item: Item) -> [[UInt8]] { item.store.columns.digests(item.row) }
 
-    /// The keys of all items that have bytes. O(items).
+    /// The keys of all items with attachments. O(items).
     var keys: [String] {
         guard let columns = store.store?.columns, columns.attachmentField != nil else { return [] }
         return (0..<columns.count).lazy.map(columns.row(at:)).filter { !columns.digests($0).isEmpty }.map(
             columns.keyString)
     }
 
-    /// Sets all that goes with an item. What it has is not written again, but for one that is set alone: it may be lost.
+    /// Sets all attachments of an item. Existing ones are not written again, except a single one: its file may be lost.
     ///
     /// - Throws: ``StoreError``: `inputOutput`, `readOnly`.
     func set(_ contents: [AttachmentContent], of item: Item, limit: Int) throws(StoreError) {
@@ -96,13 +96,13 @@ final class SharedAttachments {
         }
     }
 
-    /// Says what goes with an item: one as its digest, several as an array of them.
+    /// Stores an item's digests: a single one as a value, several as an array.
     func set(_ digests: [[UInt8]], of item: Item) throws(StoreError) {
         let values = digests.map { PropertyListValue.data($0) }
         try item.store.setAttachments(values.count > 1 ? .array(values) : values.first, of: item)
     }
 
-    /// The files of what goes with an item, in order.
+    /// The files of an item's attachments, in order.
     func files(of item: Item, limit: Int) -> [AttachmentFile] {
         guard let key = try? item.itemKey else { return [] }
         return digests(of: item).map { file($0, key, limit) }
@@ -135,14 +135,14 @@ final class SharedAttachments {
 
     // MARK: Commits
 
-    /// A commit was made: the server has it, or it waits.
+    /// Called after a commit: the server has it, or it waits.
     func didCommit() {
         waiting.formUnion(staged)
         staged = []
         settle()
     }
 
-    /// Once no commit waits any more, the bytes are the server's, and kept here as copies.
+    /// Moves the files to the cache as copies once no commit waits: the server has the bytes then.
     func settle() {
         guard !waiting.isEmpty, let remote = store.store?.remote, !remote.hasKeptCommits, remote.conflicts.isEmpty
         else {
@@ -157,7 +157,7 @@ final class SharedAttachments {
         waiting = []
     }
 
-    /// What was set since the last commit has not happened.
+    /// Deletes the files set since the last commit.
     func didRollBack() {
         for digest in staged.subtracting(waiting) { try? layer.remove(outgoingPath(digest)) }
         staged = []

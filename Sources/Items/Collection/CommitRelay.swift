@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Tells the sequences of a database of its commits.
+/// Forwards a database's commits to change sequences.
 ///
-/// Sequences come and go on any thread; they are told on the store's.
+/// Sequences are added and removed on any thread; they are notified on the store's.
 final class CommitRelay: ItemCommitObserver, Sendable {
     typealias Receiver = @Sendable (ItemStore, ItemStoreCommit) -> Void
 
@@ -13,7 +13,7 @@ final class CommitRelay: ItemCommitObserver, Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a receiver until the number is given to ``remove(_:)``.
+    /// Adds a receiver, until ``remove(_:)`` is called with the returned number.
     func add(_ receiver: @escaping Receiver) -> Int {
         state.withLock { state in
             state.last += 1
@@ -24,7 +24,7 @@ final class CommitRelay: ItemCommitObserver, Sendable {
 
     func remove(_ number: Int) { _ = state.withLock { $0.receivers.removeValue(forKey: number) } }
 
-    /// The number of sequences that are told.
+    /// The number of receivers.
     var count: Int { state.withLock { $0.receivers.count } }
 
     func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {

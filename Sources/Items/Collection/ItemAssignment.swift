@@ -1,11 +1,11 @@
 import PropertyList
 
-/// A value for an attribute, to be given to many items: `.set(Book.shelf, to: "A3")`.
+/// A new value for an attribute of many items: `.set(Book.shelf, to: "A3")`.
 public struct ItemAssignment<Model>: Sendable {
     let field: String
     let value: PropertyListValue?
 
-    /// Gives an attribute a value; nil removes an optional's. A whole field is set, no part of a nested struct.
+    /// Sets an attribute; nil removes an optional's value. Sets a whole field, never a part of a nested struct.
     public static func set<Value>(_ attribute: ItemAttribute<Model, Value>, to value: Value) -> Self {
         ItemAssignment(field: attribute.name, value: value.fieldValue)
     }

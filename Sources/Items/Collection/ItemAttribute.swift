@@ -1,7 +1,7 @@
 public import PredicateFormat
 import PropertyList
 
-/// A property of a model, and the name of the field that keeps it: what conditions and orders are made of.
+/// A property of a model with the name of its field, used to build conditions and orders.
 ///
 /// ```swift
 /// extension Book {
@@ -12,7 +12,7 @@ import PropertyList
 /// let long = try await books.fetch(where: Book.pages > 300 && Book.title.hasPrefix("A"))
 /// ```
 ///
-/// The name is that of the property's coding key. Beyond a dot are the names in a nested struct.
+/// The name is that of the property's coding key; nested properties follow a dot.
 public struct ItemAttribute<Model, Value: ItemValue>: Sendable {
     /// The field's name.
     public let name: String
@@ -41,17 +41,17 @@ public struct ItemAttribute<Model, Value: ItemValue>: Sendable {
 // MARK: Equality
 
 extension ItemAttribute {
-    /// Equal values; nil equals nil. Text is compared byte by byte.
+    /// Values are equal; nil equals nil. Text is compared byte by byte.
     public static func == (attribute: Self, value: Value) -> ItemCondition<Model> {
         attribute.condition(.equal, value.fieldValue)
     }
 
-    /// Values that are not equal; nil is not equal to any value.
+    /// Values are not equal; nil is unequal to any value.
     public static func != (attribute: Self, value: Value) -> ItemCondition<Model> {
         attribute.condition(.notEqual, value.fieldValue)
     }
 
-    /// One of some values.
+    /// The value is one of those given.
     public func isIn(_ values: some Sequence<Value.Wrapped>) -> ItemCondition<Model> {
         condition(.in, .array(values.compactMap(\.fieldValue)))
     }
@@ -60,29 +60,29 @@ extension ItemAttribute {
 // MARK: Order
 
 extension ItemAttribute where Value.Wrapped: OrderedItemValue {
-    /// Below a value. No value is neither below nor above another.
+    /// The value is below another. An absent value is neither below nor above another.
     public static func < (attribute: Self, value: Value.Wrapped) -> ItemCondition<Model> {
         attribute.condition(.lessThan, value.fieldValue)
     }
 
-    /// At most a value.
+    /// The value is at most another.
     public static func <= (attribute: Self, value: Value.Wrapped) -> ItemCondition<Model> {
         attribute.condition(.lessThanOrEqual, value.fieldValue)
     }
 
-    /// Above a value.
+    /// The value is above another.
     public static func > (attribute: Self, value: Value.Wrapped) -> ItemCondition<Model> {
         attribute.condition(.greaterThan, value.fieldValue)
     }
 
-    /// At least a value.
+    /// The value is at least another.
     public static func >= (attribute: Self, value: Value.Wrapped) -> ItemCondition<Model> {
         attribute.condition(.greaterThanOrEqual, value.fieldValue)
     }
 }
 
 extension ItemAttribute where Value.Wrapped: OrderedItemValue & Comparable {
-    /// Within bounds, both included.
+    /// The value is within bounds, both included.
     public func isBetween(_ bounds: ClosedRange<Value.Wrapped>) -> ItemCondition<Model> {
         self >= bounds.lowerBound && self <= bounds.upperBound
     }
@@ -91,39 +91,39 @@ extension ItemAttribute where Value.Wrapped: OrderedItemValue & Comparable {
 // MARK: Text and arrays
 
 extension ItemAttribute where Value.Wrapped == String {
-    /// Text that begins with another.
+    /// The text begins with another.
     public func hasPrefix(_ text: String, _ options: PredicateOptions = []) -> ItemCondition<Model> {
         condition(.beginsWith, .string(text), options)
     }
 
-    /// Text that ends with another.
+    /// The text ends with another.
     public func hasSuffix(_ text: String, _ options: PredicateOptions = []) -> ItemCondition<Model> {
         condition(.endsWith, .string(text), options)
     }
 
-    /// Text with another in it.
+    /// The text contains another.
     public func contains(_ text: String, _ options: PredicateOptions = []) -> ItemCondition<Model> {
         condition(.contains, .string(text), options)
     }
 
-    /// Text equal to another but for letters' case or accents.
+    /// The text equals another, ignoring letter case or accents.
     public func isEqual(to text: String, _ options: PredicateOptions) -> ItemCondition<Model> {
         condition(.equal, .string(text), options)
     }
 
-    /// Text that matches wildcards: `*` any run of characters, `?` one.
+    /// The text matches wildcards: `*` is any run of characters, `?` is one.
     public func isLike(_ pattern: String, _ options: PredicateOptions = []) -> ItemCondition<Model> {
         condition(.like, .string(pattern), options)
     }
 
-    /// Text that a regular expression matches as a whole; an invalid one never does.
+    /// The whole text matches a regular expression; an invalid expression never matches.
     public func matches(_ pattern: String, _ options: PredicateOptions = []) -> ItemCondition<Model> {
         condition(.matches, .string(pattern), options)
     }
 }
 
 extension ItemAttribute {
-    /// An array with an element.
+    /// The array contains an element.
     public func contains<Element: ItemValue>(_ element: Element) -> ItemCondition<Model>
     where Value.Wrapped == [Element] {
         condition(.contains, element.fieldValue)

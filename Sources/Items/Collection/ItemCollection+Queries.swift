@@ -13,7 +13,7 @@ extension ItemCollection {
         }
     }
 
-    /// The same with the items' keys.
+    /// The same models with their items' keys.
     public func entries(
         where condition: ItemCondition<Model>? = nil, sortedBy orders: [ItemOrdering<Model>] = [], limit: Int? = nil,
         offset: Int = 0
@@ -23,26 +23,26 @@ extension ItemCollection {
         }
     }
 
-    /// The first model that satisfies a condition; nil for none.
+    /// The first model that satisfies a condition; nil if there is none.
     public func first(
         where condition: ItemCondition<Model>? = nil, sortedBy orders: [ItemOrdering<Model>] = []
     ) async throws(StoreError) -> Model? {
         try await local { (books) throws(StoreError) in try books.first(where: condition, sortedBy: orders) }
     }
 
-    /// What is wrong with items that are no models. O(n).
+    /// The problems of items that do not decode as models. O(n).
     public func problems() async throws(StoreError) -> [ItemModelError] { try await local { $0.problems() } }
 
     // MARK: Aggregates
 
-    /// The number of items that satisfy a condition; items that are no models count as well.
+    /// The number of items that satisfy a condition, including those that do not decode as models.
     public func count(where condition: ItemCondition<Model>? = nil) async throws(StoreError) -> Int {
         try await local { (books) throws(StoreError) in try books.count(where: condition) }
     }
 
     /// The sum of an attribute's values.
     ///
-    /// - Throws: `StoreError` with `invalidValue` for a sum that the type cannot hold.
+    /// - Throws: `StoreError` with `invalidValue` if the type cannot hold the sum.
     public func sum<Value>(
         _ attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) async throws(StoreError) -> Value.Wrapped where Value.Wrapped: NumericItemValue {
@@ -70,7 +70,7 @@ extension ItemCollection {
         try await local { (books) throws(StoreError) in try books.max(attribute, where: condition) }
     }
 
-    /// How many items have each value of an attribute, in order of appearance; those without one are left out.
+    /// The number of items per value of an attribute, in order of appearance; items without one are left out.
     public func counts<Value>(
         by attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) async throws(StoreError) -> [(value: Value.Wrapped, count: Int)] {
@@ -79,7 +79,7 @@ extension ItemCollection {
 
     // MARK: Many at once
 
-    /// Sets attributes of all items that satisfy a condition: of all of them or, if one refuses, of none.
+    /// Sets attributes of all items that satisfy a condition; if one is refused, none is set.
     ///
     /// - Returns: the number of items.
     @discardableResult
@@ -89,7 +89,7 @@ extension ItemCollection {
         try await local { (books) throws(StoreError) in try books.update(where: condition, assignments) }
     }
 
-    /// Takes all items that satisfy a condition out of the store, all or none.
+    /// Removes all items that satisfy a condition, all or none.
     ///
     /// - Returns: the number of items.
     @discardableResult
@@ -99,10 +99,10 @@ extension ItemCollection {
 
     // MARK: Following
 
-    /// What each commit changes, from now on: an element a commit. Commits of scripts, of ``ItemDatabase/undo()`` and of
-    /// other collections are told as well.
+    /// The changes of each future commit, one element per commit. Includes commits of scripts, of
+    /// ``ItemDatabase/undo()`` and of other collections.
     ///
-    /// Elements wait in memory for a task that is slow. The sequence ends when its task is cancelled.
+    /// Elements are buffered without limit for a slow task. The sequence ends when its task is cancelled.
     public func changes() -> AsyncStream<ItemCollectionChanges<Model>> {
         let (stream, continuation) = AsyncStream.makeStream(of: ItemCollectionChanges<Model>.self)
         let (coding, relay) = (coding, database.commits)
@@ -114,7 +114,7 @@ extension ItemCollection {
         return stream
     }
 
-    /// The models that satisfy a condition, now and again after each commit that changes one of them or which they are.
+    /// The models that satisfy a condition: now, and again after each commit that changes them or the selection.
     public func results(
         where condition: ItemCondition<Model>? = nil, sortedBy orders: [ItemOrdering<Model>] = [], limit: Int? = nil
     ) -> ItemResults<Model> {

@@ -1,6 +1,6 @@
 import ColumnEngine
 
-/// A database's items as models, for any task: each call hops to the ``ItemDatabase`` that owns the store.
+/// A database's items as models, for any task: each call runs on the ``ItemDatabase`` that owns the store.
 ///
 /// ```swift
 /// let books = try ItemDatabase(ArchivePersistence(folder: folder)).collection(of: Book.self)
@@ -8,21 +8,21 @@ import ColumnEngine
 /// let long = try await books.fetch(where: Book.pages > 300, sortedBy: [.descending(Book.pages)], limit: 20)
 /// ```
 ///
-/// A model is a `Codable` struct: each of its properties is a field, nested structs are dictionaries. The fields of
-/// every item (`name`, `serialNumber`, `valueInDollars`, `dateCreated`) take properties of these names. If the model is
-/// `Identifiable` by a `UUID` or a `String`, or a `key:` is given, that is the item's key; else the key is made.
-/// Each change is a transaction, a step of ``ItemDatabase/undo()``.
+/// A model is a `Codable` struct: each property is a field, and nested structs are dictionaries. Properties named like
+/// the fields of every item (`name`, `serialNumber`, `valueInDollars`, `dateCreated`) are stored there. If the model is
+/// `Identifiable` by a `UUID` or a `String`, or a `key:` is given, that is the item's key; otherwise a key is
+/// generated. Each change is a transaction, a step of ``ItemDatabase/undo()``.
 public struct ItemCollection<Model: Codable & Sendable>: Sendable {
-    /// The database that the collection is of.
+    /// The database that contains the collection.
     public let database: ItemDatabase
     let coding: ItemModelCoding<Model>
     let onProblem: (@Sendable (ItemModelError) -> Void)?
 
     // MARK: One item
 
-    /// The model under a key; nil for none.
+    /// The model with a key; nil if there is none.
     ///
-    /// - Throws: `StoreError` for an item that is no model.
+    /// - Throws: `StoreError` for an item that does not decode as a model.
     public func model(forKey key: some ItemIdentifier) async throws(StoreError) -> Model? {
         try await local { (books) throws(StoreError) in try books.model(forKey: key) }
     }
@@ -30,7 +30,7 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
     /// Appends an item.
     ///
     /// - Returns: the item's key.
-    /// - Throws: `StoreError`: `duplicateKey`, `invalidValue` that names the field, `readOnly`, `inputOutput`.
+    /// - Throws: `StoreError`: `duplicateKey`, `invalidValue` naming the field, `readOnly`, `inputOutput`.
     @discardableResult
     public func insert(_ model: Model) async throws(StoreError) -> String {
         try await local { (books) throws(StoreError) in try books.insert(model) }
@@ -45,16 +45,16 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
         try await local { (books) throws(StoreError) in try books.insert(contentsOf: models) }
     }
 
-    /// Gives the item with the model's key the model's values. Fields that the model does not have stay.
+    /// Writes a model's values to the item with its key. Fields that the model does not have are unchanged.
     ///
-    /// - Returns: false when there is no such item.
-    /// - Throws: `StoreError`: `invalidValue`, `readOnly`, `inputOutput`; the item is as before then.
+    /// - Returns: false if there is no such item.
+    /// - Throws: `StoreError`: `invalidValue`, `readOnly`, `inputOutput`; the item is then unchanged.
     @discardableResult
     public func update(_ model: Model) async throws(StoreError) -> Bool {
         try await local { (books) throws(StoreError) in try books.update(model) }
     }
 
-    /// The same for the item with a key.
+    /// The same for the item with a given key.
     @discardableResult
     public func update(_ model: Model, forKey key: some ItemIdentifier) async throws(StoreError) -> Bool {
         try await local { (books) throws(StoreError) in try books.update(model, forKey: key) }
@@ -65,15 +65,15 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
         try await local { (books) throws(StoreError) in try books.upsert(model) }
     }
 
-    /// Takes the item with a key out of the store; one that is no model, too.
+    /// Removes the item with a key, even if it does not decode as a model.
     ///
-    /// - Returns: false when there is no such item.
+    /// - Returns: false if there is no such item.
     @discardableResult
     public func delete(key: some ItemIdentifier) async throws(StoreError) -> Bool {
         try await local { (books) throws(StoreError) in try books.delete(key: key) }
     }
 
-    /// Takes the model's item out of the store.
+    /// Removes the model's item.
     @discardableResult
     public func delete(_ model: Model) async throws(StoreError) -> Bool {
         try await local { (books) throws(StoreError) in try books.delete(model) }
@@ -81,9 +81,9 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
 
     // MARK: Transactions
 
-    /// Runs a body whose changes all happen or none, with the collection on the store's own executor.
+    /// Runs a body as a transaction, with the collection on the store's own executor.
     ///
-    /// - Throws: what the body throws, after rolling back; `StoreError` of the commit.
+    /// - Throws: errors of the body, after rolling back; `StoreError` of the commit.
     @discardableResult
     public func transaction<Result: Sendable>(
         _ body: @Sendable (LocalItemCollection<Model>) throws -> Result
@@ -94,9 +94,9 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
 
     // MARK: Pictures and other bytes
 
-    /// Keeps bytes with an item: they are committed, taken back and removed with it. nil removes them.
+    /// Stores bytes with an item: they are committed, undone and removed with it. Nil removes them.
     ///
-    /// - Throws: `StoreError` with `inputOutput` for a database without a folder for them.
+    /// - Throws: `StoreError` with `inputOutput` for a database without an attachments folder.
     public func setAttachment(_ bytes: [UInt8]?, forKey key: some ItemIdentifier) async throws(StoreError) {
         try await local { (books) throws(StoreError) in
             let attachments = try books.attachments()
@@ -110,7 +110,7 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Keeps several with an item, in order; see ``ItemAttachments/setAllBytes(_:forKey:)``.
+    /// Stores several attachments of an item, in order; see ``ItemAttachments/setAllBytes(_:forKey:)``.
     ///
     /// - Throws: as ``setAttachment(_:forKey:)``.
     public func setAttachments(_ all: [[UInt8]], forKey key: some ItemIdentifier) async throws(StoreError) {
@@ -120,12 +120,12 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
         }
     }
 
-    /// All that goes with an item, in order.
+    /// All attachments of an item, in order.
     public func attachments(forKey key: some ItemIdentifier) async throws(StoreError) -> [[UInt8]] {
         try await local { (books) throws(StoreError) in try books.attachments().allBytes(forKey: key.itemKey) }
     }
 
-    /// The bytes that go with an item, the first of several; nil for none.
+    /// The first attachment of an item; nil if there is none.
     public func attachment(forKey key: some ItemIdentifier) async throws(StoreError) -> [UInt8]? {
         try await local { (books) throws(StoreError) in try books.attachments().bytes(forKey: key.itemKey) }
     }

@@ -1,22 +1,22 @@
-/// What one commit changed of a collection, as it was right after the commit.
+/// The changes of one commit to a collection, with the models right after the commit.
 public struct ItemCollectionChanges<Model: Codable & Sendable>: Sendable {
-    /// Why the commit was made.
+    /// The reason for the commit.
     public let cause: ItemStoreCommit.Cause
-    /// New items, in the order in which they came.
+    /// New items, in order of insertion.
     public private(set) var inserted: [ItemEntry<Model>] = []
-    /// Items of which fields changed, each once.
+    /// Items with changed fields, each once.
     public private(set) var updated: [ItemEntry<Model>] = []
-    /// The keys of items that are gone.
+    /// The keys of removed items.
     public private(set) var removed: [String] = []
-    /// Inserted and updated items that are no models.
+    /// Inserted and updated items that do not decode as models.
     public private(set) var problems: [ItemModelError] = []
 
-    /// Whether nothing changed but the order of the items.
+    /// Whether nothing but the order of the items changed.
     public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && removed.isEmpty && problems.isEmpty }
 
     init(_ commit: ItemStoreCommit, _ collection: LocalItemCollection<Model>) {
         cause = commit.cause
-        // Of several changes to an item in a commit the first and the last one count.
+        // An item's first and last change within the commit decide.
         var kinds: [String: (wasThere: Bool, isThere: Bool)] = [:]
         var keys: [String] = []
         for change in commit where change.kind != .move {

@@ -1,9 +1,9 @@
 import ColumnEngine
 import PredicateFormat
 
-/// A condition on a model's items, made of attributes: `Book.pages > 300 && !Book.title.hasPrefix("A")`.
+/// A condition on a model's items, built from attributes: `Book.pages > 300 && !Book.title.hasPrefix("A")`.
 ///
-/// It is a tree of the predicate language, not a function: the engine plans it onto indexes and columns.
+/// It is a predicate tree, not a function: the engine plans it onto indexes and columns.
 public struct ItemCondition<Model>: Sendable {
     let node: PredicateNode
 
@@ -14,7 +14,7 @@ public struct ItemCondition<Model>: Sendable {
         ItemCondition(.and(first.parts(of: \.conjunction) + second.parts(of: \.conjunction)))
     }
 
-    /// One of the conditions holds.
+    /// At least one of the conditions holds.
     public static func || (first: Self, second: Self) -> Self {
         ItemCondition(.or(first.parts(of: \.disjunction) + second.parts(of: \.disjunction)))
     }
@@ -22,7 +22,7 @@ public struct ItemCondition<Model>: Sendable {
     /// The condition does not hold.
     public static prefix func ! (condition: Self) -> Self { ItemCondition(.not(condition.node)) }
 
-    /// The operands of a chain, so that it is one node: a long chain makes no deep tree.
+    /// The operands of a chain, which becomes a single node so that a long chain is not a deep tree.
     private func parts(of operands: (PredicateNode) -> [PredicateNode]?) -> [PredicateNode] {
         operands(node) ?? [node]
     }
@@ -32,7 +32,7 @@ extension PredicateNode {
     fileprivate var conjunction: [PredicateNode]? { if case .and(let parts) = self { parts } else { nil } }
     fileprivate var disjunction: [PredicateNode]? { if case .or(let parts) = self { parts } else { nil } }
 
-    /// The same condition with a field under another name. Comparisons of a condition have the field on the left.
+    /// The condition with a field renamed. A condition's comparisons have the field on the left.
     func renaming(_ field: String, to name: String) -> PredicateNode {
         switch self {
         case .constant: return self

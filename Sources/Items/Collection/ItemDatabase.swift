@@ -1,22 +1,22 @@
 import ColumnEngine
 
-/// A store of its own, for any number of tasks: an actor that owns an ``ItemStore``.
+/// A store for any number of tasks: an actor that owns an ``ItemStore``.
 ///
 /// ```swift
 /// let database = try ItemDatabase(ArchivePersistence(folder: folder))
 /// let books = database.collection(of: Book.self)
 /// ```
 ///
-/// One collection of models is what a store holds as a rule; several collections see the same items.
+/// A store usually has one collection of models; several collections share the same items.
 public actor ItemDatabase {
     private let store: ItemStore
     nonisolated let commits = CommitRelay()
 
-    /// Opens the store that a persistence keeps.
+    /// Opens the store of a persistence.
     ///
     /// - Parameters:
-    ///   - persistence: what keeps the items; nobody else uses it.
-    ///   - attachments: the path of a folder that exists, for bytes under the items' keys; nil for none.
+    ///   - persistence: stores the items; not to be used elsewhere.
+    ///   - attachments: the path of an existing folder for attachments; nil for none.
     ///   - durability: whether each commit survives a power cut.
     /// - Throws: as ``ItemStore/open(_:durability:)``.
     public init(
@@ -28,46 +28,46 @@ public actor ItemDatabase {
         store.addCommitObserver(commits)
     }
 
-    /// Runs a body with the store. What it changes is committed at its end.
+    /// Runs a body with the store, and commits its changes at the end.
     ///
-    /// - Throws: what the body throws; what committing throws.
+    /// - Throws: errors of the body and of the commit.
     public func withStore<Result: Sendable>(_ body: @Sendable (ItemStore) throws -> Result) throws -> Result {
         let result = try body(store)
         try store.commit()
         return result
     }
 
-    /// Runs a body that changes nothing, or commits itself.
+    /// Runs a body that makes no changes, or commits them itself.
     func perform<Result: Sendable>(
         _ body: @Sendable (ItemStore) throws(StoreError) -> Result
     ) throws(StoreError) -> Result { try body(store) }
 
-    /// Runs a body whose changes all happen or none.
+    /// Runs a body as a transaction: its changes are made as a whole or not at all.
     ///
-    /// - Throws: what the body throws, after rolling back; what committing throws.
+    /// - Throws: errors of the body, after rolling back; errors of the commit.
     public func transaction<Result: Sendable>(_ body: @Sendable (ItemStore) throws -> Result) throws -> Result {
         try store.transaction { try body(store) }
     }
 
-    /// Takes back the last transaction.
+    /// Undoes the last transaction.
     ///
-    /// - Returns: false when there is nothing to take back.
+    /// - Returns: false if there is nothing to undo.
     @discardableResult
     public func undo() throws(StoreError) -> Bool { try store.undo() }
 
-    /// Does again what ``undo()`` took back last.
+    /// Redoes the step that ``undo()`` reverted last.
     ///
-    /// - Returns: false when there is nothing to do again.
+    /// - Returns: false if there is nothing to redo.
     @discardableResult
     public func redo() throws(StoreError) -> Bool { try store.redo() }
 
-    /// Writes the document of all items anew; commits are safe without it. Other calls wait for its end.
+    /// Rewrites the document of all items. Commits are safe without it. Other calls wait until it is done.
     ///
-    /// - Returns: false when the document has everything, or there is none.
+    /// - Returns: false if the document is up to date, or there is none.
     @discardableResult
     public func save() throws(StoreError) -> Bool { try store.saveChanges() }
 
-    /// Makes an ordered index on an attribute's field, which conditions and orders use by themselves.
+    /// Makes an ordered index on an attribute's field, used automatically by conditions and orders.
     ///
     /// - Returns: whether it is new.
     @discardableResult
@@ -77,26 +77,26 @@ public actor ItemDatabase {
 }
 
 extension ItemDatabase {
-    /// The items as models whose keys are made for them.
+    /// The items as models with generated keys.
     ///
     /// - Parameters:
     ///   - type: the models' type.
-    ///   - onProblem: told of items that are no models, which are left out then; if nil, reading throws.
-    /// - Returns: the collection, which holds the database.
+    ///   - onProblem: called with items that do not decode as models, which are skipped; if nil, reading throws.
+    /// - Returns: the collection, which retains the database.
     public nonisolated func collection<Model>(
         of type: Model.Type, onProblem: (@Sendable (ItemModelError) -> Void)? = nil
     ) -> ItemCollection<Model> {
         ItemCollection(database: self, coding: ItemModelCoding(key: nil), onProblem: onProblem)
     }
 
-    /// The items as models whose `id` is the key.
+    /// The items as models that have `id` as their key.
     public nonisolated func collection<Model: Identifiable>(
         of type: Model.Type, onProblem: (@Sendable (ItemModelError) -> Void)? = nil
     ) -> ItemCollection<Model> where Model.ID: ItemIdentifier {
         ItemCollection(database: self, coding: ItemModelCoding(key: .ofIdentifiable), onProblem: onProblem)
     }
 
-    /// The items as models with a key of their own: `key: Book.isbn`.
+    /// The items as models with a key property: `key: Book.isbn`.
     public nonisolated func collection<Model>(
         of type: Model.Type, key: ItemAttribute<Model, some ItemIdentifier>,
         onProblem: (@Sendable (ItemModelError) -> Void)? = nil

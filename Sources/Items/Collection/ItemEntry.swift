@@ -1,11 +1,11 @@
-/// A model and the key of its item.
+/// A model with the key of its item.
 public struct ItemEntry<Model: Sendable>: Sendable {
     /// The item's key.
     public let key: String
     /// The model.
     public var model: Model
 
-    /// A model under a key.
+    /// Creates an entry.
     public init(key: String, model: Model) { (self.key, self.model) = (key, model) }
 }
 

@@ -2,10 +2,10 @@ public import FoundationEssentials
 
 /// The type of a model's own key: `UUID` or `String`.
 public protocol ItemIdentifier: ItemValue {
-    /// The key of the model's item.
+    /// The item key for this value.
     var itemKey: String { get }
 
-    /// The value that a key stands for; nil for a key of another form.
+    /// Creates the value for an item key; nil for a key of another form.
     init?(itemKey: String)
 }
 
@@ -18,7 +18,7 @@ extension UUID: ItemIdentifier {
     public var itemKey: String { uuidString }
 
     public init?(itemKey: String) {
-        // One text for each UUID: an item under another spelling would not be found again.
+        // Only one spelling per UUID: an item with another spelling would not be found again.
         self.init(text: itemKey, takesLowercase: false)
     }
 }

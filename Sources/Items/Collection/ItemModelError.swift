@@ -1,14 +1,14 @@
-/// An item that is no model: which, and the field that is missing or holds something else.
+/// An item that does not decode as a model, with the field that is missing or has another kind of value.
 ///
-/// Other programs and scripts may write items of any fields. `StoreError.cause` has it where reading stopped.
+/// Other programs and scripts may store any fields. If it ends a read, it is the `StoreError.cause`.
 public struct ItemModelError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The item's key.
     public let itemKey: String
-    /// The field, with the names and positions within it: `publisher.city`, `tags[1]`; empty for the item as a whole.
+    /// The field, with nested names and indexes: `publisher.city`, `tags[1]`; empty for the item as a whole.
     public let field: String
-    /// What is wrong, in one sentence.
+    /// The problem, in one sentence.
     public let message: String
 
-    /// The sentence with the item and the field.
+    /// The message with the item and the field.
     public var description: String { "item \(itemKey)\(field.isEmpty ? "" : ", field \(field)"): \(message)" }
 }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A query's models, now and again after each commit that concerns them; see
+/// A query's models: now, and again after each commit that affects them; see
 /// ``ItemCollection/results(where:sortedBy:limit:)``.
 ///
-/// Any number of tasks may iterate, each from the start. A task that is slow gets the latest answer and none of those
-/// between; one that is cancelled gets nil.
+/// Any number of tasks may iterate, each from the start. A slow task gets the latest result and skips earlier ones; a
+/// cancelled task gets nil.
 public struct ItemResults<Model: Codable & Sendable>: AsyncSequence, Sendable {
     public typealias Element = [Model]
     public typealias Failure = StoreError
@@ -16,12 +16,12 @@ public struct ItemResults<Model: Codable & Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// The answers of one iteration.
+    /// The results of one iteration.
     public struct Iterator: AsyncIteratorProtocol {
         private let results: ItemResults
         private let changes: ChangedKeys
         private var commits: AsyncStream<Void>.Iterator
-        /// The keys of the last answer; nil before the first.
+        /// The keys of the last result; nil before the first.
         private var keys: [String]?
 
         init(_ results: ItemResults) {
@@ -38,7 +38,7 @@ public struct ItemResults<Model: Codable & Sendable>: AsyncSequence, Sendable {
             commits = stream.makeAsyncIterator()
         }
 
-        /// The next answer that differs from the last; nil when the task is cancelled.
+        /// The next result that differs from the last; nil when the task is cancelled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(StoreError) -> [Model]? {
@@ -51,7 +51,7 @@ public struct ItemResults<Model: Codable & Sendable>: AsyncSequence, Sendable {
             while await commits.next(isolation: actor) != nil {
                 let (entries, changed) = try await Self.fetch(results, changes)
                 let newKeys = entries.map(\.key)
-                // An item that no commit touched is as it was.
+                // Items without changes are still equal.
                 guard newKeys != keys || newKeys.contains(where: changed.contains) else { continue }
                 keys = newKeys
                 return entries.map(\.model)
@@ -59,7 +59,7 @@ public struct ItemResults<Model: Codable & Sendable>: AsyncSequence, Sendable {
             return nil
         }
 
-        /// The answer, and the keys of what was changed since the last: taken together, so that none is missed.
+        /// The result, and the keys changed since the last one: taken together, so that no change is missed.
         private static func fetch(
             _ results: ItemResults, _ changes: ChangedKeys
         ) async throws(StoreError) -> ([ItemEntry<Model>], Set<String>) {
@@ -74,7 +74,7 @@ public struct ItemResults<Model: Codable & Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// The keys of the items that commits changed, until somebody takes them.
+/// Collects the keys of items that commits changed, until they are taken.
 private final class ChangedKeys: Sendable {
     private let keys = Mutex<Set<String>>([])
 

@@ -1,25 +1,25 @@
 public import FoundationEssentials
 public import PropertyList
 
-/// A value of a model's property that conditions can compare: what a field keeps for it.
+/// A property type whose values conditions can compare, with its field representation.
 ///
-/// Adopted by the standard types and by optionals and arrays of them. An enum with raw values adopts it with its name
-/// alone: `enum Genre: String, Codable, ItemValue`.
+/// The standard types conform, and optionals and arrays of them. An enum with raw values conforms by declaration alone:
+/// `enum Genre: String, Codable, ItemValue`.
 public protocol ItemValue: Sendable {
     /// The type without the optional.
     associatedtype Wrapped: ItemValue = Self
 
-    /// What a field keeps; nil for no value.
+    /// The field's value; nil for no value.
     var fieldValue: PropertyListValue? { get }
 
-    /// The value that a field keeps; nil when it keeps another kind.
+    /// Creates the value from a field's value; nil if that is of another kind.
     init?(fieldValue: PropertyListValue)
 }
 
-/// A value that has an order: `Book.pages > 300`.
+/// A value with an order: `Book.pages > 300`.
 public protocol OrderedItemValue: ItemValue {}
 
-/// A number, which can be added up.
+/// A number, which can be summed.
 public protocol NumericItemValue: OrderedItemValue {}
 
 extension ItemValue where Self: RawRepresentable, RawValue: ItemValue {
@@ -73,7 +73,7 @@ extension Double: NumericItemValue {
 }
 
 extension Float: NumericItemValue {
-    // As a double: the engine's columns of reals have that width.
+    // As a double: the engine's columns of reals store doubles.
     public var fieldValue: PropertyListValue? { .real(Double(self)) }
 
     public init?(fieldValue: PropertyListValue) {

@@ -8,12 +8,12 @@ extension LocalItemCollection {
     /// The models that satisfy a condition, in order.
     ///
     /// - Parameters:
-    ///   - condition: what items have to satisfy; all if nil.
-    ///   - orders: what they are sorted by, the most important first; in the store's order if empty.
-    ///   - limit: the most models that are read.
-    ///   - offset: how many are passed over before.
+    ///   - condition: selects the items; all if nil.
+    ///   - orders: the sort criteria, the most significant first; the store's order if empty.
+    ///   - limit: the maximum number of models.
+    ///   - offset: the number of models to skip first.
     /// - Returns: the models.
-    /// - Throws: `StoreError` for an item that is no model, unless the collection tells of those by `onProblem`.
+    /// - Throws: `StoreError` for an item that does not decode as a model, unless the collection has `onProblem`.
     public func fetch(
         where condition: ItemCondition<Model>? = nil, sortedBy orders: [ItemOrdering<Model>] = [], limit: Int? = nil,
         offset: Int = 0
@@ -21,7 +21,7 @@ extension LocalItemCollection {
         try entries(where: condition, sortedBy: orders, limit: limit, offset: offset).map(\.model)
     }
 
-    /// As ``fetch(where:sortedBy:limit:offset:)``, with the items' keys.
+    /// The same as ``fetch(where:sortedBy:limit:offset:)``, with the items' keys.
     public func entries(
         where condition: ItemCondition<Model>? = nil, sortedBy orders: [ItemOrdering<Model>] = [], limit: Int? = nil,
         offset: Int = 0
@@ -45,14 +45,14 @@ extension LocalItemCollection {
         return entries
     }
 
-    /// The first model that satisfies a condition; nil for none.
+    /// The first model that satisfies a condition; nil if there is none.
     public func first(
         where condition: ItemCondition<Model>? = nil, sortedBy orders: [ItemOrdering<Model>] = []
     ) throws(StoreError) -> Model? {
         try fetch(where: condition, sortedBy: orders, limit: 1).first
     }
 
-    /// What is wrong with items that are no models. O(n).
+    /// The problems of items that do not decode as models. O(n).
     public func problems() -> [ItemModelError] {
         let reader = reader()
         return store.columns.slots.filter { $0 != ItemOrder.hole }.compactMap { row in
@@ -68,14 +68,14 @@ extension LocalItemCollection {
 
     // MARK: Aggregates
 
-    /// The number of items that satisfy a condition; items that are no models count as well.
+    /// The number of items that satisfy a condition, including those that do not decode as models.
     public func count(where condition: ItemCondition<Model>? = nil) throws(StoreError) -> Int {
         try answer { try query(condition).count() }
     }
 
-    /// The sum of an attribute's values; items without one count as none.
+    /// The sum of an attribute's values; items without one are skipped.
     ///
-    /// - Throws: `StoreError` with `invalidValue` for a sum that the type cannot hold.
+    /// - Throws: `StoreError` with `invalidValue` if the type cannot hold the sum.
     public func sum<Value>(
         _ attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) throws(StoreError) -> Value.Wrapped where Value.Wrapped: NumericItemValue {
@@ -106,7 +106,7 @@ extension LocalItemCollection {
         return try converted(value, attribute)
     }
 
-    /// How many items have each value of an attribute, in order of appearance; those without one are left out.
+    /// The number of items per value of an attribute, in order of appearance; items without one are left out.
     public func counts<Value>(
         by attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) throws(StoreError) -> [(value: Value.Wrapped, count: Int)] {
@@ -122,7 +122,7 @@ extension LocalItemCollection {
 
     // MARK: Many at once
 
-    /// Sets attributes of all items that satisfy a condition: of all of them or, if one refuses, of none.
+    /// Sets attributes of all items that satisfy a condition; if one is refused, none is set.
     ///
     /// - Returns: the number of items.
     @discardableResult
@@ -136,7 +136,7 @@ extension LocalItemCollection {
         }
     }
 
-    /// Takes all items that satisfy a condition out of the store, all or none.
+    /// Removes all items that satisfy a condition, all or none.
     ///
     /// - Returns: the number of items.
     @discardableResult
@@ -146,12 +146,12 @@ extension LocalItemCollection {
 
     // MARK: The engine's query
 
-    /// How a condition is answered; see ``ItemQuery/explain()``.
+    /// The query plan of a condition; see ``ItemQuery/explain()``.
     public func explain(where condition: ItemCondition<Model>?) throws(StoreError) -> ItemQueryPlan {
         try answer { try query(condition).explain() }
     }
 
-    /// Not ``ItemQuery/filter(_:)``, which refuses fields that no item has: the compiler knows the model's.
+    /// Does not use ``ItemQuery/filter(_:)``, which refuses fields that no item has: the compiler knows the model's.
     func query(_ condition: ItemCondition<Model>?) -> ItemQuery {
         var query = store.query()
         guard let condition else { return query }
@@ -161,7 +161,7 @@ extension LocalItemCollection {
     }
 
     private func sorted(_ query: ItemQuery, _ order: ItemOrdering<Model>) -> ItemQuery {
-        // What no item has sorts nothing.
+        // A field that no item has does not affect the order.
         guard let key = key(order.path) else { return query }
         return query.sorted(key, descending: order.isDescending)
     }

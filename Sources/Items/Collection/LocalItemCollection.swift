@@ -1,15 +1,15 @@
 import ColumnEngine
 import PropertyList
 
-/// A store's items as models, on the thread that owns the store: what ``ItemCollection`` gives a transaction, and what a
-/// script's host has.
+/// A store's items as models, on the thread that owns the store: for transactions of ``ItemCollection``, and for hosts
+/// of scripts.
 ///
-/// Each change is a transaction, one of the enclosing transaction if there is one. Not `Sendable`, like the store.
+/// Each change is a transaction, nested in the enclosing one if there is one. Not `Sendable`, like the store.
 public struct LocalItemCollection<Model: Codable & Sendable> {
-    /// The store that has the items.
+    /// The store of the items.
     public let store: ItemStore
     let coding: ItemModelCoding<Model>
-    /// Told of items that are no models; if nil, reading throws.
+    /// Called with items that do not decode as models; if nil, reading throws.
     let onProblem: (@Sendable (ItemModelError) -> Void)?
 
     init(
@@ -20,9 +20,9 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
 
     // MARK: One item
 
-    /// The model under a key; nil for none.
+    /// The model with a key; nil if there is none.
     ///
-    /// - Throws: `StoreError` for an item that is no model.
+    /// - Throws: `StoreError` for an item that does not decode as a model.
     public func model(forKey key: some ItemIdentifier) throws(StoreError) -> Model? {
         guard let row = row(key.itemKey) else { return nil }
         let reader = reader()
@@ -33,7 +33,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     /// Appends an item.
     ///
     /// - Returns: the item's key.
-    /// - Throws: `StoreError`: `duplicateKey`, `invalidValue` that names the field, `readOnly`, `vetoed`, `inputOutput`.
+    /// - Throws: `StoreError`: `duplicateKey`, `invalidValue` naming the field, `readOnly`, `vetoed`, `inputOutput`.
     @discardableResult
     public func insert(_ model: Model) throws(StoreError) -> String {
         try change { () throws(StoreError) in try append(model) }
@@ -52,16 +52,16 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         }
     }
 
-    /// Gives the item with the model's key the model's values. Fields that the model does not have stay.
+    /// Writes a model's values to the item with its key. Fields that the model does not have are unchanged.
     ///
-    /// - Returns: false when there is no such item.
-    /// - Throws: `StoreError`: `invalidValue`, `readOnly`, `vetoed`, `inputOutput`; the item is as before then.
+    /// - Returns: false if there is no such item.
+    /// - Throws: `StoreError`: `invalidValue`, `readOnly`, `vetoed`, `inputOutput`; the item is then unchanged.
     @discardableResult
     public func update(_ model: Model) throws(StoreError) -> Bool {
         try update(model, forKey: ownKey(of: model))
     }
 
-    /// The same for the item with a key.
+    /// The same for the item with a given key.
     @discardableResult
     public func update(_ model: Model, forKey key: some ItemIdentifier) throws(StoreError) -> Bool {
         guard let row = row(key.itemKey) else { return false }
@@ -82,9 +82,9 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         if try !update(model) { try insert(model) }
     }
 
-    /// Takes the item with a key out of the store; one that is no model, too.
+    /// Removes the item with a key, even if it does not decode as a model.
     ///
-    /// - Returns: false when there is no such item.
+    /// - Returns: false if there is no such item.
     /// - Throws: `StoreError`: `readOnly`, `vetoed`, `inputOutput`.
     @discardableResult
     public func delete(key: some ItemIdentifier) throws(StoreError) -> Bool {
@@ -93,13 +93,13 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         return true
     }
 
-    /// Takes the model's item out of the store.
+    /// Removes the model's item.
     @discardableResult
     public func delete(_ model: Model) throws(StoreError) -> Bool { try delete(key: ownKey(of: model)) }
 
     // MARK: Transactions
 
-    /// Runs a body whose changes all happen or none; see ``ItemStore/transaction(_:)``.
+    /// Runs a body as a transaction; see ``ItemStore/transaction(_:)``.
     public func transaction<Result>(_ body: (Self) throws -> Result) throws -> Result {
         try store.transaction { try body(self) }
     }
@@ -146,17 +146,17 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
 }
 
 extension LocalItemCollection {
-    /// The items of a store as models whose keys are made for them.
+    /// The items of a store as models with generated keys.
     public init(_ store: ItemStore, of type: Model.Type = Model.self) {
         self.init(store, ItemModelCoding(key: nil))
     }
 
-    /// The items of a store as models with a key of their own.
+    /// The items of a store as models with a key property.
     public init(_ store: ItemStore, of type: Model.Type = Model.self, key: ItemAttribute<Model, some ItemIdentifier>) {
         self.init(store, ItemModelCoding(key: .init(key)))
     }
 
-    /// The items of a store as models whose `id` is the key.
+    /// The items of a store as models that have `id` as their key.
     public init(_ store: ItemStore, of type: Model.Type = Model.self)
     where Model: Identifiable, Model.ID: ItemIdentifier {
         self.init(store, ItemModelCoding(key: .ofIdentifiable))

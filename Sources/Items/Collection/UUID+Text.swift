@@ -1,12 +1,12 @@
 import FoundationEssentials
 
 extension UUID {
-    /// Reads a UUID's text: `6F9619FF-8B86-4D01-B42D-00CF4FC964FF`. Foundation's own initializer goes through `sscanf`, which
+    /// Reads a UUID's text: `6F9619FF-8B86-4D01-B42D-00CF4FC964FF`. Foundation's own initializer uses `sscanf`, which
     /// takes longer than the rest of a small model.
     ///
     /// - Parameters:
     ///   - text: 36 characters.
-    ///   - takesLowercase: whether letters may be small.
+    ///   - takesLowercase: whether lowercase letters are allowed.
     init?(text: String, takesLowercase: Bool) {
         var words: (high: UInt64, low: UInt64) = (0, 0)
         var position = 0

@@ -1,12 +1,12 @@
-/// Bytes that come in pieces.
+/// Reads bytes that arrive in pieces.
 enum ByteStream {
-    /// All of them.
+    /// Reads all bytes.
     ///
     /// - Parameters:
-    ///   - size: how many there will probably be.
-    ///   - read: fills a buffer with the next ones, and gives how many; 0 at the end.
+    ///   - size: the expected number of bytes.
+    ///   - read: fills a buffer with the next bytes and returns their number; 0 at the end.
     /// - Returns: the bytes.
-    /// - Throws: what `read` throws.
+    /// - Throws: errors of `read`.
     static func contents(_ size: Int, _ read: (UnsafeMutableRawBufferPointer) throws -> Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(size)

@@ -3,10 +3,10 @@ import ColumnEngine
 import Files
 import PropertyList
 
-/// Reads the rows of comma-separated values: once to infer the kinds of columns, and once to merge them.
+/// Reads the rows of comma-separated values twice: once to infer the kinds of columns, and once to merge the rows.
 ///
-/// A guess that is taken back would save the first reading, a tenth of an import, and show functions of a host values that
-/// are texts in the end.
+/// A single pass with a revised guess would save a tenth of an import, but host functions would see values that turn
+/// out to be texts.
 struct CSVItemReader {
     private let store: ItemStore
     private let options: ItemFileOptions
@@ -21,7 +21,7 @@ struct CSVItemReader {
         let reader = try reader()
         guard let header = try reader.header() else { return }
         let places = try columns(header, row)
-        // Columns that are not there are known before the rows are read.
+        // Missing columns are reported before any row is read.
         try ImportedNames(options, row.names, path).check()
         try inferKinds(of: row, places)
         let rows = try self.reader()
@@ -55,11 +55,11 @@ struct CSVItemReader {
 
     private func report(_ count: Int, inferred: Int) throws {
         guard count % ItemFileOptions.reportInterval == 0 else { return }
-        // Two readings are told as one of the file, half of it each.
+        // Two passes are reported as one, each as half of the file.
         try options.progress?((inferred + file.position) / (options.infersKinds ? 2 : 1), file.size)
     }
 
-    /// A reader at the beginning of the file.
+    /// Opens a reader at the beginning of the file.
     private func reader() throws -> CSVReader {
         let text = try TextDecoding(file, options.encoding)
         return try CSVReader(options: CSVOptions(delimiter: options.cellDelimiter)) { buffer throws(CSVError) in
@@ -78,7 +78,7 @@ struct CSVItemReader {
             "\(path): the name of column \(cell + 1) is not UTF-8: say with encoding what the file is", path: path)
     }
 
-    /// The place of each cell in the row; nil for one that is left out.
+    /// The column index of each cell; nil for a column that is left out.
     private func columns(_ header: CSVRow, _ row: ImportedRow) throws -> [Int?] {
         try (0..<header.count).map { cell in
             guard let place = try row.addColumn(try name(cell, of: header)) else { return nil }
@@ -90,7 +90,7 @@ struct CSVItemReader {
 
     // MARK: Kinds
 
-    /// Gives the columns kinds by all of their cells.
+    /// Infers the kind of each column from all of its cells.
     private func inferKinds(of row: ImportedRow, _ places: [Int?]) throws {
         guard options.infersKinds else { return }
         var styles: [(cell: Int, place: Int, style: CanonicalStyle, isEmpty: Bool)] = []
@@ -129,7 +129,7 @@ struct CSVItemReader {
         options.onKinds?("\(path): \(said.joined(separator: "; ")); other columns are text")
     }
 
-    /// Whether a column may have a kind: the key's texts, and a field whose values are texts, stay as they are.
+    /// Whether a column's kind is inferred: not for a column of the key, nor for a field that already has texts.
     private func isOpen(_ column: ImportedColumn) -> Bool {
         guard column.field.isCustom, column.kind == .string, !options.key.contains(column.fieldName) else {
             return false
@@ -140,7 +140,7 @@ struct CSVItemReader {
 }
 
 extension ItemFileOptions {
-    /// Whether kinds of columns are inferred: of comma-separated values, unless all are texts.
+    /// Whether kinds of columns are inferred from comma-separated values.
     var infersKinds: Bool { kinds != .text }
 }
 
@@ -151,7 +151,7 @@ extension StoreError {
 }
 
 extension CSVRow {
-    /// The cells with the names of their columns; a cell beyond them has its number.
+    /// The cells with their columns' names; cells beyond the last column are numbered.
     fileprivate func withTexts(_ names: [String]) -> [(name: String, text: [UInt8])] {
         (0..<count).map { ($0 < names.count ? names[$0] : "\($0 + 1)", Array(self[$0])) }
     }

@@ -1,31 +1,31 @@
 import PropertyList
 
-/// The styles in which a text is the only one for its value: printing the value in the style gives the text again.
+/// Text styles in which each value has exactly one text: printing the value in the style reproduces the text.
 ///
-/// A column whose texts are all in one style has a kind, since no two different texts of it become one value. Complexity:
-/// linear in the text, no allocation but for reals of more than fifteen digits.
+/// A column gets a kind if all its texts have one style, since no two different texts then become the same value.
+/// Complexity: linear in the text; allocates only for reals of more than fifteen digits.
 struct CanonicalStyle: OptionSet {
     let rawValue: UInt8
 
-    /// Without leading zeros and signs before zero: `7`, `-12`.
+    /// No leading zeros and no signed zero: `7`, `-12`.
     static let integer = CanonicalStyle(rawValue: 1)
-    /// Without needless zeros: `5.875`, `13`.
+    /// No redundant zeros: `5.875`, `13`.
     static let decimal = CanonicalStyle(rawValue: 2)
-    /// At least one digit behind the point: `5.875`, `13.0`, `0.0`.
+    /// At least one digit after the point: `5.875`, `13.0`, `0.0`.
     static let float = CanonicalStyle(rawValue: 4)
-    /// The same with zero as `0`.
+    /// The same, with zero as `0`.
     static let floatWithBareZero = CanonicalStyle(rawValue: 8)
     /// `true` and `false`.
     static let boolean = CanonicalStyle(rawValue: 16)
     /// `1906-10-17`.
     static let day = CanonicalStyle(rawValue: 32)
-    /// `1906-10-17T09:30:00Z`, with milliseconds at most and without needless zeros.
+    /// `1906-10-17T09:30:00Z`, up to milliseconds and without redundant zeros.
     static let moment = CanonicalStyle(rawValue: 64)
 
     static let all: CanonicalStyle = [.integer, .decimal, .float, .floatWithBareZero, .boolean, .day, .moment]
     private static let reals: CanonicalStyle = [.decimal, .float, .floatWithBareZero]
 
-    /// The kind of a column of which all texts are in these styles.
+    /// The kind of a column whose texts all have these styles.
     var kind: ItemFieldKind {
         if contains(.integer) { return .integer }
         if !isDisjoint(with: Self.reals) { return .real }
@@ -33,7 +33,7 @@ struct CanonicalStyle: OptionSet {
         return isDisjoint(with: [.day, .moment]) ? .string : .date
     }
 
-    /// The styles that a text is in.
+    /// The styles of a text.
     static func of(_ text: UnsafeBufferPointer<UInt8>) -> CanonicalStyle {
         guard let first = text.first else { return [] }
         switch first {
@@ -62,10 +62,10 @@ struct CanonicalStyle: OptionSet {
             if text[index] != UInt8(ascii: "0") { hasValue = true }
         }
         let endsInZero = text[text.count - 1] == UInt8(ascii: "0")
-        // 13.0 has one zero there, 13.00 and 2006.10 are other texts for a value.
+        // 13.0 ends in a single zero; 13.00 and 2006.10 are not the only texts for their values.
         if endsInZero, text.count - end > 2 { return [] }
         guard hasValue else { return start > 0 ? [] : .float }
-        // Fifteen digits come back from every real.
+        // Reals preserve fifteen decimal digits.
         guard text.count - start - 1 <= 15 || FileText.isShortest(text) else { return [] }
         return endsInZero ? [.float, .floatWithBareZero] : reals
     }

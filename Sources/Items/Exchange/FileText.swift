@@ -1,11 +1,11 @@
 import ColumnEngine
 import PropertyList
 
-/// The values of a file's texts: numbers, booleans and dates without a string where the text is of the usual form.
+/// Parses values from a file's texts. Numbers, booleans and dates of the usual form need no `String`.
 enum FileText {
-    /// The value of a text in a kind.
+    /// Converts a text to a value of a kind.
     ///
-    /// - Throws: `invalidValue` that names the field.
+    /// - Throws: `invalidValue` naming the field.
     static func value(
         _ text: UnsafeBufferPointer<UInt8>, _ kind: ItemFieldKind, _ field: @autoclosure () -> String
     ) throws(StoreError) -> PropertyListValue {
@@ -53,7 +53,7 @@ enum FileText {
         return isNegative ? -number : number
     }
 
-    /// A finite real. Up to fifteen digits are one exact division, which rounds as a longer way would.
+    /// Parses a finite real. Up to fifteen digits take one exact division, which rounds like the general algorithm.
     static func real(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         let isNegative = text.first == UInt8(ascii: "-")
         var index = isNegative ? 1 : 0
@@ -84,14 +84,14 @@ enum FileText {
         return value
     }
 
-    /// Whether a real's text is the one that Swift prints.
+    /// Whether a real's text equals Swift's output.
     static func isShortest(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard text.count <= 24, let value = general(text) else { return false }
         return text.elementsEqual(value.description.utf8)
     }
 
-    /// The date of `1906-10-17` or `1906-10-17T09:30:00.25Z`, with at most three digits and no needless zero; nil for any
-    /// other text.
+    /// Parses a date such as `1906-10-17` or `1906-10-17T09:30:00.25Z`, with at most three fractional digits and no
+    /// redundant zero; nil for any other text.
     static func date(_ text: UnsafeBufferPointer<UInt8>) -> PropertyListDate? {
         guard text.count >= 10, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
             let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2),

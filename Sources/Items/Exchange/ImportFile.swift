@@ -1,11 +1,11 @@
 import ColumnEngine
 package import Files
 
-/// The bytes of a file that items come from, in order, and from the beginning again.
+/// The bytes of an import file, in order; can be rewound.
 ///
-/// One thread owns it. The file stays open with its owner.
+/// One thread owns it. The file's owner closes it.
 package final class ImportFile {
-    /// The number of bytes, as far as it is known.
+    /// The number of bytes, as far as known.
     let size: Int
     private let read: (_ offset: Int, UnsafeMutableRawBufferPointer) throws(FileError) -> Int
     private(set) var position = 0
@@ -19,7 +19,7 @@ package final class ImportFile {
         }
     }
 
-    /// - Throws: `FileError` when its size cannot be read.
+    /// - Throws: `FileError` if the size cannot be read.
     package init(_ file: OpenFile, _ layer: any FileLayer) throws(FileError) {
         size = try layer.status(file).size
         read = { offset, buffer throws(FileError) in try layer.read(file, at: offset, into: buffer) }
@@ -27,13 +27,13 @@ package final class ImportFile {
 
     func rewind() { position = 0 }
 
-    /// The next bytes, how many; 0 at the end.
+    /// Reads the next bytes and returns their number; 0 at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
         let count = try read(position, buffer)
         position += count
         return count
     }
 
-    /// All bytes, for formats that are no stream.
+    /// All bytes, for formats that are not streamed.
     func contents() throws -> [UInt8] { try ByteStream.contents(size) { try read(into: $0) } }
 }

@@ -2,20 +2,20 @@ import ColumnEngine
 import Files
 import PropertyList
 
-/// The rows of a store by the values of some fields, and which of them a file has had.
+/// Maps the values of key fields to a store's rows, and records which rows a file had.
 ///
-/// A table of rows and of the hashes of their keys' texts, in memory of 16 bytes an item at most. Values match by their texts.
+/// A hash table of rows and partial hashes, with at most 16 bytes per item. Values match by their texts.
 struct ImportKeys {
     private let columns: ColumnStore
     private let fields: [ItemField]
     private let seed = UInt64.random(in: .min ... .max)
-    /// A row and one more, and a part of its hash; 0 for a free slot.
+    /// A row plus one, and a part of its hash; 0 for a free slot.
     private var slots: [UInt64] = []
     private var used = 0
-    /// Rows that another row has the key of.
+    /// Rows that share their key with another row.
     private var ambiguous: Set<UInt32> = []
     private var seen: [UInt64] = []
-    /// Rows of a file follow each other as those of an earlier import of it do.
+    /// The likely next row: a file's rows often have the order of an earlier import.
     private var guess: UInt32 = 0
     private var scratch: [UInt8] = []
     private var other: [UInt8] = []
@@ -33,7 +33,7 @@ struct ImportKeys {
         }
     }
 
-    /// What is known of a key.
+    /// The result of a key lookup.
     enum Match {
         case none
         case row(UInt32)
@@ -41,7 +41,7 @@ struct ImportKeys {
         case seenBefore
     }
 
-    /// Finds the row of a key, which counts as seen from then on.
+    /// Finds the row of a key, and marks it as seen.
     mutating func find(_ key: [UInt8]) -> Match {
         let row: UInt32
         if columns.rowCount > guess, columns.isLive(guess), Self.makeKey(guess, columns, fields, &other), other == key {
@@ -56,20 +56,20 @@ struct ImportKeys {
         return note(row) ? .row(row) : .seenBefore
     }
 
-    /// Adds a new row with the key that it was looked for by.
+    /// Adds a new row under the key that was looked up.
     mutating func add(_ row: UInt32, _ key: [UInt8]) {
         insert(row, hash(key))
         guess = row &+ 1
         _ = note(row)
     }
 
-    /// Appends a part of a key; parts are told apart by their lengths.
+    /// Appends a part of a key, followed by its length to keep parts apart.
     static func append(_ part: UnsafeBufferPointer<UInt8>, to key: inout [UInt8]) {
         key.append(contentsOf: part)
         withUnsafeBytes(of: UInt32(truncatingIfNeeded: part.count)) { key.append(contentsOf: $0) }
     }
 
-    /// The text that a value is matched by.
+    /// The text that represents a value in keys.
     static func text(_ value: PropertyListValue) -> String? {
         switch value {
         case .string(let text): text
@@ -83,7 +83,7 @@ struct ImportKeys {
         }
     }
 
-    /// Makes the key of a store's row; false for a row without one.
+    /// Makes the key of a store's row; returns false for a row without one.
     private static func makeKey(
         _ row: UInt32, _ columns: ColumnStore, _ fields: [ItemField], _ key: inout [UInt8]
     ) -> Bool {
@@ -145,7 +145,7 @@ struct ImportKeys {
         let old = slots
         slots = [UInt64](repeating: 0, count: capacity)
         for entry in old where entry != 0 {
-            // A slot keeps half of the hash: the rest is made anew.
+            // A slot holds half of the hash: recompute the rest.
             let row = UInt32(truncatingIfNeeded: entry) &- 1
             guard Self.makeKey(row, columns, fields, &other) else { continue }
             var slot = Int(truncatingIfNeeded: hash(other)) & (capacity - 1)
@@ -154,7 +154,7 @@ struct ImportKeys {
         }
     }
 
-    /// Notes that a file has a row; false when it had it before.
+    /// Marks a row as seen; false if it was already.
     private mutating func note(_ row: UInt32) -> Bool {
         let word = Int(row >> 6)
         while seen.count <= word { seen.append(contentsOf: repeatElement(0, count: max(64, seen.count))) }

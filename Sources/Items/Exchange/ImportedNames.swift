@@ -1,7 +1,7 @@
 import ColumnEngine
 import Wording
 
-/// Checks that the columns which options speak of are in the file.
+/// Checks that a file has the columns named in the options.
 struct ImportedNames {
     private let options: ItemFileOptions
     private let columns: Set<String>
@@ -11,7 +11,7 @@ struct ImportedNames {
         (self.options, self.columns, self.path) = (options, columns, path)
     }
 
-    /// - Throws: `StoreError` for a column that is renamed, or a field that is the key or has a kind, and that the file does
+    /// - Throws: `StoreError` for a column that the options rename, use as a key or give a kind, and that the file does
     ///   not have.
     func check() throws(StoreError) {
         if columns.isEmpty { return }
@@ -30,7 +30,7 @@ struct ImportedNames {
 
     private func error(_ what: String) -> StoreError { StoreError(.unreadableFile, "\(path) \(what)", path: path) }
 
-    /// What was probably meant by a column that the file does not have.
+    /// Suggests the intended name for a missing column.
     private func advice(_ missing: String) -> String {
         if let new = options.names[missing] ?? nil, columns.contains(new) {
             return "; it has '\(new)': a map goes from the file's names to the items'"

@@ -1,40 +1,40 @@
 import ColumnEngine
 import PropertyList
 
-/// A column of a file that becomes a field.
+/// A file's column and its field.
 struct ImportedColumn {
     /// Its name in the file.
     let name: String
     let fieldName: String
     let field: ItemField
-    /// What its texts become; nil for a source that has values and not texts.
+    /// The kind that its texts are converted to; nil for a source with typed values.
     var kind: ItemFieldKind?
 }
 
-/// What a row has in a column.
+/// A row's content in a column.
 enum ImportedCell {
-    /// Nothing is said about the field.
+    /// The row does not set the field.
     case missing
     /// The field has no value.
     case empty
-    /// A text, in memory that is good until the next row.
+    /// A text, in memory that is valid until the next row.
     case text(UnsafeBufferPointer<UInt8>)
     case value(PropertyListValue)
 }
 
-/// The row of a file that is being imported: one buffer for all rows, which its source fills.
+/// The current row of an import: one buffer for all rows, filled by the source.
 final class ImportedRow {
-    /// Its number in messages, from 1; of comma-separated values the header is the first.
+    /// Its number in messages, counted from 1; in comma-separated values the header is row 1.
     var number = 0
-    /// The line on which it ends; 0 where there are no lines.
+    /// The line on which it ends; 0 for formats without lines.
     var line = 0
-    /// The columns so far: records bring new ones.
+    /// The columns so far: records may add new ones.
     private(set) var columns: [ImportedColumn] = []
     /// By column.
     var cells: [ImportedCell] = []
-    /// The names of the files of its pictures, in order; nil where an item's key is the only one.
+    /// The file names of its pictures, in order; nil if the item's key is the only one.
     var attachmentNames: [String]?
-    /// The row as it is in the file: names, and texts.
+    /// The unconverted row: names and texts.
     var original: () -> [(name: String, text: [UInt8])] = { [] }
 
     private let store: ItemStore
@@ -43,12 +43,12 @@ final class ImportedRow {
 
     init(_ store: ItemStore, _ options: ItemFileOptions) { (self.store, self.options) = (store, options) }
 
-    /// Adds a column; nil for one that is left out.
+    /// Adds a column; returns nil for one that is left out.
     ///
-    /// - Throws: `StoreError` for a name that no field can have; what the host's check throws.
+    /// - Throws: `StoreError` for an invalid field name; errors of the host's check.
     @discardableResult
     func addColumn(_ name: String, _ kind: ItemFieldKind? = nil) throws -> Int? {
-        // A column without a name is what spreadsheets make of row numbers.
+        // Spreadsheets export row numbers as a column without a name.
         guard let fieldName = options.name(for: name), !fieldName.isEmpty else {
             places[name] = .some(nil)
             return nil
@@ -58,7 +58,7 @@ final class ImportedRow {
         return place
     }
 
-    /// Adds a field under the name that it has in the store.
+    /// Adds a field by its name in the store.
     func addField(_ fieldName: String, _ kind: ItemFieldKind? = nil, column name: String? = nil) throws -> Int {
         try options.checkField?(fieldName)
         let field = try store.field(named: fieldName)
@@ -74,13 +74,13 @@ final class ImportedRow {
         return columns.count - 1
     }
 
-    /// The place of a record's name, added when it is new; nil for one that is left out.
+    /// The index of a record's name, added if new; nil for one that is left out.
     func place(_ name: String) throws -> Int? {
         if let known = places[name] { return known }
         return try addColumn(name)
     }
 
-    /// The columns' names in the file, those left out among them.
+    /// The columns' names in the file, including those left out.
     var names: Set<String> { Set(places.keys) }
 
     func setKind(_ kind: ItemFieldKind, at place: Int) { columns[place].kind = kind }
@@ -89,14 +89,14 @@ final class ImportedRow {
         for place in cells.indices { cells[place] = .missing }
     }
 
-    /// What texts become in a field whatever the file is: a date has no form of its own in many.
+    /// The kind for a field's texts in all formats: many formats have no dates.
     private static func kind(of field: ItemField, _ name: String, _ options: ItemFileOptions) -> ItemFieldKind? {
         if field == .dateCreated { return .date }
         if case .named(let kinds)? = options.kinds, !field.isDomain { return kinds[name] }
         return nil
     }
 
-    /// The row's values by the fields' names, as functions of a host get them.
+    /// The row's values by field name, as passed to host functions.
     func values() throws(StoreError) -> [String: PropertyListValue] {
         var values: [String: PropertyListValue] = [:]
         for (place, column) in columns.enumerated() {

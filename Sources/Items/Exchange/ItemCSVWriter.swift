@@ -40,7 +40,7 @@ struct ItemCSVWriter {
             writer.append(scratch)
         case let value?:
             if let text = ImportKeys.text(value) { return writer.append(text) }
-            // JSON's text of data is Base64 in quotes, which the cell has no use for.
+            // JSON text of data is Base64 in quotes; the cell omits the quotes.
             let text = try value.json()
             if case .data = value { writer.append(text.dropFirst().dropLast()) } else { writer.append(text) }
         }

@@ -4,22 +4,22 @@ import ItemArchive
 import PropertyList
 package import SQLite
 
-/// Writes items as a file, a piece at a time where the format allows that.
+/// Writes items as a file, in pieces if the format allows it.
 struct ItemExporter {
-    /// A field that goes out, and its name there.
+    /// An exported field with its name in the file.
     typealias Column = (field: ItemField, name: String)
 
-    /// How many bytes are a piece.
+    /// The size of a piece, in bytes.
     static let pieceSize = 1 << 20
 
     let store: ItemStore
     let options: ItemFileOptions
     /// The items' rows, in order.
     let rows: [UInt32]
-    /// Takes the next bytes of the file.
+    /// Receives the next bytes of the file.
     let write: (UnsafeRawBufferPointer) throws -> Void
 
-    /// An exporter of a query's items, or of all if it is nil.
+    /// Creates an exporter of a query's items, or of all if it is nil.
     init(
         _ store: ItemStore, _ query: ItemQuery?, _ options: ItemFileOptions,
         _ write: @escaping (UnsafeRawBufferPointer) throws -> Void
@@ -62,7 +62,7 @@ struct ItemExporter {
 
     func put(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes(write) }
 
-    /// The fields that go out: those that were chosen, in their order, or those of the domain and then custom ones by name.
+    /// The exported fields: the chosen ones in their order, or else the domain's, followed by custom ones by name.
     func columns() throws -> [Column] {
         let fields: [ItemField]
         if let chosen = options.columns {
@@ -71,7 +71,7 @@ struct ItemExporter {
             let custom = store.columns.customFieldsInUse.map { (number: $0, name: store.columns.fieldNames[Int($0)]) }
             fields = ItemField.domain + custom.sorted { $0.name < $1.name }.map { ItemField(rawValue: $0.number) }
         }
-        // Cells of a mapped archive are read in batches when many are.
+        // Many cells of a mapped archive are read in batches.
         if rows.count > 1000 { store.columns.prepareColumns(fields) }
         return fields.compactMap { field in options.name(for: store.name(of: field)).map { (field, $0) } }
     }
@@ -89,7 +89,7 @@ struct ItemExporter {
         return .array(records)
     }
 
-    /// A store of the items that go out, whose custom fields have the other names: what an archive calls its own is fixed.
+    /// Copies the exported items into a store with renamed custom fields, since an archive's own names are fixed.
     private func copy() throws -> ItemStore {
         for field in ItemField.domain where options.name(for: store.name(of: field)) != store.name(of: field) {
             let name = store.name(of: field)
@@ -117,9 +117,9 @@ struct ItemExporter {
 }
 
 extension ItemStore {
-    /// All items as the bytes of a file.
+    /// Encodes all items as a file.
     ///
-    /// - Throws: `StoreError` for a field that no item has; what the options' functions throw.
+    /// - Throws: `StoreError` for a field that no item has; errors of the options' functions.
     public func exportItems(_ options: ItemFileOptions) throws -> [UInt8] {
         var bytes: [UInt8] = []
         try ItemExporter(self, nil, options) { bytes.append(contentsOf: $0) }.run()
@@ -129,11 +129,11 @@ extension ItemStore {
     /// Writes items as a file.
     ///
     /// - Parameters:
-    ///   - query: which items; all if nil.
+    ///   - query: selects the items; all if nil.
     ///   - options: the format.
-    ///   - write: takes the next bytes.
-    /// - Returns: how many items.
-    /// - Throws: as ``exportItems(_:)``; what the functions throw.
+    ///   - write: receives the next bytes.
+    /// - Returns: the number of items.
+    /// - Throws: as ``exportItems(_:)``; errors of the functions.
     package func exportItems(
         _ query: ItemQuery?, _ options: ItemFileOptions, write: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> Int {
@@ -144,13 +144,13 @@ extension ItemStore {
 }
 
 extension ItemStore {
-    /// Writes items into a table of a database that does not have it.
+    /// Writes items into a new table of a database.
     ///
     /// - Parameters:
-    ///   - query: which items; all if nil.
+    ///   - query: selects the items; all if nil.
     ///   - options: the table and its columns.
-    ///   - database: may be written to.
-    /// - Returns: how many items.
+    ///   - database: a writable database.
+    /// - Returns: the number of items.
     /// - Throws: as ``exportItems(_:)``; `SQLiteError`.
     package func exportItems(
         _ query: ItemQuery?, _ options: ItemFileOptions, into database: SQLiteDatabase
@@ -163,16 +163,16 @@ extension ItemStore {
 }
 
 extension ItemQuery {
-    /// The items as the bytes of a file.
+    /// Encodes the items as a file.
     ///
-    /// - Throws: `StoreError` for a field that no item has; what the options' functions and conditions throw.
+    /// - Throws: `StoreError` for a field that no item has; errors of the options' functions and of conditions.
     public func exportItems(_ options: ItemFileOptions) throws -> [UInt8] {
         var bytes: [UInt8] = []
         try ItemExporter(store, self, options) { bytes.append(contentsOf: $0) }.run()
         return bytes
     }
 
-    /// The items as an array in JSON.
+    /// The items as a JSON array.
     ///
     /// - Throws: as ``exportItems(_:)``.
     package func json(_ options: ItemFileOptions, isPretty: Bool) throws -> [UInt8] {
@@ -185,9 +185,9 @@ extension ItemQuery {
 }
 
 extension Item {
-    /// The item as an object in JSON.
+    /// The item as a JSON object.
     ///
-    /// - Throws: `itemRemoved`; `JSONError` for a number that JSON does not have.
+    /// - Throws: `itemRemoved`; `JSONError` for a number that JSON cannot represent.
     package func json(isPretty: Bool) throws -> [UInt8] {
         var options = ItemFileOptions(format: .json)
         options.columns = try ItemField.domain.map(store.name) + customFieldNames

@@ -1,11 +1,11 @@
-/// How the text of a file is encoded.
+/// A file's text encoding.
 public enum ItemFileEncoding: String, Sendable, CaseIterable {
     /// UTF-8, with or without a byte order mark.
     case utf8 = "utf-8"
-    /// ISO 8859-1; of the bytes from 80 to 9F those that Windows-1252 has mean what they mean there.
+    /// ISO 8859-1; bytes 80 to 9F are read as Windows-1252 where that defines them.
     case latin1
-    /// UTF-16 in the byte order that its mark says; little-endian without one.
+    /// UTF-16 in the byte order of its mark; little-endian without one.
     case utf16 = "utf-16"
-    /// By the byte order mark; without one UTF-8 where all of the file is, else Latin-1.
+    /// By byte order mark; without one, UTF-8 if the whole file is valid, else Latin-1.
     case automatic = "auto"
 }

@@ -1,24 +1,24 @@
 import ColumnEngine
 import ItemArchive
 
-/// The formats in which items come from files and go to them.
+/// The file formats for import and export.
 public enum ItemFileFormat: String, Sendable, CaseIterable {
     /// Comma-separated values with a header.
     case csv
-    /// The same with tabs.
+    /// The same, separated by tabs.
     case tsv
     /// An array of objects.
     case json
-    /// An object a line.
+    /// One object per line.
     case jsonLines = "jsonl"
     /// An array of dictionaries; written as XML.
     case propertyList = "plist"
-    /// A keyed archive with an array of items, as the store's own.
+    /// A keyed archive with an array of items, like the store's own.
     case keyedArchive = "archive"
     /// A table of a SQLite database.
     case sqlite
 
-    /// The format that a path's extension names; nil for any other.
+    /// The format of a path's extension; nil for any other.
     public init?(path: String) {
         let name = path.split(separator: "/").last ?? ""
         guard let dot = name.lastIndex(of: ".") else { return nil }
@@ -34,6 +34,6 @@ public enum ItemFileFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether a row is a line or more of text, which is read and written as a stream.
+    /// Whether rows are lines of text, which are read and written as a stream.
     var isStreamed: Bool { [.csv, .tsv, .jsonLines].contains(self) }
 }

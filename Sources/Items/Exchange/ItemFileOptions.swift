@@ -3,57 +3,56 @@ import ItemArchive
 public import PropertyList
 package import SQLite
 
-/// How items are read from a file or written to one.
+/// Options for reading items from a file or writing them to one.
 public struct ItemFileOptions {
     /// The file's format.
     public var format: ItemFileFormat
-    /// Other names: of a file's columns as fields when it is read, of fields as columns when it is written. A nil leaves
-    /// the column out.
+    /// Renames: column to field for reading, field to column for writing. Nil leaves the column out.
     public var names: [String: String?] = [:]
-    /// Between the cells of comma-separated values; a comma stands for the tab of ``ItemFileFormat/tsv``.
+    /// Separates the cells of comma-separated values; for ``ItemFileFormat/tsv`` a comma stands for the tab.
     public var delimiter = UInt8(ascii: ",")
-    /// Told now and then how much is done, of how much: rows, or bytes of a file that is read as a stream. What it throws
-    /// ends the work.
+    /// Called regularly with the work done and the total: rows, or bytes of a file that is read as a stream. An error
+    /// thrown ends the work.
     public var progress: ((_ done: Int, _ total: Int) throws -> Void)?
-    /// Refuses names that a host's items can't have as fields.
+    /// Refuses field names that a host's items cannot have.
     public var checkField: ((String) throws -> Void)?
 
     // MARK: Reading
 
-    /// The fields that identify an item, under their names in the store: a row whose values an item has there is that
-    /// item's. Without them each row is a new item.
+    /// The fields that identify an item, by their names in the store: a row with an existing item's values refers to
+    /// that item. Without them each row is a new item.
     public var key: [String] = []
-    /// Whether the rows of items that exist replace their fields; else those items stay as they are.
+    /// Whether rows update the fields of existing items; else those items are unchanged.
     public var updates = false
-    /// What the texts of columns become; if nil, what is usual for the format.
+    /// The kinds of columns; if nil, the format's default.
     public var kinds: ItemFileKinds?
-    /// How a file of text is encoded.
+    /// A text file's encoding.
     public var encoding = ItemFileEncoding.utf8
-    /// Whether all changes are taken back at the end: what would be done is known, and nothing is.
+    /// Whether all changes are rolled back at the end: only the report is wanted.
     public var isDryRun = false
-    /// Makes another row of a row, by the names of fields; nil leaves it out.
+    /// Transforms each row, given by field names; nil leaves it out.
     public var transform: (([String: PropertyListValue]) throws -> [String: PropertyListValue]?)?
-    /// Decides about a row that is no item, with its line and what is wrong: true leaves it out. If nil, the import ends.
+    /// Decides about an invalid row, with its line and the problem: true leaves it out. If nil, the import ends.
     public var skipsRow: ((_ row: [String: PropertyListValue], _ line: Int, _ message: String) throws -> Bool)?
-    /// The bytes that go with the item of a key, beside the archive that is imported; nil when there are none.
+    /// The attachment for an item's key, stored beside the imported archive; nil if there is none.
     package var attachment: ((_ key: String) throws -> [UInt8]?)?
-    /// Told once which kinds of columns were inferred.
+    /// Called once with the inferred kinds of columns.
     package var onKinds: ((String) -> Void)?
 
-    /// The table of a database: `items`, or the only one when it is read, if nil.
+    /// The table of a database. If nil, `items`, or for reading the only table.
     public var table: String?
-    /// Opens the database that is read: its library opens files by itself.
+    /// Opens the database to read: SQLite opens files by itself.
     package var openDatabase: (() throws -> SQLiteDatabase)?
 
     // MARK: Writing
 
-    /// The fields that go out, in this order; all that some item has, those of the domain first, if nil.
+    /// The exported fields in order; if nil, all that some item has, the domain's first.
     public var columns: [String]?
 
-    /// Creates the usual options for a format.
+    /// Creates the default options for a format.
     public init(format: ItemFileFormat) { self.format = format }
 
-    /// The other side's name for a column or field; nil when it is left out.
+    /// The corresponding name of a column or field; nil if it is left out.
     func name(for name: String) -> String? {
         if let other = names[name] { return other }
         return name
@@ -63,7 +62,7 @@ public struct ItemFileOptions {
         format == .tsv && delimiter == UInt8(ascii: ",") ? UInt8(ascii: "\t") : delimiter
     }
 
-    /// How many rows go by between two reports.
+    /// The number of rows between two progress reports.
     static let reportInterval = 1024
 
     func report(_ done: Int, _ total: Int) throws {

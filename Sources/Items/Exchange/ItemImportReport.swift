@@ -1,23 +1,23 @@
 import Wording
 
-/// What an import did, or would do.
+/// The results of an import, or of a dry run.
 public struct ItemImportReport: Sendable, Hashable, CustomStringConvertible {
-    /// Items that are new.
+    /// New items.
     public internal(set) var created = 0
-    /// Items that have other values now.
+    /// Items with changed values.
     public internal(set) var updated = 0
-    /// Items that a row was for and that are as they were.
+    /// Items that a row matched and that did not change.
     public internal(set) var unchanged = 0
-    /// Rows that are no items and were left out.
+    /// Invalid rows that were left out.
     public internal(set) var rejected = 0
     /// All rows of the file.
     public internal(set) var total = 0
-    /// Pictures that came with the items.
+    /// Pictures imported with the items.
     public internal(set) var pictures = 0
-    /// The rejected rows as comma-separated values, with what is wrong in the last column; empty without any.
+    /// The rejected rows as comma-separated values, with the problem in the last column; empty if there are none.
     public internal(set) var rejects: [UInt8] = []
 
-    /// The report of nothing.
+    /// Creates an empty report.
     public init() {}
 
     public var description: String {

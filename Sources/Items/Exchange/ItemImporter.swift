@@ -5,7 +5,7 @@ import ItemArchive
 import PropertyList
 import SQLite
 
-/// Brings items from a file into a store: all of them or, when one can't be, none.
+/// Imports items from a file into a store, all or none.
 struct ItemImporter {
     let store: ItemStore
     let options: ItemFileOptions
@@ -49,28 +49,27 @@ struct ItemImporter {
 }
 
 extension ItemStore {
-    /// Appends the items of a file's bytes, in one transaction: all of them or, when one can't be, none. Observers are
-    /// told once.
+    /// Imports items from a file's bytes in one transaction, all or none. Observers are notified once.
     ///
     /// - Parameters:
-    ///   - bytes: the file's.
+    ///   - bytes: the file's content.
     ///   - path: the file's name in errors.
-    ///   - options: its format, and what its columns are called.
-    /// - Returns: the number of items that are new or changed.
-    /// - Throws: `StoreError`: `unreadableFile` when the bytes are not what the options say, `invalidRow` that names
-    ///   the row, from 1, with the header counted, for one that is no item; what the options' functions throw.
+    ///   - options: its format and column names.
+    /// - Returns: the number of new or changed items.
+    /// - Throws: `StoreError`: `unreadableFile` if the bytes do not match the options, `invalidRow` for an invalid row,
+    ///   with its number counted from 1 and including the header; errors of the options' functions.
     @discardableResult
     public func importItems(_ bytes: [UInt8], path: String, _ options: ItemFileOptions) throws -> Int {
         let report = try importItems(ImportFile(bytes), path: path, options)
         return report.created + report.updated
     }
 
-    /// As ``importItems(_:path:_:)``, and what was done with the rows.
+    /// As ``importItems(_:path:_:)``, with a report on the rows.
     public func importReport(_ bytes: [UInt8], path: String, _ options: ItemFileOptions) throws -> ItemImportReport {
         try importItems(ImportFile(bytes), path: path, options)
     }
 
-    /// The same from a file, which is read as a stream where its format is one.
+    /// The same from a file, read as a stream if the format allows it.
     package func importItems(_ file: ImportFile, path: String, _ options: ItemFileOptions) throws -> ItemImportReport {
         if isReadOnly { throw readOnlyError }
         return try ItemImporter(store: self, options: options, path: path).run(file)

@@ -1,7 +1,7 @@
 import ColumnEngine
 import PropertyList
 
-/// Writes items as JSON: an array of objects, or an object a line. A field that an item lacks is left out.
+/// Writes items as JSON: an array of objects, or one object per line. Absent fields are left out.
 struct ItemJSONWriter {
     private let exporter: ItemExporter
     private let isPretty: Bool
@@ -18,13 +18,13 @@ struct ItemJSONWriter {
         try flush()
     }
 
-    /// Writes the only item.
+    /// Writes a single item.
     mutating func writeObject() throws {
         try writeObjects(at: 0, try exporter.columns().sorted { $0.name < $1.name }) { _, _ in }
         try flush()
     }
 
-    /// Keys are sorted, as in all JSON that is written for people, unless columns were chosen.
+    /// Sorts the keys, as in all JSON for people, unless columns were chosen.
     mutating func writeArray() throws {
         var columns = try exporter.columns()
         if exporter.options.columns == nil { columns.sort { $0.name < $1.name } }
@@ -76,7 +76,7 @@ struct ItemJSONWriter {
     private mutating func append(_ value: PropertyListValue) throws {
         switch value {
         case .integer(let number): text.append(String(number))
-        // A real stays one when it is read again.
+        // Keeps a real's type when it is read again.
         case .real(let number) where number.isFinite: text.real(number)
         case .date(let date): text.date(date)
         case .boolean(let flag): text.append(flag ? "true" : "false")

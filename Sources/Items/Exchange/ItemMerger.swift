@@ -2,20 +2,20 @@ import ColumnEngine
 import ItemArchive
 import PropertyList
 
-/// Brings the rows of a file into a store, each wholly or not: a new item, other fields of one that exists, or a rejection.
+/// Merges a file's rows into a store, each as a whole: as a new item, as changes of an existing one, or as a rejection.
 final class ItemMerger {
     private(set) var report = ItemImportReport()
     private let store: ItemStore
     private let options: ItemFileOptions
     private let path: String
-    /// The columns of the key in the row that is merged, and of how many columns that row knew.
+    /// The columns of the key in the current row, and that row's number of columns.
     private var keyPlaces: [Int] = []
     private var keyedColumns = -1
     private let keyFields: [ItemField]
     private var keys: ImportKeys?
     private var key: [UInt8] = []
     private var rejected = RejectedRows()
-    /// The row that a host's function made.
+    /// The row returned by a host's function.
     private lazy var transformed = ImportedRow(store, options)
 
     init(_ store: ItemStore, _ options: ItemFileOptions, _ path: String) throws {
@@ -24,16 +24,16 @@ final class ItemMerger {
         if !keyFields.isEmpty { keys = try ImportKeys(store, keyFields) }
     }
 
-    /// The report, when all rows were taken.
+    /// The report, after all rows.
     func finish() throws -> ItemImportReport {
         report.rejects = try rejected.bytes(options.cellDelimiter)
         return report
     }
 
-    /// Takes a row.
+    /// Merges a row.
     ///
-    /// - Throws: `StoreError` with `invalidRow` for one that is no item, unless it is left out; what functions of the host
-    ///   throw.
+    /// - Throws: `StoreError` with `invalidRow` for an invalid row, unless it is left out; errors of the host's
+    ///   functions.
     func take(_ row: ImportedRow) throws {
         report.total += 1
         do {
@@ -45,7 +45,7 @@ final class ItemMerger {
         }
     }
 
-    /// Leaves a row out, or ends the import.
+    /// Leaves a row out, or ends the import with an error.
     func reject(_ row: ImportedRow, _ error: StoreError) throws {
         let message = error.message
         let failure = StoreError(
@@ -159,14 +159,14 @@ final class ItemMerger {
         _ text: UnsafeBufferPointer<UInt8>, _ column: ImportedColumn
     ) throws(StoreError) -> PropertyListValue {
         do throws(StoreError) { return try FileText.value(text, column.kind ?? .string, column.fieldName) } catch {
-            // A real that the field can't take is refused in the field's words.
+            // Refuses a real with the field's own message.
             if column.field == .valueInDollars, let real = FileText.real(text) { return .real(real) }
             guard column.name != column.fieldName else { throw error }
             throw StoreError(error.code, "column '\(column.name)': \(error.message)", cause: error)
         }
     }
 
-    /// The value of a text in a column that has a kind.
+    /// Converts a text to the column's kind.
     private func converted(
         _ value: PropertyListValue, _ column: ImportedColumn
     ) throws(StoreError) -> PropertyListValue {
@@ -180,9 +180,9 @@ final class ItemMerger {
 
     // MARK: Updating
 
-    /// Sets what is other in a row's fields, all of it or nothing.
+    /// Updates the changed fields of a row, all or none.
     ///
-    /// - Returns: whether something was.
+    /// - Returns: whether a field changed.
     private func update(_ found: UInt32, _ row: ImportedRow) throws -> Bool {
         var hasChanges = false
         do throws(StoreError) {
@@ -205,7 +205,7 @@ final class ItemMerger {
         return hasChanges
     }
 
-    /// The cell that a field should have; nil when it has it.
+    /// The new cell for a field; nil if it is unchanged.
     private func difference(
         _ row: UInt32, _ column: ImportedColumn, _ given: ImportedCell
     ) throws(StoreError) -> Cell? {
@@ -215,7 +215,7 @@ final class ItemMerger {
         switch given {
         case .missing: return nil
         case .empty:
-            // A date that is not given is that of the item's creation.
+            // A missing date defaults to that of the item's creation.
             if present.isAbsent || column.field == .dateCreated { return nil }
             if column.field == .name { wanted = .string("") }
             if column.field == .valueInDollars { wanted = .integer(0) }
@@ -232,7 +232,7 @@ final class ItemMerger {
             ? nil : wanted.map { store.columns.cell($0, for: column.field) } ?? .absent
     }
 
-    /// Dates are equal when their texts in files are, and numbers by value: JSON has one kind of them.
+    /// Compares dates by their texts in files, and numbers by value, since JSON has only one kind of number.
     private func isEqual(_ present: PropertyListValue?, _ wanted: PropertyListValue?) -> Bool {
         switch (present, wanted) {
         case (.date(let present)?, .date(let wanted)?):

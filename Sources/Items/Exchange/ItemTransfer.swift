@@ -1,28 +1,28 @@
 import Wording
 
-/// All items of one store copied into another, with what goes with them: a container's into a shared collection, and back.
+/// Copies all items of a store into another with their attachments: from a container to a shared collection, and back.
 public enum ItemTransfer {
-    /// How many items are one commit.
+    /// The number of items per commit.
     public static let batch = 1_000
-    /// The bytes of pictures after which a commit is made: what was interrupted goes on behind it.
+    /// Commits after this many bytes of pictures: an interrupted copy resumes from there.
     private static let batchBytes = 16 << 20
 
-    /// How much was copied.
+    /// The counts of a copy.
     public struct Summary: Sendable, Hashable {
         /// The number of items.
         public var items = 0
         /// The number of pictures.
         public var pictures = 0
-        /// Why pictures were not copied, by key.
+        /// The reasons why pictures were not copied, by key.
         public var failures: [String: String] = [:]
 
-        /// Creates a summary of counts.
+        /// Creates a summary.
         public init(items: Int = 0, pictures: Int = 0) { (self.items, self.pictures) = (items, pictures) }
 
         /// `2 items and 1 picture`.
         public var text: String { "\(items.counted("item")) and \(pictures.counted("picture"))" }
 
-        /// What a store has.
+        /// Counts a store's content.
         public init(of store: ItemStore) throws(StoreError) {
             let keys = try store.attachments?.keys().filter { store.item(forKey: $0) != nil } ?? []
             let pictures = keys.reduce(0) { $0 + (store.attachments?.files(forKey: $1).count ?? 0) }
@@ -30,15 +30,15 @@ public enum ItemTransfer {
         }
     }
 
-    /// Appends the items of a store, with their keys, to one that is empty, or that has the first of them in the same order:
-    /// then an earlier copy was interrupted, and goes on. Pictures that the target lacks are copied, of the items there, too.
+    /// Appends a store's items, with their keys, to an empty store. A target with the first items in the same order is
+    /// from an interrupted copy, which is resumed. Pictures that the target lacks are copied for existing items, too.
     ///
     /// - Parameters:
-    ///   - source: is only read.
-    ///   - target: gets the items, a thousand in a commit at most.
-    ///   - progress: called after each commit with the position from which on items are still to be copied.
-    /// - Returns: what was copied by this call. A picture that cannot be read is no error: its item has none.
-    /// - Throws: `StoreError` with `conflict` when the target has other items; what its commits throw; `disconnected`.
+    ///   - source: the store to read.
+    ///   - target: receives the items, at most a thousand per commit.
+    ///   - progress: called after each commit with the position of the next item to copy.
+    /// - Returns: the counts of this call. An unreadable picture is not an error: its item has none.
+    /// - Throws: `StoreError` with `conflict` if the target has other items; errors of its commits; `disconnected`.
     @discardableResult
     public static func copy(
         from source: ItemStore, to target: ItemStore, progress: (Int) -> Void = { _ in }
@@ -69,7 +69,7 @@ public enum ItemTransfer {
 
     /// Copies an item's pictures, unless the target has as many.
     ///
-    /// - Returns: the pictures' bytes, how many.
+    /// - Returns: the number of copied bytes.
     private static func copyPictures(
         _ key: String, _ source: ItemAttachments?, _ target: ItemAttachments?, _ summary: inout Summary
     ) throws(StoreError) -> Int {

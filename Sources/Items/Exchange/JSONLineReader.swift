@@ -1,9 +1,9 @@
 import ColumnEngine
 import PropertyList
 
-/// Reads items from JSON Lines, an object a line, as a stream.
+/// Reads items from JSON Lines, one object per line, as a stream.
 struct JSONLineReader {
-    /// The longest line, in bytes.
+    /// Maximum length of a line, in bytes.
     private static let lineLimit = 64 << 20
 
     private let options: ItemFileOptions

@@ -2,7 +2,7 @@ import ColumnEngine
 import ItemArchive
 import PropertyList
 
-/// Reads items from a file that is one value: an array of records, or an archive.
+/// Reads items from a file with a single value: an array of records, or an archive.
 struct RecordReader {
     private let options: ItemFileOptions
     private let path: String
@@ -65,7 +65,7 @@ struct RecordReader {
 }
 
 extension ItemMerger {
-    /// Takes a record, whose names may be new.
+    /// Merges a record, which may have new names.
     func take(_ record: PropertyListValue, _ row: ImportedRow) throws {
         row.original = { record.texts }
         row.removeCells()
@@ -87,7 +87,7 @@ extension ItemMerger {
 }
 
 extension PropertyListValue {
-    /// A record's values as the texts of a file; empty for what is no record.
+    /// A record's values as texts of a file; empty for another value.
     fileprivate var texts: [(name: String, text: [UInt8])] {
         guard case .dictionary(let values) = self else {
             return [("value", (try? json()) ?? [])]

@@ -1,9 +1,9 @@
 import CSV
 import PropertyList
 
-/// The rows that an import rejected, as they were in the file, and why: comma-separated values to be corrected and imported.
+/// The rejected rows of an import and the reasons, as comma-separated values to be corrected and imported again.
 struct RejectedRows {
-    /// The name of the column that says what is wrong.
+    /// The name of the column with the reason.
     static let reason = "error"
 
     private var names: [String] = []
@@ -23,7 +23,7 @@ struct RejectedRows {
         rows.append((cells, message))
     }
 
-    /// - Throws: `CSVError` when the delimiter cannot be one.
+    /// - Throws: `CSVError` for an invalid delimiter.
     func bytes(_ delimiter: UInt8) throws(CSVError) -> [UInt8] {
         if rows.isEmpty { return [] }
         var writer = try CSVWriter(delimiter: delimiter)

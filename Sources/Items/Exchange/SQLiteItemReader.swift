@@ -3,14 +3,14 @@ import PropertyList
 import SQLite
 import Wording
 
-/// Reads items from the rows of a table in a SQLite database, as a stream.
+/// Reads items from a table of a SQLite database, as a stream.
 struct SQLiteItemReader {
     private let options: ItemFileOptions
     private let path: String
 
     init(_ options: ItemFileOptions, _ path: String) { (self.options, self.path) = (options, path) }
 
-    /// What SQLite has no kind for, and a column is declared as.
+    /// Column declarations for kinds that SQLite does not have.
     private enum Declared { case plain, date, boolean }
 
     func read(_ row: ImportedRow, _ merger: ItemMerger) throws {
@@ -38,7 +38,7 @@ struct SQLiteItemReader {
     private func table(of database: SQLiteDatabase) throws -> String {
         let tables = try database.tables()
         if let wanted = options.table {
-            // As in SQLite, whose names are the same in any case.
+            // SQLite's names are case-insensitive.
             if let found = tables.first(where: { $0.lowercased() == wanted.lowercased() }) { return found }
             let hint = NearestNames.hint(for: wanted, among: tables)
             throw StoreError(.unreadableFile, "\(path) has no table '\(wanted)'\(hint)", path: path)
@@ -52,7 +52,7 @@ struct SQLiteItemReader {
             path: path)
     }
 
-    /// About how many rows there are, for a bar: to count them would read the table. 0 for a view.
+    /// The approximate number of rows, for a progress bar: counting would read the table. 0 for a view.
     private func count(_ table: String, _ database: SQLiteDatabase) -> Int {
         guard
             let statement = try? SQLiteStatement(
@@ -82,7 +82,7 @@ struct SQLiteItemReader {
 }
 
 extension SQLiteCell {
-    /// The value as the text of a file.
+    /// The value as a text of a file.
     fileprivate var text: [UInt8] {
         switch self {
         case .null: []

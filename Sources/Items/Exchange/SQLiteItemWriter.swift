@@ -2,9 +2,9 @@ import ColumnEngine
 import PropertyList
 import SQLite
 
-/// Writes items as a table of a SQLite database.
+/// Writes items as a SQLite table.
 struct SQLiteItemWriter {
-    /// The table's name if none is given.
+    /// The default name of the table.
     static let table = "items"
 
     private let exporter: ItemExporter
@@ -33,7 +33,7 @@ struct SQLiteItemWriter {
         }
     }
 
-    /// What a column is declared as: what all of its values are. SQLite keeps dates as texts and booleans as numbers.
+    /// The declared type of a column, from all of its values. SQLite stores dates as texts and booleans as numbers.
     private func type(of field: ItemField) -> String {
         if field == .itemKey { return "TEXT" }
         let kinds = exporter.store.columns.cellKinds(field)

@@ -1,13 +1,13 @@
 import ColumnEngine
 import Files
 
-/// The text of a file as UTF-8, decoded as it is read.
+/// Transcodes a text file to UTF-8 while reading.
 ///
-/// What is not text in the file's encoding is an error. One thread owns it.
+/// Text that is invalid in the file's encoding is an error. One thread owns it.
 final class TextDecoding {
     private enum Form { case utf8, latin1, utf16(isBigEndian: Bool) }
 
-    /// What the encoding of a file does not allow.
+    /// Text that is invalid in the encoding.
     struct Failure: Error {
         let message: String
     }
@@ -16,12 +16,12 @@ final class TextDecoding {
     private let form: Form
     private var input: [UInt8] = []
     private var next = 0
-    /// The file's end was read.
+    /// Whether the end of the file was reached.
     private var isAtEnd = false
-    /// The first half of a pair of UTF-16.
+    /// The first half of a UTF-16 surrogate pair.
     private var highSurrogate: UInt16?
 
-    /// - Throws: `FileError`; `Failure` for a mark that contradicts the encoding.
+    /// - Throws: `FileError`; `Failure` if the mark contradicts the encoding.
     init(_ file: ImportFile, _ encoding: ItemFileEncoding) throws {
         self.file = file
         file.rewind()
@@ -46,13 +46,13 @@ final class TextDecoding {
                 file.rewind()
             }
         }
-        // The mark is no text; that of UTF-8 is skipped by the readers.
+        // Skip the mark here; the readers skip the one of UTF-8.
         if case .utf16 = form, isLittle || isBig {
             _ = try head.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[..<2])) }
         }
     }
 
-    /// The next bytes of UTF-8, how many; 0 at the end. The buffer has room for at least one character.
+    /// Reads the next UTF-8 bytes and returns their number; 0 at the end. The buffer has room for a character.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         if case .utf8 = form { return try file.read(into: buffer) }
         var filled = 0
@@ -75,12 +75,12 @@ final class TextDecoding {
         return filled
     }
 
-    /// Reads the next units; false at the end.
+    /// Reads the next bytes; false at the end.
     private func fill() throws -> Bool {
         if isAtEnd { return false }
         if input.count < 1 << 15 { input = [UInt8](repeating: 0, count: 1 << 15) }
         var count = 0
-        // Units of UTF-16 are whole.
+        // UTF-16 needs whole code units.
         repeat {
             let got = try input.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[count...])) }
             if got == 0 { isAtEnd = true }
@@ -125,21 +125,21 @@ final class TextDecoding {
         return Unicode.Scalar(windows1252[Int(byte) - 0x80]) ?? Unicode.Scalar(byte)
     }
 
-    /// From 80 on; what Windows-1252 does not have is the control character of ISO 8859-1.
+    /// For bytes from 80 on; bytes that Windows-1252 does not define are the control characters of ISO 8859-1.
     private static let windows1252: [UInt16] = [
         0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,
         0x017D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A,
         0x0153, 0x9D, 0x017E, 0x0178,
     ]
 
-    /// Whether all of a file is UTF-8, a piece at a time.
+    /// Whether a whole file is UTF-8; reads it in pieces.
     private static func isUTF8(_ file: ImportFile) throws -> Bool {
         var piece = [UInt8](repeating: 0, count: 1 << 20)
         var kept = 0
         while true {
             let got = try piece.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[kept...])) }
             let count = kept + got
-            // A character may go on in the next piece.
+            // A character may continue in the next piece.
             let whole = got == 0 ? count : count - cutCharacter(piece[..<count])
             let isValid = piece.withUnsafeBufferPointer { UTF8Check.isValid(.init(rebasing: $0[..<whole])) }
             if !isValid || got == 0 { return isValid }
@@ -148,7 +148,7 @@ final class TextDecoding {
         }
     }
 
-    /// The bytes at the end that begin a character and do not end it, at most three.
+    /// The number of bytes of an incomplete character at the end, at most three.
     private static func cutCharacter(_ bytes: ArraySlice<UInt8>) -> Int {
         for back in 1...3 {
             guard bytes.count >= back else { return 0 }

@@ -1,7 +1,7 @@
 import ColumnEngine
 public import PropertyList
 
-/// What items have in a field.
+/// Statistics of a field over the items.
 public struct ItemFieldDescription: Sendable {
     /// The kind of a field's values.
     public enum Kind: String, Sendable {
@@ -9,7 +9,7 @@ public struct ItemFieldDescription: Sendable {
         case string
         /// Whole numbers.
         case integer
-        /// Numbers, not all of them whole.
+        /// Numbers that are not all whole.
         case real
         /// Truth values.
         case boolean
@@ -21,19 +21,19 @@ public struct ItemFieldDescription: Sendable {
         case array
         /// Dictionaries.
         case dictionary
-        /// Several kinds that do not compare.
+        /// Several kinds that are not comparable.
         case mixed
     }
 
     /// The field's name.
     public let field: String
-    /// The kind of its values; integers among reals are reals.
+    /// The kind of its values; integers mixed with reals count as reals.
     public let kind: Kind
-    /// How many items have a value.
+    /// The number of items with a value.
     public let count: Int
-    /// How many different values there are.
+    /// The number of different values.
     public let distinct: Int
-    /// The least value, in the order of ``ItemQuery/sorted(_:descending:)-(String,_)``; nil where values have no order.
+    /// The least value, in the order of ``ItemQuery/sorted(_:descending:)-(String,_)``; nil if values have no order.
     public let min: PropertyListValue?
     /// The greatest value.
     public let max: PropertyListValue?
@@ -76,7 +76,7 @@ public struct ItemFieldDescription: Sendable {
 }
 
 extension ItemQuery {
-    /// What the items have in each field that one of them has, in the order in which fields came. O(n) a field.
+    /// Describes each field that some item has, in the order in which fields were added. O(n) per field.
     public func describe() throws -> [ItemFieldDescription] {
         try rows.summaries().map { ItemFieldDescription($0, of: store) }
     }

@@ -1,40 +1,40 @@
 import ColumnEngine
 public import PropertyList
 
-/// The items of a query that have something in common.
+/// The items of a query that have the same value of a key.
 public struct ItemGroup {
     let store: ItemStore
-    /// What they have in common; nil for the items without it.
+    /// The common value; nil for the items without one.
     public let key: PropertyListValue?
     var rows: ArraySlice<UInt32>
 
-    /// The number of items when the groups were made.
+    /// The number of items when the group was made.
     public var count: Int { rows.count }
 
-    /// The items, in order, as far as they are in the store still.
+    /// The items, in order, without those removed since.
     public var items: [Item] {
         rows.filter { store.columns.isLive($0) }.map(store.item(row:))
     }
 
-    /// As ``ItemQuery/sum(_:)``, of the group.
+    /// As ``ItemQuery/sum(_:)``, for the group.
     public func sum(_ key: String) throws -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
 
-    /// As ``ItemQuery/average(_:)``, of the group.
+    /// As ``ItemQuery/average(_:)``, for the group.
     public func average(_ key: String) throws -> Double? {
         if case .real(let number)? = try aggregate(.average, key) { number } else { nil }
     }
 
-    /// As ``ItemQuery/min(_:)``, of the group.
+    /// As ``ItemQuery/min(_:)``, for the group.
     public func min(_ key: String) throws -> PropertyListValue? { try aggregate(.min, key) }
 
-    /// As ``ItemQuery/max(_:)``, of the group.
+    /// As ``ItemQuery/max(_:)``, for the group.
     public func max(_ key: String) throws -> PropertyListValue? { try aggregate(.max, key) }
 
     private func aggregate(_ function: ItemAggregateFunction.Name, _ key: String) throws -> PropertyListValue? {
         try value(ItemAggregateFunction(function, key, store.columns))
     }
 
-    /// What a function makes of the group.
+    /// A function's value for the group.
     func value(_ function: ItemAggregateFunction) throws -> PropertyListValue? {
         try rows.withUnsafeBufferPointer { try function.value(of: $0) }
     }

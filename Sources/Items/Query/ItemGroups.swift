@@ -1,9 +1,9 @@
 import ColumnEngine
 public import PropertyList
 
-/// The groups that a query gave, in order; a value that is refined step by step.
+/// A query's groups, in order: a value that is refined step by step.
 public struct ItemGroups: RandomAccessCollection {
-    /// What groups are sorted by.
+    /// The order of groups.
     public enum Order: String, Sendable, CaseIterable {
         /// By the number of items, most first.
         case count
@@ -22,8 +22,8 @@ public struct ItemGroups: RandomAccessCollection {
     public var endIndex: Int { groups.count }
     public subscript(position: Int) -> ItemGroup { groups[position] }
 
-    /// By the number of items, or by key in the order of ``ItemQuery/sorted(_:descending:)-(String,_)``; equal ones stay in
-    /// order.
+    /// Sorts by the number of items, or by key in the order of ``ItemQuery/sorted(_:descending:)-(String,_)``. The sort
+    /// is stable.
     public func sorted(by order: Order, descending: Bool = false) -> ItemGroups {
         let places: [Int]
         switch order {
@@ -45,16 +45,16 @@ public struct ItemGroups: RandomAccessCollection {
         }
     }
 
-    /// The first groups. A negative number counts as 0.
+    /// Keeps the first groups. A negative number counts as 0.
     public func limit(_ count: Int) -> ItemGroups {
         ItemGroups(store, Array(groups.prefix(Swift.max(0, count))))
     }
 
-    /// What functions make of each group, in the groups' order and in that of the functions, which are read as by
-    /// `ItemAggregateFunction`.
+    /// Evaluates functions for each group, in the order of groups and functions. `ItemAggregateFunction` parses their
+    /// texts.
     ///
-    /// - Throws: `StoreError` for a text that is no function, for a field that no item has, and for a value that cannot be
-    ///   added up.
+    /// - Throws: `StoreError` for an invalid function, for a field that no item has, and for a value that cannot be
+    ///   summed.
     public func aggregate(_ functions: [String]) throws -> [[PropertyListValue?]] {
         let functions = try functions.map { try ItemAggregateFunction(format: $0, of: store.columns) }
         return try groups.map { group in try functions.map { try group.value($0) } }
@@ -62,6 +62,6 @@ public struct ItemGroups: RandomAccessCollection {
 }
 
 extension ItemQuery {
-    /// As ``groupBy(_:)-(ItemKey)``, to be refined.
+    /// As ``groupBy(_:)-(ItemKey)``, for further refinement.
     public func groups(by key: ItemKey) throws -> ItemGroups { ItemGroups(store, try groupBy(key)) }
 }

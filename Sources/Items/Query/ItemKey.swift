@@ -1,15 +1,15 @@
 public import ColumnEngine
 
-/// What a query of items groups, sorts or adds up by.
+/// A key by which a query groups, sorts or sums items.
 public typealias ItemKey = QueryKey<Item>
 
 extension ItemStore {
-    /// The key that a text is: the field of that name if there is one, else an expression over fields.
+    /// Parses a key: the field of that name if there is one, else an expression over fields.
     ///
-    /// - Throws: `StoreError` with `unknownField` for a name that no item has; `FormatPredicateError` for an expression that
-    ///   cannot be read.
+    /// - Throws: `StoreError` with `unknownField` for a name that no item has; `FormatPredicateError` for an invalid
+    ///   expression.
     public func key(_ text: String) throws -> ItemKey { try columns.key(text).map(\.row) }
 
-    /// The key as the rows have it. A function is not called for an item that an earlier call has removed.
+    /// The key for rows. A function is not called for an item that an earlier call removed.
     func rowKey(_ key: ItemKey) -> RowKey { key.map { [self] in columns.isLive($0) ? item(row: $0) : nil } }
 }

@@ -1,10 +1,10 @@
 import ColumnEngine
 public import PredicateFormat
 
-/// A condition on items; the language is `FormatPredicate`'s.
+/// A condition on items, in the language of `FormatPredicate`.
 public typealias ItemPredicate = FormatPredicate
 
-/// What is wrong with a predicate's format text, and where.
+/// An error in a predicate's format text, with its position.
 public typealias ItemPredicateError = FormatPredicateError
 
 /// A side of a comparison in a predicate.

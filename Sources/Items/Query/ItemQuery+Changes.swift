@@ -2,7 +2,7 @@ import ColumnEngine
 public import PropertyList
 
 extension ItemQuery {
-    /// Sets fields of every item: all of them or, if one refuses, none. Observers are told once; nil removes a field.
+    /// Sets fields of every item; if one is refused, none is set. Nil removes a field. Observers are notified once.
     ///
     /// - Returns: the number of items.
     @discardableResult
@@ -17,11 +17,11 @@ extension ItemQuery {
         }
     }
 
-    /// Runs a function on every item, as one change: when it throws, none has changed. Observers are told once.
+    /// Runs a function on every item, as one change: if it throws, no item is changed. Observers are notified once.
     ///
-    /// - Parameter change: a function that changes its item, or other items.
-    /// - Returns: the number of items at which something changed.
-    /// - Throws: what the function throws; `StoreError` when an observer refuses.
+    /// - Parameter change: changes its item, or other items.
+    /// - Returns: the number of changed items.
+    /// - Throws: errors of the function; `StoreError` if an observer refuses.
     @discardableResult
     public func update(_ change: (Item) throws -> Void) throws -> Int {
         try changeEach { row in
@@ -31,7 +31,7 @@ extension ItemQuery {
         }
     }
 
-    /// Removes every item: all of them or, if an observer refuses, none. Observers are told once.
+    /// Removes every item; if an observer refuses one, none is removed. Observers are notified once.
     ///
     /// - Returns: the number of items.
     @discardableResult
@@ -42,9 +42,9 @@ extension ItemQuery {
         }
     }
 
-    /// Changes every item or, when one throws, none; the function says whether it changed its item.
+    /// Changes every item or, if one call throws, none; the function returns whether it changed its item.
     ///
-    /// - Returns: the number of items that were.
+    /// - Returns: the number of changed items.
     func changeEach(_ change: (UInt32) throws -> Bool) throws -> Int {
         try store.columns.pinningRows {
             let rows = try rows.rows()

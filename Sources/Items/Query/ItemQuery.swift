@@ -1,14 +1,14 @@
 import ColumnEngine
 public import PredicateFormat
 
-/// A question about a store's items: a value that is refined step by step, and answered when it is asked.
+/// A query over a store's items: a value that is refined step by step, and evaluated on demand.
 ///
 ///     let dear = try store.query(FormatPredicate(format: "valueInDollars > 500")).sorted("name").limit(10).all()
 ///
-/// Each answer is of the store at that moment. A condition that is a function may change the store; each item present at the
-/// begin of the answer is examined once, unless it has been removed.
+/// Each result is of the store at that moment. A condition that is a function may change the store; each item present
+/// at the start is examined once, unless it has been removed.
 public struct ItemQuery {
-    /// The store that is asked.
+    /// The queried store.
     public let store: ItemStore
     var rows: RowQuery
 
@@ -17,11 +17,11 @@ public struct ItemQuery {
         rows = RowQuery(store.columns)
     }
 
-    /// Only items that satisfy a predicate, too.
+    /// Restricts the query to items that satisfy a predicate.
     ///
-    /// - Throws: `FormatPredicateError` for a field that no item has, with the nearest names, and for a comparison that can
-    ///   never hold, because of what it compares or because all values of a field are of another kind. An empty store knows
-    ///   no custom fields: there only a name that is like one of the domain's is refused.
+    /// - Throws: `FormatPredicateError` for a field that no item has, with the nearest names, and for a comparison that
+    ///   never holds: because of its operands, or because all values of a field are of another kind. An empty store
+    ///   knows no custom fields: it refuses only names similar to one of the domain's.
     public func filter(_ predicate: FormatPredicate) throws(FormatPredicateError) -> ItemQuery {
         do throws(FormatPredicateError) { try predicate.check(knownFields: store.knownFields, of: "item") } catch {
             if store.count > 0 || !error.suggestions.isEmpty { throw error }
@@ -32,35 +32,35 @@ public struct ItemQuery {
         return query
     }
 
-    /// Only items for which a function says yes, too.
+    /// Restricts the query to items for which a function returns true.
     public func filter(_ isIncluded: @escaping (Item) throws -> Bool) -> ItemQuery {
         var query = self
         let store = store
         query.rows.add(
             .function { row in
-                // An earlier function may have removed it.
+                // An earlier call may have removed it.
                 guard store.columns.isLive(row) else { return false }
                 return try isIncluded(store.item(row: row)) && store.columns.isLive(row)
             })
         return query
     }
 
-    /// In the order of a key: text in byte order, numbers by value, absent values first. A second call adds a lesser
-    /// key. Items that are equal keep the store's order. A key is a field, or an expression of the predicate language.
+    /// Sorts by a key: text in byte order, numbers by value, absent values first. A second call adds a less significant
+    /// key. Equal items keep the store's order. A key is a field, or an expression of the predicate language.
     ///
-    /// - Throws: `StoreError` for a field that no item has; `FormatPredicateError` for an expression that cannot be read.
+    /// - Throws: `StoreError` for a field that no item has; `FormatPredicateError` for an invalid expression.
     public func sorted(_ key: String, descending: Bool = false) throws -> ItemQuery {
         sorted(try store.key(key), descending: descending)
     }
 
-    /// In the order of a key.
+    /// Sorts by a key.
     public func sorted(_ key: ItemKey, descending: Bool = false) -> ItemQuery {
         var query = self
         query.rows.order.append(ItemSortKey(key: store.rowKey(key), isDescending: descending))
         return query
     }
 
-    /// The same for a field whose name's bytes are at hand; a name of the domain makes no `String`.
+    /// The same for a field's name in UTF-8; a name of the domain needs no `String`.
     public func sorted(utf8 field: UnsafeBufferPointer<UInt8>, descending: Bool = false) throws -> ItemQuery {
         guard let known = ItemField(domain: field) else {
             return try sorted(String(decoding: field, as: UTF8.self), descending: descending)
@@ -70,7 +70,7 @@ public struct ItemQuery {
         return query
     }
 
-    /// The fields that its predicates and its order speak of, each once, predicates' first.
+    /// The fields that the predicates and the order use, each once, the predicates' first.
     public var fields: [String] {
         var names: [String] = []
         for case .predicate(let predicate) in rows.conditions { names += predicate.fields.sorted() }
@@ -85,14 +85,14 @@ public struct ItemQuery {
         return names.filter { seen.insert($0).inserted }
     }
 
-    /// At most so many items. A negative number counts as 0.
+    /// Limits the number of items. A negative number counts as 0.
     public func limit(_ count: Int) -> ItemQuery {
         var query = self
         query.rows.limitCount = Swift.max(0, count)
         return query
     }
 
-    /// Without the first items of the answer. A negative number counts as 0.
+    /// Skips the first items. A negative number counts as 0.
     public func offset(_ count: Int) -> ItemQuery {
         var query = self
         query.rows.offsetCount = Swift.max(0, count)
@@ -103,12 +103,12 @@ public struct ItemQuery {
 
     /// The items, in order.
     ///
-    /// - Throws: what a condition that is a function throws.
+    /// - Throws: errors of conditions that are functions.
     public func all() throws -> [Item] {
         try rows.rows().map(store.item(row:))
     }
 
-    /// The first item, nil when there is none.
+    /// The first item; nil if there is none.
     public func first() throws -> Item? {
         try firstReference().map(store.item)
     }
@@ -116,11 +116,11 @@ public struct ItemQuery {
     /// The number of items.
     public func count() throws -> Int { try rows.count() }
 
-    /// How the query is answered. Runs it, and builds the index that serves it if it is not built yet.
+    /// The query plan. Runs the query, and builds the index that it uses if it is not built yet.
     public func explain() throws -> ItemQueryPlan { try rows.explain() }
 
-    /// Calls a function with each item, in order; those that it removes before their turn are left out. The function
-    /// returns false to stop.
+    /// Calls a function with each item, in order, skipping items removed in the meantime. The function returns false to
+    /// stop.
     public func each(_ body: (Item) throws -> Bool) throws {
         try store.columns.pinningRows {
             if rows.order.isEmpty {
@@ -143,6 +143,6 @@ extension ItemStore {
         try ItemQuery(self).filter(predicate)
     }
 
-    /// The fields that some item has had.
+    /// The fields that some item has or had.
     var knownFields: Set<String> { Set(fieldNames) }
 }

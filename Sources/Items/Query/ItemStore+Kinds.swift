@@ -2,20 +2,20 @@ import ColumnEngine
 import PredicateFormat
 import PropertyList
 
-/// Comparisons of fields with what none of their values can be compared with.
+/// Detects comparisons of fields with operands that none of their values is comparable with.
 extension ItemStore {
     private static let domainKinds: [String: PredicateKind] = [
         "name": .string, "serialNumber": .string, "valueInDollars": .number, "dateCreated": .date, "itemKey": .string,
     ]
 
-    /// Checks a predicate against the kinds of the fields' values, as far as all are of one.
+    /// Checks a predicate against the kinds of fields whose values are all of one kind.
     func checkKinds(of predicate: FormatPredicate) throws(FormatPredicateError) {
         var kinds = Self.domainKinds
         for name in predicate.fields where kinds[name] == nil {
             kinds[name] = columns.existingField(named: name).map(kind(of:))
         }
         do throws(FormatPredicateError) { return try predicate.check(kinds: kinds) } catch {
-            // A field without values compares with everything. It is looked for only now, as it may take all items.
+            // A field without values is comparable with everything. Checked last, since it may examine all items.
             for name in predicate.fields where Self.domainKinds[name] == nil {
                 if let field = columns.existingField(named: name), !columns.isInUse(field) { kinds[name] = .unknown }
             }
@@ -28,7 +28,7 @@ extension ItemStore {
         }
     }
 
-    /// The kind of a custom field's values; unknown when it has had several, and for arrays and dictionaries.
+    /// The kind of a custom field's values; unknown for several kinds, and for arrays and dictionaries.
     private func kind(of field: ItemField) -> PredicateKind {
         var found: PredicateKind?
         let kinds = columns.kinds(field)
@@ -48,7 +48,7 @@ extension ItemStore {
 }
 
 extension ItemFieldKind {
-    /// The conversion that makes values comparable with an operand; nil when none does.
+    /// The conversion that makes values comparable with an operand; nil if there is none.
     fileprivate init?(for operand: FormatExpression) {
         switch operand {
         case .constant(.array(let values)):

@@ -1,17 +1,17 @@
 import ColumnEngine
 import DequeModule
 
-/// Commits that can be taken back, or done again: a group of changes each, oldest first.
+/// Commits that can be undone or redone: one group of changes each, oldest first.
 struct ChangeHistory {
     private var groups: Deque<ChangeGroup> = []
-    /// The bytes of all groups. Counted as groups come and go: each commit reads the count.
+    /// The bytes of all groups. Kept up to date, since each commit reads it.
     private(set) var byteCount = 0
 
     var count: Int { groups.count }
     var isEmpty: Bool { groups.isEmpty }
     /// The newest group.
     var last: ChangeGroup? { groups.last }
-    /// That of the oldest group, which no other is before.
+    /// The epoch of the oldest group.
     var oldestEpoch: UInt64? { groups.first?.epoch }
 
     mutating func append(_ group: ChangeGroup) {
@@ -25,7 +25,7 @@ struct ChangeHistory {
         return group
     }
 
-    /// Takes out the oldest group when there are too many, or when they have too many bytes; the newest stays in any case.
+    /// Removes and returns the oldest group if there are too many groups or bytes; always keeps the newest.
     mutating func popExcess(_ limits: HistoryLimits) -> ChangeGroup? {
         guard count > 1, count > limits.commits || byteCount > limits.bytes, let group = groups.popFirst() else {
             return nil
@@ -34,7 +34,7 @@ struct ChangeHistory {
         return group
     }
 
-    /// Changes each of the newest `count` groups, oldest first.
+    /// Modifies each of the newest `count` groups, oldest first.
     mutating func changeNewest(_ count: Int, _ body: (inout ChangeGroup) -> Void) {
         for index in groups.indices.suffix(count) {
             byteCount -= groups[index].byteCount
@@ -43,7 +43,7 @@ struct ChangeHistory {
         }
     }
 
-    /// Takes out all groups.
+    /// Removes and returns all groups.
     mutating func takeAll() -> [ChangeGroup] {
         if isEmpty { return [] }
         defer { self = ChangeHistory() }

@@ -1,12 +1,12 @@
 import ColumnEngine
 
-/// A field of a row that a change set.
+/// A field of a row, set by a change.
 struct ChangedField: Hashable {
     var row: UInt32
     var field: UInt32
 }
 
 extension Change {
-    /// What a `set` changed.
+    /// The field of a `set`.
     var changedField: ChangedField { ChangedField(row: row, field: field) }
 }

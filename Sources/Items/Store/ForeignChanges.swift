@@ -1,24 +1,24 @@
 import ColumnEngine
 import DequeModule
 
-/// What changed from elsewhere since the oldest step that can still be taken back was made: such a step takes back only what
-/// is still its own.
+/// The changes from elsewhere since the oldest step that can still be undone: a step can only be undone if none of its
+/// fields, items or places was changed since.
 ///
-/// Grows with what is applied while there is a history, and shrinks with the history.
+/// Grows with applied changes while there is a history, and shrinks with the history.
 struct ForeignChanges {
     private static let position = UInt32.max
     private static let anyField = UInt32.max - 1
-    /// With fewer places, those that no step needs any more are kept.
+    /// Minimum number of places before obsolete ones are removed.
     private static let fewPlaces = 1024
 
-    /// How often changes came. A step has the number of the moment at which it was made.
+    /// The number of change sets so far. A step has the epoch at which it was made.
     private(set) var epoch: UInt64 = 0
     private var places: [ChangedField: UInt64] = [:]
     private var prunedAt = fewPlaces
-    /// Rows whose items left, oldest first: their numbers are not given away while a step may refer to them.
+    /// Rows of removed items, oldest first: their numbers are not reused while a step may refer to them.
     private var removedRows: Deque<(row: UInt32, epoch: UInt64)> = []
 
-    /// Notes changes that happened, or those of a step that cannot be taken back any more.
+    /// Records changes from elsewhere, or those of a step that can no longer be undone.
     mutating func note(_ changes: [Change]) {
         epoch += 1
         for change in changes {
@@ -41,10 +41,10 @@ struct ForeignChanges {
 
     func moved(_ row: UInt32, since epoch: UInt64) -> Bool { changed(Self.position, of: row, since: epoch) }
 
-    /// Forgets the places that no step needs.
+    /// Forgets the places that no step refers to.
     ///
     /// - Parameter oldest: the epoch of the oldest step; nil when there is none.
-    /// - Returns: rows that no step refers to any more.
+    /// - Returns: the rows that no step refers to any more.
     mutating func prune(_ oldest: UInt64?) -> [UInt32] {
         guard let oldest else {
             places = [:]

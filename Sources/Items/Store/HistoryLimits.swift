@@ -1,12 +1,12 @@
 import ColumnEngine
 
-/// How much of the past a store can take back.
+/// Limits of a store's history.
 public struct HistoryLimits: Sendable {
-    /// Commits that `undo` reaches back.
+    /// Maximum number of commits that can be undone.
     public var commits = 1000
-    /// Bytes of history entries, the attachments' files that they keep included; the last commit is kept whatever its size.
+    /// Maximum bytes of history entries and the attachment files kept for them; the last commit is always kept.
     public var bytes = 64 << 20
 
-    /// Creates the usual limits.
+    /// Creates the default limits.
     public init() {}
 }

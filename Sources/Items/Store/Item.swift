@@ -1,12 +1,12 @@
 import ColumnEngine
 public import PropertyList
 
-/// One thing in a store, the same object for as long as anyone holds it.
+/// An item of a store; the same object as long as it is referenced.
 ///
-/// An `Item` has no fields of its own: it names a row of its store, and every change goes through the store, which
-/// tells observers, keeps the history and writes the journal. It outlives its removal safely: each access then throws
-/// `item was removed`. Undoing the removal brings the same object back to life. Not `Sendable`: it belongs to the
-/// thread that owns the store.
+/// An `Item` stores no fields: it refers to a row of its store. Every change goes through the store, which notifies
+/// observers, keeps the history and writes the journal. A removed item is safe to use: each access throws
+/// `item was removed`. Undoing the removal makes the same object valid again. Not `Sendable`: it belongs to the thread
+/// that owns the store.
 public final class Item {
     /// The store that the item belongs to.
     public let store: ItemStore
@@ -21,14 +21,14 @@ public final class Item {
         store.columns.handleWasReleased(row)
     }
 
-    /// Whether the item is out of its store.
+    /// Whether the item is not in its store.
     public var isRemoved: Bool { !store.columns.isAccessible(row) }
 
     private var reference: ItemReference { store.reference(row) }
 
     // MARK: Fields of the domain
 
-    /// The item's key, a UUID's text unless it was given another. Never changes.
+    /// The item's key, a UUID's text unless another key was given. Never changes.
     public var itemKey: String {
         get throws(StoreError) { store.columns.keyString(try store.row(reference)) }
     }
@@ -56,7 +56,7 @@ public final class Item {
         get throws(StoreError) { try store.dateCreated(of: reference) }
     }
 
-    /// Where the item stands in its store, from 0.
+    /// The item's position in its store, counted from 0.
     public var position: Int {
         get throws(StoreError) {
             guard store.columns.isLive(row) else { throw .itemWasRemoved }
@@ -111,23 +111,23 @@ public final class Item {
         try store.setValue(value, for: field, of: reference)
     }
 
-    /// Calls `body` with a text field's bytes, UTF-8, without making a `String`; with nil when the field is absent or
-    /// holds something else. The bytes must not be kept.
+    /// Calls `body` with a text field's UTF-8 bytes, without making a `String`; with nil if the field is absent or not
+    /// a text. The bytes are only valid during the call.
     public func withUTF8<Result>(
         of field: ItemField, _ body: (UnsafeBufferPointer<UInt8>?) -> Result
     ) throws(StoreError) -> Result {
         try store.withText(of: field, reference, body)
     }
 
-    /// Sets a text field from UTF-8 bytes, without making a `String` where no observer needs one.
+    /// Sets a text field from UTF-8 bytes; makes a `String` only if an observer needs one.
     ///
-    /// - Throws: `StoreError`: `invalidValue` for bytes that are not UTF-8, and all that
-    ///   ``setValue(_:forField:)`` throws.
+    /// - Throws: `StoreError`: `invalidValue` for bytes that are not UTF-8, and the errors of
+    ///   ``setValue(_:forField:)``.
     public func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
         try store.setUTF8(bytes, for: field, of: reference)
     }
 
-    /// The names of the custom fields that the item has, in byte order.
+    /// The names of the item's custom fields, in byte order.
     public var customFieldNames: [String] {
         get throws(StoreError) {
             store.columns.customFields(try store.row(reference)).map { store.columns.fieldNames[Int($0)] }.sorted {
@@ -136,7 +136,7 @@ public final class Item {
         }
     }
 
-    /// All the fields, as values for a new item; with the key.
+    /// All fields including the key, as values for a new item.
     public var allFields: ItemFields {
         get throws(StoreError) { store.columns.fields(of: try store.row(reference)) }
     }
@@ -146,19 +146,19 @@ public final class Item {
     /// A deep copy with a new key, appended to the store.
     public func copy() throws(StoreError) -> Item {
         var fields = try allFields
-        // Noted first: what observes the new item may commit it.
+        // Recorded first: an observer of the new item may commit it.
         fields.itemKey = store.noteCopy(of: try itemKey)
         return try store.createItem(fields)
     }
 
-    /// Takes the item out of its store.
+    /// Removes the item from its store.
     public func remove() throws(StoreError) {
         try store.removeItem(self)
     }
 }
 
 extension Item: Hashable {
-    /// Items are equal when they are the same object.
+    /// Items are equal if they are the same object.
     public static func == (left: Item, right: Item) -> Bool { left === right }
 
     public func hash(into hasher: inout Hasher) {
@@ -170,7 +170,7 @@ extension Item: CustomStringConvertible {
     /// `Fluffy Bear (1A2B3): Worth $78, recorded on 2026-11-21 04:13:00 +0000`, or `removed item`.
     public var description: String { description { $0.text } }
 
-    /// The same with other texts of dates.
+    /// The same with a custom format of dates.
     package func description(of date: (PropertyListDate) -> String) -> String {
         guard !isRemoved else { return "removed item" }
         let table = store.columns.fields(of: row)

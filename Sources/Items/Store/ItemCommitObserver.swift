@@ -1,10 +1,10 @@
 import ColumnEngine
 
-/// An observer of commits: of changes that happened, and of no others.
+/// An observer of committed changes.
 ///
-/// ``ItemStoreObserver`` hears of every change at once, of one within a dry run or a transaction that fails later, too. A
-/// commit observer hears of the changes when they are in the journal, once, in the order of the commits. A copy that is
-/// kept elsewhere follows a commit observer.
+/// An ``ItemStoreObserver`` is notified of every change immediately, including those of a dry run or of a transaction
+/// that fails later. A commit observer is notified once per commit, in order, after the changes are in the journal. Use
+/// a commit observer to maintain a copy elsewhere.
 ///
 /// ```swift
 /// final class Mirror: ItemCommitObserver {
@@ -15,6 +15,6 @@ import ColumnEngine
 /// store.addCommitObserver(mirror)
 /// ```
 public protocol ItemCommitObserver: AnyObject {
-    /// A commit is in the journal. What the observer changes is part of the next commit, which is told after this one.
+    /// Called when a commit is in the journal. Changes by the observer are part of the next commit, reported later.
     func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit)
 }

@@ -1,20 +1,20 @@
 import ColumnEngine
 
-/// How many items a commit created, removed, changed and moved, each counted once.
+/// The numbers of items that a commit created, removed, changed and moved, each item counted once.
 package struct ItemCommitTally: Sendable, Hashable {
-    /// Items that are new.
+    /// New items.
     package private(set) var created = 0
-    /// Items that are gone.
+    /// Removed items.
     package private(set) var removed = 0
-    /// Items of which a field changed, without those that are new or gone.
+    /// Items with changed fields, except for new and removed ones.
     package private(set) var changed = 0
-    /// Items that have another position.
+    /// Items with another position.
     package private(set) var moved = 0
 
-    /// Of no commit.
+    /// Creates the tally of an empty commit.
     package init() {}
 
-    /// How many in all.
+    /// The total.
     package var count: Int { created + removed + changed + moved }
 
     package static func + (first: ItemCommitTally, second: ItemCommitTally) -> ItemCommitTally {
@@ -26,16 +26,16 @@ package struct ItemCommitTally: Sendable, Hashable {
         return sum
     }
 
-    /// Of the commit that this one took back.
+    /// The tally of the commit that this one undid.
     package var inverted: ItemCommitTally {
         var inverted = self
         (inverted.created, inverted.removed) = (removed, created)
         return inverted
     }
 
-    /// Counts changes. O(changes), without a value of them.
+    /// Counts changes. O(changes); reads no values.
     init(_ changes: some Sequence<Change>) {
-        // Appended rows follow each other: one range for many.
+        // Appended rows are consecutive: a range covers many.
         var appended: [Range<UInt32>] = []
         var inserted: Set<UInt32> = []
         var gone: Set<UInt32> = []

@@ -3,7 +3,7 @@ import PropertyList
 import Wording
 
 extension ItemConflict: CustomStringConvertible {
-    /// The conflict for people: when and with whom, then the values side by side.
+    /// A description for people: date and other host, followed by the values side by side.
     public var description: String { lines.joined(separator: "\n") }
 
     private var lines: [String] {
@@ -19,7 +19,7 @@ extension ItemConflict: CustomStringConvertible {
             }
     }
 
-    /// A change as a line; an item that came or left as one for each field that is not the same everywhere.
+    /// A change as a row; an inserted or removed item has one per field whose values differ.
     private static func rows(of change: Change) -> [[String]] {
         let item = label(change)
         switch change.kind {

@@ -1,45 +1,45 @@
 import ColumnEngine
 public import PropertyList
 
-/// A commit of this host that was made while the server did not answer, and that could not follow what another host did.
+/// A commit of this host, made while the server did not respond, that conflicts with another host's changes.
 ///
-/// Nothing of it is in the items. It stays until it is settled: ``ItemStore/keepMine(_:)``, ``ItemStore/keepTheirs(_:)``,
-/// ``ItemStore/resolve(_:_:)``.
+/// The items contain none of its changes. It is kept until it is resolved: ``ItemStore/keepMine(_:)``,
+/// ``ItemStore/keepTheirs(_:)``, ``ItemStore/resolve(_:_:)``.
 public struct ItemConflict: Sendable, Hashable {
-    /// What the commit did to one field of an item, or to an item as a whole.
+    /// The commit's change to one field of an item, or to an item as a whole.
     public struct Change: Sendable, Hashable {
-        /// What happened here.
+        /// The kind of this host's change.
         public var kind: ItemChange.Kind
         /// The item's key.
         public var itemKey: String
-        /// The item's name, as the commit left it.
+        /// The item's name after the commit.
         public var name: String
-        /// The field; nil for an item that came, left or moved. `$image` is the SHA-256 of its picture.
+        /// The field; nil for an inserted, removed or moved item. `$image` is the SHA-256 of its picture.
         public var field: String?
         /// The field's name for people.
         package var shownField: String? { field.map { FieldTable.shownName(of: $0) } }
-        /// The value before: of a field, or all fields of an item that was removed here.
+        /// The value before the commit: of a field, or all fields of an item that it removed.
         public var base: PropertyListValue?
-        /// The value that the commit gave: of a field, or all fields of a new item.
+        /// The commit's value: of a field, or all fields of a new item.
         public var mine: PropertyListValue?
-        /// The value that the items have now: of the field, or all fields; nil for none.
+        /// The current value: of the field, or all fields; nil for none.
         public var theirs: PropertyListValue?
-        /// Whether the item is there now.
+        /// Whether the item currently exists.
         public var isPresent: Bool
 
-        /// Whether the others' value is neither the one before nor the commit's.
+        /// Whether the current value is neither the one before the commit nor the commit's, or the item is missing.
         public var isConflicting: Bool {
             kind == .move ? !isPresent : theirs != base && theirs != mine || field != nil && !isPresent
         }
     }
 
-    /// Identifies the conflict, from run to run.
+    /// Identifies the conflict across runs.
     public let identifier: [UInt8]
-    /// When the commit was made.
+    /// The date of the commit.
     public let date: PropertyListDate
-    /// The name of the other host; empty when it is not known.
+    /// The name of the other host; empty if unknown.
     public let host: String
-    /// What the commit did, each field once, those that conflict first.
+    /// The commit's changes, one per field, conflicting ones first.
     public let changes: [Change]
 }
 
@@ -53,7 +53,7 @@ extension ItemConflict {
                 changes[same].mine = change.new
                 continue
             }
-            // A field of an item that the commit brought goes with the item.
+            // A field of an item that the commit inserted is part of the insertion.
             if change.kind == .update,
                 let whole = changes.firstIndex(where: { $0.itemKey == change.itemKey && $0.kind == .insert }),
                 case .dictionary(var values)? = changes[whole].mine

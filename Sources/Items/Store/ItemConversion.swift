@@ -3,7 +3,7 @@ import Glibc
 import PropertyList
 
 extension ItemFieldKind {
-    /// The value converted; blank text is no value, which is `.some(nil)`. Nil for a value that is none of the kind.
+    /// Converts a value. Blank text becomes no value, `.some(nil)`. Nil if the value cannot be converted.
     func converted(_ value: PropertyListValue) -> PropertyListValue?? {
         if self != .string, case .string(let text) = value {
             let trimmed = text.filter { !$0.isWhitespace }
@@ -30,7 +30,7 @@ extension ItemFieldKind {
         }
     }
 
-    /// A decimal number. `Double` alone would take hexadecimal ones, too.
+    /// A decimal number. `Double` would also accept hexadecimal ones.
     private func real(_ text: String) -> Double? {
         guard text.utf8.allSatisfy({ ("0"..."9").contains(Character(UnicodeScalar($0))) || "+-.eE".utf8.contains($0) }),
             let number = Double(text), number.isFinite
@@ -58,11 +58,11 @@ extension ItemFieldKind {
 }
 
 extension ItemStore {
-    /// Converts a custom field's values, all of them or, when one cannot be, none. Blank text becomes no value. O(n).
+    /// Converts a custom field's values; if one cannot be converted, none is. Blank text becomes no value. O(n).
     ///
     /// - Parameters:
     ///   - name: the field.
-    ///   - kind: the kind of values that it then has.
+    ///   - kind: the new kind of values.
     /// - Returns: the number of items whose value changed.
     /// - Throws: `StoreError`: `unknownField`; `readOnlyField` for a field of the domain, whose kind is fixed;
     ///   `invalidValue`, naming the first value that cannot be converted and its item.

@@ -1,9 +1,9 @@
 import ColumnEngine
 
-/// An iteration over a store's items that changes of the store cannot disturb.
+/// An iteration over a store's items that is safe while the store changes.
 public final class ItemCursor: Sequence, IteratorProtocol {
     let store: ItemStore
-    /// The order when the iteration began; shared with the store until that changes.
+    /// The order at the start of the iteration; shared with the store until that changes.
     private let slots: [UInt32]
     private var nextSlot = 0
 

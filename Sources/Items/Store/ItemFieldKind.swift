@@ -1,8 +1,8 @@
-/// A kind of values: what the texts of a file become, and what ``ItemStore/convert(_:to:)`` makes of a field's values.
+/// A target kind for the texts of a file, and for ``ItemStore/convert(_:to:)``.
 public enum ItemFieldKind: String, Sendable, CaseIterable {
-    /// Text as it stands; numbers and truth values as they print, dates in ISO 8601.
+    /// Text, unchanged; numbers and booleans as printed, dates in ISO 8601.
     case string
-    /// A whole number of 64 bits, of decimal digits; truth values are 1 and 0.
+    /// A 64-bit integer in decimal digits; booleans are 1 and 0.
     case integer
     /// A finite floating-point number.
     case real

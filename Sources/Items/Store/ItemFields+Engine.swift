@@ -2,16 +2,16 @@ public import ColumnEngine
 import ItemArchive
 import PropertyList
 
-// The engine's records, fields by name, as `ItemFields`.
+// Converts the engine's records, which are fields by name, to `ItemFields`.
 
 extension ItemChange {
-    /// The fields that an item was inserted with, or the last fields of a removed one; nil for the other kinds.
+    /// The fields of an inserted item, or the last fields of a removed one; nil for other kinds.
     public var fields: ItemFields? {
         get { values.map(ItemFields.init(stored:)) }
         set { values = newValue?.values }
     }
 
-    /// A new item with its fields and its key, at a position from 0 or, if nil, at the end.
+    /// A new item with its fields and key, at a position counted from 0 or, if nil, at the end.
     public static func insert(_ fields: ItemFields, at position: Int? = nil) -> ItemChange {
         var change = insert(fields.values, at: position)
         change.name = fields.name
@@ -20,12 +20,12 @@ extension ItemChange {
 }
 
 extension ItemCommit {
-    /// All fields of the item that changed.
+    /// All fields of the changed item.
     public func fields(_ entry: Entry) -> ItemFields { ItemFields(stored: values(entry)) }
 }
 
 extension ItemSnapshot {
-    /// The items' fields, for a persistence that keeps whole records.
+    /// The items' fields, for a persistence that stores whole records.
     public func fields(at position: Int) -> ItemFields { ItemFields(stored: values(at: position)) }
 }
 
@@ -41,7 +41,7 @@ extension ColumnStore {
 }
 
 extension ItemDraft {
-    /// Sets a whole record.
+    /// Sets all fields of a record.
     func set(_ fields: ItemFields) throws(StoreError) {
         try set(.string(fields.name), for: .name)
         if let serial = fields.serialNumber { try set(.string(serial), for: .serialNumber) }

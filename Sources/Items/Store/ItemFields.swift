@@ -2,7 +2,7 @@ import ColumnEngine
 import ItemArchive
 public import PropertyList
 
-/// The values that a new item begins with; what is not given gets its default.
+/// The initial values of a new item; fields that are not given get defaults.
 public struct ItemFields: Sendable, Hashable {
     /// Empty if not given.
     public var name: String
@@ -17,7 +17,7 @@ public struct ItemFields: Sendable, Hashable {
     /// Custom fields by name.
     public var custom: [String: PropertyListValue]
 
-    /// Creates the fields of an item; what is nil gets a value from the store.
+    /// Creates the fields of an item; the store supplies a value where nil.
     public init(
         name: String = "", serialNumber: String? = nil, valueInDollars: Int64 = 0,
         dateCreated: PropertyListDate? = nil, itemKey: String? = nil, custom: [String: PropertyListValue] = [:]
@@ -30,9 +30,9 @@ public struct ItemFields: Sendable, Hashable {
         self.custom = custom
     }
 
-    /// The fields by name, as a record of a file or a table of a script gives them; `itemKey` and `dateCreated` too.
+    /// Creates fields by name, as in a file's record or a script's table; includes `itemKey` and `dateCreated`.
     ///
-    /// - Throws: `StoreError` that names the first field whose value it cannot take.
+    /// - Throws: `StoreError` naming the first field with an invalid value.
     public init(_ values: [String: PropertyListValue]) throws(StoreError) {
         self.init()
         for (name, value) in values { try set(value, forField: name) }
@@ -40,7 +40,7 @@ public struct ItemFields: Sendable, Hashable {
 
     /// Sets one field by name.
     ///
-    /// - Throws: `StoreError` with `invalidValue` that names the field.
+    /// - Throws: `StoreError` with `invalidValue` naming the field.
     public mutating func set(_ value: PropertyListValue?, forField field: String) throws(StoreError) {
         switch field {
         case "itemKey":
@@ -57,7 +57,7 @@ public struct ItemFields: Sendable, Hashable {
         }
     }
 
-    /// Sets a field to a value that an item had.
+    /// Sets a field to a stored value.
     private mutating func setStored(_ value: PropertyListValue?, _ field: String) {
         switch (field, value) {
         case ("name", .string(let text)?): name = text
@@ -70,13 +70,13 @@ public struct ItemFields: Sendable, Hashable {
         }
     }
 
-    /// The fields that an item had, by name.
+    /// Creates fields by name from stored values.
     init(stored values: [String: PropertyListValue]) {
         self.init()
         for (name, value) in values { setStored(value, name) }
     }
 
-    /// The fields by name, `itemKey` too: those that are given.
+    /// The given fields by name, including `itemKey`.
     public var values: [String: PropertyListValue] {
         var values = custom
         values["name"] = .string(name)

@@ -2,14 +2,13 @@ import ColumnEngine
 
 /// An item as a number: its row, and how many items had the row before.
 ///
-/// For callers that hold many items, or hold them where objects cost too much: it is eight bytes, keeps nothing alive, and
-/// never names another item, even when the item is gone for good and its row given to a new one. The store answers
-/// for references as an ``Item`` answers for itself.
+/// For callers that hold many items, or where objects cost too much: it has eight bytes, retains nothing, and never
+/// refers to another item, even when its row is reused. The store has methods for references like those of ``Item``.
 package struct ItemReference: Hashable, Sendable {
-    /// The reference as a word of which 48 bits are in use.
+    /// The reference as a word; uses 48 bits.
     package let bits: UInt64
 
-    /// The reference that was kept as a word.
+    /// Creates a reference from its word.
     @inline(__always)
     package init(bits: UInt64) {
         self.bits = bits
@@ -20,7 +19,7 @@ package struct ItemReference: Hashable, Sendable {
         bits = UInt64(row) | UInt64(generation) << 32
     }
 
-    /// A reference that never was an item's: no store has so many rows.
+    /// A reference that matches no item: no store has this many rows.
     static let ofNoItem = ItemReference(bits: UInt64(UInt32.max))
 
     @inline(__always)

@@ -1,21 +1,21 @@
 import ColumnEngine
 
-/// Changes that come from elsewhere: from another user of the collection.
+/// Applies changes by another user of the collection.
 extension ItemStore {
-    /// Does changes that were made elsewhere, all of them or, if it throws, none.
+    /// Applies changes that were made elsewhere, all or none.
     ///
-    /// Observers are told of one bulk change and asked nothing; commit observers of one commit with the cause. What the store
-    /// has changed and not committed is committed before. The changes are no step for `undo`: a local step whose fields,
-    /// items or places they changed can no longer be taken back, which `undo` then tells by `conflict`.
+    /// Observers are notified of one bulk change and cannot refuse it; commit observers of one commit with the cause.
+    /// The store's uncommitted changes are committed first. The changes are not a step of `undo`: a local step whose
+    /// fields, items or places they changed can no longer be undone; `undo` then throws `conflict`.
     ///
     /// - Parameters:
-    ///   - changes: in order; positions are those at each one's turn.
-    ///   - cause: what commit observers are told.
-    ///   - revision: the collection's with the changes, when the persistence has them already; they are not handed to it
-    ///     then. If nil, they are handed over as one commit.
-    /// - Throws: `StoreError`: `transactionInProgress` within a transaction, a dry run or an observer that is asked: apply
-    ///   them when it has ended; `itemRemoved` for an item that is not there, `duplicateKey`, `positionOutOfRange`,
-    ///   `invalidValue`, `full`; `readOnly` without a revision; what ``commit()`` throws.
+    ///   - changes: in order; each position is the one at the time of its change.
+    ///   - cause: the cause for commit observers.
+    ///   - revision: the collection's revision with the changes, if the persistence already has them. If nil, they are
+    ///     passed to the persistence as one commit.
+    /// - Throws: `StoreError`: `transactionInProgress` within a transaction, a dry run or an observer that may refuse:
+    ///   apply them afterwards; `itemRemoved` for a missing item, `duplicateKey`, `positionOutOfRange`, `invalidValue`,
+    ///   `full`; `readOnly` without a revision; errors of ``commit()``.
     public func apply(
         _ changes: some Sequence<ItemChange>, cause: ItemStoreCommit.Cause = .remote, revision: ItemRevision? = nil
     ) throws(StoreError) {
@@ -35,18 +35,18 @@ extension ItemStore {
         guard columns.hasChanges else { return }
         hasCommittedChanges = document != nil
         noteCommit(cause)
-        // Who reads the commit later finds the values that go now.
+        // The commit may be read later: copy the values that are about to be freed.
         if isWatched { keepLatestCommit() }
         var applied: [Change] = []
         _ = columns.takeGroups { applied += $0 }
         endApplying(applied)
     }
 
-    /// The changes of others are no step of the history.
+    /// Ends the application; changes of others are not a step of the history.
     func endApplying(_ applied: [Change]) {
         foreignChanges.note(applied)
         if let attachments {
-            // Nobody keeps what leaves: no step of this store brings it back.
+            // Not retained: no step of this store restores these files.
             _ = attachments.setAside(attachments.namesLeft(by: applied))
             if durability == .power { attachments.synchronize() }
         }
@@ -69,7 +69,7 @@ extension ItemStore {
 
     // MARK: Steps that are no longer the store's own
 
-    /// Gives up a step that cannot be taken back; what lies below it in the same fields cannot be, either.
+    /// Drops a step that cannot be undone; neither can earlier steps on the same fields.
     func drop(_ group: ChangeGroup) {
         for change in group.changes where change.kind == .set {
             columns.discard(change.cell, of: ItemField(rawValue: change.field))
@@ -78,10 +78,10 @@ extension ItemStore {
         pruneForeignChanges()
     }
 
-    /// Why a step cannot be taken back: something that it changed was changed from elsewhere since.
+    /// Returns an error if a step cannot be undone because of changes from elsewhere.
     func conflict(with group: ChangeGroup) -> StoreError? {
         if group.epoch == foreignChanges.epoch { return nil }
-        // Of the rows that the step itself brings back or takes out.
+        // The state of rows that the step itself restores or removes.
         var isLive: [UInt32: Bool] = [:]
         func live(_ row: UInt32) -> Bool { isLive[row] ?? (columns.isLive(row)) }
         for change in group.changes.reversed() {

@@ -4,7 +4,7 @@ import PropertyList
 extension ItemStore {
     // MARK: Creating
 
-    /// Appends a new item with the fields given.
+    /// Appends a new item.
     ///
     /// - Throws: `StoreError`: `duplicateKey`, `invalidValue` naming the field, `vetoed`, `readOnly`.
     @discardableResult
@@ -19,7 +19,7 @@ extension ItemStore {
         }
     }
 
-    /// Appends an item made of an adjective and a noun, with a value below 100 and a serial number such as `1A2B3`.
+    /// Appends an item named by an adjective and a noun, with a value below 100 and a serial number such as `1A2B3`.
     @discardableResult
     public func randomItem() throws(StoreError) -> Item {
         let adjectives = ["Fluffy", "Rusty", "Shiny"]
@@ -35,9 +35,9 @@ extension ItemStore {
         return try createItem(ItemFields(name: name, serialNumber: serial, valueInDollars: value))
     }
 
-    /// A new item that is filled field by field and then inserted; for callers that have bytes and not strings.
+    /// Begins an item that is filled field by field and then inserted; for callers with bytes instead of strings.
     ///
-    /// - Parameter key: the bytes of the key that the draft is to be given, if they are at hand: a UUID is set at once.
+    /// - Parameter key: the bytes of the key that the draft will get, if available: a UUID is set at once.
     /// - Returns: the draft, to be inserted or discarded.
     /// - Throws: `readOnly`, `full`.
     package func beginItem(key: UnsafeBufferPointer<UInt8>? = nil) throws(StoreError) -> ItemDraft {
@@ -45,15 +45,15 @@ extension ItemStore {
         return try columns.makeDraft(key: key.flatMap(PackedKey.init(uuid:)))
     }
 
-    /// Appends an item that was begun with ``beginItem()``.
+    /// Appends an item begun with ``beginItem()``.
     ///
-    /// - Throws: `duplicateKey`, `vetoed`. The draft is still to be discarded then.
+    /// - Throws: `duplicateKey`, `vetoed`. The draft must then still be discarded.
     package func insert(_ draft: ItemDraft) throws(StoreError) -> Item {
         try insertDraft(draft.row)
         return item(row: draft.row)
     }
 
-    /// As ``insert(_:)``, for callers that need no object.
+    /// As ``insert(_:)``, without making an object.
     package func insertReference(_ draft: ItemDraft) throws(StoreError) -> ItemReference {
         try insertDraft(draft.row)
         return reference(draft.row)
@@ -73,7 +73,7 @@ extension ItemStore {
 
     // MARK: Removing and moving
 
-    /// Takes an item out of the store.
+    /// Removes an item from the store.
     ///
     /// - Throws: `itemRemoved`, `foreignItem`, `vetoed`, `readOnly`.
     public func removeItem(_ item: Item) throws(StoreError) {
@@ -103,7 +103,7 @@ extension ItemStore {
         columns.takeOut(row)
     }
 
-    /// Takes the item at one position to another; both from 0. Nothing happens when they are equal.
+    /// Moves the item at a position to another; both are counted from 0. Does nothing if they are equal.
     ///
     /// - Throws: `positionOutOfRange`, `readOnly`.
     public func moveItem(from: Int, to: Int) throws(StoreError) {

@@ -1,7 +1,7 @@
 import ColumnEngine
 
 extension ItemStore {
-    /// Adds an observer of commits; kept until removed. Changes take no longer for it.
+    /// Adds a commit observer, retained until removed. It does not slow down changes.
     public func addCommitObserver(_ observer: any ItemCommitObserver) {
         commitObservers.append(observer)
     }
@@ -11,7 +11,7 @@ extension ItemStore {
         commitObservers.removeAll { $0 === observer }
     }
 
-    /// Runs a body as a transaction. The outermost one is a commit of its own, with a cause.
+    /// Runs a body as a transaction. An outermost one is a separate commit, with a cause.
     func transaction<Result>(_ cause: ItemStoreCommit.Cause, _ body: () throws -> Result) throws -> Result {
         if isInTransaction { return try transaction(body) }
         return try tellingCommitsAtEnd {
@@ -22,7 +22,7 @@ extension ItemStore {
         }
     }
 
-    /// Runs a body, and tells of the commits that it makes at its end: for what belongs to a commit and follows it.
+    /// Runs a body and reports its commits at the end, so that work belonging to a commit can follow it.
     package func tellingCommitsAtEnd<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -34,12 +34,12 @@ extension ItemStore {
         return try body()
     }
 
-    /// Notes the log's changes, which have just become a commit, to be told of by ``tellCommits()``.
+    /// Records the log's changes, just committed, for ``tellCommits()``.
     func noteCommit(_ cause: ItemStoreCommit.Cause) {
         noteCommit(cause, columns.changes)
     }
 
-    /// The same for changes that are not the log's.
+    /// The same for changes outside of the log.
     func noteCommit(_ cause: ItemStoreCommit.Cause, _ changes: [Change], host: String? = nil) {
         commitCounter?(cause, ItemCommitTally(changes))
         guard !commitObservers.isEmpty else { return }
@@ -49,7 +49,7 @@ extension ItemStore {
         isWatched = true
     }
 
-    /// Tells of the commits that were noted, in order. What is committed meanwhile follows.
+    /// Reports the recorded commits in order, including those made meanwhile.
     func tellCommits() {
         guard !untoldCommits.isEmpty, !isTellingCommits, tellingDelays == 0 else { return }
         isTellingCommits = true
@@ -60,7 +60,7 @@ extension ItemStore {
         }
     }
 
-    /// Has the latest commit copy the values that it refers to, when an observer holds it: the store is about to change.
+    /// Before the store changes, copies the latest commit's values if an observer holds the commit.
     @inline(never)
     func keepLatestCommit() {
         latestCommit?.keep()

@@ -1,30 +1,30 @@
 import ColumnEngine
 public import PropertyList
 
-/// Settling the commits that could not follow what other hosts did: see ``ItemConflict``.
+/// Resolution of commits that conflict with other hosts' changes: see ``ItemConflict``.
 extension ItemStore {
-    /// The commits that are to be settled, oldest first, with the items as they are now.
+    /// The unresolved commits, oldest first, compared with the current items.
     public var conflicts: [ItemConflict] { remote?.conflicts.map { ItemConflict($0, self) } ?? [] }
 
-    /// Does again what a commit did, over what others did, as a new commit.
+    /// Repeats a commit over the changes of other hosts, as a new commit.
     ///
-    /// - Throws: `StoreError`, as of a transaction; the conflict stays then.
+    /// - Throws: `StoreError`, as a transaction does; the conflict is then kept.
     public func keepMine(_ conflict: ItemConflict) throws { try resolve(conflict, [:]) }
 
-    /// Leaves the items as they are, and forgets the commit.
+    /// Leaves the items unchanged, and discards the commit.
     ///
-    /// - Throws: `StoreError` with `itemRemoved` when it is settled already.
+    /// - Throws: `StoreError` with `itemRemoved` if it is already resolved.
     public func keepTheirs(_ conflict: ItemConflict) throws(StoreError) {
         try checkNoTransaction("settling a conflict")
         try settle(try kept(conflict))
     }
 
-    /// Does again what a commit did, with other values for some fields.
+    /// Repeats a commit with other values for some fields.
     ///
     /// - Parameters:
-    ///   - conflict: is forgotten when it is done.
-    ///   - values: by key of an item, values of its fields by name, in the place of the commit's.
-    /// - Throws: `StoreError`, as of a transaction; the conflict stays then.
+    ///   - conflict: discarded afterwards.
+    ///   - values: by item key, values by field name that replace the commit's.
+    /// - Throws: `StoreError`, as a transaction does; the conflict is then kept.
     public func resolve(
         _ conflict: ItemConflict, _ values: [String: [String: PropertyListValue]]
     ) throws {
@@ -42,7 +42,7 @@ extension ItemStore {
         try settle(commit)
     }
 
-    /// Does one change of a commit on the items as they are now.
+    /// Repeats one change of a commit on the current items.
     private func redo(_ change: ItemConflict.Change, _ commit: KeptCommit) throws(StoreError) {
         let present = item(forKey: change.itemKey)
         switch change.kind {
@@ -53,7 +53,7 @@ extension ItemStore {
             for (field, value) in values where field != "itemKey" { try set(present, field, value) }
         case .update:
             if let present { return try set(present, change.field ?? "", change.mine) }
-            // The others removed it: as it was here, if that is known.
+            // The others removed it: restore it as it was here, if known.
             if let values = commit.lostItems[change.itemKey] { try insert(values) }
             guard let item = item(forKey: change.itemKey) else {
                 throw StoreError(

@@ -2,9 +2,9 @@ import ColumnEngine
 import ItemArchive
 package import PropertyList
 
-/// The fields of items, read and set by reference. ``Item`` stands on these.
+/// Reads and sets items' fields by reference; used by ``Item``.
 ///
-/// Each function throws `itemRemoved` when the item is out of the store.
+/// Each function throws `itemRemoved` if the item is not in the store.
 extension ItemStore {
     // MARK: Reading
 
@@ -25,7 +25,7 @@ extension ItemStore {
         try cell(.valueInDollars, of: reference).integerValue
     }
 
-    /// When the item was recorded.
+    /// The item's creation date.
     package func dateCreated(of reference: ItemReference) throws(StoreError) -> PropertyListDate {
         PropertyListDate(secondsSinceReferenceDate: try cell(.dateCreated, of: reference).realValue)
     }
@@ -76,7 +76,7 @@ extension ItemStore {
         try set(try row(reference), field, value)
     }
 
-    /// Sets which bytes go with an item. No observer is asked, as for bytes in files.
+    /// Sets an item's list of attachments. Observers cannot refuse, as with bytes in files.
     func setAttachments(_ value: PropertyListValue?, of item: Item) throws(StoreError) {
         if isReadOnly { throw readOnlyError }
         guard columns.isLive(item.row) else { throw .itemWasRemoved }
@@ -89,7 +89,7 @@ extension ItemStore {
         try setCell(row, field, try columns.checkedCell(value, for: field))
     }
 
-    /// Sets a field to a cell of a kind that it takes.
+    /// Sets a field to a cell of a valid kind.
     func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
         switch columns.state(row) {
         case .live: break

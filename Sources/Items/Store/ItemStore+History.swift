@@ -1,7 +1,7 @@
 import ColumnEngine
 
 extension ItemStore {
-    /// Which stack a commit's changes go to.
+    /// The stack that receives a commit's changes.
     enum CommitKind {
         case change, undo, redo
     }
@@ -11,11 +11,11 @@ extension ItemStore {
     /// Whether there is a step to redo.
     public var canRedo: Bool { !redoStack.isEmpty && !hasUncommittedChanges }
 
-    /// Takes back the last commit or transaction; what is not committed yet is committed first and is then the last.
+    /// Undoes the last commit or transaction. Uncommitted changes are committed first and are then the last commit.
     ///
-    /// - Returns: false when there is nothing to take back.
-    /// - Throws: `transactionInProgress`, `inputOutput`; `conflict` when another user of the collection has changed the same
-    ///   since: the step is given up then, as a whole.
+    /// - Returns: false if there is nothing to undo.
+    /// - Throws: `transactionInProgress`, `inputOutput`; `conflict` if another user of the collection has changed the
+    ///   same data since: the whole step is then dropped.
     @discardableResult
     public func undo() throws(StoreError) -> Bool {
         try checkNoTransaction("undo")
@@ -35,12 +35,12 @@ extension ItemStore {
         return true
     }
 
-    /// How many items ``undo()`` would take back to what they were; nil when there is nothing to take back. O(changes).
+    /// Counts the items that ``undo()`` would restore; nil if there is nothing to undo. O(changes).
     package var undoTally: ItemCommitTally? { undoStack.last.map { ItemCommitTally($0.changes) } }
 
-    /// Does again what `undo` took back last. A change in between forgets it.
+    /// Redoes the last undone step. A change in between clears the redo history.
     ///
-    /// - Returns: false when there is nothing to do again.
+    /// - Returns: false if there is nothing to redo.
     /// - Throws: as ``undo()``.
     @discardableResult
     public func redo() throws(StoreError) -> Bool {
@@ -72,7 +72,7 @@ extension ItemStore {
         }
     }
 
-    /// Does the inverse of each change, newest first, as changes of their own, and commits them.
+    /// Applies the inverse of each change, newest first, and commits the result.
     private func reverse(_ group: ChangeGroup, _ kind: CommitKind) throws(StoreError) {
         if isReadOnly { throw readOnlyError }
         if isWatched { keepLatestCommit() }
@@ -86,7 +86,7 @@ extension ItemStore {
             case .remove: columns.insert(change.row, at: min(Int(change.position), count))
             case .set: columns.change(change.row, ItemField(rawValue: change.field), to: change.cell)
             case .move:
-                // Changes from elsewhere may have shifted it.
+                // Changes from elsewhere may have shifted the position.
                 let (from, to) = (columns.position(of: change.row), min(Int(change.position), count - 1))
                 if from != to { columns.move(from: from, to: to) }
             }
@@ -97,7 +97,7 @@ extension ItemStore {
         do throws(StoreError) {
             _ = try write(kind)
         } catch {
-            // What could not be committed has not happened. The rows stay in the history: nothing of it was forgotten.
+            // The commit failed: roll back. The rows are still in the history, which has forgotten nothing.
             attachmentStep = AttachmentStep()
             columns.takeBack(done)
             restoreOrder()
@@ -112,7 +112,7 @@ extension ItemStore {
 
     // MARK: Keeping the history
 
-    /// Moves the log's groups to the stack that they belong to.
+    /// Moves the log's groups to their stack.
     func remember(_ kind: CommitKind) {
         var groups: [ChangeGroup] = []
         let hasRemovals = columns.takeGroups { groups.append(ChangeGroup(changes: $0, epoch: foreignChanges.epoch)) }
@@ -128,12 +128,12 @@ extension ItemStore {
         }
     }
 
-    /// Ends a commit, when it is known which attachments changed with it: those of items that left go with them, and the
-    /// history is cut to its limits.
+    /// Ends a commit once its attachment changes are known: removes the attachments of removed items, and trims the
+    /// history to its limits.
     ///
     /// - Parameters:
     ///   - kind: the commit's.
-    ///   - waits: whether ``durability`` counts now, and not at the end of a group.
+    ///   - waits: whether ``durability`` applies now, rather than at the end of a group.
     func settle(_ kind: CommitKind, waits: Bool = true) {
         defer { if waits, durability == .power { attachments?.synchronize() } }
         if !columns.hasChanges { attachments?.removeUnnamed() }
@@ -152,14 +152,14 @@ extension ItemStore {
         tidy()
     }
 
-    /// Gives back memory that the changes of a commit left unused.
+    /// Frees memory that a commit's changes left unused.
     func tidy() {
         columns.mergeIndexes()
         guard columns.needsCompaction, !columns.hasChanges, !columns.isPinned, !columns.hasSnapshot else { return }
         compactHeap()
     }
 
-    /// Copies every text and boxed value that is still known into a new heap.
+    /// Copies every referenced text and boxed value into a new heap.
     func compactHeap() {
         if isWatched { keepLatestCommit() }
         columns.compactHeap { adopt in
@@ -175,7 +175,7 @@ extension ItemStore {
         group.keptBytes = group.attachments.reduce(0) { $0 + $1.byteCount }
     }
 
-    /// Drops the groups beyond the limits; the newest groups are those of the commit that is being made.
+    /// Drops the groups beyond the limits; the newest groups belong to the current commit.
     private func trim(_ newest: Int) {
         while let group = undoStack.popExcess(history) {
             if undoStack.count < newest, isWatched { keepLatestCommit() }
@@ -183,7 +183,7 @@ extension ItemStore {
         }
     }
 
-    /// Lets go of what only this group held: removed rows, and old values. Files of attachments go with the group itself.
+    /// Frees removed rows and old values that only this group refers to. Attachment files are freed with the group.
     func forget(_ group: ChangeGroup) {
         for change in group.changes {
             switch change.kind {

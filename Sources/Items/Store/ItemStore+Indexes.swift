@@ -1,19 +1,19 @@
 import ColumnEngine
 
 extension ItemStore {
-    /// The fields that have an ordered index, in the order in which they got it.
+    /// The fields with an ordered index, in order of creation.
     public var indexedFields: [String] { columns.indexes.map { columns.name(of: $0.field) } }
 
-    /// Makes an ordered index on a field, which queries use by themselves; nothing when there is one. `itemKey` always
-    /// has one that finds equal keys, and may have an ordered one as well.
+    /// Makes an ordered index on a field, used automatically by queries; does nothing if there is one. `itemKey` always
+    /// has an index for equality, and may have an ordered one as well.
     ///
-    /// A field that no item has yet is allowed: the index is there for those that come.
+    /// The field may be one that no item has yet: the index covers future items.
     ///
     /// - Parameters:
     ///   - name: the field's.
-    ///   - lazily: builds it when queries ask, and not now.
+    ///   - lazily: builds it for the first query that uses it, and not now.
     /// - Returns: whether it is new.
-    /// - Throws: `StoreError` for a name that no field can have.
+    /// - Throws: `StoreError` for an invalid field name.
     /// - Complexity: O(n log n) for n items.
     @discardableResult
     public func createIndex(_ name: String, lazily: Bool = false) throws(StoreError) -> Bool {
@@ -34,7 +34,7 @@ extension ItemStore {
         return true
     }
 
-    /// The bytes that the ordered columns.indexes take.
+    /// The size of the ordered indexes in bytes.
     public var indexBytes: Int {
         columns.noteWholeRead()
         return columns.indexes.reduce(0) { $0 + $1.byteCount }

@@ -1,35 +1,35 @@
 import ColumnEngine
 
-/// Transactions on a collection that other hosts change, too.
+/// Transactions on a shared collection.
 extension ItemStore {
-    /// What of the others' commits stands in the way of a transaction's own; the raw value is the name for scripts.
+    /// Which commits of others conflict with a transaction; the raw value is the name for scripts.
     public enum Isolation: String, Sendable, CaseIterable {
-        /// Any change of what it read.
+        /// Any change of data that it read.
         case serializable
         /// A change of the same fields.
         case snapshot
     }
 
-    /// How often a transaction runs again, if nothing else is said.
+    /// The default number of retries of a transaction.
     public static let defaultRetries = 10
 
-    /// A transaction that others overtook so often keeps them out the next time.
+    /// After this many conflicts, the next attempt keeps others out.
     private static let attemptsBeforeHolding = 3
 
-    /// Runs a body as a transaction, and again when others changed meanwhile what it read. In a store that is this host's
-    /// own it runs once, and so it does within another transaction.
+    /// Runs a body as a transaction, and again if others changed data that it read in the meantime. Runs once in an
+    /// unshared store, and within another transaction.
     ///
     /// - Parameters:
-    ///   - isolation: what stands in its way.
-    ///   - retries: how often it runs again at most.
-    ///   - body: what changes items; it may run more than once.
-    /// - Returns: what the body gives.
-    /// - Throws: what the body throws; `StoreError` with `conflict` after the last attempt.
+    ///   - isolation: which commits of others conflict with it.
+    ///   - retries: the maximum number of retries.
+    ///   - body: changes items; it may run more than once.
+    /// - Returns: the result of the body.
+    /// - Throws: errors of the body; `StoreError` with `conflict` after the last attempt.
     public func transaction<Result>(
         isolation: Isolation, retries: Int = defaultRetries, _ body: () throws -> Result
     ) throws -> Result {
         guard remote != nil, !isInTransaction else { return try transaction(body) }
-        // What came before is no part of it, and is not rolled back with it.
+        // Earlier changes are not part of the transaction, and not rolled back with it.
         try commit()
         isSnapshotIsolated = isolation == .snapshot
         defer { isSnapshotIsolated = false }
@@ -45,9 +45,9 @@ extension ItemStore {
         }
     }
 
-    /// Whether the collection's server answered last; true for a store that has none.
+    /// Whether the collection's server responded last time; true for a store without one.
     public var isConnected: Bool { remote?.isConnected ?? true }
 
-    /// Whether commits are taken: by the server, or until it is back.
+    /// Whether commits are accepted: by the server, or for later sending.
     public var takesCommits: Bool { remote.map { $0.isConnected || $0.keepsCommits } ?? true }
 }

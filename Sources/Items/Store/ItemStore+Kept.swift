@@ -1,12 +1,12 @@
 import ColumnEngine
 import PropertyList
 
-/// Commits that are kept while the collection's server does not answer, and what becomes of them when it is back.
+/// Commits that are kept while the collection's server does not respond, and sent when it is back.
 extension ItemStore {
-    /// How many commits wait for the server. 0 in a store that has none.
+    /// The number of commits that wait for the server. 0 in a store without one.
     public var waitingCommits: Int { remote?.keptCommits.count ?? 0 }
 
-    /// Keeps the log's changes as a commit that the server gets when it is back.
+    /// Keeps the log's changes as a commit, to be sent when the server is back.
     func keep(in remote: any RemotePersistence, reads: ItemReads?) throws(StoreError) {
         let commit = ItemCommit(columns, columns.changes, following: revision)
         let changes = KeptChanges(of: columns.changes, count: commit.count, in: columns, isForPeople: false)
@@ -15,8 +15,8 @@ extension ItemStore {
         isMerged = false
     }
 
-    /// Brings the items to what others did meanwhile, and sends what waited. Commits that cannot follow are taken back, and
-    /// kept for somebody to settle.
+    /// Applies the commits that others made meanwhile, and sends the waiting ones. Conflicting ones are rolled back,
+    /// and kept to be resolved.
     func sendKeptCommits(_ remote: any RemotePersistence) throws(StoreError) {
         (isSendingCommit, isReadOnly) = (true, true)
         defer { (isSendingCommit, isReadOnly) = (false, remote.isReadOnly) }
@@ -38,12 +38,12 @@ extension ItemStore {
         }
     }
 
-    /// An item's fields, and the digest of what goes with it.
+    /// An item's fields, and the digests of its attachments.
     func keptValues(of item: Item) -> [String: PropertyListValue] {
         columns.dictionary(of: item.row, keepsAttachment: true)
     }
 
-    /// Of two moves of an item the later commit's counts: that of the one that waited.
+    /// Repeats the moves of waiting commits: if an item was moved twice, the later commit, the waiting one, wins.
     private func moveAgain(
         itemsMovedBy commits: [RemoteCommit], _ remote: any RemotePersistence
     ) throws(StoreError) {
@@ -52,7 +52,7 @@ extension ItemStore {
         let applied = try columns.apart { () throws(StoreError) in
             for change in remote.keptCommits.lazy.flatMap(\.changes)
             where change.change.kind == .move && moved.contains(change.change.itemKey) {
-                // One that left later is not there any more.
+                // A later change may have removed the item.
                 guard item(forKey: change.change.itemKey) != nil else { continue }
                 try columns.perform(remote.placed(change.forward, among: []))
                 remote.didApply(change.forward)
@@ -61,7 +61,7 @@ extension ItemStore {
         if !applied.isEmpty { endApplying(applied) }
     }
 
-    /// Takes commits back that cannot follow, newest first.
+    /// Rolls back conflicting commits, newest first.
     private func takeBack(
         _ found: [KeptConflicts.Found], _ remote: any RemotePersistence
     ) throws(StoreError) {

@@ -1,7 +1,7 @@
 import ColumnEngine
 
 extension ItemStore {
-    /// Adds an observer of changes; kept until removed.
+    /// Adds an observer of changes, retained until removed.
     public func addObserver(_ observer: any ItemStoreObserver) {
         observers.append(observer)
         isWatched = true
@@ -13,8 +13,8 @@ extension ItemStore {
         isWatched = !observers.isEmpty || latestCommit != nil
     }
 
-    /// Runs a body whose changes observers are told of once, by `didChangeMany`, at its end. The `will…` methods are
-    /// called as ever. Bulk changes nest: the outermost one tells.
+    /// Runs a body and notifies observers of its changes once, by `didChangeMany`, at its end. The `will…` methods are
+    /// called as usual. Bulk changes nest: the outermost one notifies.
     public func performBulkChange<Result>(_ body: () throws -> Result) rethrows -> Result {
         beginBulkChange()
         defer { endBulkChange() }
@@ -27,14 +27,14 @@ extension ItemStore {
         bulkDepth += 1
     }
 
-    /// Ends a bulk change, and tells observers after the outermost one.
+    /// Ends a bulk change, and notifies observers after the outermost one.
     public func endBulkChange() {
         guard bulkDepth > 0 else { return }
         bulkDepth -= 1
         if bulkDepth == 0, !bulkChanges.isEmpty { tellMany(bulkChanges) }
     }
 
-    /// Asks each observer, in a savepoint of its own: one that throws has its changes rolled back, and the change is
+    /// Calls each observer in a separate savepoint: if one throws, its changes are rolled back, and the change is
     /// refused.
     func askObservers(_ ask: (any ItemStoreObserver) throws -> Void) throws(StoreError) {
         for observer in observers {

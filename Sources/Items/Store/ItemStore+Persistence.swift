@@ -1,31 +1,31 @@
 import ColumnEngine
 
 extension ItemStore {
-    /// Whether something changed that the archive does not have, committed or not; without an archive, what is not
-    /// committed.
+    /// Whether there are changes, committed or not, that the archive does not have; without an archive, whether there
+    /// are uncommitted changes.
     public var hasChanges: Bool { hasCommittedChanges || columns.hasChanges }
 
-    /// Whether something changed since the last commit, attachments included.
+    /// Whether there are changes since the last commit, including attachments.
     public var hasUncommittedChanges: Bool { columns.hasChanges || !attachmentStep.isEmpty }
 
-    /// Whether the journal has grown so long that writing the archive anew is worth it: longer than 256 MB and than twice
+    /// Whether the journal is long enough to make rewriting the archive worthwhile: longer than 256 MB and than twice
     /// the archive.
     public var isJournalLong: Bool { !isSaving && document?.isJournalLong == true }
 
-    /// Hands everything that changed since the last commit to the persistence as one commit; within a transaction,
-    /// nothing. The host calls it at the end of each chunk, handler and timer.
+    /// Passes all changes since the last commit to the persistence as one commit; does nothing within a transaction.
+    /// The host calls it at the end of each chunk, handler and timer.
     ///
     /// - Returns: whether there was anything to write.
-    /// - Throws: `StoreError`: `conflict`, when the collection has other changes since: these are rolled back then;
-    ///   `inputOutput`: the changes stay, and the next commit tries again.
+    /// - Throws: `StoreError`: `conflict` if the collection has conflicting changes since: the store's are then rolled
+    ///   back; `inputOutput`: the changes are kept, and the next commit tries again.
     @discardableResult
     public func commit() throws(StoreError) -> Bool {
         defer { tellCommits() }
         return try commit(.change)
     }
 
-    /// The same as a part of a group: with `Durability.power`, too, the record survives only the process, until the
-    /// next commit outside of a group, or ``endGroup()``, makes all of the group's records survive a power cut at once.
+    /// Commits as part of a group: even with `Durability.power` the record only survives the process, until the next
+    /// commit outside of a group, or ``endGroup()``, makes all of the group's records survive a power cut at once.
     ///
     /// - Returns: whether there was anything to write.
     /// - Throws: as ``commit()``.
@@ -35,17 +35,17 @@ extension ItemStore {
         return try commit(.change, waits: false)
     }
 
-    /// Makes a group's records survive what ``durability`` says. Costs nothing when they do.
+    /// Makes a group's records as durable as ``durability`` requires. Costs nothing if they are.
     public func endGroup() throws(StoreError) {
         guard durability == .power, columns.depth == 0 else { return }
         try persistence.synchronize()
         attachments?.synchronize()
     }
 
-    /// The commit itself; the caller tells the observers when it is complete.
+    /// Commits without notifying observers; the caller does that when the commit is complete.
     @discardableResult
     func commit(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
-        // What a handler changes while a commit is on its way follows with the next one.
+        // Changes by a handler while a commit is being sent are part of the next one.
         guard columns.depth == 0, !isSendingCommit else { return false }
         defer { settle(kind, waits: waits) }
         do throws(StoreError) {
@@ -60,10 +60,10 @@ extension ItemStore {
         }
     }
 
-    /// Hands the log over as one commit, and moves it to the history. ``settle(_:waits:)`` has to follow.
+    /// Passes the log on as one commit, and moves it to the history. ``settle(_:waits:)`` must follow.
     func write(_ kind: CommitKind, waits: Bool = true, reads: ItemReads? = nil) throws(StoreError) -> Bool {
         guard columns.hasChanges else {
-            // A step to take back, with nothing for the journal.
+            // An undo step without anything for the journal.
             if !attachmentStep.isEmpty { remember(kind) }
             return false
         }
@@ -81,7 +81,7 @@ extension ItemStore {
         }
     }
 
-    /// Hands the log's changes to the persistence.
+    /// Passes the log's changes to the persistence.
     func appendLog(durable: Bool, reads: ItemReads? = nil) throws(StoreError) {
         let textBytes = max(columns.textBytes - committedTextBytes, 0)
         committedTextBytes = columns.textBytes
@@ -95,22 +95,22 @@ extension ItemStore {
         hasCommittedChanges = document != nil
     }
 
-    /// Makes sure that what has been committed survives a power cut.
+    /// Makes all commits survive a power cut.
     public func synchronize() throws(StoreError) {
         try persistence.synchronize()
         attachments?.synchronize()
     }
 
-    /// Ends the group of changes that one `undo` takes back, without a commit.
+    /// Ends the current undo step without a commit.
     func seal() {
         columns.seal()
     }
 
-    /// Writes every item to the archive, atomically and durably, and begins a new journal; waits until it is done.
+    /// Writes all items to the archive, atomically and durably, and starts a new journal; waits until it is done.
     ///
-    /// - Returns: whether there was anything to write: false when the archive has everything, and for a store without one.
-    /// - Throws: `StoreError`: `inputOutput`, `readOnly`, `transactionInProgress`. The old archive and the journal
-    ///   are whole then, nothing is lost, and a later save may succeed.
+    /// - Returns: whether there was anything to write: false if the archive is up to date, and for a store without one.
+    /// - Throws: `StoreError`: `inputOutput`, `readOnly`, `transactionInProgress`. The old archive and the journal are
+    ///   then intact, nothing is lost, and a later save may succeed.
     @discardableResult
     public func saveChanges() throws(StoreError) -> Bool {
         guard let save = try beginSave() else { return false }
@@ -119,16 +119,16 @@ extension ItemStore {
         return true
     }
 
-    /// Takes a snapshot to be saved: what ``saveChanges()`` does in one step, for a host that lets another thread
-    /// write. Commits may follow while it does; ``finish(_:_:)`` ends it.
+    /// Takes a snapshot to be saved. Like ``saveChanges()``, for a host that writes the archive on another thread.
+    /// Commits may be made meanwhile; ``finish(_:_:)`` ends the save.
     ///
-    /// - Returns: nil when the archive has everything already, or there is none to be.
+    /// - Returns: nil if the archive is up to date, or the store has none.
     public func beginSave() throws(StoreError) -> ItemStoreSave? {
-        // What other hosts have, too, is kept here even while it cannot be changed.
+        // A shared collection is saved here even while it cannot be changed.
         if isReadOnly, remote == nil || columns.hasChanges || document?.canReplace != true { throw readOnlyError }
         try checkNoTransaction("saving")
         if isSaving { throw StoreError(.inputOutput, "a save is under way: wait for its end") }
-        // Told at the end: what an observer changes is no part of this save.
+        // Reported at the end: an observer's changes are not part of this save.
         defer { tellCommits() }
         try commit(.change)
         if isConnected { try applyRemoteCommits() }
@@ -139,9 +139,9 @@ extension ItemStore {
         return ItemStoreSave(replacement: replacement, version: version, count: count)
     }
 
-    /// Ends a save on the store's own thread: puts the new archive in the old one's place and begins its journal.
+    /// Ends a save on the store's thread: replaces the old archive with the new one and starts its journal.
     ///
-    /// - Throws: `StoreError` with `inputOutput`, the failure of the writing included.
+    /// - Throws: `StoreError` with `inputOutput`, including a failure to write.
     public func finish(_ save: ItemStoreSave, _ result: Result<Void, StoreError>) throws(StoreError) {
         guard isSaving else { return }
         isSaving = false
@@ -154,20 +154,20 @@ extension ItemStore {
         case .success:
             try document?.finish(save.replacement)
             isDone = true
-            // Changes that came while the archive was written are in the new journal.
+            // Changes made while the archive was written are in the new journal.
             if version == save.version { hasCommittedChanges = false }
         }
     }
 }
 
-/// A save under way: ``write()`` may run on any thread.
+/// A save in progress: ``write()`` may run on any thread.
 public struct ItemStoreSave: Sendable {
     let replacement: any ItemReplacement
     let version: UInt64
-    /// The number of items that are saved.
+    /// The number of saved items.
     public let count: Int
 
-    /// Writes the new archive beside the old one. Touches nothing else.
+    /// Writes the new archive beside the old one. Accesses nothing else.
     public func write() -> Result<Void, StoreError> {
         do throws(StoreError) {
             try replacement.write()

@@ -1,17 +1,17 @@
 import ColumnEngine
 
 extension ItemStore {
-    /// The item's reference.
+    /// A reference to an item.
     package func reference(to item: Item) -> ItemReference { reference(item.row) }
 
-    /// The item of a reference; one that is removed when it is gone for good.
+    /// The item of a reference; a removed item if it no longer exists.
     package func item(_ reference: ItemReference) -> Item {
         if isCurrent(reference) { return item(row: reference.row) }
-        // A row that is dead from the beginning: freed with the object.
+        // A row that is dead from the start: freed with the object.
         return columns.makeDeadRow(item(row:))
     }
 
-    /// The item at a position from 0; nil outside the store. As ``subscript(_:)``.
+    /// The reference at a position counted from 0; nil outside the store. As ``subscript(_:)``.
     package func reference(at position: Int) -> ItemReference? {
         guard position >= 0, position < columns.count else { return nil }
         return reference(columns.row(at: position))
@@ -23,7 +23,7 @@ extension ItemStore {
         return reference(row)
     }
 
-    /// All items in order, as they are now.
+    /// All current items in order.
     package var allReferences: [ItemReference] {
         let slots = columns.slots
         return [ItemReference](unsafeUninitializedCapacity: slots.count) { buffer, count in
@@ -34,10 +34,10 @@ extension ItemStore {
         }
     }
 
-    /// The epoch, a counter that changes whenever an item leaves the store. The address is valid as long as the store.
+    /// The epoch, a counter that changes whenever an item is removed. The address is valid as long as the store.
     package var epoch: UnsafePointer<UInt64> { UnsafePointer(columns.epochCounter) }
 
-    /// Whether the item is out of its store.
+    /// Whether the item is not in its store.
     package func isRemoved(_ reference: ItemReference) -> Bool {
         !isCurrent(reference) || !columns.isAccessible(reference.row)
     }
@@ -61,10 +61,10 @@ extension ItemQuery {
         try rows.rows().map(store.reference)
     }
 
-    /// Puts the bits of the items' references, in order, where there is room for them.
+    /// Copies the bits of the items' references, in order, to a buffer.
     ///
-    /// - Parameter room: the place for so many; nil when there is none. It may change the store: items that it removes are
-    ///   among the references, or in their place such as name no item.
+    /// - Parameter room: returns a buffer for this many; nil if there is none. It may change the store: items that it
+    ///   removes are among the references, or replaced by references to no item.
     /// - Throws: as ``all()``.
     package func copyReferences(to room: (_ count: Int) -> UnsafeMutablePointer<UInt64>?) throws {
         if let (index, ranks, isDescending) = rows.partOfIndex() {
@@ -88,11 +88,11 @@ extension ItemQuery {
         for place in rows.indices { target[place] = store.reference(rows[place]).bits }
     }
 
-    /// How many items of an index are prefetched: their rows lie apart, and callers of a short answer read first the fields
-    /// that it is sorted by.
+    /// The number of items of an index to prefetch: their rows are scattered, and callers of a short result first read
+    /// the fields that it is sorted by.
     private static let lookahead = 16
 
-    /// The first item, nil when there is none. As ``first()``.
+    /// The first item; nil if there is none. As ``first()``.
     package func firstReference() throws -> ItemReference? {
         var query = rows
         query.limitCount = Swift.min(1, query.limitCount ?? 1)

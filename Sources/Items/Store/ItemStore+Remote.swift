@@ -1,12 +1,12 @@
 import ColumnEngine
 import PropertyList
 
-/// A collection that other hosts change, too: see ``RemotePersistence``.
+/// A shared collection: see ``RemotePersistence``.
 extension ItemStore {
-    /// Applies what other hosts committed since, each commit as one bulk change; what is not committed yet is committed first.
-    /// Does nothing in a store that is this host's own, and within a transaction.
+    /// Applies new commits of other hosts, each as one bulk change. Uncommitted changes are committed first. Does
+    /// nothing in an unshared store, and within a transaction.
     ///
-    /// - Throws: `StoreError`: `disconnected`, `conflict` of the commit that comes first.
+    /// - Throws: `StoreError`: `disconnected`, `conflict` of the commit made first.
     public func applyRemoteCommits() throws(StoreError) {
         guard let remote, !isInTransaction, !isSendingCommit else { return }
         defer {
@@ -23,22 +23,22 @@ extension ItemStore {
         }
     }
 
-    /// The connection to the other hosts is lost: until ``applyRemoteCommits()`` finds it again, items can only be read.
+    /// Called when the connection is lost: items are read-only until ``applyRemoteCommits()`` reconnects.
     public func connectionWasLost() {
         if let remote { isReadOnly = remote.isReadOnly }
     }
 
-    /// Sends the log's changes, after those of others where both changed the same items but not the same fields.
+    /// Sends the log's changes. Commits of others to the same items, but not the same fields, are applied first.
     ///
     /// - Parameters:
-    ///   - remote: where to.
-    ///   - reads: what a serializable transaction read; nil when the changes are of no such one.
-    /// - Throws: ``StoreError`` with `conflict`: nothing of the log is kept then, and what others did is still to be applied.
+    ///   - remote: the receiver.
+    ///   - reads: the reads of a serializable transaction; nil for other changes.
+    /// - Throws: ``StoreError`` with `conflict`: the log must then be rolled back, and the others' commits applied.
     func send(to remote: any RemotePersistence, reads: ItemReads?) throws(StoreError) {
-        // Handlers may run while the server is waited for: what they changed would be taken for a part of this commit.
+        // Handlers may run while waiting for the server: their changes would become part of this commit.
         (isSendingCommit, isReadOnly) = (true, true)
         defer { (isSendingCommit, isReadOnly) = (false, remote.isReadOnly) }
-        // Behind commits that wait it waits, too.
+        // Queue it behind other waiting commits.
         if remote.keepsCommits, !remote.isConnected || remote.hasKeptCommits {
             return try keep(in: remote, reads: reads)
         }
@@ -52,7 +52,7 @@ extension ItemStore {
                 return try keep(in: remote, reads: reads)
             }
             if case .committed(let newest) = sent {
-                // With a gap in front, the revision is reached when the commits in between are applied.
+                // After a gap, the revision is only reached when the commits in between are applied.
                 if newest == revision.next { revision = newest }
                 isMerged = false
                 return
@@ -70,9 +70,9 @@ extension ItemStore {
         }
     }
 
-    /// Ends a commit that failed and whose changes were taken back: what others did meanwhile is applied.
+    /// Applies the others' commits after a failed commit was rolled back.
     ///
-    /// - Returns: what to tell.
+    /// - Returns: the error to report.
     func didTakeBack(after error: StoreError) -> StoreError {
         if error.code == .conflict { applyUnappliedCommits() }
         guard let remote, remote.abandonCommit() else { return error }
@@ -84,14 +84,14 @@ extension ItemStore {
             cause: error)
     }
 
-    /// Puts the items into the order that all hosts have, after changes were taken back whose positions others had shifted.
+    /// Restores the order that all hosts have, after rolling back changes whose positions others had shifted.
     func restoreOrder() {
         guard isMerged, let remote else { return }
         isMerged = false
         columns.reorder { remote.precedes($0, $1) }
     }
 
-    /// A transaction read something that is not the latest any more.
+    /// The error of a transaction that read outdated data.
     private func overtaken(by commits: [RemoteCommit], _ remote: any RemotePersistence) -> StoreError {
         unappliedCommits += commits
         let hosts = Set(commits.lazy.filter { !$0.changes.isEmpty }.map(\.host)).sorted().joined(separator: ", ")
@@ -101,20 +101,20 @@ extension ItemStore {
         )
     }
 
-    /// Applies the commits that a failed commit had to leave for the time after its changes were rolled back.
+    /// Applies the commits that a failed commit deferred until its changes were rolled back.
     func applyUnappliedCommits() {
         guard let remote, !unappliedCommits.isEmpty, !columns.hasChanges else { return }
         let commits = unappliedCommits
         unappliedCommits = []
         for commit in commits {
             do throws(StoreError) { try apply(commit, from: remote) } catch {
-                // They are asked for again.
+                // They are fetched again.
                 return
             }
         }
     }
 
-    /// Applies a commit beneath the changes that are not committed yet, which are about other fields.
+    /// Applies a commit beneath the uncommitted changes, which concern other fields.
     func apply(_ commit: RemoteCommit, from remote: any RemotePersistence) throws(StoreError) {
         guard commit.revision > revision else { return }
         if isWatched { keepLatestCommit() }
@@ -143,7 +143,7 @@ extension ItemStore {
         endApplying(applied)
     }
 
-    /// The rows that changes brought in or moved.
+    /// The rows that changes inserted or moved.
     private static func unrankedRows(_ changes: [Change]) -> Set<UInt32> {
         var rows: Set<UInt32> = []
         for change in changes {
@@ -157,9 +157,9 @@ extension ItemStore {
     }
 }
 
-/// What the changes that are not committed yet are about.
+/// The subjects of the uncommitted changes.
 private struct OwnChanges {
-    /// By key, the fields that were changed; nil for an item that came or left.
+    /// By key, the changed fields; nil for an inserted or removed item.
     private var fields: [String: Set<String>?] = [:]
 
     init(_ columns: ColumnStore) {
@@ -172,7 +172,7 @@ private struct OwnChanges {
             case .insert, .remove: fields[columns.keyString(change.row)] = .some(nil)
             case .set:
                 let key = columns.keyString(change.row)
-                // Coming and leaving is more than a field.
+                // Insertion and removal affect all fields.
                 guard let known = fields[key, default: []] else { continue }
                 fields[key] = known.union([columns.name(of: ItemField(rawValue: change.field))])
             case .move:
@@ -181,7 +181,7 @@ private struct OwnChanges {
         }
     }
 
-    /// Why these changes cannot follow a commit of another host.
+    /// Returns an error if these changes conflict with a commit of another host.
     func conflict(with commit: RemoteCommit, _ columns: ColumnStore) -> StoreError? {
         for change in commit.changes.lazy.map(\.change) {
             guard let own = fields[change.itemKey] else { continue }
@@ -191,7 +191,7 @@ private struct OwnChanges {
             }
             switch change.kind {
             case .insert, .remove: return Self.conflict("\(name) was removed by \(commit.host)")
-            // Of two moves the later one counts.
+            // Of two moves, the later one wins.
             case .move: continue
             case .update:
                 guard let field = change.field, own.contains(field) else { continue }

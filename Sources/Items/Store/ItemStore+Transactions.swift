@@ -1,17 +1,17 @@
 import ColumnEngine
 
 extension ItemStore {
-    /// Whether a transaction or a dry run is under way.
+    /// Whether a transaction or a dry run is in progress.
     public var isInTransaction: Bool { columns.depth > 0 }
 
-    /// Runs a body whose changes all happen or none: an error that it throws rolls back its changes, order and
-    /// removed items included, and is thrown again. Transactions nest as savepoints. The end of the outermost one is
+    /// Runs a body whose changes are committed or rolled back as a whole: an error of the body rolls back its changes,
+    /// including order and removals, and is rethrown. Transactions nest as savepoints. The end of the outermost one is
     /// a commit; if that fails, the changes are rolled back as well.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        // A server is sent a transaction alone: what came before has other rules when others were ahead.
+        // A transaction is sent to the server separately: earlier changes have other conflict rules.
         if let remote, !isInTransaction {
             try commit()
-            // What this host committed behind others would pass for a change of theirs.
+            // Own commits made after those of others would be mistaken for theirs.
             if remote.isConnected { try applyRemoteCommits() }
         }
         beginTransaction()
@@ -26,7 +26,7 @@ extension ItemStore {
         return result
     }
 
-    /// Begins a transaction, or a savepoint within one. What changed before becomes a step of its own for `undo`.
+    /// Begins a transaction, or a savepoint within one. Earlier changes become a separate step of `undo`.
     public func beginTransaction() {
         if columns.depth == 0 {
             if !columns.hasChanges, !attachmentStep.isEmpty {
@@ -41,7 +41,7 @@ extension ItemStore {
 
     /// Ends the innermost transaction, and commits the outermost.
     ///
-    /// - Throws: `noTransaction`; what ``commit()`` throws, after rolling back.
+    /// - Throws: `noTransaction`; errors of ``commit()``, after rolling back.
     public func endTransaction() throws(StoreError) {
         guard let start = columns.savepoint else { throw Self.noTransaction }
         guard columns.depth == 1, !isSendingCommit else { return closeSavepoint() }
@@ -81,13 +81,13 @@ extension ItemStore {
         rollBackSavepoint()
     }
 
-    /// What a body would change: it runs, its changes are noted and rolled back.
+    /// Determines the changes that a body would make: runs it, and rolls its changes back.
     ///
-    /// - Throws: what the body throws, after rolling back.
+    /// - Throws: errors of the body, after rolling back.
     public func dryRun(_ body: () throws -> Void) throws -> ItemStoreDiff {
         beginTransaction()
         defer { rollBackSavepoint() }
-        // Where items were and would be is a part of what it tells.
+        // The result includes the positions of items.
         columns.noteWholeRead()
         let start = columns.changeCount
         try body()
@@ -114,7 +114,7 @@ extension ItemStore {
         attachments?.rollBackSavepoint()
     }
 
-    /// Takes back the log's changes from `start` on, newest first, and forgets them.
+    /// Rolls back the log's changes from `start` on, newest first.
     func rollBack(to start: Int, tells: Bool = true) {
         let taken = columns.rollBack(to: start)
         restoreOrder()

@@ -1,11 +1,11 @@
 import ColumnEngine
 import PropertyList
 
-/// The items: in order, by key, changed with a history, and kept by a persistence.
+/// The items: ordered, accessible by key, with a change history, and stored by a persistence.
 ///
-/// Every change is in memory at once, in the history, and in the journal when it is committed: at the end of the
-/// outermost transaction, and whenever the host calls ``commit()`` (the end of a chunk or a handler). Only a
-/// transaction rolls back. Not `Sendable`: one thread owns the store.
+/// Every change is made in memory immediately and recorded in the history. It reaches the journal when it is committed:
+/// at the end of the outermost transaction, and when the host calls ``commit()`` (at the end of a chunk or a handler).
+/// Only a transaction rolls back. Not `Sendable`: one thread owns the store.
 public final class ItemStore {
     // MARK: Contents
 
@@ -14,86 +14,85 @@ public final class ItemStore {
 
     // MARK: History
 
-    /// What goes with the items: part of the transactions, and of what `undo` takes back. Nothing does if nil. Assign it
-    /// before anything changes.
+    /// The items' attachments, included in transactions and in `undo`; none if nil. Assign it before making changes.
     public var attachments: ItemAttachments? {
         didSet {
             oldValue?.leaveStore()
             attachments?.join(self)
         }
     }
-    /// What changed of the attachments since the last commit.
+    /// The attachment changes since the last commit.
     var attachmentStep = AttachmentStep()
-    /// How many groups the commit under way has put onto a stack; whether items left with them.
+    /// The number of groups that the current commit has pushed onto a stack; whether they removed items.
     var unsettled = (groups: 0, hasRemovals: false)
-    /// What other users of the collection have changed meanwhile.
+    /// The changes by other users of the collection.
     var foreignChanges = ForeignChanges()
     var undoStack = ChangeHistory()
     var redoStack = ChangeHistory()
-    /// How far back `undo` reaches.
+    /// The limits of `undo`.
     public var history = HistoryLimits()
 
     // MARK: Observers
 
     @exclusivity(unchecked) var observers: [any ItemStoreObserver] = []
-    /// Whether a change takes more than changing: it has observers, or a commit refers to the values.
+    /// Whether changes need extra work: there are observers, or a commit refers to the values.
     @exclusivity(unchecked) var isWatched = false
     var commitObservers: [any ItemCommitObserver] = []
-    /// Told how many items each commit concerns, when it is made. A prompt shows that; counting takes O(changes).
+    /// Called with the item counts of each commit, for a prompt to show. Counting takes O(changes).
     package var commitCounter: ((ItemStoreCommit.Cause, ItemCommitTally) -> Void)?
-    /// Commits that their observers are still to be told of, oldest first.
+    /// Commits not yet reported to their observers, oldest first.
     var untoldCommits: [ItemStoreCommit] = []
     var isTellingCommits = false
-    /// How many bodies under way have the telling wait for their end.
+    /// The number of running bodies that delay the reports until their end.
     var tellingDelays = 0
-    /// The latest commit, while an observer holds it: until the next change its values are the store's.
+    /// The latest commit, while an observer retains it: until the next change its values are those of the store.
     weak var latestCommit: ItemStoreCommit?
-    /// Why the next commit is made.
+    /// The cause of the next commit.
     var commitCause = ItemStoreCommit.Cause.script
-    /// How many commits came before the next one in a chain of answers; asked when it is made.
+    /// The number of preceding commits in the next commit's chain of reactions; called when it is made.
     package var commitGeneration: () -> Int = { 0 }
-    /// The log's length at the begin of the outermost bulk change.
+    /// The log's length at the start of the outermost bulk change.
     var bulkDepth = 0
     var bulkChanges = ItemStoreChanges(.bulkChange, [])
 
     // MARK: Persistence
 
     let persistence: any ItemPersistence
-    /// The persistence, when it keeps a document of all items.
+    /// The persistence, if it maintains a document of all items.
     let document: (any DocumentPersistence)?
-    /// The persistence, when other hosts change the collection, too.
+    /// The persistence, if the collection is shared with other hosts.
     let remote: (any RemotePersistence)?
-    /// Whether a commit is on its way to the others.
+    /// Whether a commit is being sent.
     var isSendingCommit = false
-    /// Whether the transaction under way minds changes of the same fields only.
+    /// Whether the current transaction only conflicts with changes of the same fields.
     var isSnapshotIsolated = false
-    /// Whether commits of others were put beneath the changes of the commit that is on its way.
+    /// Whether commits of others were applied beneath the commit being sent.
     var isMerged = false
-    /// Commits of others that a failed commit could not be put behind.
+    /// Commits of others, to be applied after a failed commit is rolled back.
     var unappliedCommits: [RemoteCommit] = []
-    /// The collection's revision: that of the last commit, or of what was last applied.
+    /// The collection's revision: that of the last commit made or applied.
     public internal(set) var revision = ItemRevision.initial
     /// Whether each commit waits until it survives a power cut.
     public var durability: Durability
-    /// What opening found.
+    /// The result of opening.
     public internal(set) var loadReport = ItemLoadReport()
-    /// Called when a part of the mapped archive turns out to be unreadable, with a text for the user.
+    /// Called with a text for the user if a part of the mapped archive turns out to be unreadable.
     public var onDamage: ((String) -> Void)?
-    /// Whether something is committed that the document does not have; false without a document.
+    /// Whether there are commits that the document does not have; false without a document.
     var hasCommittedChanges = false
-    /// The heap's bytes of text when a commit was last handed over.
+    /// The heap's bytes of text at the last commit.
     var committedTextBytes = 0
     var isSaving = false
 
-    /// A number that grows with every change; two equal readings mean that nothing changed in between.
+    /// A number that grows with every change; equal readings mean that nothing changed in between.
     public var version: UInt64 {
         columns.noteWholeRead()
         return columns.version
     }
-    /// A reference to the store that becomes nil with it.
+    /// A reference to the store that becomes nil when the store is freed.
     public let zeroingReference = ItemStoreReference()
 
-    /// An empty store in memory.
+    /// Creates an empty store in memory.
     public convenience init() {
         self.init(persistence: MemoryPersistence(), durability: .process)
     }
@@ -104,7 +103,7 @@ public final class ItemStore {
         remote = persistence.remote
         self.durability = durability
         isReadOnly = persistence.isReadOnly
-        // Weak: a persistence may hold the columns.
+        // Weak: a persistence may retain the columns.
         columns.remembersCopies = { [weak document] in document?.holdsMoreThanFields == true }
         zeroingReference.store = self
     }
@@ -113,10 +112,10 @@ public final class ItemStore {
         zeroingReference.store = nil
     }
 
-    /// Opens the store that a persistence keeps.
+    /// Opens the store of a persistence.
     ///
-    /// - Throws: `StoreError` with `inUse`, `corruptArchive` or `inputOutput`. Damage that a part can be saved from is no
-    ///   error: ``loadReport`` tells of it.
+    /// - Throws: `StoreError` with `inUse`, `corruptArchive` or `inputOutput`. Damage that leaves a part readable is
+    ///   not an error: see ``loadReport``.
     public static func open(
         _ persistence: any ItemPersistence, durability: Durability = .process
     ) throws(StoreError) -> ItemStore {
@@ -130,17 +129,17 @@ public final class ItemStore {
         store.isReadOnly = persistence.isReadOnly
         store.revision = report.revision
         store.committedTextBytes = store.columns.textBytes
-        // What came from a server is not in the document yet.
+        // The document does not have data from a server yet.
         let isNew = store.remote != nil && store.document?.hasArchive == false && store.count > 0
         store.hasCommittedChanges =
             store.document != nil && (report.replayedRecords > 0 || report.isSalvaged || isNew)
         return store
     }
 
-    /// Whether the store refuses every change: opened so, or while the collection's server does not answer.
+    /// Whether the store refuses every change: opened read-only, or while the collection's server does not respond.
     public internal(set) var isReadOnly: Bool
 
-    /// What a change is refused with.
+    /// The error for a refused change.
     var readOnlyError: StoreError {
         if isSendingCommit {
             return StoreError(
@@ -150,12 +149,12 @@ public final class ItemStore {
         return StoreError(.readOnly, remote.readOnlyReason)
     }
 
-    /// The path of the archive; nil for a store that has none.
+    /// The path of the archive; nil for a store without one.
     public var archivePath: String? { document?.archivePath }
 
-    /// Remembers what an item is going to be copied from, when the archive holds more of it than its fields.
+    /// Records the source of a copy, if the archive stores more than its fields.
     ///
-    /// - Returns: the key that the copy has to get; nil for any.
+    /// - Returns: the key that the copy must get; nil for any.
     func noteCopy(of source: String) -> String? {
         guard document?.holdsMoreThanFields == true else { return nil }
         let copy = columns.keySource.uuid().uuidString
@@ -168,9 +167,9 @@ public final class ItemStore {
     /// The number of items. O(1).
     public var count: Int { columns.count }
 
-    /// The item at a position from 0; nil outside the store.
+    /// The item at a position counted from 0; nil outside the store.
     ///
-    /// O(1), and O(log n) behind a place where an item was removed not long ago.
+    /// O(1), and O(log n) after the position of a recent removal.
     public subscript(position: Int) -> Item? {
         guard position >= 0, position < columns.count else { return nil }
         return item(row: columns.row(at: position))
@@ -187,7 +186,7 @@ public final class ItemStore {
         columns.row(forKey: key).map(item(row:))
     }
 
-    /// All items in order, as they are now.
+    /// All current items in order.
     public var allItems: [Item] {
         var items: [Item] = []
         items.reserveCapacity(columns.count)
@@ -195,22 +194,22 @@ public final class ItemStore {
         return items
     }
 
-    /// The items in order, each once: those there were when the iteration began and that are there when it comes to
+    /// The items in order, each once: those present at the start of the iteration that still exist when it reaches
     /// them. Removing, creating and moving items meanwhile is safe.
     public func each() -> ItemCursor {
         ItemCursor(self)
     }
 
-    /// The number of a field, made if the name is new; for access without hashing.
+    /// The number of a field, for access without hashing; a new name is added.
     ///
-    /// - Throws: `StoreError` for a name that no field can have.
+    /// - Throws: `StoreError` for an invalid field name.
     public func field(named name: String) throws(StoreError) -> ItemField {
         if let field = columns.existingField(named: name) { return field }
         try FieldValidation.checkName(name)
         return columns.field(named: name)
     }
 
-    /// The number of a field that some item has or had; nil for any other name.
+    /// The number of a field that some item has or had; nil for others.
     public func existingField(named name: String) -> ItemField? {
         let field = columns.existingField(named: name)
         if field == nil { columns.noteWholeRead() }
@@ -230,7 +229,7 @@ public final class ItemStore {
 
     // MARK: Rows
 
-    /// The one object for a row.
+    /// The unique object for a row.
     @inline(__always)
     func item(row: UInt32) -> Item {
         if let handle = columns.handle(row) {
@@ -243,13 +242,13 @@ public final class ItemStore {
 }
 
 extension ItemStore {
-    /// Rows that exist, in use or not: what memory the columns take.
+    /// The number of rows, in use or not, for which the columns have memory.
     public var rowCount: Int {
         columns.noteWholeRead()
         return columns.rowCount
     }
 
-    /// Bytes of texts that are too long for their cells, garbage included.
+    /// Bytes of texts too long for their cells, including garbage.
     public var textBytes: Int {
         columns.noteWholeRead()
         return columns.textBytes

@@ -1,36 +1,36 @@
 import ColumnEngine
 
-/// The changes of one commit, oldest first: what ``ItemCommitObserver`` is told.
+/// The changes of one commit, oldest first, as reported to ``ItemCommitObserver``.
 ///
-/// A collection of `ItemChange` that stays as it is for as long as it is held. Each element is made when it is read.
-/// The store's values are copied when the first element is read, or when the store changes while the commit is still
-/// held: O(changes), once. A commit that is dropped unread costs nothing. The store's thread owns it.
+/// An immutable collection of `ItemChange`, whose elements are made on access. The store's values are copied when the
+/// first element is read, or when the store changes while the commit is still retained: O(changes), once. A commit that
+/// is released unread costs nothing. The store's thread owns it.
 public final class ItemStoreCommit {
-    /// Why a commit was made; the raw value is the name for scripts.
+    /// The cause of a commit; the raw value is the name for scripts.
     public enum Cause: String, Sendable, CaseIterable {
         /// Code changed items.
         case script
-        /// `undo` took a commit back.
+        /// `undo` reverted a commit.
         case undo
-        /// `redo` made a commit again.
+        /// `redo` repeated a commit.
         case redo
-        /// Items came from a file.
+        /// Items were imported from a file.
         case `import`
-        /// Items came from another user of a shared collection.
+        /// Another user of a shared collection changed items.
         case remote
     }
 
-    /// Why the items changed.
+    /// The cause of the changes.
     public let cause: Cause
-    /// The name of the host that made it; nil for this one.
+    /// The name of the committing host; nil for this one.
     public let host: String?
     /// The number of changes.
     public private(set) lazy var count = changes.reduce(0) { $0 + ($1.kind == .append ? $1.count : 1) }
-    /// How many commits came before in a chain of which each was made in answer to the one before it.
+    /// The number of preceding commits in a chain in which each commit reacts to the one before it.
     package let generation: Int
 
     private var changes: [Change]
-    /// Where the values are; nil when they are copied.
+    /// The source of the values; nil once they are copied.
     private var store: ColumnStore?
     private var kept = KeptChanges()
 
@@ -42,7 +42,7 @@ public final class ItemStoreCommit {
         self.host = host
     }
 
-    /// Copies the values that the changes refer to, before the store has others.
+    /// Copies the values that the changes refer to, before the store changes them.
     func keep() {
         guard let store else { return }
         kept = KeptChanges(of: changes, count: count, in: store)
@@ -55,7 +55,7 @@ extension ItemStoreCommit: RandomAccessCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { count }
 
-    /// The change at a position from 0.
+    /// The change at a position counted from 0.
     public subscript(position: Int) -> ItemChange {
         precondition(position >= 0 && position < count, "a commit of \(count) changes has no change \(position)")
         keep()

@@ -2,7 +2,7 @@ import ColumnEngine
 public import PropertyList
 import Wording
 
-/// What a run of changes comes to: from the state before to the state after, without the steps between.
+/// The net result of a sequence of changes: the differences between the states before and after.
 public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
     /// A field with another value.
     public struct Update: Sendable, Hashable {
@@ -12,34 +12,34 @@ public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
         public var name: String
         /// The field's name.
         public var field: String
-        /// The former value; nil for none.
+        /// The old value; nil for none.
         public var old: PropertyListValue?
-        /// The present value; nil for none.
+        /// The new value; nil for none.
         public var new: PropertyListValue?
     }
 
-    /// An item at another place.
+    /// An item that moved.
     public struct Move: Sendable, Hashable {
         /// The item's key.
         public var itemKey: String
         /// The item's name.
         public var name: String
-        /// Positions from 0, at the moment of the move.
+        /// The position before the move, counted from 0.
         public var from: Int
-        /// Its present place, from 0.
+        /// The position after the move, counted from 0.
         public var to: Int
     }
 
-    /// The items that are new, as they are at the end.
+    /// The new items in their final state.
     public var inserted: [ItemFields] = []
-    /// The items that are gone, as they were last.
+    /// The removed items in their last state.
     public var removed: [ItemFields] = []
-    /// The fields with other values.
+    /// The fields with changed values.
     public var updated: [Update] = []
-    /// The items at other places.
+    /// The moved items.
     public var moved: [Move] = []
 
-    /// Whether nothing differs.
+    /// Whether there is no difference.
     public var isEmpty: Bool { inserted.isEmpty && removed.isEmpty && updated.isEmpty && moved.isEmpty }
 
     /// `2 inserted, 1 removed, 3 fields changed, 0 moved`.

@@ -3,9 +3,9 @@ public import PropertyList
 
 /// An observer of a store's changes, called before and after each; it may refuse or rewrite a change.
 ///
-/// A `will…` method that throws refuses the change: what it changed itself is rolled back, and the change throws
+/// A `will…` method that throws refuses the change: changes that it made itself are rolled back, and the change throws
 /// `vetoed`. Within `performBulkChange` the `did…` methods of single changes are not called; `didChangeMany` is, once.
-/// A change that undo, redo or a rollback makes is told by `didChangeMany` alone.
+/// A change by undo, redo or a rollback is only reported by `didChangeMany`.
 public protocol ItemStoreObserver: AnyObject {
     /// An item is about to be appended. Its fields can be read and set; it is not in the store yet.
     func itemStore(_ store: ItemStore, willInsert item: Item) throws
@@ -15,12 +15,12 @@ public protocol ItemStoreObserver: AnyObject {
     func itemStore(
         _ store: ItemStore, willUpdate item: Item, field: String, old: PropertyListValue?, new: inout PropertyListValue?
     ) throws
-    /// A field of an item has another value.
+    /// A field of an item has changed.
     func itemStore(
         _ store: ItemStore, didUpdate item: Item, field: String, old: PropertyListValue?, new: PropertyListValue?)
-    /// An item is about to be removed; an error refuses.
+    /// An item is about to be removed; throwing an error refuses the removal.
     func itemStore(_ store: ItemStore, willRemove item: Item) throws
-    /// An item is gone: reading it throws, so its last fields come along.
+    /// An item was removed: reading it throws, so its last fields are passed.
     func itemStore(_ store: ItemStore, didRemove item: Item, fields: ItemFields)
     /// Many items changed at once.
     func itemStore(_ store: ItemStore, didChangeMany changes: ItemStoreChanges)
@@ -40,9 +40,9 @@ extension ItemStoreObserver {
     public func itemStore(_ store: ItemStore, didChangeMany changes: ItemStoreChanges) {}
 }
 
-/// How much a bulk change, an undo, a redo or a rollback changed.
+/// The counts of changes by a bulk change, an undo, a redo or a rollback.
 public struct ItemStoreChanges: Sendable, Hashable {
-    /// Why many items changed at once.
+    /// The cause of a bulk notification.
     public enum Cause: String, Sendable {
         /// One call changed them, such as an import.
         case bulkChange
@@ -54,7 +54,7 @@ public struct ItemStoreChanges: Sendable, Hashable {
         case rollback
     }
 
-    /// Why they changed.
+    /// The cause of the changes.
     public var cause: Cause
     /// The number of added items.
     public var inserted = 0
@@ -85,7 +85,7 @@ public struct ItemStoreChanges: Sendable, Hashable {
         }
     }
 
-    /// The same changes taken back.
+    /// The counts of the inverse changes.
     var inverted: ItemStoreChanges {
         var inverted = self
         (inverted.inserted, inverted.removed) = (removed, inserted)

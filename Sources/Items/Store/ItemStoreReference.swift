@@ -1,10 +1,10 @@
 import ColumnEngine
 
-/// A zeroing reference to a store: nil once the store is gone.
+/// A zeroing reference to a store: nil once the store is freed.
 ///
-/// A weak reference would do the same. But an object that has one counts its references in a table beside it from then
-/// on, and a store is retained and released with every field that is read.
+/// A weak reference would have the same effect. But the first one to an object moves its reference counts to a side
+/// table, and a store is retained and released with every field access.
 public final class ItemStoreReference {
-    /// Unchecked: the store sets it to nil when it goes.
+    /// Unchecked: the store sets it to nil when it is freed.
     public internal(set) unowned(unsafe) var store: ItemStore?
 }

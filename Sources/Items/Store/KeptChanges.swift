@@ -2,14 +2,14 @@ import ColumnEngine
 import ItemArchive
 import PropertyList
 
-/// The changes of a commit with the values that they refer to, in memory of their own.
+/// The changes of a commit with copies of the values that they refer to.
 ///
-/// The history notes old values only. The value after a change is the old one of the next change to the same field, or
-/// the one that the item has at the commit.
+/// The history has old values only. The value after a change is the old one of the next change to the same field, or
+/// that of the item at the commit.
 struct KeptChanges {
     private struct Entry {
         var kind: ItemChange.Kind
-        /// An update's field; for an insert and a removal, the index of the item's fields.
+        /// An update's field; for an insertion and a removal, the index of the item's fields.
         var number: UInt32 = 0
         var key: PackedKey
         var name: String
@@ -20,21 +20,21 @@ struct KeptChanges {
     }
 
     private var entries: [Entry] = []
-    /// The keys that are no UUIDs, by their entries' indexes.
+    /// The keys that are not UUIDs, by entry index.
     private var textKeys: [Int: String] = [:]
     private var items: [[String: PropertyListValue]] = []
     private var fieldNames: [String] = []
-    /// The field that is no part of an item's values.
+    /// The field that is not part of an item's values.
     private var attachment: ItemField?
     private var keepsAttachment = false
 
     init() {}
 
     /// - Parameters:
-    ///   - changes: of the commit.
-    ///   - count: how many.
-    ///   - store: where the values are.
-    ///   - isForPeople: whether the digests of what goes with items have the name for people, and are no values of items.
+    ///   - changes: the commit's.
+    ///   - count: their number.
+    ///   - store: the source of the values.
+    ///   - isForPeople: whether attachments' digests get their displayed name, and are left out of items' values.
     init(of changes: [Change], count: Int, in store: ColumnStore, isForPeople: Bool = true) {
         fieldNames = store.fieldNames
         if isForPeople { attachment = store.attachmentField }
@@ -42,9 +42,9 @@ struct KeptChanges {
         entries.reserveCapacity(count)
         let inserted = Self.insertedRows(changes)
         var later: [ChangedField: PropertyListValue?] = [:]
-        // The fields of new items that were changed after the insertion.
+        // Fields of new items that were changed after the insertion.
         var laterOfInserted: [UInt32: [UInt32: PropertyListValue?]] = [:]
-        // Newest first, so that the value after each change is known; turned at the end.
+        // Newest first, to know the value after each change; reversed at the end.
         for change in changes.reversed() {
             switch change.kind {
             case .append:

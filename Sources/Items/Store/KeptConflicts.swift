@@ -1,25 +1,25 @@
 import ColumnEngine
 import PropertyList
 
-/// Which commits that waited for the server cannot follow what other hosts did meanwhile.
+/// Determines which waiting commits conflict with changes that other hosts made meanwhile.
 ///
-/// A commit is one as a whole, so that what belongs together happens together. Commits that build on one that cannot follow
-/// cannot, either.
+/// A commit conflicts as a whole, so that related changes stay together. Commits that build on a conflicting one
+/// conflict, too.
 struct KeptConflicts {
-    /// A commit, and why it cannot follow.
+    /// A commit that conflicts or agrees with the others' changes.
     struct Found {
         var commit: KeptCommit
         /// The other host's name.
         var host: String
-        /// Whether the others did the same, so that there is nothing to settle.
+        /// Whether the others made the same changes, so that there is nothing to resolve.
         var isAgreement = false
-        /// Items that it changed and the others removed.
+        /// Items changed by the commit and removed by others.
         var removedItems: Set<String> = []
-        /// Items that a later commit moved, which follows: they stay where that put them.
+        /// Items also moved by a later commit that does not conflict: they keep its position.
         var movedLater: Set<String> = []
     }
 
-    /// What others did to an item.
+    /// The others' changes to an item.
     private struct Theirs {
         var host: String
         var isInserted = false
@@ -32,7 +32,7 @@ struct KeptConflicts {
     /// Oldest first.
     private(set) var found: [Found] = []
     private var theirs: [String: Theirs] = [:]
-    /// By key, the fields that commits changed which cannot follow; nil for an item that came or left with one.
+    /// By key, the fields changed by conflicting commits; nil for an item that one inserted or removed.
     private var doubtful: [String: Set<String>?] = [:]
 
     init(_ kept: [KeptCommit], _ commits: [RemoteCommit]) {
@@ -59,7 +59,7 @@ struct KeptConflicts {
         case .update:
             theirs[change.itemKey, default: Theirs(host: host)].fields.updateValue(
                 change.new, forKey: change.field ?? "")
-        // Of two moves the later one counts.
+        // Of two moves, the later one wins.
         case .move: break
         }
         theirs[change.itemKey, default: Theirs(host: host)].host = host
@@ -92,13 +92,13 @@ struct KeptConflicts {
             case .update:
                 guard let known = doubtful[change.itemKey, default: []] else { continue }
                 doubtful[change.itemKey] = known.union([change.field ?? ""])
-            // Who takes the item out took it from there.
+            // A later removal of the item depends on this position.
             case .move: doubtful[change.itemKey] = doubtful[change.itemKey, default: []]
             }
         }
     }
 
-    /// Who changed what a serializable transaction read; nil when nobody did.
+    /// The host that changed data read by a serializable transaction; nil if there is none.
     private func overtakenRead(_ reads: ItemReads?) -> String? {
         switch reads {
         case nil: return nil
@@ -106,7 +106,7 @@ struct KeptConflicts {
         case .keys(let keys):
             for key in keys.lazy.map({ String(decoding: $0, as: UTF8.self) }) {
                 if let change = theirs[key] { return change.host }
-                // What it read of an earlier commit is taken back.
+                // An earlier commit whose result it read is rolled back.
                 if doubtful[key] != nil { return "" }
             }
             return nil

@@ -1,4 +1,4 @@
-/// Fields of a table.
+/// Decodes a table's fields.
 struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoding: ValueDecoding
     let table: LuaTable

@@ -1,11 +1,11 @@
-/// Fields of a table. Numbers, booleans and text are assigned without an encoder of their own.
+/// Encodes a table's fields. Numbers, booleans and text are assigned directly, without a nested encoder.
 struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoding: ValueEncoding
     let table: LuaTable
 
     var codingPath: [any CodingKey] { encoding.codingPath }
 
-    /// A field that is missing is nil.
+    /// A missing field is nil.
     func encodeNil(forKey key: Key) throws { table[key.luaKey] = .nil }
 
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try nested(key).write(value) }

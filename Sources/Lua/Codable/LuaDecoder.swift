@@ -1,13 +1,13 @@
 /// Decodes `Decodable` values from Lua values, without metamethods.
 ///
-/// Reads what ``LuaEncoder`` writes. A number of either kind is read as an integer when it is one, of any width in whose
-/// range it is. Text is not read as a number, nor a number as text. An array's keys are 1 to its length; a hole is nil,
-/// and the greatest key, or the field `n`, is the count. Arrays with more holes than elements are refused.
+/// Reads the output of ``LuaEncoder``. A number of either subtype is read as an integer if it is whole and in the
+/// integer type's range. Text is not converted to numbers, nor numbers to text. An array's keys are 1 to its length;
+/// holes are nil, and the greatest key, or the field `n`, is the count. Arrays of mostly holes are refused.
 public struct LuaDecoder {
-    /// The deepest nesting; beyond it, for example in a table that contains itself, decoding throws.
+    /// Maximum nesting depth; decoding throws beyond it, for example for a table that contains itself.
     public var maximumDepth = 100
 
-    /// A decoder.
+    /// Creates a decoder.
     public init() {}
 
     /// Decodes a value.

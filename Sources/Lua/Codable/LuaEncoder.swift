@@ -1,11 +1,11 @@
 /// Encodes `Encodable` values as Lua values.
 ///
-/// Structs and dictionaries become tables with their keys, arrays tables from 1, enums with payloads tables of one field,
-/// as their synthesized conformances have it. Integers and floating-point numbers become Lua's numbers. `Date` becomes the
-/// seconds since 1970, as of `os.time`; `Data` a string of its bytes; `URL` its text. An optional without a value is a
-/// missing field; in an array, it leaves a hole, and the table's field `n` has the count, as of `table.pack`.
+/// Structs and dictionaries become tables with their keys, arrays tables from 1, and enums with payloads tables of one
+/// field, as in synthesized conformances. Integers and floating-point numbers become Lua's numbers. `Date` becomes the
+/// seconds since 1970, as for `os.time`; `Data` a string of its bytes; `URL` its text. A nil optional is a missing
+/// field; in an array it leaves a hole, and the table's field `n` has the count, as for `table.pack`.
 public struct LuaEncoder {
-    /// The deepest nesting; beyond it, for example in a cycle of objects, encoding throws.
+    /// Maximum nesting depth; encoding throws beyond it, for example for a cycle of objects.
     public var maximumDepth = 100
 
     private let state: LuaState
@@ -16,7 +16,7 @@ public struct LuaEncoder {
     /// Encodes a value.
     ///
     /// - Parameter value: the value.
-    /// - Returns: its Lua value; a new table for what has fields or elements.
+    /// - Returns: its Lua value; a new table for a value with fields or elements.
     /// - Throws: `EncodingError` with the coding path.
     public func encode<T: Encodable>(_ value: T) throws -> LuaValue {
         var result: LuaValue?

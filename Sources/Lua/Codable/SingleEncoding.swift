@@ -1,4 +1,4 @@
-/// A value without a container of its own.
+/// Encodes a single value.
 struct SingleEncoding: SingleValueEncodingContainer {
     let encoding: ValueEncoding
 

@@ -1,4 +1,4 @@
-/// Elements of a table, from 1.
+/// Decodes a table's elements, counted from 1.
 struct UnkeyedDecoding: UnkeyedDecodingContainer {
     let decoding: ValueDecoding
     let elements: [LuaValue]
@@ -13,7 +13,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     var count: Int? { elements.count }
     var isAtEnd: Bool { currentIndex >= elements.count }
 
-    /// Reads the next element; the position moves on unless that fails.
+    /// Reads the next element; advances unless that fails.
     private mutating func element<T>(_ read: (ValueDecoding) throws -> T) throws -> T {
         let key = LuaCodingKey(currentIndex)
         guard !isAtEnd else {

@@ -1,4 +1,4 @@
-/// Elements of a table, from 1.
+/// Encodes a table's elements, counted from 1.
 struct UnkeyedEncoding: UnkeyedEncodingContainer {
     let encoding: ValueEncoding
     let table: LuaTable
@@ -12,7 +12,7 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
         assign(value, at: encoding.count)
     }
 
-    /// Lua's `#` does not tell the count of a table with holes: from the first one on, the table has it as `n`.
+    /// Lua's `#` is undefined for a table with holes: from the first hole on, the field `n` has the count.
     private func assign(_ value: LuaValue, at index: Int) {
         table[index] = value
         guard value.isNil || encoding.hasHoles else { return }

@@ -1,4 +1,4 @@
-/// A value without a container of its own.
+/// Decodes a single value.
 extension ValueDecoding: SingleValueDecodingContainer {
     func decodeNil() -> Bool { value.isNil }
 

@@ -30,7 +30,7 @@ struct ValueDecoding: Decoder {
             } else {
                 nil
             }
-        // Not `special as? T`: nil would be a T that is an optional.
+        // Not `special as? T`: an optional T would accept nil.
         if let special, let result = special as? T { return result }
         guard depthLeft > 0 else { throw corrupted("nested too deep, or in a cycle") }
         return try type.init(from: self)
@@ -108,7 +108,7 @@ struct ValueDecoding: Decoder {
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-    /// All elements in order, with nil for holes, in one pass over the table.
+    /// All elements in order, with nil for holes, in a single pass over the table.
     private func elements(_ table: LuaTable) throws -> [LuaValue] {
         var elements: [LuaValue] = []
         var later: [Int64: LuaValue] = [:]
@@ -126,7 +126,7 @@ struct ValueDecoding: Decoder {
         }
         let last = max(count, later.keys.max() ?? 0, Int64(elements.count))
         let filled = elements.count + later.count
-        // A table of one element, at 2^60, is no array for Swift.
+        // Refuses, for example, a table with a single element at 2^60.
         guard last <= Int64(2 * filled + 1024) else {
             throw corrupted("an array with \(filled) elements up to \(last)")
         }

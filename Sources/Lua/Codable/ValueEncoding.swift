@@ -5,7 +5,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The encoder of one value: it hands a scalar, or a new table, to the place where the value belongs.
+/// The encoder of one value: stores a scalar, or a new table, where the value belongs.
 final class ValueEncoding: Encoder {
     let state: LuaState
     let codingPath: [any CodingKey]
@@ -25,7 +25,7 @@ final class ValueEncoding: Encoder {
         self.put = put
     }
 
-    /// The table of the value's containers.
+    /// The table of the value's container.
     var table: LuaTable {
         if let made { return made }
         let table = state.makeTable()
@@ -96,7 +96,7 @@ struct LuaCodingKey: CodingKey {
 }
 
 extension CodingKey {
-    /// The key in a table: an integer for the keys of a dictionary by integers, else text.
+    /// The key in a table: an integer for dictionaries with integer keys, else text.
     var luaKey: LuaValue {
         if let intValue, stringValue == "\(intValue)" { return .integer(Int64(intValue)) }
         return .text(stringValue)

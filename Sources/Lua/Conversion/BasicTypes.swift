@@ -24,7 +24,7 @@ extension Double: LuaRepresentable {
     public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
 }
 
-/// A number of Lua's, rounded.
+/// A Lua number, rounded.
 extension Float: LuaRepresentable {
     public static var luaType: LuaType { .number }
     public init(lua value: LuaValue) throws(LuaMismatch) { self = Float(try Double(lua: value)) }

@@ -1,6 +1,6 @@
 import Wording
 
-/// A sequence from 1. It is a copy: a change in Lua does not appear in Swift, nor a change in Swift in Lua.
+/// A sequence from 1, copied: later changes in Lua do not appear in Swift, nor the reverse.
 extension Array: LuaRepresentable where Element: LuaRepresentable {
     public static var luaType: LuaType { .array(Element.luaType) }
 
@@ -25,7 +25,7 @@ extension Array: LuaRepresentable where Element: LuaRepresentable {
     }
 }
 
-/// A table with keys of one type; other keys are refused. It is a copy, as for arrays.
+/// A table with keys of one type, copied like an array; other keys are refused.
 extension Dictionary: LuaRepresentable where Key: LuaRepresentable, Value: LuaRepresentable {
     public static var luaType: LuaType { .table }
 

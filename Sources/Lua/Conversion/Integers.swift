@@ -1,4 +1,4 @@
-/// Integers that Lua's integers of 64 bits include. One that does not fit is refused, and so is a number with a fraction.
+/// Integers of at most 64 bits. Lua numbers out of range or with a fraction are refused.
 extension LuaRepresentable where Self: FixedWidthInteger {
     public static var luaType: LuaType { .integer }
 

@@ -6,11 +6,11 @@ public struct LuaCallback<Result, each Argument> {
     /// The Lua function.
     public let function: LuaFunction
 
-    /// A callback of a function.
+    /// Creates a callback for a function.
     public init(_ function: LuaFunction) { self.function = function }
 }
 
-// An extension's conformance, for the start's sake: as that of ``LuaEither``.
+// Conforms in an extension for faster start-up, like ``LuaEither``.
 extension LuaCallback: LuaRepresentable where Result: LuaRepresentable, repeat each Argument: LuaRepresentable {
     /// Calls the function and converts its first result.
     public func callAsFunction(_ argument: repeat each Argument) throws -> Result {
@@ -37,7 +37,7 @@ extension LuaCallback: LuaRepresentable where Result: LuaRepresentable, repeat e
 
 /// The result type of a callback without a result; results are ignored.
 public struct LuaNothing: LuaRepresentable {
-    /// No result.
+    /// Creates the value.
     public init() {}
 
     public static var luaType: LuaType { .optional(.any) }
@@ -52,7 +52,7 @@ public struct LuaVariadic<Element>: Sequence {
     /// The arguments, in order.
     public let values: [Element]
 
-    /// Arguments in order.
+    /// Creates the arguments.
     @inlinable
     public init(_ values: [Element]) { self.values = values }
 
@@ -60,7 +60,7 @@ public struct LuaVariadic<Element>: Sequence {
     public func makeIterator() -> IndexingIterator<[Element]> { values.makeIterator() }
 }
 
-// An extension's conformance, for the start's sake: as that of ``LuaEither``.
+// Conforms in an extension for faster start-up, like ``LuaEither``.
 extension LuaVariadic: LuaRepresentable where Element: LuaRepresentable {
     public static var luaType: LuaType { .variadic(Element.luaType) }
 

@@ -1,13 +1,13 @@
 /// An argument of either of two types: `LuaEither<String, LuaFunction>`.
 public enum LuaEither<First, Second> {
-    /// A value of the first type, which is tried first.
+    /// A value of the first type, tried first.
     case first(First)
     /// A value of the second type.
     case second(Second)
 }
 
-// The conformance is an extension's, as an array's is: the runtime then makes the type without looking through all
-// conformances of the program, which each start would wait for.
+// Conforms in an extension, like arrays: the runtime then creates the type without searching all conformances of the
+// program, which would delay each start.
 extension LuaEither: LuaRepresentable where First: LuaRepresentable, Second: LuaRepresentable {
     public static var luaType: LuaType { .union([First.luaType.wrapped, Second.luaType.wrapped]) }
 

@@ -1,4 +1,4 @@
-/// A table of named options, which may be left out; an unknown name is an error. A struct with its defaults:
+/// A table of named, optional entries; an unknown name is an error. Declared as a struct with defaults:
 ///
 /// ```swift
 /// struct Format: LuaOptions {
@@ -13,7 +13,7 @@
 /// module.function("export", ["path", "options"], "Writes a page.") { (path: String, options: Format) in … }
 /// ```
 public protocol LuaOptions: LuaRepresentable, SendableMetatype {
-    /// The defaults.
+    /// Creates the defaults.
     init()
 
     /// The options by name.
@@ -45,13 +45,13 @@ extension LuaOptions {
     }
 }
 
-/// An option of a ``LuaOptions`` struct: a property of the struct under the name that scripts use.
+/// An option of a ``LuaOptions`` struct: a property of the struct with its name for scripts.
 public struct LuaOption<Options> {
     let declaration: LuaParameter
     let assign: (inout Options, LuaValue) throws(LuaMismatch) -> Void
     let value: (Options, LuaState) -> LuaValue
 
-    /// An option; its type is the property's, or what an optional property wraps.
+    /// Creates an option of the property's type, or the wrapped type of an optional property.
     public init<Value: LuaRepresentable>(
         _ name: String, _ path: WritableKeyPath<Options, Value>, doc: LuaArgument
     ) {
@@ -61,7 +61,7 @@ public struct LuaOption<Options> {
     }
 }
 
-/// Collects the options of a struct.
+/// Builds the list of a struct's options.
 @resultBuilder
 public enum LuaOptionList<Options> {
     /// An option.

@@ -1,4 +1,4 @@
-/// A Swift type with a counterpart in Lua. Functions and properties are declared by such types:
+/// A Swift type with a counterpart in Lua, used to declare functions and properties:
 ///
 /// ```swift
 /// enum Mode: String, CaseIterable, LuaRepresentable { case dim, bright }
@@ -9,10 +9,10 @@
 /// }
 /// ```
 public protocol LuaRepresentable {
-    /// The type as declarations state it.
+    /// The type in declarations.
     static var luaType: LuaType { get }
 
-    /// The types of the results of a function that returns it. The default implementation, its own type, suffices.
+    /// The result types of a function that returns this type. The default is the type itself.
     static var luaResults: [LuaType] { get }
 
     /// Converts a Lua value.
@@ -42,13 +42,13 @@ extension LuaRepresentable {
     public func push(as call: LuaCall) throws -> LuaResults { call.returns(luaValue(in: call.state)) }
 }
 
-/// What is wrong with a value, in words: `integer expected, got string`.
+/// A type mismatch, described in words: `integer expected, got string`.
 ///
-/// Thrown by a declared function, with the argument's name, it refuses that argument: the error names the function, too.
+/// If a declared function throws it with an argument's name, the error names the function and the argument.
 public struct LuaMismatch: Error, Equatable {
     private enum Reason {
         case text(String)
-        /// Worded when it is read: an argument of one of several types is tried as each.
+        /// Formatted on demand: an argument of several possible types is tried with each.
         case type(LuaType, got: String)
     }
 
@@ -56,7 +56,7 @@ public struct LuaMismatch: Error, Equatable {
     /// The name of the refused argument; nil outside of calls.
     let argument: String?
 
-    /// What is wrong.
+    /// The description.
     public var message: String {
         switch reason {
         case .text(let message): message
@@ -64,7 +64,7 @@ public struct LuaMismatch: Error, Equatable {
         }
     }
 
-    /// A mismatch, as of an ``LuaRepresentable/init(lua:)``, or of an argument.
+    /// Creates a mismatch, for an ``LuaRepresentable/init(lua:)`` or for an argument.
     public init(_ message: String, argument: String? = nil) {
         reason = .text(message)
         self.argument = argument

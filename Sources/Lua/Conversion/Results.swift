@@ -1,4 +1,4 @@
-/// The result of a function that the world may refuse: the value, or nil and the error.
+/// The result of a function that may fail for external reasons: the value, or nil and the error.
 ///
 /// ```swift
 /// module.function("read", ["path"], "A file's text.") { (path: String) in
@@ -6,13 +6,13 @@
 /// }
 /// ```
 ///
-/// What the function throws is raised instead.
+/// An error thrown by the function is raised instead.
 extension Result: LuaRepresentable where Success: LuaRepresentable {
     public static var luaType: LuaType { luaResults[0] }
 
     public static var luaResults: [LuaType] { LuaType.orError(Success.luaType.wrapped) }
 
-    /// A success.
+    /// Creates a success.
     public init(lua value: LuaValue) throws(LuaMismatch) { self = .success(try Success(lua: value)) }
 
     /// The value; nil for a failure.

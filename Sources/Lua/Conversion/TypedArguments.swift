@@ -1,4 +1,4 @@
-/// Parameters by their Swift types, and arguments in order.
+/// Declares parameters by their Swift types, and reads arguments in order.
 @usableFromInline
 enum TypedArguments {
     /// Pairs names with types; parameters without a name are numbered.
@@ -24,7 +24,7 @@ enum TypedArguments {
         return types
     }
 
-    /// Pushes results, the elements of a tuple.
+    /// Pushes results: the elements of a tuple.
     @inlinable
     static func push<each Result: LuaRepresentable>(
         _ result: repeat each Result, as call: LuaCall
@@ -35,7 +35,7 @@ enum TypedArguments {
     }
 }
 
-/// Reads the arguments of a call one after the other.
+/// Reads the arguments of a call in order.
 @usableFromInline
 struct ArgumentReader {
     @usableFromInline let call: LuaCall

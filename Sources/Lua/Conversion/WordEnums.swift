@@ -1,7 +1,7 @@
 import Wording
 
-/// An enum of plain cases is a string in Lua, the case's name or its text; the error of an unknown word names the nearest
-/// cases.
+/// An enum without payloads is a string in Lua: the case's raw text or name. The error for an unknown word lists the
+/// nearest cases.
 extension LuaRepresentable where Self: CaseIterable {
     public static var luaType: LuaType { .choice(allCases.map { word(of: $0) }) }
 
@@ -23,7 +23,7 @@ extension LuaRepresentable where Self: CaseIterable {
     }
 }
 
-/// An enum of texts, without a look at each case.
+/// An enum with text raw values, converted without examining each case.
 extension LuaRepresentable where Self: CaseIterable & RawRepresentable<String> {
     public static var luaType: LuaType { .choice(allCases.map { $0.rawValue }) }
     public init(lua value: LuaValue) throws(LuaMismatch) { self = try Self.find(value, Self.init(rawValue:)) }

@@ -1,29 +1,29 @@
-/// What an argument is, for help: a text, or a text and what its Swift type does not say.
+/// The documentation of an argument: a text, optionally with type information that its Swift type lacks.
 public struct LuaArgument: ExpressibleByStringInterpolation, Sendable {
     let documentation: String
-    /// What the declaration has in place of the Swift type's.
+    /// Replaces or refines the Swift type's declaration.
     private var type: LuaType?
 
-    /// An argument of its Swift type.
+    /// Creates an argument with its Swift type.
     public init(_ documentation: String) { self.documentation = documentation }
 
     public init(stringLiteral value: String) { self.init(value) }
 
-    /// A function with its signature: `.callback("(item: Item) → boolean", "what decides")`.
+    /// A function with its signature: `.callback("(item: Item) → boolean", "selects items")`.
     public static func callback(_ signature: String, _ documentation: String) -> LuaArgument {
         var argument = LuaArgument(documentation)
         argument.type = .callback(signature)
         return argument
     }
 
-    /// One of some words, of a `String`.
+    /// A `String` that must be one of some words.
     public static func choice(_ words: [String], _ documentation: String) -> LuaArgument {
         var argument = LuaArgument(documentation)
         argument.type = .choice(words)
         return argument
     }
 
-    /// The declared type, from that of the Swift type: its functions have the signature, its texts are the words.
+    /// Refines the declared Swift type: gives its functions the signature, and its texts the words.
     func refine(_ type: LuaType) -> LuaType {
         switch (type, self.type) {
         case (_, nil): type

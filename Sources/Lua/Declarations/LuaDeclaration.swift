@@ -4,10 +4,10 @@ public struct LuaParameter: Sendable, Equatable {
     public let name: String
     /// The type of its values.
     public let type: LuaType
-    /// What it is, for help; may be empty.
+    /// The documentation for help; may be empty.
     public let documentation: String
 
-    /// A parameter, or an option.
+    /// Creates a parameter, or an option.
     public init(_ name: String, _ type: LuaType, _ documentation: String = "") {
         self.name = name
         self.type = type
@@ -15,7 +15,7 @@ public struct LuaParameter: Sendable, Equatable {
     }
 }
 
-/// A function or method. Its argument checks, errors, help, completion and reference are generated from the
+/// A function or method. Argument checks, errors, help, completion and reference are generated from the
 /// declaration.
 public struct LuaFunctionDeclaration: Sendable, Equatable {
     /// The name.
@@ -24,12 +24,12 @@ public struct LuaFunctionDeclaration: Sendable, Equatable {
     public let parameters: [LuaParameter]
     /// The types of the results.
     public let results: [LuaType]
-    /// What it is, for help; may be empty.
+    /// The documentation for help; may be empty.
     public let documentation: String
     /// A runnable example, or "".
     public let example: String
 
-    /// A function's declaration.
+    /// Creates a function's declaration.
     public init(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [],
         _ documentation: String = "",
@@ -42,7 +42,7 @@ public struct LuaFunctionDeclaration: Sendable, Equatable {
         self.example = example
     }
 
-    /// `name(first, [second])`, with the results behind an arrow.
+    /// `name(first, [second])`, followed by an arrow and the results.
     public func signature(owner: String = "") -> String {
         let list = parameters.map { parameter in
             if case .variadic = parameter.type { return "…" }
@@ -61,7 +61,7 @@ public struct LuaPropertyDeclaration: Sendable, Equatable {
     public let type: LuaType
     /// Whether scripts cannot assign it.
     public let isReadOnly: Bool
-    /// What it is, for help; may be empty.
+    /// The documentation for help; may be empty.
     public let documentation: String
 }
 
@@ -73,7 +73,7 @@ public struct LuaOperatorDeclaration: Sendable, Equatable {
     public let operand: LuaType?
     /// The type of the result.
     public let result: LuaType
-    /// What it is, for help; may be empty.
+    /// The documentation for help; may be empty.
     public let documentation: String
 
     private static let symbols = [
@@ -99,7 +99,7 @@ public struct LuaOperatorDeclaration: Sendable, Equatable {
 
 /// A class, a module or a global function, with all its declared members.
 public struct LuaDeclaration: Sendable {
-    /// The kind of declaration. A `global` has its function under the empty name, as a callable module has.
+    /// The kind of declaration. A `global` has its function under the empty name, like a callable module.
     public enum Kind: String, Sendable {
         /// A class of objects.
         case `class`
@@ -109,11 +109,11 @@ public struct LuaDeclaration: Sendable {
         case global
     }
 
-    /// What it declares.
+    /// The kind of declaration.
     public let kind: Kind
     /// The name.
     public let name: String
-    /// What it is, for help; may be empty.
+    /// The documentation for help; may be empty.
     public let documentation: String
     /// Whether standard Lua has it: `io`, `print`.
     public internal(set) var isPartOfLua = false
@@ -125,13 +125,13 @@ public struct LuaDeclaration: Sendable {
     public internal(set) var properties: [LuaPropertyDeclaration] = []
     /// Its methods and functions.
     public internal(set) var functions: [LuaFunctionDeclaration] = []
-    /// A class's own functions, called with a dot.
+    /// A class's static functions, called with a dot.
     public internal(set) var statics: [LuaFunctionDeclaration] = []
 
-    /// The separator between the name and a function: a colon for methods, a dot for functions of a module.
+    /// The separator before a function's name: a colon for methods, a dot for functions of a module.
     public var separator: String { kind == .class ? ":" : "." }
 
-    /// The separator of one function: a dot for the class's own functions.
+    /// The separator of one function: a dot for static functions.
     public func separator(of function: LuaFunctionDeclaration) -> String {
         statics.contains(function) ? "." : separator
     }
@@ -160,7 +160,7 @@ public struct LuaDeclarations: Sendable {
         change(&all[index])
     }
 
-    /// The declaration of a name. The kind tells a module from a class of the same name.
+    /// The declaration with a name. The kind distinguishes a module from a class of the same name.
     public subscript(name: String, kind: LuaDeclaration.Kind? = nil) -> LuaDeclaration? {
         all.last { $0.name == name && $0.kind == (kind ?? $0.kind) }
     }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The fields of a declared table, in order. They are made when they are first looked at: a program starts without those
-/// that no call, help or completion asks for.
+/// The fields of a declared table, in order. They are made on first access, so that a program starts without those
+/// not used by any call, help or completion.
 public struct LuaFields: RandomAccessCollection, ExpressibleByArrayLiteral, Equatable, Sendable {
     private final class Storage: Sendable {
         private let made: Mutex<[LuaParameter]?>
@@ -14,7 +14,7 @@ public struct LuaFields: RandomAccessCollection, ExpressibleByArrayLiteral, Equa
 
         var fields: [LuaParameter] {
             if let fields = made.withLock(\.self) { return fields }
-            // Outside of the lock: a field's type may have fields, even these.
+            // Outside of the lock: a field's type may have fields, even the same ones.
             let fields = make()
             return made.withLock { made in
                 made = made ?? fields
@@ -25,10 +25,10 @@ public struct LuaFields: RandomAccessCollection, ExpressibleByArrayLiteral, Equa
 
     private let storage: Storage
 
-    /// Fields that exist.
+    /// Creates existing fields.
     public init(_ fields: [LuaParameter]) { storage = Storage(fields) { fields } }
 
-    /// Fields that are made at the first look, perhaps by several threads.
+    /// Creates fields that are made on first access, possibly by several threads.
     init(madeBy make: @escaping @Sendable () -> [LuaParameter]) { storage = Storage(nil, make) }
 
     public init(arrayLiteral fields: LuaParameter...) { self.init(fields) }

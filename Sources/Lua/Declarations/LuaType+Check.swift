@@ -78,7 +78,7 @@ extension LuaType {
         }
     }
 
-    /// The nearest names to a misspelt option; all names when none is near.
+    /// The nearest names to a misspelt option; all names if none is similar.
     private static func advice(on key: String, among names: [String]) -> String {
         let hint = NearestNames.hint(for: key, among: names)
         guard hint.isEmpty, !names.isEmpty else { return hint }

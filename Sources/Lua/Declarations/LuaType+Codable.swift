@@ -5,8 +5,8 @@ internal import Foundation
 #endif
 
 extension LuaType {
-    /// The declared type of a Swift type that is read or written by ``LuaDecoder`` and ``LuaEncoder``, or as
-    /// ``LuaRepresentable`` has it; any value where the type's own conformance decides.
+    /// The declared type of a Swift type that is converted by ``LuaDecoder`` and ``LuaEncoder``, or as a
+    /// ``LuaRepresentable``; any value for a custom conformance.
     init(codable type: Any.Type) {
         if let representable = type as? any LuaRepresentable.Type {
             self = representable.luaType

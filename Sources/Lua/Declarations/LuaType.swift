@@ -1,4 +1,4 @@
-/// The type of a parameter, a result or a property, as a declaration states it.
+/// The declared type of a parameter, a result or a property.
 ///
 /// Arguments are checked against it before the function runs. Errors, help, completion and editor annotations quote it.
 public indirect enum LuaType: Sendable, Equatable {
@@ -6,7 +6,7 @@ public indirect enum LuaType: Sendable, Equatable {
     case any
     /// `true` or `false`.
     case boolean
-    /// A whole number: 78 and 78.0, not 78.5.
+    /// A whole number: 78 or 78.0, not 78.5.
     case integer
     /// An integer or a float.
     case number
@@ -16,7 +16,7 @@ public indirect enum LuaType: Sendable, Equatable {
     case text
     /// A table of any shape.
     case table
-    /// A function, or what can be called.
+    /// A function, or another callable value.
     case function
     /// A callback with its signature, `(item: Item) → boolean`.
     case callback(String)

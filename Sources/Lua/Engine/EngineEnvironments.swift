@@ -2,9 +2,9 @@
 final class EngineEnvironments {
     private let state: LuaState
     private let make: EnvironmentFactory
-    /// The globals of runs without an environment, made at the first use.
+    /// The globals of runs without an environment, made on first use.
     private var own: LuaTable?
-    /// The globals of environments that are in use.
+    /// The globals of environments in use.
     private var others: [Weak] = []
 
     private struct Weak { weak var reference: LuaReference? }
@@ -21,7 +21,7 @@ final class EngineEnvironments {
         return environment
     }
 
-    /// The globals of an environment; the engine's own for nil.
+    /// The globals of an environment; for nil, the engine's own.
     func globals(of environment: LuaEnvironment?) throws(LuaError) -> LuaTable {
         if let environment {
             guard environment.reference.releases === state.releases else {
@@ -35,7 +35,7 @@ final class EngineEnvironments {
         return globals
     }
 
-    /// Declares a global function, in these environments and in those made later.
+    /// Declares a global function in existing and future environments.
     func declare(_ function: TypedFunction, body: @escaping (LuaCall) throws -> LuaResults) {
         state.setGlobal(function.declaration, body: body)
         let name = function.declaration.name
@@ -46,6 +46,6 @@ final class EngineEnvironments {
         }
     }
 
-    /// Drops what is of the state.
+    /// Releases references to the state.
     func forget() { own = nil }
 }

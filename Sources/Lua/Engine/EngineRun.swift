@@ -1,8 +1,8 @@
 internal import Platform
 
-/// A run of an engine: a coroutine, and what is the run's own while it is on the engine's thread.
+/// A run of an engine: a coroutine, with settings that apply while the run is on the engine's thread.
 final class EngineRun {
-    /// How far a step has come.
+    /// The result of a step.
     enum Step {
         case finished(LuaValue)
         case waits(RunWait)
@@ -10,17 +10,17 @@ final class EngineRun {
 
     /// Its code; nil until it is compiled.
     var thread: LuaThread?
-    /// The arguments of its function, until it begins.
+    /// The arguments of its function, until it starts.
     var arguments: [LuaValue] = []
     let limits: LuaLimits
     var deadline: MonotonicInstant?
     /// The request to stop this run.
     let stop: StopFlag
-    /// Takes what it writes; nil for the engine's.
+    /// Receives its output; nil for the engine's.
     let output: LuaEngine.Output?
-    /// The bytes that it has written.
+    /// The number of bytes written.
     var written = 0
-    /// What it waits for.
+    /// The current wait.
     var wait: RunWait?
     /// The error that ends it, once it is being stopped.
     var stopError: LuaError?
@@ -33,7 +33,7 @@ final class EngineRun {
     }
 }
 
-/// What a caller asks of a run; nil: no time limit, and the engine's limits and output.
+/// The options of a run. Nil: no time limit, and the engine's limits and output.
 struct RunOptions: Sendable {
     var timeLimit: Duration?
     var limits: LuaLimits?

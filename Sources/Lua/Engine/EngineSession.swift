@@ -1,22 +1,22 @@
 internal import Platform
 
-/// An engine's state, and the runs in it, by turns. Used on the engine's thread alone once it is prepared.
+/// An engine's state with its alternating runs. After preparation it is only used on the engine's thread.
 ///
-/// What belongs to one run (limits, deadline, output) is put in place for each of its steps.
+/// A run's own limits, deadline and output are applied for each of its steps.
 final class EngineSession {
     let state: LuaState
-    /// Stops all runs: the engine is shut down.
+    /// Stops all runs when the engine is shut down.
     let stop: StopFlag
     let environments: EngineEnvironments
     private let thread: EngineThread
     private let limits: LuaLimits
-    /// The run whose code is on the stack.
+    /// The run whose code is executing.
     private var current: EngineRun?
-    /// The time at which the last code of stopped runs ends.
+    /// The deadline for the last code of stopped runs.
     private var closingEnd: MonotonicInstant?
     private let output: EngineOutput
     private var isClosed = false
-    /// The time that functions have to close variables of a run that was stopped in a wait.
+    /// The time limit for closing variables of a run that was stopped during a wait.
     private static let closingLimit = Duration.seconds(1)
 
     init(
@@ -33,7 +33,7 @@ final class EngineSession {
         state.waiter = { [unowned self] call, operation in try wait(call, for: operation) }
     }
 
-    /// Throws when the engine is shut down.
+    /// Throws if the engine is shut down.
     func check() throws(LuaError) {
         guard !stop.isSet, !isClosed else { throw Self.shutDown }
     }
@@ -54,7 +54,7 @@ final class EngineSession {
         let run = try makeRun(options, stop)
         let globals = try environments.globals(of: environment)
         if let error = stopError(of: run) { throw error }
-        // The limits are those of the compiler, too.
+        // The limits also apply to the compiler.
         run.thread = try work(for: run, until: run.deadline) { () throws(LuaError) in
             state.makeThread(try state.load(source.utf8, name: name, environment: globals))
         }
@@ -77,12 +77,12 @@ final class EngineSession {
             limits: options.limits ?? limits, deadline: deadline, output: options.output, stop: stop)
     }
 
-    /// Runs a run until it waits or ends.
+    /// Resumes a run until it waits or ends.
     func resume(_ run: EngineRun) throws(LuaError) -> EngineRun.Step {
         guard !isClosed, let thread = run.thread else { throw Self.shutDown }
         if let wait = run.wait {
             forget(wait, of: run)
-            // While it could have gone on, the thread was other runs'.
+            // It could have continued since then, but the thread was used by other runs.
             if wait.outcome != nil, let end = wait.end {
                 run.deadline = run.deadline?.advanced(by: .seconds(MonotonicInstant.now.seconds(since: end)))
             }
@@ -101,16 +101,16 @@ final class EngineSession {
         return .waits(wait)
     }
 
-    /// Closes the variables of a run that waited.
+    /// Closes the variables of a waiting run.
     private func end(_ run: EngineRun, by error: LuaError) {
         run.stopError = error
-        // All runs of an engine that is shut down have this time together.
+        // After a shutdown, all runs of the engine share this time.
         let limit = (stop.isSet ? closingEnd : nil) ?? MonotonicInstant.now.advanced(by: Self.closingLimit)
         if stop.isSet { closingEnd = limit }
         work(for: run, until: limit) { run.thread?.close() }
     }
 
-    /// A step of a run: what is its own is in place meanwhile.
+    /// Executes a step of a run with the run's settings.
     private func work<T, Failure>(
         for run: EngineRun, until end: MonotonicInstant?, _ body: () throws(Failure) -> T
     ) throws(Failure) -> T {
@@ -128,7 +128,7 @@ final class EngineSession {
         return try body()
     }
 
-    /// The error that ends the run now; nil while it may go on.
+    /// The error that ends the run now; nil if it may continue.
     private func stopError(of run: EngineRun) -> LuaError? {
         if stop.isSet { return Self.shutDown }
         if run.stop.isSet { return Self.cancelled }
@@ -137,7 +137,7 @@ final class EngineSession {
 
     private func decide(_ reasons: LuaInterrupter.Reason) -> LuaState.InterruptDecision {
         guard let run = current else { return .goOn }
-        // Code that closes variables has a limit of its own.
+        // Code that closes variables has a separate limit.
         let error = run.stopError == nil ? stopError(of: run) : nil
         guard let error = error ?? (reasons.contains(.deadline) ? run.stopError ?? Self.timeIsUp : nil) else {
             return .goOn
@@ -152,7 +152,7 @@ final class EngineSession {
 
     // MARK: Waiting
 
-    /// Waits in a call of the running script for a Swift task.
+    /// Suspends the running script's call until a Swift task ends.
     func wait(_ call: LuaCall, for operation: @escaping LuaOperation) throws -> LuaResults {
         guard let run = current else {
             throw LuaError(.runtime, "an async function can be called by runs of its LuaEngine only")
@@ -171,7 +171,7 @@ final class EngineSession {
         }
     }
 
-    /// Waits on the thread, where Lua cannot yield.
+    /// Blocks the thread, where Lua cannot yield.
     private func block(
         _ call: LuaCall, _ run: EngineRun, _ wait: RunWait, _ operation: @escaping LuaOperation
     ) throws -> LuaResults {
@@ -179,7 +179,7 @@ final class EngineSession {
         EngineThread.$blocked.withValue(blocked) { wait.begin(operation) }
         wait.block(until: run.deadline)
         forget(wait, of: run)
-        // The shim has the run stopped before a handler of the script sees the error.
+        // Makes the shim stop the run before an error handler of the script gets the error.
         if wait.outcome == nil { state.interrupter.interrupt(.events) }
         return try Self.complete(call, wait)
     }

@@ -2,20 +2,20 @@ internal import CPlatform
 internal import Platform
 internal import Synchronization
 
-/// The executor of one engine: a thread of its own, with a stack for deeply nested scripts. The program's signals are for
-/// its other threads.
+/// The executor of one engine: a separate thread, with a stack for deeply nested scripts. Signals are left to the
+/// program's other threads.
 ///
-/// The thread retains its executor until it ends, so jobs can be enqueued while the engine's last reference goes.
+/// The thread retains its executor until it ends, so jobs can be enqueued during the engine's last release.
 final class EngineThread: SerialExecutor {
-    /// As for a program's first thread: Lua's nesting limits fit into a fraction of it, and untouched pages cost nothing.
+    /// As for the main thread: Lua's nesting limits need a fraction of it, and untouched pages cost nothing.
     private static let stackSize = 8 << 20
 
     private struct State {
         var jobs: [UnownedJob] = []
         var hasEnded = false
-        /// Waits that end at a time, if not before.
+        /// Waits with a deadline.
         var limited: [ObjectIdentifier: (end: MonotonicInstant, wait: RunWait)] = [:]
-        /// Not after the first of these times.
+        /// At or before the first of these deadlines.
         var nextEnd: MonotonicInstant?
 
         mutating func takeDue(_ now: MonotonicInstant) -> [RunWait] {
@@ -30,7 +30,7 @@ final class EngineThread: SerialExecutor {
     private let state = Mutex(State())
     private let wake = ThreadSignal()
 
-    /// The threads that are blocked by a wait for the running Swift task: it must not wait for one of them in turn.
+    /// The threads blocked by a wait for the current Swift task: it must not wait for one of them in turn.
     @TaskLocal static var blocked: Set<ObjectIdentifier> = []
 
     init() throws(LuaError) {
@@ -53,13 +53,13 @@ final class EngineThread: SerialExecutor {
         wake.set()
     }
 
-    /// Ends the thread after the enqueued jobs. Nothing may be enqueued later.
+    /// Ends the thread after the enqueued jobs. Nothing may be enqueued afterwards.
     func end() {
         state.withLock { $0.hasEnded = true }
         wake.set()
     }
 
-    /// Ends a wait at a time. On this thread.
+    /// Sets a wait's deadline. Must be called on this thread.
     func limit(_ wait: RunWait, to end: MonotonicInstant) {
         state.withLock {
             $0.limited[ObjectIdentifier(wait)] = (end, wait)

@@ -1,17 +1,17 @@
 internal import CLuaShim
 
-/// Makes tables of globals over frozen libraries, from what a state's globals hold at that moment.
+/// Makes tables of globals over frozen libraries, copied from a state's current globals.
 struct EnvironmentFactory {
     private let make: LuaFunction
     private let state: LuaState
 
     /// - Parameters:
-    ///   - state: the state; its libraries are in its globals.
-    ///   - output: where scripts write to.
+    ///   - state: the state, with the libraries in its globals.
+    ///   - output: receives the output of scripts.
     /// - Throws: ``LuaError`` for lack of memory.
     init(_ state: LuaState, _ output: EngineOutput) throws(LuaError) {
         self.state = state
-        // Gives whether the text was taken.
+        // Returns whether the text was accepted.
         let write = state.makeFunction(LuaFunctionDeclaration("write", [LuaParameter("text", .string)])) { call in
             guard let sink = output.current, case .string(let text) = call.value(0) else { return call.returns(false) }
             if try call.state.countOutput(text.bytes.count) { sink(text.bytes.span) }
@@ -27,7 +27,7 @@ struct EnvironmentFactory {
     func callAsFunction() throws(LuaError) -> LuaTable {
         let L = try state.enter(room: 4)
         let base = clua_gettop(L)
-        // Of its own, since its functions share the state of the random numbers.
+        // A separate copy, since the library's functions share the state of the random numbers.
         let status = clua_newmath(L)
         guard status == 0 else { throw state.takeError(status, on: L, top: base) }
         let math = LuaTable(state: state, reference: state.takeReference(on: L))
@@ -37,8 +37,8 @@ struct EnvironmentFactory {
         return globals
     }
 
-    /// A frozen library is an empty table before a copy of the library, which scripts cannot reach: its metatable is
-    /// hidden, and `rawset` refuses it.
+    /// A frozen library is an empty table in front of a copy of the library that scripts cannot access: its metatable
+    /// is hidden, and `rawset` refuses it.
     private static let source = #"""
         local globals, take = ...
         local next, type, error, select, tostring, rawset = next, type, error, select, tostring, rawset

@@ -1,6 +1,6 @@
-/// Swift functions for scripts, and functions of scripts for Swift.
+/// Swift functions callable from scripts, and script functions callable from Swift.
 extension LuaEngine {
-    /// Declares a function for whose end scripts wait, while other runs of the engine go on.
+    /// Declares an async function: calling scripts wait for it, while other runs of the engine continue.
     ///
     /// ```swift
     /// try await engine.register("fetch", ["url"], "Reads a page.") { (url: String) async throws -> Data in
@@ -8,18 +8,18 @@ extension LuaEngine {
     /// }
     /// ```
     ///
-    /// The function is a global of the engine and of all its environments. What the closure throws is raised at the line
-    /// of the call, where `pcall` catches it. When the run is stopped, its task is cancelled, and the run ends even if
-    /// the closure does not. Where Lua cannot yield, as in a comparison of `table.sort`, the engine's thread waits.
+    /// The function is a global of the engine and of all its environments. An error thrown by the closure is raised at
+    /// the line of the call, where `pcall` catches it. If the run is stopped, the task is cancelled, and the run ends
+    /// even if the closure does not. Where Lua cannot yield, as in `table.sort`'s comparison, the thread blocks.
     ///
     /// - Parameters:
     ///   - name: the global's name.
     ///   - parameters: the names of the parameters, for errors and help.
     ///   - documentation: for help.
     ///   - example: a script that calls it, or "".
-    ///   - body: called in a task of its own. Arguments and the result are what ``LuaRepresentable`` types and
-    ///     ``LuaDecoder`` read and write; a parameter of type ``LuaAsyncFunction`` takes a function of the script.
-    /// - Throws: ``LuaError`` when the engine is shut down.
+    ///   - body: called in a separate task. Arguments and the result are ``LuaRepresentable`` types, or converted by
+    ///     ``LuaDecoder`` and ``LuaEncoder``; a parameter of type ``LuaAsyncFunction`` takes a function of the script.
+    /// - Throws: ``LuaError`` if the engine is shut down.
     public nonisolated(nonsending) func register<
         each Argument: Decodable & Sendable, Result: Encodable & Sendable
     >(
@@ -30,7 +30,7 @@ extension LuaEngine {
             TypedFunction(name, parameters, documentation, example: example, results: .value, awaiting: body))
     }
 
-    /// Declares a function without a result for whose end scripts wait.
+    /// Declares an async function without a result.
     public nonisolated(nonsending) func register<each Argument: Decodable & Sendable>(
         _ name: String, _ parameters: [String] = [], _ documentation: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) async throws -> Void
@@ -39,7 +39,7 @@ extension LuaEngine {
             TypedFunction(name, parameters, documentation, example: example, results: .nothing, awaiting: body))
     }
 
-    /// Declares a function that is called on the engine's thread and returns at once.
+    /// Declares a function that is called on the engine's thread and returns immediately.
     public nonisolated(nonsending) func register<
         each Argument: Decodable & Sendable, Result: Encodable & Sendable
     >(
@@ -50,7 +50,7 @@ extension LuaEngine {
             TypedFunction(name, parameters, documentation, example: example, results: .value, calling: body))
     }
 
-    /// Declares a function without a result that is called on the engine's thread and returns at once.
+    /// Declares a function without a result that is called on the engine's thread and returns immediately.
     public nonisolated(nonsending) func register<each Argument: Decodable & Sendable>(
         _ name: String, _ parameters: [String] = [], _ documentation: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) throws -> Void
@@ -70,13 +70,13 @@ extension LuaEngine {
         }
     }
 
-    /// A function of a script, for calls from any task.
+    /// A function of a script, callable from any task.
     ///
     /// - Parameters:
     ///   - name: the global's name; `a.b` names a field of a global table.
-    ///   - environment: where; nil for the engine's own globals.
-    /// - Returns: the function that the global has now.
-    /// - Throws: ``LuaError`` when there is no such function, or the engine is shut down.
+    ///   - environment: the environment; nil for the engine's own globals.
+    /// - Returns: the current function of the global.
+    /// - Throws: ``LuaError`` if there is no such function, or the engine is shut down.
     public nonisolated(nonsending) func function(
         _ name: String, in environment: LuaEnvironment? = nil
     ) async throws -> LuaAsyncFunction {

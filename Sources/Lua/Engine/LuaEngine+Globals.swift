@@ -1,9 +1,9 @@
-/// Globals, environments, and what the host declares.
+/// Globals, environments, and declarations of the host.
 extension LuaEngine {
-    /// Makes globals that runs in other environments do not see.
+    /// Makes an environment with separate globals, invisible to runs in other environments.
     ///
     /// - Returns: an environment of this engine, with its libraries.
-    /// - Throws: ``LuaError`` for lack of memory, or when the engine is shut down.
+    /// - Throws: ``LuaError`` for lack of memory, or if the engine is shut down.
     public nonisolated(nonsending) func makeEnvironment() async throws -> LuaEnvironment {
         try await visit { try $0.environments.makeEnvironment() }
     }
@@ -12,9 +12,9 @@ extension LuaEngine {
     ///
     /// - Parameters:
     ///   - name: its name.
-    ///   - value: its value, as ``LuaEncoder`` writes it.
-    ///   - environment: where; nil for the engine's own globals.
-    /// - Throws: `EncodingError`; ``LuaError`` when the engine is shut down.
+    ///   - value: its value, converted by ``LuaEncoder``.
+    ///   - environment: the environment; nil for the engine's own globals.
+    /// - Throws: `EncodingError`; ``LuaError`` if the engine is shut down.
     public nonisolated(nonsending) func setGlobal<T: Encodable & Sendable>(
         _ name: String, to value: T, in environment: LuaEnvironment? = nil
     ) async throws {
@@ -28,10 +28,10 @@ extension LuaEngine {
     ///
     /// - Parameters:
     ///   - name: its name.
-    ///   - type: its type, as ``LuaDecoder`` reads it.
-    ///   - environment: where; nil for the engine's own globals.
+    ///   - type: its type, converted by ``LuaDecoder``.
+    ///   - environment: the environment; nil for the engine's own globals.
     /// - Returns: its value.
-    /// - Throws: `DecodingError`; ``LuaError`` when the engine is shut down.
+    /// - Throws: `DecodingError`; ``LuaError`` if the engine is shut down.
     public nonisolated(nonsending) func global<T: Decodable & Sendable>(
         _ name: String, as type: T.Type, in environment: LuaEnvironment? = nil
     ) async throws -> T {
@@ -40,21 +40,21 @@ extension LuaEngine {
         }
     }
 
-    /// Gives access to the state, to declare functions, classes and modules in `state.globals`.
+    /// Provides access to the state, to declare functions, classes and modules in `state.globals`.
     ///
-    /// What is there is in environments made later, its tables frozen like libraries; the engine's own globals are made
-    /// at their first use. The body must not close the state, nor run scripts that may not end.
+    /// The state's globals are part of environments made later, their tables frozen like libraries; the engine's own
+    /// globals are made on first use. The body must not close the state, nor run scripts that may not end.
     ///
     /// - Parameter body: called on the engine's thread.
     /// - Returns: the body's result.
-    /// - Throws: the body's error; ``LuaError`` when the engine is shut down.
+    /// - Throws: the body's error; ``LuaError`` if the engine is shut down.
     public nonisolated(nonsending) func withState<T: Sendable>(
         _ body: @Sendable (LuaState) throws -> T
     ) async throws -> T {
         try await visit { try body($0.state) }
     }
 
-    /// Does work on the engine's thread.
+    /// Performs work on the engine's thread.
     nonisolated(nonsending) func visit<T: Sendable>(
         _ body: @Sendable (EngineSession) throws -> T
     ) async throws -> T {

@@ -1,22 +1,22 @@
-/// A ``LuaState`` on a thread of its own, for programs with Swift concurrency.
+/// A ``LuaState`` on a separate thread, for programs with Swift concurrency.
 ///
-/// Runs are done one after the other, in the order in which the actor takes them; while one waits for an async function
-/// that is registered, others go on. A run holds up no thread but the engine's. Cancelling the task that waits
-/// for a run stops the script, and no other one.
+/// Runs execute one after the other, in the order in which the actor receives them; while one waits for a registered
+/// async function, others continue. A run only occupies the engine's thread. Cancelling the task that waits for a run
+/// stops that run's script only.
 ///
 /// ```swift
 /// let engine = try await LuaEngine(limits: LuaLimits(memory: 16 << 20))
 /// let sum = try await engine.run("return 1 + 2", as: Int.self, timeLimit: .seconds(1))
 /// ```
 ///
-/// An engine may be dropped at any moment, on any thread: its state is closed on the engine's thread, which then ends.
+/// An engine may be released at any time, on any thread: its state is closed on the engine's thread, which then ends.
 public actor LuaEngine {
-    /// Takes what scripts write by `print` and `io.write`, on the engine's thread, in the order of the writes. The bytes
-    /// are valid during the call.
+    /// Receives the output of `print` and `io.write`, on the engine's thread, in order. The bytes are only valid during
+    /// the call.
     public typealias Output = @Sendable (_ bytes: borrowing Span<UInt8>) -> Void
 
     nonisolated let thread: EngineThread
-    /// Stops what runs, from any thread.
+    /// Stops the running code, from any thread.
     private nonisolated let stop: StopFlag
     nonisolated let interrupter: LuaInterrupter
     let session: EngineSession
@@ -26,11 +26,11 @@ public actor LuaEngine {
     /// Opens a state and starts its thread.
     ///
     /// - Parameters:
-    ///   - libraries: the libraries that scripts have.
-    ///   - limits: limits of each run; a run may have others.
-    ///   - output: takes what scripts write; nil for the process's standard output.
-    /// - Throws: ``LuaError`` when there is no memory, or no thread, for an engine.
-    // Optimized builds of other modules fail with "circular reference" when the compiler copies this body there.
+    ///   - libraries: the libraries for scripts.
+    ///   - limits: the limits of each run; a run may have others.
+    ///   - output: receives the output of scripts; nil for the process's standard output.
+    /// - Throws: ``LuaError`` if memory, or a thread, is not available.
+    // Optimized builds of other modules fail with "circular reference" if the compiler copies this body there.
     @_semantics("optimize.no.crossmodule")
     public init(
         libraries: LuaLibraries = .standard, limits: LuaLimits = LuaLimits(), output: Output? = nil
@@ -58,13 +58,13 @@ public actor LuaEngine {
     /// - Parameters:
     ///   - source: Lua text; bytecode is refused.
     ///   - name: the chunk's name in errors, in Lua's notation: `@` before a file's name, `=` before a literal name.
-    ///   - type: the result's type, as ``LuaDecoder`` reads it.
-    ///   - environment: the globals; nil for the engine's own, which stay from run to run.
-    ///   - timeLimit: the time after which the script is stopped, also while it waits; nil for none.
-    ///   - limits: limits of memory, of the whole engine, and of this run's output and call depth; nil for the engine's.
-    ///   - output: takes what this run writes; nil for the engine's.
+    ///   - type: the result's type, converted by ``LuaDecoder``.
+    ///   - environment: the globals; nil for the engine's own, which persist between runs.
+    ///   - timeLimit: the time after which the script is stopped, including waits; nil for none.
+    ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
+    ///   - output: receives this run's output; nil for the engine's.
     /// - Returns: the first result.
-    /// - Throws: the script's ``LuaError``; one of kind `deadline` when the time is up, `cancelled` when the task is
+    /// - Throws: the script's ``LuaError``; one of kind `deadline` after the time limit, `cancelled` if the task is
     ///   cancelled or the engine shut down; `DecodingError` for a result of another type.
     public nonisolated(nonsending) func run<T: Decodable & Sendable>(
         _ source: String, name: String = "=script", as type: T.Type, in environment: LuaEnvironment? = nil,
@@ -76,15 +76,15 @@ public actor LuaEngine {
         }
     }
 
-    /// Runs a chunk; its results are dropped.
+    /// Runs a chunk and ignores its results.
     ///
     /// - Parameters:
     ///   - source: Lua text; bytecode is refused.
     ///   - name: the chunk's name in errors, in Lua's notation: `@` before a file's name, `=` before a literal name.
-    ///   - environment: the globals; nil for the engine's own, which stay from run to run.
-    ///   - timeLimit: the time after which the script is stopped, also while it waits; nil for none.
-    ///   - limits: limits of memory, of the whole engine, and of this run's output and call depth; nil for the engine's.
-    ///   - output: takes what this run writes; nil for the engine's.
+    ///   - environment: the globals; nil for the engine's own, which persist between runs.
+    ///   - timeLimit: the time after which the script is stopped, including waits; nil for none.
+    ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
+    ///   - output: receives this run's output; nil for the engine's.
     /// - Throws: ``LuaError``, as above.
     public nonisolated(nonsending) func run(
         _ source: String, name: String = "=script", in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil,
@@ -96,7 +96,7 @@ public actor LuaEngine {
         }
     }
 
-    /// Makes a run and does it, to its end or until the task is cancelled.
+    /// Makes a run and executes it, to its end or until the task is cancelled.
     nonisolated(nonsending) func run<T: Sendable>(
         decoding: @Sendable (LuaValue) throws -> T, make: @Sendable (EngineSession, StopFlag) throws -> EngineRun
     ) async throws -> T {
@@ -117,13 +117,13 @@ public actor LuaEngine {
         while true {
             switch try session.resume(run) {
             case .finished(let value): return try decoding(value)
-            // Other runs have the thread meanwhile.
+            // Meanwhile other runs use the thread.
             case .waits(let wait): await wait.ended()
             }
         }
     }
 
-    /// Throws in a task for which a script of this engine blocks the engine's thread: it would wait for itself.
+    /// Throws in a task that a script of this engine waits for by blocking the thread: it would wait for itself.
     nonisolated func checkCaller() throws(LuaError) {
         guard EngineThread.blocked.contains(ObjectIdentifier(thread)) else { return }
         throw LuaError(
@@ -132,8 +132,8 @@ public actor LuaEngine {
         )
     }
 
-    /// Stops the script that runs, closes the state and releases what only it retains. Idempotent; later runs throw an
-    /// error of kind `cancelled`.
+    /// Stops the running script, closes the state and releases objects that only the state retains. Idempotent; later
+    /// runs throw an error of kind `cancelled`.
     public nonisolated func shutdown() async {
         stop.set()
         await close()

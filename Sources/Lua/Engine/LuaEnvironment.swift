@@ -1,8 +1,8 @@
-/// Globals of their own for runs of a ``LuaEngine``, over frozen libraries.
+/// Separate globals for runs of a ``LuaEngine``, over frozen libraries.
 ///
-/// Runs in different environments see nothing of each other: neither globals, nor changes of a library, of the methods of
-/// strings or of the random numbers' sequence. They share the engine's memory limit. The globals live as long as the
-/// environment; it may be dropped on any thread.
+/// Runs in different environments are isolated from each other: globals, changes of a library or of string methods, and
+/// the sequence of random numbers are separate. They share the engine's memory limit. The globals live as long as the
+/// environment, which may be released on any thread.
 public struct LuaEnvironment: Sendable {
     /// The table of globals.
     let reference: LuaReference

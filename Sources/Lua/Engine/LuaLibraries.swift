@@ -1,4 +1,4 @@
-/// Libraries for the scripts of a ``LuaEngine``, beside the basic functions, `print` and `io.write`.
+/// Libraries for the scripts of a ``LuaEngine``, in addition to the basic functions, `print` and `io.write`.
 public struct LuaLibraries: OptionSet, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
@@ -15,16 +15,16 @@ public struct LuaLibraries: OptionSet, Sendable {
     public static let utf8 = LuaLibraries(rawValue: 16)
     /// `os.clock`, `os.date`, `os.difftime` and `os.time`.
     public static let time = LuaLibraries(rawValue: 32)
-    /// `debug.traceback` and `debug.getinfo`, for scripts that are trusted.
+    /// `debug.traceback` and `debug.getinfo`, for trusted scripts.
     public static let debug = LuaLibraries(rawValue: 64)
-    /// All of `io` and `os`, for scripts that are trusted: there is no fence around files, and environments share the
-    /// methods of file objects.
+    /// All of `io` and `os`, for trusted scripts: file access is not restricted, and environments share the methods of
+    /// file objects.
     public static let files = LuaLibraries(rawValue: 128)
 
-    /// What cannot reach beyond the engine; the default.
+    /// Libraries without access beyond the engine; the default.
     public static let standard: LuaLibraries = [.coroutine, .table, .string, .math, .utf8, .time]
 
-    /// Takes the libraries that are not in the set out of a state's globals.
+    /// Removes the libraries that are not in the set from a state's globals.
     func narrow(_ globals: LuaTable) {
         let named: [(LuaLibraries, LuaValue)] = [
             (.coroutine, "coroutine"), (.table, "table"), (.string, "string"), (.math, "math"), (.utf8, "utf8"),

@@ -1,15 +1,15 @@
 internal import Platform
 internal import Synchronization
 
-/// Gives a host function's results, once they are known: it pushes them, or throws.
+/// Pushes a host function's results once they are known, or throws.
 package typealias LuaCompletion = @Sendable (LuaCall) throws -> LuaResults
 
-/// What a host function does while its script waits.
+/// The async part of a host function, during which its script waits.
 package typealias LuaOperation = @Sendable () async throws -> LuaCompletion
 
-/// A wait for a Swift task. It ends with the task, or before: the task is then cancelled and its outcome dropped.
+/// A wait for a Swift task. It ends with the task, or earlier: the task is then cancelled and its outcome ignored.
 ///
-/// The task retains the wait and no more, so one that ignores its cancellation keeps neither a run nor an engine.
+/// The task only retains the wait, so a task that ignores its cancellation retains neither a run nor an engine.
 final class RunWait: Sendable {
     private enum Waiter {
         case task(UnsafeContinuation<Void, Never>)
@@ -45,7 +45,7 @@ final class RunWait: Sendable {
         if isLate { task.cancel() }
     }
 
-    /// Ends the wait, unless it has ended before; nil cancels the task.
+    /// Ends the wait, unless it has already ended; nil cancels the task.
     func end(_ outcome: Result<LuaCompletion, any Error>?) {
         let (task, waiter) = state.withLock { state -> (Task<Void, Never>?, Waiter?) in
             guard !state.hasEnded else { return (nil, nil) }
@@ -66,7 +66,7 @@ final class RunWait: Sendable {
         }
     }
 
-    /// Blocks the calling thread until the end; at a time it ends the wait.
+    /// Blocks the calling thread until the wait ends; ends the wait at its deadline.
     func block(until end: MonotonicInstant?) {
         let signal = ThreadSignal()
         wait(as: .thread(signal))
@@ -82,9 +82,9 @@ final class RunWait: Sendable {
         if hasEnded { waiter.resume() }
     }
 
-    /// When it ended; nil before.
+    /// The time when it ended; nil before.
     var end: MonotonicInstant? { state.withLock { $0.end } }
 
-    /// The task's outcome, when it has ended the wait; nil if the wait ended before it.
+    /// The task's outcome, if it ended the wait; nil if the wait ended earlier.
     var outcome: Result<LuaCompletion, any Error>? { state.withLock { $0.outcome } }
 }

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// A request, from any thread, to stop a script: of one run, or of all runs of an engine.
 ///
-/// The interrupt only has the interrupt handler called. The handler reads the flags of the run in progress, so a request
-/// that comes after its run has ended stops nothing else. The waits of the runs end at once.
+/// The interrupt only triggers the interrupt handler. The handler reads the flags of the current run, so a request that
+/// arrives after its run has ended stops nothing else. The runs' waits end immediately.
 final class StopFlag: Sendable {
     private let flag = Atomic<Bool>(false)
     private let waits = Mutex<[ObjectIdentifier: RunWait]>([:])
@@ -19,12 +19,12 @@ final class StopFlag: Sendable {
             defer { waits = [:] }
             return waits
         }
-        // Unlike `.cancel`, events stay pending until code runs: a request just before the first instruction is not lost.
+        // Unlike `.cancel`, events stay pending until code runs, so a request before the first instruction is not lost.
         interrupter.interrupt(.events)
         for wait in waits.values { wait.end(nil) }
     }
 
-    /// Has a request end the wait.
+    /// Makes a request end the wait.
     func add(_ wait: RunWait) {
         let isLate = waits.withLock { waits in
             if !isSet { waits[ObjectIdentifier(wait)] = wait }

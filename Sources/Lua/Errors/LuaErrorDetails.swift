@@ -1,16 +1,16 @@
 /// The fields of an error for scripts: `err.domain`, `err.code`, `err.message`, `err.path`.
 ///
-/// The message of an error without conformance is its description.
+/// For an error that does not conform, the message is its description.
 public protocol LuaErrorDetails: Error {
-    /// Who speaks: `err.domain`.
+    /// The source of the error: `err.domain`.
     var luaDomain: String { get }
-    /// Which error: `err.code`.
+    /// Identifies the error within its domain: `err.code`.
     var luaCode: LuaErrorCode { get }
-    /// What happened, where, and what to do: `err.message`.
+    /// Explains the problem, its location and a remedy: `err.message`.
     var luaMessage: String { get }
-    /// The file that it is about: `err.path`.
+    /// The path of the file concerned: `err.path`.
     var luaPath: String? { get }
-    /// Whether the script is at fault: the error is then raised as a string with its place, as Lua's libraries do.
+    /// Whether the script caused it: the error is then raised as a string with its position, as by Lua's libraries.
     var isScriptsFault: Bool { get }
 }
 
@@ -21,9 +21,9 @@ extension LuaErrorDetails {
 
 /// An error's code: a number or a word.
 public enum LuaErrorCode: Sendable {
-    /// A number, as Cocoa's and POSIX's are.
+    /// A number, as for Cocoa and POSIX.
     case number(Int)
-    /// A word of one's own.
+    /// A custom word.
     case word(String)
 }
 

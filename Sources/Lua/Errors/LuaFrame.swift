@@ -1,12 +1,12 @@
 internal import CLuaShim
 
-/// A call on the stack at an error, as a debugger shows it.
+/// A call on the stack at an error, as shown by a debugger.
 public struct LuaFrame: Sendable, Hashable {
-    /// The chunk's name as errors have it; `[C]` for a function of the host.
+    /// The chunk's name as in errors; `[C]` for a host function.
     public let source: String
-    /// The line that was executed; nil for a function of the host.
+    /// The executing line; nil for a host function.
     public let line: Int?
-    /// The name by which the function was called, or `function <rules.lua:22>` for one without; nil for a chunk.
+    /// The name by which the function was called, or `function <rules.lua:22>` without one; nil for a chunk.
     public let function: String?
     /// The local variables in scope, in the order of their declarations.
     public let locals: [LuaLocal]
@@ -16,7 +16,7 @@ public struct LuaFrame: Sendable, Hashable {
 public struct LuaLocal: Sendable, Hashable {
     /// Its name.
     public let name: String
-    /// Its value at that moment in Lua's notation; depth and length are limited.
+    /// Its value at the error in Lua's notation; depth and length are limited.
     public let value: String
 }
 
@@ -30,9 +30,9 @@ extension LuaFrame: CustomStringConvertible {
 }
 
 extension LuaState {
-    /// Whether errors keep the calls on the stack: ``LuaError/frames``. False at first. An error that a script catches
-    /// costs nothing more; another one O(frames and their local variables), at most 50 of 100. An error for lack of memory
-    /// has none.
+    /// Whether errors record the calls on the stack: ``LuaError/frames``. False by default. An error that a script
+    /// catches has no additional cost; another one costs O(frames and their local variables), at most 50 frames of 100
+    /// variables. An error for lack of memory has no frames.
     public var keepsFrames: Bool {
         get {
             checkUse()
@@ -44,7 +44,7 @@ extension LuaState {
         }
     }
 
-    /// The frames of the last error. Metamethods are not called: the script may have been stopped.
+    /// The frames of the last error. Does not call metamethods, since the script may have been stopped.
     func takeFrames(on L: OpaquePointer) -> [LuaFrame] {
         guard clua_checkstack(L, 4) != 0, clua_pushframes(L) != 0 else { return [] }
         let frames = LuaTable(state: self, reference: takeReference(on: L))
@@ -63,7 +63,7 @@ extension LuaState {
                 source: frame[1].textValue ?? "?", line: frame[2].integerValue.flatMap { $0 > 0 ? Int($0) : nil },
                 function: frame[3].textValue, locals: locals)
         }
-        // The host's own function at the foot of an engine's run says nothing.
+        // The host's function at the bottom of an engine's run has no useful information.
         while let last = found.last, last.line == nil, last.function == nil { found.removeLast() }
         return found
     }

@@ -1,12 +1,12 @@
 internal import CLuaShim
 
-/// A class as scripts see it: its name, its documentation and its members.
+/// A class as visible to scripts: its name, documentation and members.
 public struct LuaClassDeclaration {
     /// The name, for errors, help and `tostring`.
     public let name: String
 
     let type: ObjectIdentifier
-    /// Makes the class in a state, with its members and those of its superclasses.
+    /// Declares the class in a state, with its members and those of its superclasses.
     let declare: (LuaState) -> any DeclaredClass
     /// Adds the members to a subclass.
     private let inherit: (any DeclaredClass) -> Void
@@ -15,9 +15,9 @@ public struct LuaClassDeclaration {
     ///
     /// - Parameters:
     ///   - type: the Swift class.
-    ///   - name: its name in Lua; nil for the type's own.
-    ///   - doc: what it is, for help.
-    ///   - superclass: the class whose members it has; its objects are accepted where the superclass's are.
+    ///   - name: its name in Lua; nil for the type's name.
+    ///   - doc: the documentation for help.
+    ///   - superclass: the class whose members are inherited; objects are accepted in place of the superclass's.
     ///   - members: properties, methods, static functions and operators.
     public init<Object: LuaObject>(
         _ type: Object.Type, _ name: String? = nil, doc: String = "", extending superclass: (any LuaObject.Type)? = nil,
@@ -28,7 +28,7 @@ public struct LuaClassDeclaration {
         self.type = ObjectIdentifier(type)
         declare = { state in
             let cls = LuaClass<Object>(name, doc, in: state)
-            // Known before its members are: they may have arguments of the class.
+            // Registered before its members: their arguments may be of this class.
             state.objectClasses[ObjectIdentifier(type)] = cls
             if let superclass {
                 clua_setsuperclass(cls.pointer, state.objectClass(superclass).pointer)

@@ -1,13 +1,13 @@
 /// A member of a declared class: ``Property``, ``Method``, ``Static`` or ``Operator``.
 public protocol LuaMember<Object> {
-    /// The class whose member it is.
+    /// The class of the member.
     associatedtype Object: AnyObject
 
     /// Declares the member in a state's class.
     func declare(in cls: LuaClass<Object>)
 }
 
-/// Collects the members of a class. Inlinable, so that arrays of a class's members are not generic where it is declared.
+/// Builds the members of a class. Inlinable, so that arrays of members are not generic where the class is declared.
 @resultBuilder
 public enum LuaMembers<Object: AnyObject> {
     /// A member.

@@ -1,6 +1,6 @@
 internal import CLuaShim
 
-/// A Swift class that scripts see, declared like a Swift type:
+/// A Swift class accessible to scripts, declared like a Swift type:
 ///
 /// ```swift
 /// extension Lamp: LuaObject {
@@ -17,10 +17,10 @@ internal import CLuaShim
 /// state.setGlobal("desk", to: Lamp(room: "Study"))
 /// ```
 ///
-/// Its objects are arguments and results of declared functions. An object is one value in Lua. A state declares the class
-/// when it first meets it.
+/// Its objects can be arguments and results of declared functions. Each object has a single value in Lua. A state
+/// declares the class on first use.
 public protocol LuaObject: AnyObject, LuaRepresentable {
-    /// The class as scripts see it. A subclass with members of its own overrides it.
+    /// The class as visible to scripts. A subclass with additional members overrides it.
     static var luaClass: LuaClassDeclaration { get }
 }
 
@@ -54,6 +54,6 @@ extension LuaObject {
 }
 
 extension LuaRepresentable {
-    /// An existing value. An initializer of a class cannot give back another object, but one of any type can.
+    /// Returns an existing value. A class initializer cannot return another object, but a generic one can.
     fileprivate init(itself value: Self) { self = value }
 }

@@ -2,7 +2,7 @@ internal import CLuaShim
 
 /// Classes of ``LuaObject`` types.
 extension LuaState {
-    /// Declares a class; the table of its static functions, if there are some, becomes a global of the class's name.
+    /// Declares a class. The table of its static functions, if there are any, becomes a global with the class's name.
     public func addClass(_ type: any LuaObject.Type) {
         let cls = objectClass(type)
         if let table = cls.ownTable { globals[cls.name] = .table(table) }
@@ -11,11 +11,11 @@ extension LuaState {
     /// Assigns a global: a value of any type with a counterpart in Lua.
     public func setGlobal(_ name: String, to value: some LuaRepresentable) { globals[name] = value.luaValue(in: self) }
 
-    /// The class of a type, declared at the first use.
+    /// The class of a type, declared on first use.
     func objectClass(_ type: any LuaObject.Type) -> any DeclaredClass {
         if let known = objectClasses[ObjectIdentifier(type)] { return known }
         let declaration = type.luaClass
-        // A subclass without a declaration has its superclass's.
+        // A subclass without a declaration uses its superclass's.
         let cls = objectClasses[declaration.type] ?? declaration.declare(self)
         objectClasses[ObjectIdentifier(type)] = cls
         return cls
@@ -38,7 +38,7 @@ extension LuaState {
     }
 }
 
-/// A class of a state without the type of its objects.
+/// A state's class without the static type of its objects.
 protocol DeclaredClass: AnyObject {
     var name: String { get }
     var pointer: OpaquePointer { get }

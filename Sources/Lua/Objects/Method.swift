@@ -1,7 +1,7 @@
-/// A method of a declared class: scripts call it with a colon. The closure gets the object, then the arguments.
+/// A method of a declared class, called with a colon. The closure receives the object, then the arguments.
 ///
-/// An argument's type is the closure's: an optional may be left out. A thrown error is raised in the script, and comes back to
-/// Swift as itself.
+/// The closure's types are those of the arguments: an optional one may be omitted. A thrown error is raised in the
+/// script, and returns to Swift unchanged.
 public struct Method<Object: AnyObject>: LuaMember {
     fileprivate let add: (LuaClass<Object>) -> Void
 
@@ -25,8 +25,8 @@ public struct Method<Object: AnyObject>: LuaMember {
 }
 
 extension Method where Object: Sendable {
-    /// A method for whose end the script waits, while other scripts go on: its closure is async, and called in a task of its
-    /// own. It needs a ``LuaEngine`` or a `ScriptHost`.
+    /// An async method: the script waits for it, while other scripts continue. The closure is called in a separate
+    /// task. Requires a ``LuaEngine`` or a `ScriptHost`.
     public init<each Argument: LuaRepresentable & Sendable, Result: LuaRepresentable & Sendable>(
         _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping @Sendable (Object, repeat each Argument) async throws -> Result

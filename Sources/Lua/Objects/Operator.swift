@@ -2,7 +2,7 @@
 ///
 /// Lua calls it if either operand is an object of the class; operands of other types are an error.
 public struct Operator<Object: AnyObject>: LuaMember {
-    /// What scripts write, and the name of its metamethod.
+    /// The notation in scripts; the raw value is the name of the metamethod.
     public enum Symbol: String, Sendable {
         /// `a + b`.
         case add
@@ -38,7 +38,7 @@ public struct Operator<Object: AnyObject>: LuaMember {
 
     private let add: (LuaClass<Object>) -> Void
 
-    /// An operator; of `call` the arguments follow the object.
+    /// Creates an operator; for `call` the arguments follow the object.
     public init<each Operand: LuaRepresentable, Result: LuaRepresentable>(
         _ symbol: Symbol, doc: String = "", calling body: @escaping (repeat each Operand) throws -> Result
     ) {

@@ -1,20 +1,20 @@
-/// A property of a declared class. Without a setter scripts cannot assign it.
+/// A property of a declared class. Scripts cannot assign it without a setter.
 public struct Property<Object: AnyObject>: LuaMember {
     private let add: (LuaClass<Object>) -> Void
 
-    /// A property by its key path, which scripts only read.
+    /// Creates a read-only property from its key path.
     public init<Value: LuaRepresentable>(_ name: String, _ path: KeyPath<Object, Value>, doc: String = "") {
         self.init(name, doc: doc, get: { $0[keyPath: path] })
     }
 
-    /// A property by its key path, which scripts read and assign.
+    /// Creates a read-write property from its key path.
     public init<Value: LuaRepresentable>(
         _ name: String, _ path: ReferenceWritableKeyPath<Object, Value>, doc: String = ""
     ) {
         self.init(name, doc: doc, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 })
     }
 
-    /// A property by its functions. What `set` throws is the assignment's error.
+    /// Creates a property from its functions. An error thrown by `set` is raised by the assignment.
     public init<Value: LuaRepresentable>(
         _ name: String, doc: String = "", get: @escaping (Object) throws -> Value,
         set: ((Object, Value) throws -> Void)? = nil

@@ -1,4 +1,4 @@
-/// A function of the class itself: `Lamp.named("Study")`. Subclasses do not inherit it.
+/// A static function of a class: `Lamp.named("Study")`. Subclasses do not inherit it.
 public struct Static<Object: AnyObject>: LuaMember {
     private let add: (LuaClass<Object>) -> Void
 

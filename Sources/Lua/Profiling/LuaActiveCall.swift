@@ -2,13 +2,13 @@ internal import CLuaShim
 
 /// A call on the stack, for a profiler.
 package struct LuaActiveCall: Hashable, Sendable {
-    /// The function, as far as a stack tells functions apart.
+    /// The function, as far as functions can be distinguished on a stack.
     package struct Function: Hashable, Sendable {
-        /// The name of the call; nil for a chunk, and where the caller is the host.
+        /// The name of the call; nil for a chunk, and for a call by the host.
         package let name: String?
-        /// The chunk's name as errors have it.
+        /// The chunk's name as in errors.
         package let source: String
-        /// The first line of the definition, from 1; 0 for a chunk.
+        /// The first line of the definition, counted from 1; 0 for a chunk.
         package let line: Int
         /// Whether it is a function of the host or of Lua's libraries.
         package let isNative: Bool
@@ -22,7 +22,7 @@ package struct LuaActiveCall: Hashable, Sendable {
     }
 
     package let function: Function
-    /// The line that is executed; 0 in a native function.
+    /// The executing line; 0 in a native function.
     package let line: Int
 
     package init(_ function: Function, line: Int) {
@@ -38,7 +38,7 @@ package struct LuaActiveCall: Hashable, Sendable {
         line = max(Int(frame.line), 0)
     }
 
-    /// The calls of a coroutine, outermost first; the innermost `limit` of them.
+    /// The calls of a coroutine, outermost first; only the innermost `limit` of them.
     fileprivate static func all(_ L: OpaquePointer, isRunning: Bool, limit: Int) -> [LuaActiveCall] {
         withUnsafeTemporaryAllocation(of: clua_frame.self, capacity: limit) { frames in
             let count = Int(clua_getcalls(L, isRunning ? 1 : 0, frames.baseAddress, Int32(limit)))
@@ -48,15 +48,15 @@ package struct LuaActiveCall: Hashable, Sendable {
 }
 
 extension LuaState {
-    /// The calls that are active now, outermost first; the innermost `limit` of them. Complexity: O(limit²), since Lua
-    /// looks a level up from the innermost one.
+    /// The active calls, outermost first; only the innermost `limit` of them. Complexity: O(limit²), since Lua finds a
+    /// level by walking from the innermost one.
     package func activeCalls(limit: Int) -> [LuaActiveCall] {
         LuaActiveCall.all(current, isRunning: true, limit: limit)
     }
 }
 
 extension LuaThread {
-    /// The calls of a coroutine that waits, outermost first.
+    /// The calls of a waiting coroutine, outermost first.
     package func activeCalls(limit: Int) -> [LuaActiveCall] {
         LuaActiveCall.all(L, isRunning: false, limit: limit)
     }

@@ -1,6 +1,6 @@
 internal import CLuaShim
 
-/// A property as the shim calls it. Each kind of value has a specialised subclass, which boxes nothing.
+/// A property as called by the shim. Each kind of value has a specialised subclass, without boxing.
 class LuaAccessor {
     /// The qualified name for errors: `Item.name`.
     let name: String
@@ -19,13 +19,13 @@ class LuaAccessor {
     }
 }
 
-/// Any property, or the fallback for the names without a member: the getter pushes its result.
+/// Any property, or the fallback for names without a member: the getter pushes its result.
 final class LuaGeneralAccessor<T>: LuaAccessor {
     let type: LuaType
     let decode: (UnsafeMutableRawPointer) -> T
     let getter: (T, LuaCall) throws -> LuaResults
     let setter: ((T, LuaCall) throws -> Void)?
-    /// The stack index of argument 0: 3 for the assigned value, 2 for the key in front of it.
+    /// The stack index of argument 0: 3 for the assigned value, 2 for the key before it.
     let base: Int32
 
     init(

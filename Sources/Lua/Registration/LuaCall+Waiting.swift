@@ -1,11 +1,11 @@
 internal import CLuaShim
 
-/// Calls whose results come later.
+/// Calls with deferred results.
 extension LuaCall {
-    /// Whether the call can wait: each coroutine between it and the host's run can yield.
+    /// Whether the call can wait: each coroutine between it and the host's run must be able to yield.
     var canWait: Bool { clua_canwait(L) != 0 }
 
-    /// Has the script wait for a task.
+    /// Makes the script wait for a task.
     package func waits(for operation: @escaping LuaOperation) throws -> LuaResults {
         guard let waiter = state.waiter else {
             throw LuaError(.runtime, "an async function can be called by scripts of a LuaEngine or a ScriptHost only")
@@ -13,7 +13,7 @@ extension LuaCall {
         return try waiter(self, operation)
     }
 
-    /// Yields the coroutine to the host. When it resumes the coroutine, `completion` gives the call's results, or throws
+    /// Yields the coroutine to the host. When the host resumes it, `completion` returns the call's results, or throws
     /// the error that the call raises.
     package func waits(for completion: @escaping (LuaCall) throws -> LuaResults) -> LuaResults {
         let function = LuaNativeFunction(body: completion)

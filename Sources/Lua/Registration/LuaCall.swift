@@ -1,13 +1,13 @@
 internal import CLuaShim
 
-/// A call from Lua: its arguments by position from 0, and its results.
+/// A call from Lua: its arguments, at positions counted from 0, and its results.
 ///
-/// Valid during the call only. Accessors rely on the declaration's check and repeat only its open cases.
+/// Valid during the call only. Accessors rely on the declaration's check and only repeat what it leaves open.
 public struct LuaCall {
     let L: OpaquePointer
     let base: Int32
 
-    /// The state that calls.
+    /// The calling state.
     public var state: LuaState { Unmanaged<LuaState>.fromOpaque(clua_owner(L)).takeUnretainedValue() }
 
     /// The number of arguments.
@@ -23,7 +23,7 @@ public struct LuaCall {
     /// Whether the argument is a number.
     public func isNumber(_ position: Int) -> Bool { clua_type(L, index(position)) == LuaBasicType.number.rawValue }
 
-    /// The argument as a retained value; nil when it is absent.
+    /// The argument as a retained value; nil if it is absent.
     public func value(_ position: Int) -> LuaValue {
         position < count ? state.value(at: index(position), on: L) : .nil
     }
@@ -43,7 +43,7 @@ public struct LuaCall {
     /// Whether the argument is true in a condition.
     public func boolean(_ position: Int) -> Bool { clua_toboolean(L, index(position)) != 0 }
 
-    /// The integer, or the integer equal to a float.
+    /// The argument as an integer: one, or a float with an integral value.
     public func integer(_ position: Int) throws -> Int64 {
         var isInteger: Int32 = 0
         let value = clua_tointeger(L, index(position), &isInteger)
@@ -51,7 +51,7 @@ public struct LuaCall {
         return value
     }
 
-    /// The number, of an integer too.
+    /// The argument as a number; includes integers.
     public func number(_ position: Int) throws -> Double {
         var isNumber: Int32 = 0
         let value = clua_tonumber(L, index(position), &isNumber)
@@ -59,7 +59,7 @@ public struct LuaCall {
         return value
     }
 
-    /// The text of a string.
+    /// The argument as text.
     public func text(_ position: Int) throws -> String {
         var length = 0
         guard let start = clua_tostring(L, index(position), &length) else { throw mismatch(position, .text) }
@@ -69,59 +69,59 @@ public struct LuaCall {
         return text
     }
 
-    /// The bytes of a string.
+    /// The bytes of a string argument.
     public func bytes(_ position: Int) throws -> [UInt8] {
         guard let bytes = state.bytes(at: index(position), on: L) else { throw mismatch(position, .string) }
         return bytes
     }
 
-    /// Calls `body` with the bytes of a string, uncopied.
+    /// Calls `body` with the bytes of a string argument, without a copy.
     public func withBytes<R>(_ position: Int, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
         var length = 0
         guard let start = clua_tostring(L, index(position), &length) else { throw mismatch(position, .string) }
         return try body(UnsafeRawBufferPointer(start: start, count: length))
     }
 
-    /// The bytes of a string, uncopied: valid until the call ends.
+    /// The bytes of a string argument without a copy, valid until the call ends.
     package func borrowedBytes(_ position: Int) throws -> UnsafeRawBufferPointer {
         var length = 0
         guard let start = clua_tostring(L, index(position), &length) else { throw mismatch(position, .string) }
         return UnsafeRawBufferPointer(start: start, count: length)
     }
 
-    /// The table.
+    /// The argument as a table.
     public func table(_ position: Int) throws -> LuaTable {
         guard case .table(let table) = value(position) else { throw mismatch(position, .table) }
         return table
     }
 
-    /// The function.
+    /// The argument as a function.
     public func function(_ position: Int) throws -> LuaFunction {
         guard case .function(let function) = value(position) else { throw mismatch(position, .function) }
         return function
     }
 
-    /// The object of a class.
+    /// The argument as an object of a class.
     public func object<T>(_ position: Int, _ cls: LuaClass<T>) throws -> T {
         guard let object = cls.object(at: index(position), on: L) else { throw mismatch(position, .object(cls.name)) }
         return object
     }
 
-    /// The object, or nil for a value of another class.
+    /// The argument as an object of a class; nil for another value.
     public func optionalObject<T>(_ position: Int, _ cls: LuaClass<T>) -> T? { cls.object(at: index(position), on: L) }
 
-    /// The argument, read by another accessor; nil when it is nil or absent: `call.optional(1, call.integer)`.
+    /// Reads an argument with another accessor; nil if it is nil or absent: `call.optional(1, call.integer)`.
     public func optional<R>(_ position: Int, _ access: (Int) throws -> R) rethrows -> R? {
         isNil(position) ? nil : try access(position)
     }
 
-    /// An option of an options table; nil when absent.
+    /// An option of an options table; nil if absent.
     public func option(_ name: String, of position: Int) throws -> LuaValue {
         guard case .table(let table) = value(position) else { return .nil }
         return table[name]
     }
 
-    /// The error of an unusable argument. The caller adds the names of the function and the parameter to `message`.
+    /// The error for an unusable argument. The caller adds the names of the function and the parameter to `message`.
     public func refuse(_ position: Int, _ message: String) -> any Error {
         LuaArgumentError(position: position, message: message)
     }
@@ -135,12 +135,12 @@ public struct LuaCall {
     }
 
     /// The name of the chunk of an active function, with its mark (`@file.lua`, `=[3]`). Level 0 is this function, 1
-    /// its caller. Nil beyond the first.
+    /// its caller. Nil beyond the outermost one.
     package func chunkName(ofLevel level: Int) -> String? {
         clua_getsource(L, Int32(clamping: level)).map { String(cString: $0) }
     }
 
-    /// The current place of an active function, `chunk:line`; levels as in `chunkName(ofLevel:)`.
+    /// The current position of an active function, `chunk:line`; levels as in `chunkName(ofLevel:)`.
     public func place(ofLevel level: Int) -> String? {
         var frame = clua_frame()
         guard let chunk = chunkName(ofLevel: level), clua_getframe(L, Int32(clamping: level), &frame) != 0 else {
@@ -175,7 +175,7 @@ public struct LuaCall {
         return .one
     }
 
-    /// Returns a string of the text's UTF-8.
+    /// Returns a string with the text's UTF-8.
     public func returns(_ text: String) -> LuaResults {
         pushText(text, on: L)
         return .one
@@ -256,7 +256,7 @@ public struct LuaCall {
         return returns(object, cls)
     }
 
-    /// Returns an array of objects. They move from the stack into the table, without a Swift reference each.
+    /// Returns an array of objects. They are moved from the stack into the table, without a Swift reference each.
     public func returns<T: AnyObject>(array objects: some Collection<T>, _ cls: LuaClass<T>) throws -> LuaResults {
         guard clua_checkstack(L, 8) != 0 else { throw LuaError(.memory, "stack overflow") }
         cls.check(L)
@@ -296,7 +296,7 @@ public struct LuaCall {
 }
 
 extension LuaState {
-    /// The current place of an active function; levels as in ``LuaCall/place(ofLevel:)``.
+    /// The current position of an active function; levels as in ``LuaCall/place(ofLevel:)``.
     package func place(ofLevel level: Int) -> String? { LuaCall(L: current, base: 1).place(ofLevel: level) }
 }
 
@@ -328,8 +328,8 @@ func pushText(_ text: String, on L: OpaquePointer) {
     }
 }
 
-/// Pushes the text of a property through Lua's string cache, which is keyed by address: a cached text is not hashed
-/// again.
+/// Pushes the text of a property through Lua's string cache, which is keyed by address, so that a cached text is not
+/// hashed again.
 @inline(__always)
 func pushProperty(_ text: String, on L: OpaquePointer) {
     text.withCString { clua_pushcstring(L, $0, text.utf8.count) }

@@ -1,17 +1,17 @@
 internal import CLuaShim
 
-/// Classes whose objects are rows of a table. A Lua value is the row's number; Swift creates an object only for an
-/// access. A value costs no memory, and the same row is the same value in Lua, also as a table's key.
+/// Classes whose objects are rows of a table. A Lua value is the row's number; Swift creates an object only on access.
+/// A value costs no memory, and the same row is the same value in Lua, also as a table key.
 extension LuaClass where T: AnyObject {
-    /// Declares the state's class of rows; a state has one at most. ``field(_:_:_:set:get:)`` declares its properties.
+    /// Declares the state's class of rows; at most one per state. ``field(_:_:_:set:get:)`` declares its properties.
     ///
     /// - Parameters:
     ///   - name: of the class, for errors and `tostring`.
     ///   - documentation: for `help`.
     ///   - state: the state that the class belongs to.
-    ///   - number: the number of an object, in 48 bits: its row and its generation, which is new for each use of a row.
+    ///   - number: the number of an object, in 48 bits: its row and its generation, new for each use of a row.
     ///   - object: the object of a number, or a placeholder for a removed object.
-    ///   - unknownMember: resolves names that no member has; returns nil for an unknown name.
+    ///   - unknownMember: resolves names without a member; returns nil for an unknown name.
     ///   - assignUnknown: handles assignments to undeclared names: key and value are arguments 0 and 1.
     package convenience init(
         rows name: String, _ documentation: String, in state: LuaState, number: @escaping (T) -> UInt64,
@@ -57,8 +57,8 @@ extension LuaClass where T: AnyObject {
 }
 
 extension LuaCall {
-    /// Pushes an iterator for `for` over rows in order. It returns positions from 1 and rows, and skips rows removed
-    /// meanwhile.
+    /// Pushes an iterator for `for` over rows in order. It returns positions from 1 and rows, and skips rows removed in
+    /// the meantime.
     ///
     /// - Parameters:
     ///   - count: the number of rows.
@@ -76,7 +76,7 @@ extension LuaCall {
     /// Returns the iterator that ``pushIterator(over:since:_:)`` pushed.
     package func returnsIterator() -> LuaResults { .one }
 
-    /// Returns a row; nil when there is none.
+    /// Returns a row, or nil.
     @inline(__always)
     package func returns<T: AnyObject>(row: UInt64?, _ cls: LuaClass<T>) -> LuaResults {
         cls.check(L)

@@ -1,7 +1,7 @@
-/// Functions of the class itself, `Lamp.named("Study")`. Their table becomes a global by
+/// Static functions of a class: `Lamp.named("Study")`. Their table becomes a global by
 /// `state.globals["Lamp"] = .table(lamps.table)`.
 extension LuaClass {
-    /// A function of the class: arguments by position from 0; `call.returns(object, cls)` returns a new object.
+    /// A static function: arguments by position from 0; `call.returns(object, cls)` returns a new object.
     public func function(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
         example: String = "", body: @escaping (LuaCall) throws -> LuaResults
@@ -9,7 +9,7 @@ extension LuaClass {
         statics.function(name, parameters, returns: results, documentation, example: example, body: body)
     }
 
-    /// A function of the class by the types of its closure, which returns an object of the class.
+    /// A static function with the types of its closure, which returns an object of the class.
     public func constructor<each Argument: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
         calling body: @escaping (repeat each Argument) throws -> T
@@ -25,7 +25,7 @@ extension LuaClass {
         }
     }
 
-    /// A function of the class by the types of its closure.
+    /// A static function with the types of its closure.
     public func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
         calling body: @escaping (repeat each Argument) throws -> Result
@@ -33,7 +33,7 @@ extension LuaClass {
         statics.function(name, parameters, documentation, example: example, calling: body)
     }
 
-    /// A function of the class of no results, or of several: the elements of a tuple.
+    /// A static function with no results, or with several: the elements of a tuple.
     public func function<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
         calling body: @escaping (repeat each Argument) throws -> (repeat each Result)

@@ -1,5 +1,5 @@
-/// Members declared by their Swift types. They are inlinable so that a binding reads its arguments without generics: not
-/// specialised, writing and reading an archive of a script's objects takes 1.1 to 1.2 times as long.
+/// Members declared by their Swift types. Inlinable, so that a binding reads its arguments without generics: without
+/// specialisation, writing and reading an archive of a script's objects takes 1.1 to 1.2 times as long.
 extension LuaClass {
     /// A property of a representable type; read-only without a setter.
     @inlinable
@@ -10,7 +10,7 @@ extension LuaClass {
         property(name, Value.luaType, documentation, get: get, set: set)
     }
 
-    /// A property whose declared type says more than its Swift type.
+    /// A property whose declared type is more specific than its Swift type.
     @inlinable
     package func property<Value: LuaRepresentable>(
         _ name: String, _ type: LuaType, _ documentation: String, get: @escaping (T) throws -> Value,
@@ -39,7 +39,7 @@ extension LuaClass {
         property(name, documentation, get: get, set: set)
     }
 
-    /// A method by the types of its closure: the receiver, then one argument for each name.
+    /// A method with the types of its closure: the receiver, then one argument for each name.
     @inlinable
     public func method<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
@@ -48,7 +48,7 @@ extension LuaClass {
         method(name, parameters, returns: Result.luaResults, documentation, example: example, calling: body)
     }
 
-    /// A method whose declared results say more than its Swift type.
+    /// A method whose declared results are more specific than its Swift type.
     @inlinable
     package func method<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments, returns results: [LuaType], _ documentation: String,
@@ -63,7 +63,7 @@ extension LuaClass {
         }
     }
 
-    /// A method of no results, or of several: the elements of a tuple.
+    /// A method with no results, or with several: the elements of a tuple.
     @inlinable
     public func method<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",

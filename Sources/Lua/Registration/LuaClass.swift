@@ -1,7 +1,7 @@
 internal import CLuaShim
 internal import Wording
 
-/// A Swift type as a class in Lua, declared a member at a time:
+/// A Swift type as a class in Lua, declared member by member:
 ///
 /// ```swift
 /// let lamps = LuaClass<Lamp>("Lamp", "A lamp of the house.", in: state)
@@ -26,7 +26,7 @@ public final class LuaClass<T> {
     /// Whether handles refer to objects, rather than hold inline values.
     let holdsObjects: Bool
     private var module: LuaModule?
-    /// The module's table, of a class that the state owns.
+    /// The module's table, for a class that the state owns.
     private var ownedTable: LuaReference?
     let host: OpaquePointer
     let decode: (UnsafeMutableRawPointer) -> T
@@ -69,7 +69,7 @@ public final class LuaClass<T> {
         state.objectClasses[ObjectIdentifier(T.self)] = LuaClass(asPartOfState: self)
     }
 
-    /// The same class for arguments and results of its type. It does not keep the state, which keeps it.
+    /// The same class for arguments and results of its type. It does not retain the state, which retains it.
     private init(asPartOfState cls: LuaClass) {
         (name, state, pointer, host, holdsObjects) = (cls.name, cls.state, cls.pointer, cls.host, cls.holdsObjects)
         (decode, encode, find) = (cls.decode, cls.encode, cls.find)
@@ -93,7 +93,7 @@ public final class LuaClass<T> {
     @usableFromInline
     package var handle: LuaClassHandle { LuaClassHandle(pointer: pointer, host: host) }
 
-    /// The class's own functions.
+    /// The class's static functions.
     var statics: LuaModule {
         if let module { return module }
         let made = LuaModule(name, ofClass: true, in: state)
@@ -101,10 +101,10 @@ public final class LuaClass<T> {
         return made
     }
 
-    /// The table of the class's own functions. Its error for an unknown name lists the nearest names.
+    /// The table of static functions. Its error for an unknown name lists the nearest names.
     public var table: LuaTable { ownTable ?? statics.table }
 
-    /// The same of a class that the state owns; nil without own functions.
+    /// The same for a class that the state owns; nil without static functions.
     var ownTable: LuaTable? { ownedTable.map { LuaTable(state: state, reference: $0) } }
 
     /// Breaks the reference cycle of a class that the state owns.
@@ -141,7 +141,7 @@ public final class LuaClass<T> {
         return state.value(at: -1, on: L)
     }
 
-    /// The object of a value; nil for a value of another class.
+    /// The object of a value; nil for another value.
     public func object(of value: LuaValue) -> T? {
         guard case .userdata(let userdata) = value else { return nil }
         let L = state.current
@@ -207,7 +207,7 @@ public final class LuaClass<T> {
     /// Declares an operator of the class; `metamethod` defines its function.
     ///
     /// - Parameters:
-    ///   - name: the metamethod's, without underscores: `len`, `index`, `sub`.
+    ///   - name: the metamethod's name without underscores: `len`, `index`, `sub`.
     ///   - operand: the type of the other operand, or of an index's key; nil for none.
     ///   - result: the type of the result.
     ///   - documentation: for the reference.
@@ -220,7 +220,7 @@ public final class LuaClass<T> {
         }
     }
 
-    /// Declares that the class's only object is a global of the class's name.
+    /// Declares that the class's only object is a global with the class's name.
     public func declareGlobalObject() { state.update(name, .class) { $0.isGlobalObject = true } }
 
     /// A metamethod whose first operand is an object of this class: `__len`, `__call`, `__tostring`, `__pairs`.
@@ -261,11 +261,11 @@ extension LuaClass where T: AnyObject {
     /// Declares a class of objects.
     ///
     /// - Parameters:
-    ///   - name: of the class, for errors and `tostring`.
+    ///   - name: the class's name, for errors and `tostring`.
     ///   - documentation: for `help`.
     ///   - state: the state that the class belongs to.
     ///   - kind: one handle for each object, or a new one for each push.
-    ///   - unknownMember: resolves names that no member has; returns nil for an unknown name.
+    ///   - unknownMember: resolves names without a member; returns nil for an unknown name.
     ///   - unknownKey: resolves keys that are not strings: `items[1]`.
     ///   - assignUnknown: handles assignments to undeclared names: key and value are arguments 0 and 1.
     public convenience init(
@@ -307,7 +307,7 @@ extension LuaClass where T: AnyObject {
     }
 
     /// A text property. With a version, each handle caches the text until the version advances; all cached properties
-    /// of a class have the same version.
+    /// of a class share one version.
     public func text(
         _ name: String, _ documentation: String, cached version: LuaVersion? = nil,
         get: @escaping (T) throws -> String, set: ((T, consuming String) throws -> Void)? = nil
@@ -331,7 +331,7 @@ extension LuaClass where T: AnyObject {
 }
 
 extension LuaClass where T: AnyObject {
-    /// A class of the host's internal objects, out of reach of scripts: without members and without reference.
+    /// A class of the host's internal objects, inaccessible to scripts: without members and reference.
     package convenience init(hidden name: String, in state: LuaState) {
         self.init(
             name, "", in: state, kind: CLUA_BOX,

@@ -5,7 +5,7 @@ package protocol LuaInline {
     var luaBits: UInt64 { get }
 }
 
-/// How a number converts to an inline value: the value's bits are those of the number minus an offset.
+/// The conversion of numbers to inline values: the value's bits are those of the number minus an offset.
 package struct LuaNumberConversion {
     let cls: OpaquePointer
     let offset: Double

@@ -1,7 +1,7 @@
 internal import CLuaShim
 
-/// A Swift type whose class a state declares a member at a time, as ``LuaClass``: the class's values are arguments and
-/// results of functions that are declared by Swift types.
+/// A Swift type whose class a state declares member by member, with ``LuaClass``: its values can be arguments and
+/// results of functions declared by Swift types.
 ///
 /// ```swift
 /// extension Lamp: LuaInstance { static let luaName = "Lamp" }
@@ -10,7 +10,7 @@ internal import CLuaShim
 /// lamps.method("join", ["other"], "Joins two lamps.") { (lamp, other: Lamp) in lamp.partner = other }
 /// ```
 ///
-/// A class has to be made before the first call of such a function.
+/// The class must be made before the first call of such a function.
 public protocol LuaInstance: LuaRepresentable {
     /// The name of the class.
     static var luaName: String { get }
@@ -43,7 +43,7 @@ extension LuaInstance {
 }
 
 extension LuaState {
-    /// The class of a type; nil before it is made.
+    /// The class of a type; nil until it is made.
     fileprivate func instances<T>(_ type: T.Type) -> LuaClass<T>? {
         objectClasses[ObjectIdentifier(type)] as? LuaClass<T>
     }

@@ -1,6 +1,6 @@
 internal import CLuaShim
 
-/// A method of a class of objects. The shim has checked the receiver, which is passed unretained.
+/// A method of a class of objects. The shim checks the receiver and passes it unretained.
 final class LuaMethod<T: AnyObject>: LuaNativeFunction {
     private let className: String
     private let method: (T, LuaCall) throws -> LuaResults

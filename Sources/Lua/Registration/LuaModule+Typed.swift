@@ -1,6 +1,6 @@
 /// Functions declared by their Swift types.
 extension LuaModule {
-    /// A function by the types of its closure: one argument for each name.
+    /// A function with the types of its closure: one argument for each name.
     @inlinable
     public func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
@@ -9,7 +9,7 @@ extension LuaModule {
         function(name, parameters, returns: Result.luaResults, documentation, example: example, calling: body)
     }
 
-    /// A function whose declared results say more than its Swift type.
+    /// A function whose declared results are more specific than its Swift type.
     @inlinable
     package func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments, returns results: [LuaType], _ documentation: String,
@@ -24,7 +24,7 @@ extension LuaModule {
         }
     }
 
-    /// A function of no results, or of several: the elements of a tuple.
+    /// A function with no results, or with several: the elements of a tuple.
     @inlinable
     public func function<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
@@ -40,7 +40,7 @@ extension LuaModule {
         }
     }
 
-    /// Makes the module callable, `date(…)`, by the types of a closure.
+    /// Makes the module callable, `date(…)`, with the types of a closure.
     @inlinable
     public func callable<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ parameters: LuaArguments, _ documentation: String, example: String = "",
@@ -57,7 +57,7 @@ extension LuaModule {
 }
 
 extension LuaState {
-    /// A function by the types of its closure, which lives as long as the state.
+    /// A function with the types of its closure, which lives as long as the state.
     @inlinable
     package func makeFunction<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments, calling body: @escaping (repeat each Argument) throws -> Result

@@ -10,7 +10,7 @@ public final class LuaModule {
     private let state: LuaState
     private let metatable: LuaTable
 
-    /// Whether it holds a class's own functions, which are declared with the class.
+    /// Whether it holds a class's static functions, which are declared with the class.
     private let isOfClass: Bool
 
     /// Declares a module of the host.
@@ -35,12 +35,12 @@ public final class LuaModule {
         table.setMetatable(metatable)
     }
 
-    /// Declares the host's replacements of a standard library's functions; the library's table stays.
+    /// Declares the host's replacements of a standard library's functions in the library's own table.
     ///
     /// - Parameters:
     ///   - library: the library's global: `io`.
     ///   - documentation: for `help`.
-    ///   - state: the state with the library; nil is returned without it.
+    ///   - state: the state; the result is nil if it does not have the library.
     package init?(extending library: String, _ documentation: String, in state: LuaState) {
         guard case .table(let table) = state.globals[library] else { return nil }
         name = library
@@ -68,11 +68,11 @@ public final class LuaModule {
     /// Makes the module callable: `date(…)`.
     ///
     /// - Parameters:
-    ///   - parameters: of the call.
-    ///   - results: their types.
+    ///   - parameters: the parameters of the call.
+    ///   - results: the types of the results.
     ///   - documentation: for `help`.
     ///   - example: a script that calls it.
-    ///   - body: gives back the results.
+    ///   - body: returns the results.
     public func callable(
         _ parameters: [LuaParameter], returns results: [LuaType], _ documentation: String, example: String = "",
         body: @escaping (LuaCall) throws -> LuaResults
@@ -80,7 +80,7 @@ public final class LuaModule {
         callable(parameters, returns: results, documentation, example: example, numbers: nil, body: body)
     }
 
-    /// The same, with a conversion of finite numbers that skips the body.
+    /// The same, with a conversion of finite numbers that bypasses the body.
     package func callable(
         _ parameters: [LuaParameter], returns results: [LuaType], _ documentation: String, example: String = "",
         numbers: LuaNumberConversion?, body: @escaping (LuaCall) throws -> LuaResults
@@ -108,7 +108,7 @@ extension LuaState {
     /// - Parameters:
     ///   - declaration: its name, parameters and documentation.
     ///   - isPartOfLua: whether standard Lua has a function of this name.
-    ///   - body: gives back the results.
+    ///   - body: returns the results.
     public func setGlobal(
         _ declaration: LuaFunctionDeclaration, isPartOfLua: Bool = false, body: @escaping (LuaCall) throws -> LuaResults
     ) {
@@ -129,7 +129,7 @@ extension LuaState {
     /// - Parameters:
     ///   - declaration: its name, parameters and documentation.
     ///   - owner: the prefix of the name in errors: `fs.` or `items:`.
-    ///   - body: gives back the results.
+    ///   - body: returns the results.
     /// - Returns: the function.
     public func makeFunction(
         _ declaration: LuaFunctionDeclaration, owner: String = "", body: @escaping (LuaCall) throws -> LuaResults
@@ -137,14 +137,14 @@ extension LuaState {
         makeFunction(declaration, owner: owner, base: 1, body: body)
     }
 
-    /// The same for a function whose argument 0 is elsewhere on the stack.
+    /// The same for a function whose argument 0 is at another stack index.
     ///
     /// - Parameters:
     ///   - declaration: its name, parameters and documentation.
     ///   - owner: the prefix of the name in errors: `fs.` or `items:`.
     ///   - base: the stack index of argument 0: 2 skips a receiver.
-    ///   - numbers: with a receiver, the conversion of a finite number, which skips the body.
-    ///   - body: gives back the results.
+    ///   - numbers: with a receiver, the conversion of a finite number, which bypasses the body.
+    ///   - body: returns the results.
     /// - Returns: the function.
     package func makeFunction(
         _ declaration: LuaFunctionDeclaration, owner: String = "", base: Int, numbers: LuaNumberConversion? = nil,

@@ -1,14 +1,14 @@
 internal import CLuaShim
 import Wording
 
-/// A Swift function as the shim calls it: checks by the declaration, then the body.
+/// A Swift function as called by the shim: checks the arguments against the declaration, then calls the body.
 class LuaNativeFunction {
     let declaration: LuaFunctionDeclaration
     /// The prefix of the name in errors: `items:` or `fs.`.
     let owner: String
     /// The stack index of argument 0: 2 for a method, whose receiver is at 1.
     private let base: Int32
-    /// The parameters in the shim's encoding: the shim alone checks conforming arguments.
+    /// The parameters in the shim's encoding, with which the shim checks conforming arguments by itself.
     private let parameters: UInt64
     /// The words of the choices, for the shim.
     private let words: LuaChoices?

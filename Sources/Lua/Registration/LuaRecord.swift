@@ -1,6 +1,6 @@
 internal import CLuaShim
 
-/// The expected fields of a table argument, for a read in one step: ``LuaCall/withRecord(_:_:_:)``.
+/// The expected fields of a table argument, to be read in one step: ``LuaCall/withRecord(_:_:_:)``.
 ///
 /// Belongs to one state.
 package final class LuaRecord {
@@ -36,7 +36,7 @@ package final class LuaRecord {
     }
 }
 
-/// A table's fields by their positions in the record. Valid in the body only.
+/// A table's fields by their positions in the record. Only valid in the body.
 package struct LuaRecordValues {
     let fields: UnsafePointer<clua_field>
 
@@ -46,12 +46,12 @@ package struct LuaRecordValues {
         return field.kind == CLUA_FIELD_STRING ? UnsafeRawBufferPointer(start: field.bytes, count: field.length) : nil
     }
 
-    /// A field that is an integer, or a number equal to one.
+    /// An integer field, or a number field equal to an integer.
     package func integer(_ place: Int) -> Int64? {
         fields[place].kind == CLUA_FIELD_INTEGER ? fields[place].integer : nil
     }
 
-    /// The bits of a field that is an inline value of the allowed class.
+    /// The bits of a field with an inline value of the allowed class.
     package func bits(_ place: Int) -> UInt64? {
         fields[place].kind == CLUA_FIELD_INLINE ? fields[place].payload : nil
     }
@@ -61,7 +61,7 @@ package struct LuaRecordValues {
 }
 
 extension LuaCall {
-    /// The bytes of one field of a table argument, if it is a string; the other fields stay unread.
+    /// The bytes of one field of a table argument, if it is a string; does not read the other fields.
     package func bytes(_ position: Int, of field: Int, _ record: LuaRecord) -> UnsafeRawBufferPointer? {
         guard clua_checkstack(L, 8) != 0 else { return nil }
         var length = 0
@@ -71,8 +71,8 @@ extension LuaCall {
 
     /// Calls a body with the fields of a table argument.
     ///
-    /// - Returns: the body's result; false, without a call, when the table has other keys or unsupported values.
-    ///   ``forEachEntry(_:_:)`` reads such a table.
+    /// - Returns: the body's result; false, without a call, if the table has other keys or unsupported values.
+    ///   Use ``forEachEntry(_:_:)`` for such a table.
     package func withRecord(
         _ position: Int, _ record: LuaRecord, _ body: (LuaRecordValues) throws -> Bool
     ) throws -> Bool {

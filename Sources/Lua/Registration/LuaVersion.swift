@@ -1,10 +1,10 @@
-/// The version of the texts that handles of a class cache: advancing it invalidates them.
+/// The version of texts cached in a class's handles: advancing it invalidates them.
 ///
-/// Belongs to the thread of its state. Classes retain it.
+/// Belongs to the thread of its state. Retained by classes.
 public final class LuaVersion {
     let word: UnsafeMutablePointer<UInt64>
 
-    /// A first version.
+    /// Creates a version.
     public init() {
         word = .allocate(capacity: 1)
         word.initialize(to: 1)  // 0 marks a handle without a cached text

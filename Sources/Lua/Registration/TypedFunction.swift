@@ -1,6 +1,6 @@
 /// A Swift function for scripts, declared by the types of its closure.
 package struct TypedFunction: Sendable {
-    /// What a call does with its arguments.
+    /// The effect of a call.
     package enum Body: Sendable {
         case returns(@Sendable (LuaCall) throws -> LuaResults)
         /// The script waits for the operation.
@@ -10,7 +10,7 @@ package struct TypedFunction: Sendable {
     package let declaration: LuaFunctionDeclaration
     package let body: Body
 
-    /// A function that returns at once; nil pushes no result.
+    /// A function that returns immediately; nil pushes no result.
     package init<each Argument: Decodable & Sendable, Result: Sendable>(
         _ name: String, _ parameters: [String], _ documentation: String, example: String,
         results: ResultCoding<Result>, calling body: @escaping @Sendable (repeat each Argument) throws -> Result
@@ -23,7 +23,7 @@ package struct TypedFunction: Sendable {
         }
     }
 
-    /// A function for whose end the script waits.
+    /// An async function: the script waits for it.
     package init<each Argument: Decodable & Sendable, Result: Sendable>(
         _ name: String, _ parameters: [String], _ documentation: String, example: String,
         results: ResultCoding<Result>, awaiting body: @escaping @Sendable (repeat each Argument) async throws -> Result
@@ -54,7 +54,7 @@ package struct TypedFunction: Sendable {
     }
 }
 
-/// How the results of a function are declared and pushed.
+/// Declares and pushes the results of a function.
 package struct ResultCoding<Result: Sendable>: Sendable {
     let types: [LuaType]
     let push: @Sendable (Result, LuaCall) throws -> LuaResults
@@ -65,7 +65,7 @@ extension ResultCoding where Result == Void {
 }
 
 extension ResultCoding where Result: Encodable {
-    /// As ``LuaRepresentable`` or ``LuaEncoder`` has it.
+    /// A ``LuaRepresentable`` value, or one converted by ``LuaEncoder``.
     package static var value: ResultCoding {
         ResultCoding(types: [LuaType(codable: Result.self)]) { result, call in
             if let result = result as? any LuaRepresentable { return try result.push(as: call) }
@@ -74,7 +74,7 @@ extension ResultCoding where Result: Encodable {
     }
 }
 
-/// Reads the arguments of a call one after the other, as ``LuaRepresentable`` has it, or else ``LuaDecoder``.
+/// Reads the arguments of a call in order, as ``LuaRepresentable`` values or by ``LuaDecoder``.
 struct CodableArguments {
     private let call: LuaCall
     private var position = 0

@@ -1,6 +1,6 @@
 internal import CLuaShim
 
-/// The functions that the shim calls. None throws: they return a status, and C raises the error.
+/// The functions called by the shim. None throws: they return a status, and C raises the error.
 let luaCallbacks = clua_callbacks(
     call: { function, L in
         guard let function, let L else { return 0 }
@@ -61,7 +61,7 @@ let luaCallbacks = clua_callbacks(
 )
 
 extension LuaState {
-    /// Has the running code stop down to a depth; the error is on the stack.
+    /// Makes the running code stop down to a depth; the error is on the stack.
     fileprivate func stop(_ error: LuaError, _ depth: Int, on L: OpaquePointer) -> Int32 {
         clua_abort_above(host, Int32(clamping: depth))
         stopError = error

@@ -10,7 +10,7 @@ public final class LuaInterrupter: Sendable {
 
         /// The host has pending events; the chunk continues afterwards.
         public static let events = Reason(rawValue: Int(CLUA_INTERRUPT_EVENTS))
-        /// Cancels the code that runs now; without running code it has no effect.
+        /// Cancels the running code; has no effect without running code.
         public static let cancel = Reason(rawValue: Int(CLUA_INTERRUPT_CANCEL))
         /// The chunk's deadline has passed.
         public static let deadline = Reason(rawValue: Int(CLUA_INTERRUPT_DEADLINE))
@@ -18,11 +18,11 @@ public final class LuaInterrupter: Sendable {
         public static let memory = Reason(rawValue: Int(CLUA_INTERRUPT_MEMORY))
         /// A profiler samples the call stack: ``LuaState/sampler``.
         package static let sample = Reason(rawValue: Int(CLUA_INTERRUPT_SAMPLE))
-        /// A pending reason will probably cancel the chunk: a long function of the host returns early.
+        /// A pending reason will probably cancel the chunk: a long host function should return early.
         public static let urgent = Reason(rawValue: Int(CLUA_INTERRUPT_URGENT))
     }
 
-    // Guarded by the mutex: the host's address while it is open. An integer is Sendable, a pointer is not.
+    // Guarded by the mutex: the host's address while it is open. Unlike a pointer, an integer is Sendable.
     private let host: Mutex<UInt>
 
     init(_ host: OpaquePointer) { self.host = Mutex(UInt(bitPattern: host)) }

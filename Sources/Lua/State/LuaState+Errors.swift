@@ -3,7 +3,7 @@ import Wording
 
 /// Conversion of errors between Lua and Swift.
 extension LuaState {
-    /// Takes the error that a protected entry left on top of the stack, and cuts the stack back to `top`.
+    /// Pops the error that a protected entry left on top of the stack, and cuts the stack back to `top`.
     func takeError(_ status: Int32, on L: OpaquePointer, top: Int32) -> LuaError {
         defer { clua_settop(L, top) }
         guard clua_was_out_of_memory(status) == 0 else {
@@ -35,7 +35,7 @@ extension LuaState {
         return error
     }
 
-    /// The raised Lua value; nil for an error of Swift's, or of another state.
+    /// The raised Lua value; nil for a Swift error, or an error of another state.
     public func value(of error: LuaError) -> LuaValue? {
         guard let raised = error.raised, raised.releases === releases else { return nil }
         let L = current
@@ -94,8 +94,8 @@ extension LuaState {
         errorClass?.push(LuaErrorObject(error), on: L)
     }
 
-    /// The class of Swift errors in Lua: `err.domain`, `err.code`, `err.message`, `err.path`. It has the methods of
-    /// strings, so that scripts for string errors (`err:find(…)`, `err .. "…"`) work with it.
+    /// The class of Swift errors in Lua: `err.domain`, `err.code`, `err.message`, `err.path`. It has the string
+    /// methods, so that scripts written for string errors (`err:find(…)`, `err .. "…"`) work with it.
     func makeErrorClass() -> LuaClass<LuaErrorObject> {
         let cls = LuaClass<LuaErrorObject>(
             "Error", "What a function gives in place of a result when the world refused.", in: self, kind: .box,

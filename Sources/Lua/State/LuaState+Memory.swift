@@ -1,14 +1,14 @@
 internal import CLuaShim
 
-/// The account of memory that scripts cause: Lua's own, and the host's charges.
+/// Accounts for memory used by scripts: Lua's own, and the host's charges.
 extension LuaState {
-    /// Checks that scripts may use this many more bytes; collects garbage first when they may not.
+    /// Checks that scripts may use this many more bytes; if not, collects garbage and checks again.
     ///
-    /// The allocator never refuses memory to the host but counts the debt, so a host checks before a large allocation
-    /// for a script.
+    /// The allocator never refuses memory to the host but records the excess as debt, so a host must check before a
+    /// large allocation for a script.
     ///
     /// - Parameter bytes: the size of the allocation.
-    /// - Throws: an error of kind `memory` beyond the limit.
+    /// - Throws: an error of kind `memory` if the limit would be exceeded.
     package func checkRoom(for bytes: Int) throws(LuaError) {
         checkUse()
         let limit = clua_limit(host)
@@ -19,7 +19,7 @@ extension LuaState {
         throw notEnoughMemory
     }
 
-    /// The error for scripts beyond the memory limit.
+    /// The error of scripts that exceed the memory limit.
     var notEnoughMemory: LuaError {
         var error = LuaError(.memory, "not enough memory")
         if let limit = memory.limit { error.message += " (the limit is \(limit / 1_048_576) MB)" }

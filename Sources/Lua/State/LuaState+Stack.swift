@@ -29,8 +29,8 @@ extension LuaState {
 
     /// Pops the top of the stack into a reference.
     func takeReference(on L: OpaquePointer) -> LuaReference {
-        // A host's function that makes tables without calling Lua would keep all of them, so dropped references are
-        // released here from time to time.
+        // A host function that makes tables without calling Lua would retain all of them, so dropped references are
+        // regularly released here.
         referencesTaken &+= 1
         if referencesTaken & 255 == 0 {
             for slot in releases.take() { clua_unref(L, slot) }

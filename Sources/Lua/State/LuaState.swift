@@ -3,19 +3,20 @@ internal import CLuaShim
 /// A Lua state: globals and values, used by one thread at a time.
 ///
 /// The thread may change while no code of the state runs, so an actor can own a state. A state is not `Sendable`, so
-/// the compiler prevents concurrent use. A use while code runs on another thread traps.
+/// the compiler prevents concurrent use. Using it while its code runs on another thread traps.
 ///
 /// No Lua error crosses a Swift frame: functions that can raise run in `CLuaShim`, inside a protected call. Functions
 /// that Swift calls directly can only raise for lack of memory, and the allocator never refuses memory to Swift: it
-/// counts the debt, and the VM's next allocation fails instead.
+/// records the excess as debt, and the VM's next allocation fails instead.
 public final class LuaState {
-    /// The continuation of interrupted code.
+    /// The action after an interrupt.
     public enum InterruptDecision {
-        /// The code goes on.
+        /// The code continues.
         case goOn
-        /// Raises the error in every frame, past every `pcall`, until the `depth`-th entered protected call has ended
-        /// (1: the outermost). Variables are closed on the way. Those of a script's own coroutine are not if it is stopped
-        /// where Lua cannot yield, such as in a function that `table.sort` calls: nothing could stop what closes them.
+        /// Raises the error in every frame, ignoring every `pcall`, until the `depth`-th entered protected call has
+        /// ended (1: the outermost). Variables are closed on the way, except those of a script's own coroutine that is
+        /// stopped where Lua cannot yield, such as in a function called by `table.sort`: its closing could not be
+        /// stopped.
         case stop(LuaError, depth: Int)
     }
 
@@ -24,16 +25,16 @@ public final class LuaState {
     /// The number of references taken.
     var referencesTaken: UInt = 0
     private var isClosed = false
-    /// Whether values can still be used.
+    /// Whether values are still valid.
     var isOpen: Bool { !isClosed }
-    /// The error that last stopped running code; it also stops the code of nested states.
+    /// The error that last stopped running code; it also stops code of nested states.
     var stopError: LuaError?
     /// Functions, accessors and classes that live as long as the state: the shim holds their addresses.
     private var retained: [AnyObject] = []
     /// The classes of ``LuaObject`` types, by type.
     var objectClasses: [ObjectIdentifier: any DeclaredClass] = [:]
     private(set) var errorClass: LuaClass<LuaErrorObject>?
-    /// The last error raised as a string, so that Swift gets the same error back.
+    /// The last error raised as a string, so that Swift receives the original error.
     var raisedAsText: (message: String, error: any Error)?
 
     /// Interrupts the running code, from any thread.
@@ -41,20 +42,20 @@ public final class LuaState {
 
     /// Handles an interrupt, between two instructions.
     ///
-    /// When a function of this state evaluates code in another state, the handler runs between two instructions of that
-    /// code; `stop` ends the code of both states with the error.
+    /// If a function of this state evaluates code in another state, the handler is also called between two instructions
+    /// of that code; `stop` ends the code of both states with the error.
     public var interruptHandler: (LuaInterrupter.Reason) -> InterruptDecision = { _ in .goOn }
 
-    /// Called between two instructions, and at the return of a native function, after an interrupt with `sample`.
+    /// Called after an interrupt with `sample`: between two instructions, and at the return of a native function.
     package var sampler: (() -> Void)?
 
-    /// Calls functions that scripts hand to Swift; nil where no thread serves the calls.
+    /// Calls functions that scripts pass to Swift; nil if no thread serves the calls.
     package weak var functionCaller: (any LuaFunctionCaller)?
 
-    /// Has a call wait for a task; nil where nothing serves the waiting script.
+    /// Makes a call wait for a task; nil if nothing serves the waiting script.
     package var waiter: ((LuaCall, @escaping LuaOperation) throws -> LuaResults)?
 
-    /// The debugger, once it was asked for.
+    /// The debugger, if it was used.
     private(set) var debuggerInUse: LuaDebugger?
 
     /// The debugger of the scripts.
@@ -64,7 +65,7 @@ public final class LuaState {
         return debugger
     }
 
-    /// Whether running code is being stopped: what Lua is asked for fails until it has ended.
+    /// Whether running code is being stopped: until it has ended, calls into Lua fail.
     package var isUnwinding: Bool {
         checkUse()
         return clua_is_unwinding(host) != 0
@@ -73,7 +74,7 @@ public final class LuaState {
     /// The declarations, for help, completion and the reference.
     public private(set) var declarations = LuaDeclarations()
 
-    /// Opens a state with Lua's standard libraries, narrowed: no bytecode, no finalizers, no `debug` beyond tracebacks.
+    /// Opens a state with Lua's standard libraries, restricted: no bytecode, no finalizers, only tracebacks of `debug`.
     public init(limits: LuaLimits = LuaLimits()) throws(LuaError) {
         var callbacks = luaCallbacks
         guard let host = clua_open(&callbacks, nil, 0) else {
@@ -99,8 +100,8 @@ public final class LuaState {
 
     /// Closes the state and releases the objects that only it retains. Idempotent.
     ///
-    /// The last release of the state closes it as well, on the releasing thread. A declared function that captures the
-    /// state, or a class, module or value of it, makes a reference cycle: such a state must be closed.
+    /// Releasing the last reference closes it as well, on the releasing thread. A declared function that captures the
+    /// state, or a class, module or value of it, creates a reference cycle: such a state must be closed.
     ///
     /// - Precondition: no code of the state runs, on any thread.
     public func close() {
@@ -110,7 +111,7 @@ public final class LuaState {
         isClosed = true
         interrupter.invalidate()
         clua_close(host)
-        // Breaks every reference cycle with the state.
+        // Breaks all reference cycles with the state.
         retained = []
         errorClass = nil
         objectClasses = [:]
@@ -136,20 +137,20 @@ public final class LuaState {
 
     // MARK: Entering
 
-    /// The running coroutine, whose stack takes Swift's values.
+    /// The running coroutine, whose stack Swift uses for its values.
     var current: OpaquePointer {
         checkUse()
         return clua_current(host)
     }
 
-    /// Traps on undefined behaviour: the state is closed, or its code runs on another thread.
+    /// Traps instead of undefined behaviour: the state is closed, or its code runs on another thread.
     @inline(__always)
     func checkUse() {
         precondition(!isClosed, "the LuaState is closed: its values cannot be used any more")
         precondition(clua_use(host) != 0, "code of this LuaState runs on another thread: one at a time may use it")
     }
 
-    /// The current stack with room for values, after the release of dropped references.
+    /// Returns the current stack with room for values, after releasing dropped references.
     func enter(room: Int) throws(LuaError) -> OpaquePointer {
         let L = current
         for slot in releases.take() { clua_unref(L, slot) }
@@ -171,10 +172,10 @@ public final class LuaState {
     ///
     /// - Parameters:
     ///   - source: Lua text; bytecode is refused.
-    ///   - name: in Lua's notation: `@` before a file's name, `=` before a literal name.
+    ///   - name: its name in Lua's notation: `@` before a file's name, `=` before a literal name.
     ///   - environment: the table of the chunk's globals; nil for the state's own.
     /// - Returns: the chunk as a function, not yet called.
-    /// - Throws: an error of kind `syntax`, incomplete when more lines could complete the chunk, or `memory`.
+    /// - Throws: an error of kind `syntax`, incomplete if more lines could complete the chunk, or `memory`.
     public func load(
         _ source: some Collection<UInt8>, name: String, environment: LuaTable? = nil
     ) throws(LuaError) -> LuaFunction {
@@ -204,8 +205,8 @@ public final class LuaState {
     /// Makes an empty table.
     ///
     /// - Parameters:
-    ///   - array: the elements to reserve memory for.
-    ///   - fields: the other entries to reserve memory for.
+    ///   - array: the number of elements to reserve memory for.
+    ///   - fields: the number of other entries to reserve memory for.
     /// - Returns: the table.
     public func makeTable(array: Int = 0, fields: Int = 0) -> LuaTable {
         let L = current
@@ -213,7 +214,7 @@ public final class LuaState {
         return LuaTable(state: self, reference: takeReference(on: L))
     }
 
-    /// Creates a coroutine, which starts `function` at its first resume.
+    /// Creates a coroutine, which calls `function` at its first resume.
     public func makeThread(_ function: LuaFunction) -> LuaThread {
         let L = current
         let thread = clua_newthread(L)
@@ -225,7 +226,7 @@ public final class LuaState {
         return LuaThread(state: self, reference: reference, L: co)
     }
 
-    /// The text of `tostring`, which runs `__tostring`; a note when that fails.
+    /// The text of `tostring`, including `__tostring`; a note if that fails.
     public func describe(_ value: LuaValue) -> LuaString {
         let L = current
         let base = clua_gettop(L)
@@ -237,7 +238,7 @@ public final class LuaState {
         return text
     }
 
-    /// Lua's `==`, metamethods included; false when they raise.
+    /// Lua's `==` with metamethods; false if they raise an error.
     public func areEqual(_ a: LuaValue, _ b: LuaValue) -> Bool {
         let L = current
         let base = clua_gettop(L)
@@ -248,7 +249,7 @@ public final class LuaState {
         return clua_compare(L, -2, -1, 0, &result) == 0 && result != 0
     }
 
-    /// Reads a field of any value, metamethods included: `file.lines`.
+    /// Reads a field of any value, with metamethods: `file.lines`.
     public func field(_ name: String, of value: LuaValue) throws(LuaError) -> LuaValue {
         let L = try enter(room: 6)
         let base = clua_gettop(L)
@@ -270,7 +271,7 @@ public final class LuaState {
         guard status == 0 else { throw takeError(status, on: L, top: base) }
     }
 
-    /// A Lua file object that owns a descriptor; nil on failure, and the descriptor stays open.
+    /// A Lua file object that owns a descriptor; nil on failure, with the descriptor left open.
     package func makeFile(_ descriptor: Int32, mode: String) -> LuaValue? {
         let L = current
         guard clua_checkstack(L, 6) != 0, clua_pushfile(L, descriptor, mode) != 0 else { return nil }
@@ -278,8 +279,8 @@ public final class LuaState {
         return value(at: -1, on: L)
     }
 
-    /// A Lua file object of a pipe to or from a process; closing it waits for the process's end and returns the results
-    /// of `os.execute`.
+    /// A Lua file object of a pipe to or from a process; closing it waits until the process ends and returns the
+    /// results of `os.execute`.
     package func makeFile(_ descriptor: Int32, mode: String, process: Int32) -> LuaValue? {
         let L = current
         guard clua_checkstack(L, 6) != 0, clua_pushprogram(L, descriptor, mode, process) != 0 else { return nil }
@@ -287,11 +288,11 @@ public final class LuaState {
         return value(at: -1, on: L)
     }
 
-    /// Loads the entry function of a C module. Native code has no fence and no limits.
+    /// Loads the entry function of a C module. Native code is not sandboxed or limited.
     ///
     /// - Parameters:
-    ///   - path: of the shared library.
-    ///   - symbol: of the function: `luaopen_lfs`.
+    ///   - path: the path of the shared library.
+    ///   - symbol: the name of the function: `luaopen_lfs`.
     /// - Returns: the function, not yet called.
     /// - Throws: an error of kind `runtime` with the system's message.
     package func loadNative(_ path: String, symbol: String) throws(LuaError) -> LuaFunction {
@@ -334,13 +335,13 @@ public final class LuaState {
 
     // MARK: Output
 
-    /// Bytes that scripts have written since the last `resetOutput()`, dropped ones included.
+    /// The bytes that scripts have written since the last `resetOutput()`, including dropped ones.
     public var output: Int {
         checkUse()
         return clua_output(host)
     }
 
-    /// Sets the limits of scripts from now on, and resets the count of their output.
+    /// Sets the limits for scripts, and resets the count of their output.
     func apply(_ limits: LuaLimits) {
         checkUse()
         clua_set_limit(host, limits.memory ?? 0)
@@ -349,13 +350,13 @@ public final class LuaState {
         clua_reset_output(host)
     }
 
-    /// Continues the count of an earlier time.
+    /// Restores an earlier output count.
     func setOutput(_ bytes: Int) {
         checkUse()
         clua_set_output(host, bytes)
     }
 
-    /// Resets the count and stops dropping output.
+    /// Resets the output count and stops dropping output.
     public func resetOutput() {
         checkUse()
         clua_reset_output(host)
@@ -363,7 +364,7 @@ public final class LuaState {
 
     /// Counts the output of a host's own `print`.
     ///
-    /// - Returns: false when the limit was exceeded before: the output must be dropped.
+    /// - Returns: false if the limit was exceeded earlier: the output must be dropped.
     /// - Throws: once, when these bytes exceed the limit.
     public func countOutput(_ bytes: Int) throws(LuaError) -> Bool {
         checkUse()
@@ -376,7 +377,7 @@ public final class LuaState {
         }
     }
 
-    /// Sets the alternative to `__gc`, beside `__close`, in the error for a metatable with `__gc`.
+    /// Sets the alternative to `__gc` that the error for a metatable with `__gc` suggests besides `__close`.
     package func setFinalizerHint(_ text: StaticString) {
         checkUse()
         // A StaticString is zero-terminated.
@@ -385,8 +386,8 @@ public final class LuaState {
         }
     }
 
-    /// For tests: makes the n-th allocation of the VM from now fail, `count` in all (0: without end); an n of 0
-    /// disables that. Lua retries each after a full collection: with a count of 1 the retry succeeds, with 2 it raises.
+    /// For tests: makes the VM's n-th allocation from now fail, `count` in all (0: without end); an n of 0 disables
+    /// that. Lua retries each after a full collection: with a count of 1 the retry succeeds, with 2 it raises.
     ///
     /// - Returns: the number of allocations since the last call.
     @discardableResult
@@ -395,7 +396,7 @@ public final class LuaState {
         return Int(clua_fail_allocation(host, UInt(n), UInt(count)))
     }
 
-    /// The unhandled interrupt reasons, without deadlines, for a function of the host, where no hook fires.
+    /// The unhandled interrupt reasons, without deadlines, for use in a host function, where no hook is called.
     public var pendingInterrupts: LuaInterrupter.Reason {
         checkUse()
         return LuaInterrupter.Reason(rawValue: Int(clua_pending(host)))

@@ -1,8 +1,8 @@
-/// A function of a script that any task can call, with values of Swift types.
+/// A script function that any task can call, with values of Swift types.
 ///
-/// `LuaEngine.function(_:in:)` gives one, or a `ScriptHost`, and a script hands one to a registered Swift function that has
-/// a parameter of this type. Each call is a run of its own on the thread of the script's engine or host; cancelling the calling task
-/// stops it. It keeps its engine alive, and may be dropped on any thread.
+/// Returned by `LuaEngine.function(_:in:)` and by a `ScriptHost`, and passed by scripts to registered Swift functions
+/// with a parameter of this type. Each call is a separate run on the thread of the script's engine or host; cancelling
+/// the calling task stops it. It retains its engine, and may be released on any thread.
 public struct LuaAsyncFunction: Sendable {
     private let function: LuaReference
     private let caller: any LuaFunctionCaller
@@ -15,11 +15,11 @@ public struct LuaAsyncFunction: Sendable {
     /// Calls the function and decodes its first result.
     ///
     /// - Parameters:
-    ///   - argument: the arguments, as ``LuaEncoder`` writes them.
-    ///   - type: the result's type, as ``LuaDecoder`` reads it.
+    ///   - argument: the arguments, converted by ``LuaEncoder``.
+    ///   - type: the result's type, converted by ``LuaDecoder``.
     ///   - timeLimit: the time after which the call is stopped; nil for none, or for the host's own.
     /// - Returns: the first result.
-    /// - Throws: the function's ``LuaError``; one of kind `deadline` when the time is up, `cancelled` when the task is
+    /// - Throws: the function's ``LuaError``; one of kind `deadline` after the time limit, `cancelled` if the task is
     ///   cancelled, or the engine or host has ended; `EncodingError`, `DecodingError`.
     public nonisolated(nonsending) func callAsFunction<each Argument: Encodable & Sendable, T: Decodable & Sendable>(
         _ argument: repeat each Argument, as type: T.Type, timeLimit: Duration? = nil
@@ -29,10 +29,10 @@ public struct LuaAsyncFunction: Sendable {
             decoding: { try LuaDecoder().decode(type, from: $0) })
     }
 
-    /// Calls the function; its results are dropped.
+    /// Calls the function and ignores its results.
     ///
     /// - Parameters:
-    ///   - argument: the arguments, as ``LuaEncoder`` writes them.
+    ///   - argument: the arguments, converted by ``LuaEncoder``.
     ///   - timeLimit: the time after which the call is stopped; nil for none, or for the host's own.
     /// - Throws: ``LuaError`` and `EncodingError`, as above.
     public nonisolated(nonsending) func callAsFunction<each Argument: Encodable & Sendable>(
@@ -64,11 +64,11 @@ extension LuaAsyncFunction: Decodable {
 }
 
 extension LuaTable {
-    /// A function among the fields; `a.b` names a field of a field.
+    /// A function among the fields; `a.b` names a nested field.
     ///
     /// - Parameter name: its name.
     /// - Returns: the function.
-    /// - Throws: an error of kind `argument` when there is none.
+    /// - Throws: an error of kind `argument` if there is none.
     package func function(named name: String) throws(LuaError) -> LuaFunction {
         var value = LuaValue.table(self)
         for field in name.split(separator: ".", omittingEmptySubsequences: false) {
@@ -81,14 +81,14 @@ extension LuaTable {
 
 extension LuaFunction {
     /// - Parameters:
-    ///   - reference: refers to a function of the state.
+    ///   - reference: a reference to a function of the state.
     ///   - state: the state.
     package init(_ reference: LuaReference, in state: LuaState) {
         self.init(state: state, reference: reference)
     }
 }
 
-/// Whoever calls functions of a state for other threads.
+/// Calls functions of a state for other threads.
 package protocol LuaFunctionCaller: AnyObject, Sendable {
     /// Calls a function on the state's thread.
     nonisolated(nonsending) func call<T: Sendable>(

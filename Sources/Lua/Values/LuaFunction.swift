@@ -7,7 +7,7 @@ public struct LuaFunction {
 
     /// Calls the function in protected mode.
     ///
-    /// - Throws: the `LuaError` that the function raises, with the traceback of that place.
+    /// - Throws: the `LuaError` raised by the function, with its traceback.
     @discardableResult
     public func call(_ arguments: LuaValue...) throws(LuaError) -> [LuaValue] {
         try call(arguments: arguments)
@@ -24,7 +24,7 @@ public struct LuaFunction {
         return state.takeValues(on: L, above: base)
     }
 
-    /// The place of the definition.
+    /// The location of the definition.
     public var place: LuaFunctionPlace {
         let L = state.current
         state.push(reference, on: L)
@@ -34,11 +34,11 @@ public struct LuaFunction {
     }
 }
 
-/// The place of a function's definition: its chunk and first line.
+/// The location of a function's definition: its chunk and first line.
 public struct LuaFunctionPlace: Sendable {
     /// The chunk's name, shortened as in error messages.
     public let source: String
-    /// The first line of the definition, from 1; 0 for a main chunk.
+    /// The first line of the definition, counted from 1; 0 for a main chunk.
     public let line: Int
     /// Whether it is a function of the host or of Lua's libraries.
     public let isNative: Bool

@@ -1,4 +1,4 @@
-/// Lua's names: letters, digits and underscores, but for its words.
+/// Lua's names: letters, digits and underscores, except for reserved words.
 package enum LuaName {
     package static let keywords: Set<String> = [
         "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil",

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A Lua value retained by Swift: a slot of the registry, freed with the last reference.
 ///
-/// May be dropped on any thread: the slot goes to a list that the state's own thread empties.
+/// May be released on any thread: the slot is added to a list that the state's own thread empties.
 package final class LuaReference: Sendable {
     let slot: Int32
     let releases: ReleaseList

@@ -5,9 +5,9 @@ public struct LuaString: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
     /// The bytes.
     public var bytes: [UInt8]
 
-    /// A string of bytes.
+    /// Creates a string from bytes.
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
-    /// A string of a text's UTF-8.
+    /// Creates a string from a text's UTF-8.
     public init(_ text: String) { bytes = Array(text.utf8) }
     public init(stringLiteral text: String) { self.init(text) }
 
@@ -17,10 +17,10 @@ public struct LuaString: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
     /// The text, with U+FFFD for invalid UTF-8.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The string as a literal of Lua; UTF-8 text stays readable.
+    /// The string as a Lua literal; UTF-8 text remains readable.
     ///
-    /// - Parameter limit: the most characters; of bytes that are no text, 64 unless there is no limit.
-    /// - Returns: the literal, and the count of bytes where it is cut.
+    /// - Parameter limit: the maximum number of characters; for bytes that are not text, 64 unless there is no limit.
+    /// - Returns: the literal, followed by the number of bytes if it is truncated.
     package func quoted(limit: Int = .max) -> String {
         guard let text else {
             let limit = limit == .max ? Int.max : 64

@@ -5,7 +5,7 @@ public struct LuaTable {
     let state: LuaState
     let reference: LuaReference
 
-    /// Reads a field, metamethods included.
+    /// Reads a field, with metamethods.
     public func get(_ key: LuaValue) throws(LuaError) -> LuaValue {
         let L = try state.enter(room: 6)
         let base = clua_gettop(L)
@@ -17,7 +17,7 @@ public struct LuaTable {
         return state.value(at: -1, on: L)
     }
 
-    /// Assigns a field, metamethods included.
+    /// Assigns a field, with metamethods.
     public func set(_ key: LuaValue, _ value: LuaValue) throws(LuaError) {
         let L = try state.enter(room: 6)
         let base = clua_gettop(L)
@@ -29,7 +29,7 @@ public struct LuaTable {
         clua_settop(L, base)
     }
 
-    /// The value of a key, without metamethods; nil is no entry.
+    /// The value of a key, without metamethods; nil means no entry.
     ///
     /// An assignment to a key of nil or NaN is ignored.
     public subscript(key: LuaValue) -> LuaValue {
@@ -66,7 +66,7 @@ public struct LuaTable {
         nonmutating set { self[.text(name)] = newValue }
     }
 
-    /// The value at a position from 1, without metamethods.
+    /// The value at a position counted from 1, without metamethods.
     public subscript(position: Int) -> LuaValue {
         get { self[.integer(Int64(position))] }
         nonmutating set { self[.integer(Int64(position))] = newValue }

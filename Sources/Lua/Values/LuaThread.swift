@@ -1,12 +1,12 @@
 internal import CLuaShim
 
-/// A coroutine retained by Swift, which the host resumes step by step.
+/// A coroutine retained by Swift and resumed step by step by the host.
 public struct LuaThread {
-    /// The reason why a coroutine stopped.
+    /// The result of resuming a coroutine.
     public enum Outcome {
         /// Its function returned these results.
         case finished([LuaValue])
-        /// It yielded these values, and can be resumed.
+        /// It yielded these values and can be resumed.
         case yielded([LuaValue])
     }
 
@@ -16,12 +16,12 @@ public struct LuaThread {
 
     /// Resumes the coroutine until its next yield, its end or its error.
     ///
-    /// - Throws: the `LuaError` that it raises; the coroutine is then dead and its pending variables are closed.
+    /// - Throws: the `LuaError` raised; the coroutine is then dead and its pending variables are closed.
     public func resume(_ arguments: [LuaValue] = []) throws(LuaError) -> Outcome {
         try resume(arguments, by: clua_resume)
     }
 
-    /// The same for a run, in which functions of the host may wait in the script's own coroutines, too.
+    /// The same for a run, in which host functions may also wait in the script's own coroutines.
     func run(_ arguments: [LuaValue]) throws(LuaError) -> Outcome { try resume(arguments, by: clua_run) }
 
     private func resume(
@@ -35,7 +35,7 @@ public struct LuaThread {
         for argument in arguments { state.push(argument, on: L) }
         var count: Int32 = 0
         let status = resume(L, from, Int32(arguments.count), &count)
-        // A function of the host that waits yields nothing.
+        // A waiting host function yields no values.
         guard status == 0 || status == 1 || status == CLUA_WAITS else {
             let error = state.takeError(status, on: L, top: clua_gettop(L) - 1)
             clua_resetthread(L)

@@ -1,5 +1,5 @@
-/// The text that the prompt shows, of one line: `{ 1, 2, name = "Lamp" }`. Strings are quoted, tables unfolded within limits;
-/// `LuaState.describe` gives the text of `tostring`.
+/// The value's text at the prompt, in one line: `{ 1, 2, name = "Lamp" }`. Strings are quoted, tables expanded within
+/// limits; `LuaState.describe` returns the text of `tostring`.
 extension LuaValue: CustomStringConvertible {
     public var description: String {
         var text = LuaValueText()

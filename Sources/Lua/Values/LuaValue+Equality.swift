@@ -1,6 +1,6 @@
 internal import CLuaShim
 
-/// Lua's `rawequal`: numbers by value, so that 1 equals 1.0, strings by bytes, all others by identity.
+/// Lua's `rawequal`: numbers are equal by value, so that 1 equals 1.0, strings by bytes, others by identity.
 extension LuaValue: Equatable {
     public static func == (a: LuaValue, b: LuaValue) -> Bool {
         switch (a, b) {
@@ -35,7 +35,7 @@ extension LuaThread: Equatable {
 }
 
 extension LuaUserdata: Equatable {
-    /// Whether both are the same userdata. ``LuaState/areEqual(_:_:)`` compares values of the host by the class's `__eq`.
+    /// Whether both are the same userdata. ``LuaState/areEqual(_:_:)`` compares host values by the class's `__eq`.
     public static func == (a: LuaUserdata, b: LuaUserdata) -> Bool { a.state.isSame(a.reference, b.reference) }
 }
 

@@ -1,7 +1,7 @@
 /// A Lua value retained by Swift.
 ///
-/// Tables, functions, coroutines and userdata are references: the state keeps their values alive as long as the
-/// `LuaValue`. They belong to one state and are used on its thread; they may be dropped on any thread.
+/// Tables, functions, coroutines and userdata are references: the state retains their values as long as the
+/// `LuaValue`. They belong to one state and are used on its thread; they may be released on any thread.
 public enum LuaValue {
     /// No value.
     case `nil`
@@ -22,7 +22,7 @@ public enum LuaValue {
     /// An object of the host, or a file.
     case userdata(LuaUserdata)
 
-    /// A string value from text.
+    /// Creates a string value from text.
     public static func text(_ text: String) -> LuaValue { .string(LuaString(text)) }
 
     /// Lua's name of the type.
@@ -42,7 +42,7 @@ public enum LuaValue {
     /// Whether it is nil.
     public var isNil: Bool { if case .nil = self { true } else { false } }
 
-    /// Its truth value in conditions: true for all values but nil and false.
+    /// Whether it counts as true in conditions: all values but nil and false.
     public var isTruthy: Bool {
         switch self {
         case .nil, .boolean(false): false
@@ -50,7 +50,7 @@ public enum LuaValue {
         }
     }
 
-    /// The integer, or the integer equal to a float.
+    /// The value as an integer: one, or a float with an integral value.
     public var integerValue: Int64? {
         switch self {
         case .integer(let value): value
@@ -59,7 +59,7 @@ public enum LuaValue {
         }
     }
 
-    /// The number, of an integer too.
+    /// The value as a number; includes integers.
     public var numberValue: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -68,11 +68,11 @@ public enum LuaValue {
         }
     }
 
-    /// The text of a string of UTF-8.
+    /// The text of a UTF-8 string.
     public var textValue: String? { if case .string(let string) = self { string.text } else { nil } }
 }
 
-/// Literals: `table["watts"] = 40`. Tables need a state, so that there are no array and dictionary literals.
+/// Literals: `table["watts"] = 40`. There are no array and dictionary literals, since tables need a state.
 extension LuaValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByNilLiteral, ExpressibleByFloatLiteral
 {

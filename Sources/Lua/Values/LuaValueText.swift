@@ -1,20 +1,20 @@
 internal import CLuaShim
 internal import Wording
 
-/// Writes values for people: strings quoted, tables unfolded, within limits. ``LuaValue`` describes itself so.
+/// Formats values for people: strings quoted, tables expanded, within limits. Also used by ``LuaValue``'s description.
 package struct LuaValueText {
-    /// Limits: elements of a table, levels of tables, characters of a string, and bytes of the whole text.
+    /// Limits: elements of a table, nesting of tables, characters of a string, and bytes of the whole text.
     package struct Limits {
         package var elements = 50
         package var levels = 4
         package var string = 2000
         package var bytes = 20_000
-        /// The entries of a table that are visited to find its fields.
+        /// Maximum number of entries of a table to visit in search of its fields.
         package var visits = Int.max
 
         package init() {}
 
-        /// For a raised table: a short line, made in a short time.
+        /// For a raised table: short, and computed quickly.
         static var error: Limits {
             var limits = Limits()
             (limits.elements, limits.levels, limits.string, limits.bytes, limits.visits) = (20, 3, 200, 1000, 1000)
@@ -23,14 +23,14 @@ package struct LuaValueText {
     }
 
     private let limits: Limits
-    /// The columns of a line, and of a text; a table of several lines is indented.
+    /// The width of the text in columns; a table of several lines is indented.
     package var columns = Int.max
     package var width: (String) -> Int = { $0.count }
-    /// The table whose entries stand for a value's: those behind a read-only one.
+    /// Returns the table whose entries to show instead: for a read-only table, the one behind it.
     package var contents: (LuaTable) -> LuaTable? = { _ in nil }
-    /// Whether `tostring` is called. While a script is being stopped, no call is possible.
+    /// Whether to call `tostring`. Calls are impossible while a script is being stopped.
     var callsMetamethods = true
-    /// Whether unfolding should end.
+    /// Whether to stop expanding.
     package var isInterrupted: () -> Bool = { false }
     private var seen: Set<UnsafeRawPointer> = []
     private var left: Int
@@ -110,7 +110,7 @@ package struct LuaValueText {
         return "{\n" + lines.map { inner + $0 }.joined(separator: ",\n") + "\n\(indent)}"
     }
 
-    /// The entries that are no elements, by their labels; the number of those left out, and whether not all were visited.
+    /// The entries that are not elements, by label; the number of omitted ones, and whether some were not visited.
     private func fields(
         _ table: LuaTable, beyond count: Int
     ) -> (named: [(String, LuaValue)], more: Int, isCut: Bool) {
@@ -126,7 +126,7 @@ package struct LuaValueText {
         return (named.sorted { $0.0 < $1.0 }, more, visits > limits.visits)
     }
 
-    /// Several short elements for each line.
+    /// Arranges several short elements per line.
     private func filled(_ parts: [String], indent: String) -> [String] {
         var lines: [String] = []
         var used = 0
@@ -137,7 +137,7 @@ package struct LuaValueText {
                 used += own + 2
             } else {
                 lines.append(part)
-                // Long elements have a line of their own.
+                // Long elements get their own line.
                 used = own <= 24 ? own : columns
             }
         }

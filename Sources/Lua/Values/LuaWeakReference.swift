@@ -1,9 +1,9 @@
-/// A table or a function that Swift does not keep alive: for objects of the host that Lua's own values refer to.
+/// A reference that does not retain a table or a function, for host objects that Lua values refer to.
 ///
-/// A host's object that retains a function, which uses the object, is never released: Lua's collector does not see the
-/// reference that Swift holds. A weak reference breaks the cycle; what only it refers to is collected.
+/// A host object that retains a function that uses the object is never released: Lua's collector does not see Swift's
+/// reference. A weak reference breaks the cycle; a value that only weak references refer to is collected.
 public struct LuaWeakReference<Value: LuaRepresentable> {
-    /// A table with the value as its one, weak element.
+    /// A table with the value as its single, weak element.
     private let cell: LuaTable
 
     fileprivate init(_ value: Value, in state: LuaState) {
@@ -14,16 +14,16 @@ public struct LuaWeakReference<Value: LuaRepresentable> {
         cell[1] = value.luaValue(in: state)
     }
 
-    /// The value; nil when Lua has collected it.
+    /// The value; nil once Lua has collected it.
     public var value: Value? { try? Value?(lua: cell[1]) }
 }
 
 extension LuaTable {
-    /// A reference that does not keep the table alive.
+    /// A reference that does not retain the table.
     public var weakReference: LuaWeakReference<LuaTable> { LuaWeakReference(self, in: state) }
 }
 
 extension LuaFunction {
-    /// A reference that does not keep the function alive; something in Lua has to.
+    /// A reference that does not retain the function; Lua must refer to it elsewhere.
     public var weakReference: LuaWeakReference<LuaFunction> { LuaWeakReference(self, in: state) }
 }

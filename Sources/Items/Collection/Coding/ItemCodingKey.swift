@@ -1,4 +1,4 @@
-/// A key of what has none of its own, and the text of a coding path.
+/// A coding key for unkeyed elements, and the text of a coding path.
 struct ItemCodingKey: CodingKey {
     let stringValue: String
     let intValue: Int?

@@ -1,9 +1,9 @@
 import ColumnEngine
 import PropertyList
 
-/// How a model becomes an item and an item a model.
+/// Converts between models and items.
 struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
-    /// The property that is the item's key.
+    /// The property with the item's key.
     struct Key: Sendable {
         let name: String
         let text: @Sendable (Model) -> String
@@ -17,15 +17,15 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Nil for models whose key is made for them.
+    /// Nil for models with generated keys.
     let key: Key?
 
-    /// The name of the field that a property's name stands for.
+    /// The name of the field for a property.
     func field(_ name: String) -> String { name == key?.name ? "itemKey" : name }
 
-    /// The fields of a model, without its key.
+    /// The fields of a model, except for its key.
     ///
-    /// - Throws: ``StoreError`` with `invalidValue` that names the field.
+    /// - Throws: ``StoreError`` with `invalidValue` naming the field.
     func fields(of model: Model) throws(StoreError) -> [(name: String, value: PropertyListValue?)] {
         do {
             return try ItemModelEncoder.fields(of: model).filter { $0.name != key?.name && $0.name != "itemKey" }
@@ -37,7 +37,7 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
         }
     }
 
-    /// The model that an item is.
+    /// Decodes an item as a model.
     ///
     /// - Throws: ``ItemModelError``.
     func model(_ reader: ItemRowReader) throws(ItemModelError) -> Model {
@@ -64,7 +64,7 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
 }
 
 extension StoreError {
-    /// What reading throws for an item that is no model.
+    /// The error of reading an item that does not decode as a model.
     init(_ error: ItemModelError) {
         self.init(.invalidValue(field: error.field), error.description, cause: error)
     }

@@ -2,17 +2,17 @@ import ColumnEngine
 import FoundationEssentials
 import PropertyList
 
-/// Decodes a model from an item's fields, or a nested value of it.
+/// Decodes a model from an item's fields, or from a nested value.
 struct ItemModelDecoder: Decoder {
     let source: ModelSource
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// A value of a field. Those of Foundation have forms of their own.
+    /// Decodes a value of a field. Foundation's types have special representations.
     static func decode<Value: Decodable>(
         _ type: Value.Type, _ value: PropertyListValue, at path: @autoclosure () -> [any CodingKey]
     ) throws -> Value {
-        // A cast from a concrete type is quick, one to a protocol is not.
+        // A cast from a concrete type is fast, one to a protocol is not.
         let known: Any? =
             if type == UUID.self {
                 UUID(fieldValue: value)
@@ -72,7 +72,7 @@ struct ItemModelDecoder: Decoder {
     }
 }
 
-/// Where named values come from.
+/// The source of named values.
 enum ModelSource {
     case item(ItemRowReader)
     case value(PropertyListValue)
@@ -94,10 +94,10 @@ enum ModelSource {
     }
 }
 
-/// Reads the fields of one item after another, each field by its number.
+/// Reads the fields of successive items by field number.
 final class ItemRowReader {
     private let columns: ColumnStore
-    /// The property that the item's key is; nil for none.
+    /// The property with the item's key; nil for none.
     private let keyName: String?
     private var fields: [String: ItemField] = [:]
     var row: UInt32 = 0 {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import PropertyList
 
-/// Encodes a model as the values of an item's fields, nested structs as dictionaries.
+/// Encodes a model as the values of an item's fields; nested structs become dictionaries.
 struct ItemModelEncoder: Encoder {
     let node: EncodedNode
     let codingPath: [any CodingKey]
@@ -18,7 +18,7 @@ struct ItemModelEncoder: Encoder {
         return fields
     }
 
-    /// A value in its encoded form. Those of Foundation have forms of their own, which are not that of their `encode`.
+    /// Encodes a value. Foundation's types have special representations, different from that of their `encode`.
     static func part<Value: Encodable>(_ value: Value, at path: [any CodingKey]) throws -> EncodedNode.Part {
         if Value.self == Date.self || Value.self == Data.self || Value.self == URL.self || Value.self == UUID.self,
             let value = value as? any ItemValue
@@ -46,7 +46,7 @@ struct ItemModelEncoder: Encoder {
     }
 }
 
-/// A container in the making: of a struct, of an array, or of a single value.
+/// A container during encoding: of a struct, of an array, or of a single value.
 final class EncodedNode {
     enum Form { case keyed, unkeyed, single }
 
@@ -75,7 +75,7 @@ final class EncodedNode {
         parts.append(part)
     }
 
-    /// By name, in order; nil for what has no keys.
+    /// By name, in order; nil for a container without keys.
     var fields: [(name: String, value: PropertyListValue?)]? {
         guard form == .keyed else { return nil }
         return zip(names, parts).map { (name: $0, value: $1.value) }

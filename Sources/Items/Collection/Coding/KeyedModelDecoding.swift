@@ -1,6 +1,6 @@
 import PropertyList
 
-/// Decodes what has keys.
+/// The keyed container of a model.
 struct KeyedModelDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let source: ModelSource
     let codingPath: [any CodingKey]
@@ -61,7 +61,7 @@ struct KeyedModelDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-// Each value is read once: the standard library's own methods look it up three times.
+// Reads each value once: the standard library's default methods look it up three times.
 extension KeyedModelDecoding {
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try take(key) }
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try take(key) }

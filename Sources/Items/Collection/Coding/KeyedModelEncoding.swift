@@ -1,4 +1,4 @@
-/// Encodes what has keys. Absent values are noted, so that an update removes them.
+/// The keyed container of a model. Records absent values, so that an update removes them.
 struct KeyedModelEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let node: EncodedNode
     let codingPath: [any CodingKey]
@@ -32,7 +32,7 @@ struct KeyedModelEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 }
 
-// Without these the standard library would go the long way, through each value's own `encode`.
+// The standard library's default methods would be slower: they call each value's own `encode`.
 extension KeyedModelEncoding {
     func encode(_ value: Bool, forKey key: Key) { put(value, key) }
     func encode(_ value: String, forKey key: Key) { put(value, key) }

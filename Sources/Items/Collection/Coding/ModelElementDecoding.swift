@@ -1,6 +1,6 @@
 import PropertyList
 
-/// Decodes the elements of an array.
+/// Decodes an array's elements.
 struct UnkeyedModelDecoding: UnkeyedDecodingContainer {
     let elements: [PropertyListValue]
     let codingPath: [any CodingKey]
@@ -46,7 +46,7 @@ struct UnkeyedModelDecoding: UnkeyedDecodingContainer {
     }
 }
 
-/// Decodes what is one value.
+/// Decodes a single value.
 struct SingleModelDecoding: SingleValueDecodingContainer {
     let value: PropertyListValue
     let codingPath: [any CodingKey]

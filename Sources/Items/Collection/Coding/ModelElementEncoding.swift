@@ -1,4 +1,4 @@
-/// What adds values to a node: the containers of arrays and of single values.
+/// A container that adds values to a node: of an array, or of a single value.
 protocol ModelElementEncoding {
     var node: EncodedNode { get }
 }
@@ -20,7 +20,7 @@ extension ModelElementEncoding {
     func encode(_ value: UInt64) { node.add(.value(value.fieldValue)) }
 }
 
-/// Encodes the elements of an array.
+/// Encodes an array's elements.
 struct UnkeyedModelEncoding: UnkeyedEncodingContainer, ModelElementEncoding {
     let node: EncodedNode
     let codingPath: [any CodingKey]
@@ -47,7 +47,7 @@ struct UnkeyedModelEncoding: UnkeyedEncodingContainer, ModelElementEncoding {
     }
 }
 
-/// Encodes what is one value: a raw value of an enum, the inside of an optional.
+/// Encodes a single value: an enum's raw value, or an optional's wrapped value.
 struct SingleModelEncoding: SingleValueEncodingContainer, ModelElementEncoding {
     let node: EncodedNode
     let codingPath: [any CodingKey]
