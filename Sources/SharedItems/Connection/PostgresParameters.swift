@@ -64,7 +64,7 @@ struct PostgresParameters {
     func withLists<Result>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Result
     ) -> Result? {
-        // Of equal names the last counts; the address's settings come first among them, ours only where it has none.
+        // Of equal names the last counts: our settings override those of the address.
         let all = [("dbname", database)] + settings
         let names = all.map { strdup($0.0) }
         let values = all.map { strdup($0.1) }

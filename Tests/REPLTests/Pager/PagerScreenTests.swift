@@ -17,7 +17,8 @@ import Testing
         #expect(screen.draw().isEmpty && screen.hide().isEmpty && screen.resize(columns: 30, rows: 5).isEmpty)
         let shown = text(screen.show())
         #expect(
-            shown.hasPrefix("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[1;1H\u{1B}[Kline 1\u{1B}[0m\u{1B}[2;1H\u{1B}[Kline 2"))
+            shown.hasPrefix(
+                "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[1;1H\u{1B}[Kline 1\u{1B}[0m\u{1B}[2;1H\u{1B}[Kline 2"))
         #expect(!text(screen.show()).contains("?1049h"))
         #expect(text(screen.hide()) == "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l" && screen.hide().isEmpty)
     }
