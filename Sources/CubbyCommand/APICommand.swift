@@ -4,13 +4,14 @@ public import Scripting
 /// `cubby api`: the reference of the scripts' API, for editors, people and programs.
 struct APICommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "api", abstract: "Write the reference of what scripts can use.")
+        commandName: "api", abstract: "Write the reference of the scripts' API.")
 
-    @Option(help: "luacats (annotations for editors), markdown or json.")
+    @Option(help: "The format: luacats (annotations for editors), markdown or json.")
     var format: ReferenceFormat = .markdown
 
     @Option(
-        help: ArgumentHelp("Write files there, one a page for markdown, instead of a text.", valueName: "dir"),
+        help: ArgumentHelp(
+            "Write files to a folder, for markdown one per page (default: standard output).", valueName: "dir"),
         completion: .directory)
     var output: String?
 

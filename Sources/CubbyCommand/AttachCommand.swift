@@ -7,15 +7,15 @@ import REPL
 /// `cubby attach`: a prompt on the running host of a container.
 struct AttachCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "attach", abstract: "A prompt on the host that runs this container, which goes on meanwhile.")
+        commandName: "attach", abstract: "Open a prompt on the running host of a container.")
 
     @Option(help: .container, completion: .container)
     var container: String?
 
-    @Option(name: .customShort("e"), help: ArgumentHelp("Run a chunk there, and end.", valueName: "code"))
+    @Option(name: .customShort("e"), help: ArgumentHelp("Run a chunk on the host, and exit.", valueName: "code"))
     var code: String?
 
-    @Flag(name: .customLong("no-color"), help: "No colours.")
+    @Flag(name: .customLong("no-color"), help: "Do not use colours.")
     var noColor = false
 
     func run() throws {

@@ -7,14 +7,13 @@ import Wording
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copy a container, without Caches and tmp, to a new folder or to an archive of tar.")
+        abstract: "Copy a container, without Caches and tmp, to a new folder or a tar archive.")
 
     @Option(help: .container, completion: .container)
     var container: String?
 
     @Argument(
-        help:
-            "A folder that is not there yet, or a name that ends in .tar, .tar.gz, .tgz, .tar.xz, .tar.zst or .tar.bz2.",
+        help: "A new folder, or a new file ending in .tar, .tar.gz, .tgz, .tar.xz, .tar.zst or .tar.bz2.",
         completion: .file())
     var out: String
 
@@ -66,15 +65,15 @@ struct BackupCommand: ParsableCommand {
 /// `cubby restore IN`: replaces a container's data with a backup.
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Put a backup into a container.")
+        commandName: "restore", abstract: "Restore a container from a backup.")
 
     @Option(help: .container, completion: .container)
     var container: String?
 
-    @Flag(help: "Also when the container holds data, which is moved aside.")
+    @Flag(help: "Replace the data of the container, which is moved aside.")
     var replace = false
 
-    @Argument(help: "What cubby backup made.", completion: .file())
+    @Argument(help: "The folder or archive that cubby backup wrote.", completion: .file())
     var `in`: String
 
     func run() throws {

@@ -45,7 +45,7 @@ enum CommandFailure {
 extension ArgumentHelp {
     /// The help of `--container`, for commands without the options of a host.
     static let container = ArgumentHelp(
-        "The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given.", valueName: "dir")
+        "The container (default: CUBBY_CONTAINER, else ~/.local/share/cubby).", valueName: "dir")
 }
 
 /// The container of a command's option.

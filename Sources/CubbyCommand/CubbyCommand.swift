@@ -30,9 +30,9 @@ struct CubbyCommand: ParsableCommand {
             cubby attach | backup | restore | doctor | api | init [<options>]
             """,
         discussion: """
-            Without arguments: a prompt, or the script on standard input when that is no terminal.
+            Without arguments: open a prompt, or run the script on standard input if that is no terminal.
             Ctrl-Z is the Home button: the application goes to the background and saves.
-            The options are listed by cubby help start.
+            cubby help start lists the options.
             """,
         version: ProgramVersion.text,
         subcommands: [

@@ -9,13 +9,14 @@ import TimeZones
 /// `cubby doctor`: the installation, the fences in force, and missing packages.
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Say what is installed, which fences stand, and what is missing.")
+        commandName: "doctor",
+        abstract: "Check the installation: libraries, sandbox fences, terminal, and what is missing.")
 
     @Option(help: .container, completion: .container)
     var container: String?
 
     @Option(
-        help: ArgumentHelp("The address of a shared collection, to look at its server, too.", valueName: "url"))
+        help: ArgumentHelp("Check the server of the shared collection at this address, too.", valueName: "url"))
     var shared: String?
 
     func run() throws {

@@ -7,26 +7,25 @@ import Scripting
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract:
-            "Write items as CSV, JSON, JSON Lines, a property list or an archive; to standard output without a file.",
-        discussion: "A word that ends in a format's extension, and -, is the file; another is the predicate.")
+        abstract: "Export items as CSV, JSON, JSON Lines, a property list or an archive, to a file or standard output.",
+        discussion: "A single argument is the file if it is - or has a format's extension, else the predicate.")
 
     @OptionGroup var host: HostOptions
 
     @Option(
         help: ArgumentHelp(
-            "\(ItemFileFormat.allCases.map(\.rawValue).joined(separator: ", ")), if the file's extension does not say it.",
+            "\(ItemFileFormat.allCases.map(\.rawValue).joined(separator: ", ")) (default: by the file's extension).",
             valueName: "format"), completion: .list(ItemFileFormat.allCases.map(\.rawValue)))
     var format: String?
 
     @Option(
-        help: ArgumentHelp("Which fields, in this order, with commas between them.", valueName: "names"),
+        help: ArgumentHelp("The fields to write, in this order, separated by commas.", valueName: "names"),
         completion: .fields)
     var columns: String?
 
     @Argument(
         help: ArgumentHelp(
-            "Which items: a predicate, such as 'valueInDollars > 100'; all if not given. Then the file.",
+            "A predicate, such as 'valueInDollars > 100' (default: all items), then the file.",
             valueName: "predicate"), completion: .predicate)
     var words: [String] = []
 

@@ -10,20 +10,20 @@ import Wording
 struct GalleryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gallery",
-        abstract: "Write the items as a page to look at: pictures, fields, search, sort and totals, without a network.")
+        abstract: "Write items as an offline web page: pictures, fields, search, sort and totals.")
 
     @OptionGroup var host: HostOptions
 
     @Option(help: "The page's title.")
     var title: String?
 
-    @Flag(help: "Also into a folder that holds something else than a gallery.")
+    @Flag(help: "Allow a folder that holds something other than a gallery.")
     var replace = false
 
     @Argument(
         help: ArgumentHelp(
-            "Which items: a predicate, such as 'valueInDollars > 100'; all if not given.", valueName: "predicate"),
-        completion: .predicate)
+            "A predicate, such as 'valueInDollars > 100' (default: all items), then the folder.",
+            valueName: "predicate"), completion: .predicate)
     var words: [String] = []
 
     func validate() throws {

@@ -10,99 +10,100 @@ import Wording
 struct HostOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given. :memory: is one of this run alone.",
+            "The container (default: CUBBY_CONTAINER, else ~/.local/share/cubby). :memory: is a temporary one.",
             valueName: "dir"), completion: .container)
     var container: String?
 
     @Option(
         help: ArgumentHelp(
-            "Work on a collection of several hosts, postgres://host/database?collection=name; CUBBY_SHARED if not given.",
+            "Use a shared collection: postgres://host/database?collection=name (default: CUBBY_SHARED).",
             valueName: "url"))
     var shared: String?
 
     @Option(
-        help: ArgumentHelp("This host's name for the others; the container's folder's if not given.", valueName: "name")
-    )
+        help: ArgumentHelp(
+            "This host's name for other hosts (default: the name of the container's folder).", valueName: "name"))
     var hostName: String?
 
     @Option(
         help: ArgumentHelp(
-            "While the server of a shared collection does not answer: read (items can be read), or queue (changes are kept and sent when it is back).",
+            "While a shared collection's server is unavailable: read (no changes) or queue (changes are sent later).",
             valueName: "mode"), completion: .list(["read", "queue"]))
     var offline: OfflineMode = .read
 
-    @Flag(help: "Change nothing; another process may have the container.")
+    @Flag(help: "Change nothing; another process may have the container open.")
     var readOnly = false
 
-    @Flag(name: .customLong("no-init"), help: "Leave out Library/Scripts/init.lua.")
+    @Flag(name: .customLong("no-init"), help: "Do not run Library/Scripts/init.lua.")
     var noInit = false
 
-    @Option(help: ArgumentHelp("Let scripts read a file or a folder.", valueName: "path"), completion: .file())
+    @Option(help: ArgumentHelp("Allow scripts to read a file or a folder.", valueName: "path"), completion: .file())
     var allowRead: [String] = []
 
-    @Option(help: ArgumentHelp("Let scripts read and write a folder.", valueName: "path"), completion: .directory)
+    @Option(
+        help: ArgumentHelp("Allow scripts to read and write a folder.", valueName: "path"), completion: .directory)
     var allowWrite: [String] = []
 
-    @Flag(help: "Let scripts start programs (os.execute, io.popen).")
+    @Flag(help: "Allow scripts to start programs (os.execute, io.popen).")
     var allowRun = false
 
-    @Flag(help: "End unless the kernel's fence (Landlock) can be closed, and close it at the prompt, too.")
+    @Flag(help: "Require the kernel fence (Landlock), at the prompt, too; exit if it is unavailable.")
     var requireSandbox = false
 
     @Option(
         help: ArgumentHelp(
-            "Read-only resources for `bundle`; CUBBY_BUNDLE, or the folder beside the container with .bundle at its end.",
+            "Read-only resources for `bundle` (default: CUBBY_BUNDLE, else the container's path and .bundle).",
             valueName: "dir"), completion: .directory)
     var bundle: String?
 
     @Flag(help: "Run Library/Scripts/init.lua again whenever it changes.")
     var watch = false
 
-    @Flag(help: "Write each callback of the life cycle to standard error.")
+    @Flag(help: "Write each life-cycle callback to standard error.")
     var traceLifecycle = false
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Seconds for the handlers of didEnterBackground, or of willTerminate, and the save; 5 if not given.",
+            "Seconds for the handlers of didEnterBackground or willTerminate, and the save (default: 5).",
             valueName: "s"))
     var callbackTime: Double?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Seconds for background tasks before the process stops; 10 if not given.", valueName: "s"))
+            "Seconds for background tasks before the process stops (default: 10).", valueName: "s"))
     var backgroundTime: Double?
 
     @Flag(
         name: .customLong("allow-ffi"),
-        help: "Let require load C modules: they run outside of the sandbox and of all limits.")
+        help: "Allow require to load C modules, which run outside the sandbox and all limits.")
     var allowFFI = false
 
-    @Option(help: "What each commit survives: process (kill -9), if not given, or power (a power cut).")
+    @Option(help: "What a commit survives: process (kill -9, the default) or power (a power cut).")
     var durability: Durability?
 
     // A value may begin with a sign, so that an error reports the value rather than a missing one.
-    @Option(parsing: .unconditional, help: ArgumentHelp("Megabytes that Lua may use.", valueName: "mb"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The memory limit of Lua, in megabytes.", valueName: "mb"))
     var memoryLimit: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Seconds that a script may run.", valueName: "s"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The time limit of a script, in seconds.", valueName: "s"))
     var timeLimit: Double?
 
     @Flag(
         inversion: .prefixedNo,
         help: ArgumentHelp(
-            "End with 1 when a handler, a timer or the final save failed, or with the script's own status."))
+            "After a failed handler, timer or final save: exit with 1, or with the script's status (--no-strict)."))
     var strict: Bool?
 
     @Option(
         help: ArgumentHelp(
-            "The least important messages shown: debug, info, if not given, warning or error.", valueName: "level"))
+            "The lowest level of messages shown: debug, info (the default), warning or error.", valueName: "level"))
     var logLevel: Logger.Level?
 
     @Option(
         help: ArgumentHelp(
-            "How the log is written: bare, nslog, json or journal; what fits standard error, if not given.",
+            "The log's format: bare, nslog, json or journal (default: by the type of standard error).",
             valueName: "form"), completion: .list(["bare", "nslog", "json", "journal"]))
     var logFormat: StandardErrorLogHandler.Form?
 
@@ -114,10 +115,10 @@ struct HostOptions: ParsableArguments {
     @Flag(name: .customLong("only-kernel-fence"), help: ArgumentHelp(visibility: .hidden))
     var onlyKernelFence = false
 
-    @Flag(help: "At the prompt: a window that loses the focus makes the application inactive.")
+    @Flag(help: "At the prompt: make the application inactive while its window has no focus.")
     var focusEvents = false
 
-    @Flag(name: .customLong("no-color"), help: "No colours.")
+    @Flag(name: .customLong("no-color"), help: "Do not use colours.")
     var noColor = false
 
     func validate() throws {

@@ -9,50 +9,50 @@ import Scripting
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract:
-            "Bring the items of a file in: CSV, JSON, JSON Lines, a property list or an archive with its pictures.",
-        discussion: "With --key it can be run again: rows of items that exist update them.")
+        abstract: "Import items from a file: CSV, JSON, JSON Lines, a property list or an archive with its pictures.",
+        discussion: "With --key, an import can be repeated: rows of existing items update them.")
 
     @OptionGroup var host: HostOptions
 
     @Option(
-        help: ArgumentHelp("The field by which a row finds its item; several times for several.", valueName: "name"),
+        help: ArgumentHelp("The field that identifies a row's item; repeat it for several.", valueName: "name"),
         completion: .fields)
     var key: [String] = []
 
-    @Flag(inversion: .prefixedNo, help: "With --key: replace fields of items that exist.")
+    @Flag(inversion: .prefixedNo, help: "With --key: update the fields of existing items.")
     var update = true
 
-    @Option(help: ArgumentHelp("Another name for a column; an empty one leaves it out.", valueName: "old=new"))
+    @Option(help: ArgumentHelp("Rename a column; an empty new name omits it.", valueName: "old=new"))
     var map: [String] = []
 
     @Option(
-        help: ArgumentHelp("What texts become: infer kinds of whole columns, or text.", valueName: "kinds"),
+        help: ArgumentHelp("The types of values: infer (per column, the default) or text.", valueName: "kinds"),
         completion: .list(["infer", "text"]))
     var types: String?
 
     @Option(
-        help: ArgumentHelp("The file's format, if its extension does not say it.", valueName: "format"),
+        help: ArgumentHelp("The file's format (default: by its extension).", valueName: "format"),
         completion: .list(ItemFileFormat.allCases.map(\.rawValue)))
     var format: String?
 
-    @Option(help: ArgumentHelp("Between the cells of CSV.", valueName: "character"))
+    @Option(help: ArgumentHelp("The separator of CSV cells.", valueName: "character"))
     var delimiter: String?
 
     @Option(
-        help: ArgumentHelp("Of text: utf-8, latin1, utf-16 or auto.", valueName: "encoding"),
+        help: ArgumentHelp("The text encoding: utf-8 (the default), latin1, utf-16 or auto.", valueName: "encoding"),
         completion: .list(["utf-8", "latin1", "utf-16", "auto"]))
     var encoding: String?
 
     @Option(
-        help: ArgumentHelp("A row that is no item: stop and change nothing, or skip it.", valueName: "action"),
+        help: ArgumentHelp(
+            "For an invalid row: stop (the default) and change nothing, or skip it.", valueName: "action"),
         completion: .list(["stop", "skip"]))
     var onError: String?
 
-    @Option(help: ArgumentHelp("A file for rows that were skipped, and why.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("A file for skipped rows and the reasons.", valueName: "file"), completion: .file())
     var rejects: String?
 
-    @Flag(help: "Change nothing, and say what would be done.")
+    @Flag(help: "Change nothing, and report what would be done.")
     var dryRun = false
 
     @Argument(help: ArgumentHelp("The file; - is standard input.", valueName: "file"), completion: .file())

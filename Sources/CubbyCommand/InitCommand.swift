@@ -7,12 +7,12 @@ struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
         abstract:
-            "Write editor settings beside scripts: .luarc.json, .luacheckrc, stylua.toml, annotations, and debuggers'.")
+            "Write editor settings beside scripts: .luarc.json, .luacheckrc, stylua.toml, annotations, debugger setup.")
 
-    @Flag(help: "Replace files that are there, but for .vscode/launch.json.")
+    @Flag(help: "Replace existing files, except .vscode/launch.json.")
     var force = false
 
-    @Argument(help: "The scripts' folder; the working folder if not given.", completion: .directory)
+    @Argument(help: "The scripts' folder; . is the working folder.", completion: .directory)
     var folder = "."
 
     func validate() throws {

@@ -18,10 +18,10 @@ struct ScriptOption {
 
     static let code = ScriptOption(
         "e", parsing: .unconditionalSingleValue,
-        "Run a chunk, or show an expression's values; several run one after the other.", value: "code")
+        "Run a chunk, or show an expression's values; several run in order.", value: "code")
     static let modules = ScriptOption(
-        "l", "First require a module, from this folder, too, as a global of its name.", value: "module")
-    static let staysAtPrompt = ScriptOption("i", "A prompt after the script.")
+        "l", "First require a module, also from the working folder, as a global of its name.", value: "module")
+    static let staysAtPrompt = ScriptOption("i", "Open a prompt after the script.")
 }
 
 extension Option<[String]> {

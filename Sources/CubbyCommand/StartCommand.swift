@@ -7,7 +7,7 @@ import Wording
 struct StartCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "start", _superCommandName: CubbyCommand.name,
-        abstract: "The prompt, a script, or a chunk (this is what runs without a command).")
+        abstract: "Open the prompt, or run a script or a chunk (the default command).")
 
     @OptionGroup var host: HostOptions
 

@@ -8,13 +8,14 @@ import PropertyList
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Say what is wrong in a keyed archive or property list, where, and what can be rescued.",
-        discussion: "Exit status 65 when something cannot be read.")
+        abstract:
+            "Check a keyed archive, a property list or a container: report faults with their place, rescue contents.",
+        discussion: "The exit status is 65 if something cannot be read.")
 
     @Option(
         defaultAsFlag: "",
         help: ArgumentHelp(
-            "Write what can be had of a damaged file there, in binary form; of a container no file: repair it in place.",
+            "Write the readable contents of a damaged file to a file, in binary format; repair a container in place.",
             valueName: "out"), completion: .file())
     var repair: String?
 

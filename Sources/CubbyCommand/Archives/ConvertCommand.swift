@@ -13,17 +13,18 @@ struct ConvertCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "convert",
-        abstract: "Write a property list or keyed archive in another form: binary, XML or JSON.",
+        abstract: "Convert a property list or a keyed archive to another format: binary, XML or JSON.",
         discussion: """
-            The form of OUT is told by --format, or by its extension: .json; .xml; binary for .plist, .bplist, .archive,
-            .bin and a name without extension.
-            Nothing is lost on the way, but for the width of reals in XML; what a form cannot hold is refused.
+            The format of OUT follows from --format, or from its extension: .json; .xml; binary for .plist, .bplist, \
+            .archive, .bin and a name without an extension.
+            The conversion is lossless, except for the width of reals in XML. Values that the format cannot hold are \
+            refused.
             """)
 
-    @Option(help: "binary, xml or json.")
+    @Option(help: "The format of OUT: binary, xml or json.")
     var format: Form?
 
-    @Argument(help: "The file to read, in any of the three forms; - is standard input.", completion: .file())
+    @Argument(help: "The file to read, in any of the three formats; - is standard input.", completion: .file())
     var input: String
 
     @Argument(help: "The file to write; - is standard output.", completion: .file())

@@ -8,46 +8,46 @@ import Wording
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Show keyed archives and property lists: one as a tree, how two of them differ, or many.",
+        abstract: "Show keyed archives and property lists: one as a tree, the differences of two, or many.",
         discussion: """
-            References are resolved and classes named; no class has to be known. An object that several places refer to \
-            has its number behind a #.
-            With two files: their difference as objects, and exit status 1 when there is one.
-            With --json-lines or --find: any number of files, and folders with all that is in them. Links in a folder are \
-            not followed, and its files that are no property lists are passed over. Exit status 65 when one is damaged, 74 \
-            when one cannot be read, 1 when nothing is found.
+            References are resolved and classes named; the classes need not be known. An object with several \
+            references shows its number after a #.
+            With two files: their differences as objects, and exit status 1 if there are any.
+            With --json-lines or --find: any number of files, and folders with all their contents. Links in a folder \
+            are not followed, and its files that are no property lists are skipped. The exit status is 65 if a file is \
+            damaged, 74 if one cannot be read, and 1 if nothing is found.
             """)
 
     @Option(
         help: ArgumentHelp(
-            "Only what is there: root[0].name, root.0.name, [\"a.b\"], $objects[3].", valueName: "keypath"))
+            "Show only the value at a path: root[0].name, root.0.name, [\"a.b\"], $objects[3].", valueName: "keypath"))
     var path: String?
 
-    @Flag(help: "As JSON, references resolved.")
+    @Flag(help: "Write JSON, with references resolved.")
     var json = false
 
-    @Flag(help: "As the XML property list that is in the file, nothing resolved.")
+    @Flag(help: "Write the file's property list as XML, with nothing resolved.")
     var xml = false
 
-    @Flag(help: "A JSON object a line for each file: file, sha256, classes, top, found, error.")
+    @Flag(help: "Write one line of JSON for each file: file, sha256, classes, top, found, error.")
     var jsonLines = false
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Only what has a text in it, in any case: the paths of values, keys and classes.", valueName: "text"))
+            "Show only the paths of values, keys and classes that contain a text, ignoring case.", valueName: "text"))
     var find: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("How many levels to draw.", valueName: "n"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The number of levels to show.", valueName: "n"))
     var depth: Int?
 
-    @Flag(help: "Show long strings and data whole.")
+    @Flag(help: "Show long strings and data in full.")
     var full = false
 
-    @Flag(name: .customLong("no-color"), help: "No colours.")
+    @Flag(name: .customLong("no-color"), help: "Do not use colours.")
     var noColor = false
 
-    @Argument(help: "The file, or two to be compared; - is standard input.", completion: .file())
+    @Argument(help: "The file, or two to compare; - is standard input.", completion: .file())
     var files: [String]
 
     func validate() throws {

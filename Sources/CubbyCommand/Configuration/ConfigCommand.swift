@@ -7,8 +7,8 @@ struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Show and change a container's settings and grants.",
         discussion: """
-            Without a subcommand: what a run with these options would have, and where it comes from.
-            They are kept in $XDG_CONFIG_HOME/cubby (~/.config/cubby), outside of every container.
+            Without a subcommand: show the settings and grants of a run with these options, and their sources.
+            Settings and grants are kept in $XDG_CONFIG_HOME/cubby (default: ~/.config/cubby), outside every container.
             """,
         subcommands: [
             ConfigShowCommand.self, ConfigSetCommand.self, ConfigGrantCommand.self, ConfigRevokeCommand.self,
@@ -43,7 +43,7 @@ struct ConfigShowCommand: ParsableCommand {
 /// `cubby config approve`: approves the file's current contents.
 struct ConfigApproveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "approve", abstract: "Approve a configuration that was changed, after a look at cubby config.")
+        commandName: "approve", abstract: "Approve a changed configuration; review it with cubby config first.")
 
     @OptionGroup var target: ConfigTarget
 

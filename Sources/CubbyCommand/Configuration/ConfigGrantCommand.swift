@@ -19,7 +19,7 @@ enum GrantArgument {
 struct ConfigGrantCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "grant",
-        abstract: "Let the container's scripts read a file or a folder, write a folder, or run a program by its name.")
+        abstract: "Allow the container's scripts to read a file or folder, write a folder, or run a program by name.")
 
     @OptionGroup var target: ConfigTarget
 
@@ -63,7 +63,7 @@ struct ConfigGrantCommand: ParsableCommand {
 /// `cubby config revoke read|write PATH`, `run PROGRAM`, `all`.
 struct ConfigRevokeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "Take a grant back, or all of them.")
+        commandName: "revoke", abstract: "Revoke a grant, or all grants.")
 
     @OptionGroup var target: ConfigTarget
 

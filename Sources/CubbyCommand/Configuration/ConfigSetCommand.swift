@@ -5,14 +5,14 @@ import Wording
 /// `cubby config set NAME VALUE`.
 struct ConfigSetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Set time-limit, memory-limit, durability or log-level, or take a setting back.")
+        commandName: "set", abstract: "Set or reset time-limit, memory-limit, durability or log-level.")
 
     @OptionGroup var target: ConfigTarget
 
-    @Argument(help: "The setting, named as its option.", completion: .list(Setting.names))
+    @Argument(help: "The setting, named like its option.", completion: .list(Setting.names))
     var name: String
 
-    @Argument(help: "Its value; default or unset takes it back.")
+    @Argument(help: "The value; default or unset resets the setting.")
     var value: String
 
     func validate() throws {

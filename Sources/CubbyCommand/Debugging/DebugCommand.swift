@@ -9,10 +9,10 @@ import Wording
 struct DebugCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "debug", _superCommandName: CubbyCommand.name,
-        abstract: "Run a script under an editor's debugger, or lead the editor to a host that runs.",
+        abstract: "Run a script under an editor's debugger, or attach the editor to a running host.",
         discussion: """
-            An editor starts it and speaks the Debug Adapter Protocol on its standard streams, or with --listen on a port
-            of this machine. cubby init writes the settings of Visual Studio Code and Neovim.
+            An editor starts this command and speaks the Debug Adapter Protocol on its standard streams, or with \
+            --listen on a local port. cubby init writes the settings of Visual Studio Code and Neovim.
             """)
 
     @OptionGroup var host: HostOptions
@@ -20,14 +20,14 @@ struct DebugCommand: ParsableCommand {
     @Flag(help: "Speak the Debug Adapter Protocol.")
     var dap = false
 
-    @Option(help: ArgumentHelp("Wait for the editor on a port of 127.0.0.1, 0 for any.", valueName: "port"))
+    @Option(help: ArgumentHelp("Wait for the editor on a port of 127.0.0.1; 0 selects a free one.", valueName: "port"))
     var listen: UInt16?
 
-    @Argument(help: "The script; the editor names it if it is not given.")
+    @Argument(help: "The script (default: named by the editor).")
     var file: String?
 
     // Options may follow the file; those of the script follow --.
-    @Argument(help: "Its arguments, in `arg` and `…`; behind -- also options.")
+    @Argument(help: "The script's arguments, in `arg` and `…`; after -- also options.")
     var arguments: [String] = []
 
     func validate() throws {

@@ -10,19 +10,19 @@ import Wording
 struct SharedConflictsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts",
-        abstract: "Show, and settle, what a container's host did offline and others were ahead of.",
+        abstract: "Show and settle conflicts of a host's offline commits with earlier ones of other hosts.",
         discussion: """
-            Each is a commit, with its values, the others' and those before side by side. It stays
-            until it is settled, here by its number or in a script by items:conflicts().
+            A conflict is a commit, shown with its values, the other hosts' and the previous ones side by side. It \
+            remains until it is settled, here by its number or in a script by items:conflicts().
             """)
 
     @Option(help: .container, completion: .container)
     var container: String?
 
-    @Option(help: ArgumentHelp("Do again what the commit of this number did.", valueName: "number"))
+    @Option(help: ArgumentHelp("Apply the commit of this number again.", valueName: "number"))
     var keepMine: [Int] = []
 
-    @Option(help: ArgumentHelp("Leave the items as they are, and forget the commit.", valueName: "number"))
+    @Option(help: ArgumentHelp("Keep the items as they are, and discard the commit.", valueName: "number"))
     var keepTheirs: [Int] = []
 
     @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))

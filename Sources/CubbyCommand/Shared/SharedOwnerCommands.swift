@@ -7,7 +7,7 @@ import SharedItems
 /// `cubby shared init URL`: creates tables, functions and the collection.
 struct SharedInitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init", abstract: "Make the tables and a collection, as the database's owner.")
+        commandName: "init", abstract: "Create the tables and a collection, as the database's owner.")
 
     @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
     var url: String
@@ -27,7 +27,7 @@ struct SharedInitCommand: ParsableCommand {
 /// `cubby shared migrate URL`: upgrades an older program's tables and functions to this one's.
 struct SharedMigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "migrate", abstract: "Bring tables and functions of an older program up to date, as their owner.")
+        commandName: "migrate", abstract: "Upgrade the tables and functions of an older program, as their owner.")
 
     @Argument(help: ArgumentHelp("The address of a collection in the database.", valueName: "url"))
     var url: String
@@ -43,9 +43,9 @@ struct SharedMigrateCommand: ParsableCommand {
 /// `cubby shared grant ROLE URL`: permits a role to be a host.
 struct SharedGrantCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "grant", abstract: "Let a role of the database use its collections, as their owner.")
+        commandName: "grant", abstract: "Allow a database role to use the collections, as their owner.")
 
-    @Argument(help: "The role, which exists.")
+    @Argument(help: "An existing role.")
     var role: String
 
     @Argument(help: ArgumentHelp("The address of a collection in the database.", valueName: "url"))
@@ -63,7 +63,7 @@ struct SharedGrantCommand: ParsableCommand {
 struct SharedStatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say what the server has: the collection, its revision, its hosts, what is unsafe.")
+        abstract: "Show the server's state: the collection, its revision, its hosts, and unsafe settings.")
 
     @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
     var url: String

@@ -12,7 +12,7 @@ import Wording
 struct SharedPushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
-        abstract: "Copy a container's items and pictures into an empty shared collection; again: go on.")
+        abstract: "Copy a container's items and pictures into an empty shared collection, or resume the copy.")
 
     @OptionGroup var transfer: TransferOptions
 
@@ -27,7 +27,7 @@ struct SharedPushCommand: ParsableCommand {
 struct SharedPullCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pull",
-        abstract: "Copy a shared collection's items and pictures into an empty container; again: go on.")
+        abstract: "Copy a shared collection's items and pictures into an empty container, or resume the copy.")
 
     @OptionGroup var transfer: TransferOptions
 
