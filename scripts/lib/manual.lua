@@ -28,11 +28,20 @@ local function form(argument)
   return table.concat(names, ", ") .. (value ~= "" and " " .. value or "")
 end
 
+-- The help of an argument, with the default that the library adds to --help.
+local function help(argument)
+  local text = argument.abstract or ""
+  if argument.defaultValue and not text:find("(default", 1, true) and not text:find("the default)", 1, true) then
+    text = text .. " The default is " .. argument.defaultValue .. "."
+  end
+  return escape(text)
+end
+
 local function list(page, title, arguments)
   if #arguments == 0 then return end
   page[#page + 1] = ".SH " .. title
   for _, argument in ipairs(arguments) do
-    page[#page + 1] = ".TP\n" .. form(argument) .. "\n" .. escape(argument.abstract or "")
+    page[#page + 1] = ".TP\n" .. form(argument) .. "\n" .. help(argument)
   end
 end
 
@@ -115,7 +124,7 @@ local function describe(words, command)
     page[#page + 1] = escape(each.abstract or "")
     paragraphs(page, each.discussion)
     for _, argument in ipairs(shown(each, function(_, first) return not (isHost(each) and hosts[first]) end)) do
-      page[#page + 1] = ".TP\n" .. form(argument) .. "\n" .. escape(argument.abstract or "")
+      page[#page + 1] = ".TP\n" .. form(argument) .. "\n" .. help(argument)
     end
   end
   list(page, "ARGUMENTS", shown(command, isPositional))
@@ -146,8 +155,8 @@ local function pairs_of(page, title, entries)
   for _, entry in ipairs(entries) do page[#page + 1] = ".TP\n" .. bold(entry[1]) .. "\n" .. escape(entry[2]) end
 end
 
-local help = fs.read(usage)
-version = help:match("^%S+ (%S+)")
+local usageText = fs.read(usage)
+version = usageText:match("^%S+ (%S+)")
 
 for _, command in ipairs(tool.subcommands) do
   if command.shouldDisplay and command.commandName ~= "help" and command ~= start then
@@ -157,7 +166,7 @@ end
 
 local page = begin(name, tool.abstract)
 page[#page + 1] = ".SH SYNOPSIS\n.nf"
-for line in help:match("USAGE: (.-)\n\n"):gmatch("[^\n]+") do page[#page + 1] = escape((line:gsub("^%s+", ""))) end
+for line in usageText:match("USAGE: (.-)\n\n"):gmatch("[^\n]+") do page[#page + 1] = escape((line:gsub("^%s+", ""))) end
 page[#page + 1] = ".fi\n.SH DESCRIPTION\n" .. escape(tool.abstract)
 paragraphs(page, tool.discussion)
 page[#page + 1] = ".SH COMMANDS"
@@ -170,21 +179,21 @@ list(page, "OPTIONS", shown(start, isOption))
 page[#page + 1] = ".TP\n" .. bold("--version") .. "\nShow the version."
 page[#page + 1] = ".TP\n" .. bold("-h, --help") .. "\nShow the help, also of a command."
 pairs_of(page, "ENVIRONMENT", {
-  { "CUBBY_CONTAINER", "The container, where --container is not given." },
-  { "CUBBY_SHARED", "The address of a shared collection, where --shared is not given." },
-  { "CUBBY_BUNDLE", "The folder of resources, where --bundle is not given." },
-  { "XDG_DATA_HOME, XDG_CONFIG_HOME", "Where the usual container and the configurations are." },
-  { "NO_COLOR, COLORFGBG, PAGER", "Colours, the terminal's background, and the program for long results." },
+  { "CUBBY_CONTAINER", "The default of --container." },
+  { "CUBBY_SHARED", "The default of --shared: the address of a shared collection." },
+  { "CUBBY_BUNDLE", "The default of --bundle: the folder of resources." },
+  { "XDG_DATA_HOME, XDG_CONFIG_HOME", "The folders of the default container and of the configurations." },
+  { "NO_COLOR, COLORFGBG, PAGER", "Whether colours are used, the terminal's background, and the program that shows long results." },
 })
 pairs_of(page, "FILES", {
-  { "~/.local/share/cubby", "The usual container: Documents, Library and tmp, as an iOS application has them." },
-  { "~/.config/cubby", "Settings and grants of containers, which cubby config makes." },
-  { "Library/Scripts/init.lua", "In a container: a script that runs at each launch." },
+  { "~/.local/share/cubby", "The default container: Documents, Library and tmp, as an iOS application has them." },
+  { "~/.config/cubby", "Settings and grants of containers, written by cubby config." },
+  { "Library/Scripts/init.lua", "A script in a container that runs at each launch." },
 })
 table_of_statuses(page)
 page[#page + 1] = ".SH SEE ALSO"
 for place, title in ipairs(titles) do
   page[#page + 1] = ".BR " .. escape(title) .. " (1)" .. (place < #titles and "," or "")
 end
-page[#page + 1] = ".PP\nThe reference of what scripts can use, a tour, and examples are in share/doc/cubby."
+page[#page + 1] = ".PP\nThe reference of the scripts' API, a guided tour and examples are in share/doc/cubby."
 save(page, name)
