@@ -99,7 +99,7 @@ struct PagerPtyTests {
             "a terminal without capabilities has no pager",
             [
                 .enter(items), .see("> "), .enter("items:query()"), .see(" …"), .see("200 rows · "),
-                .enter("40 + 2"), .see("\n42"),
+                .see("> "), .enter("40 + 2"), .see("\n42"),
             ], environment: ["TERM": "dumb"]),
     ]
 

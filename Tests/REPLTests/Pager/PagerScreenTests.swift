@@ -28,12 +28,12 @@ import Testing
         let screen = screen()
         _ = screen.show()
         #expect(screen.feed([0x1B]) == .none && screen.isWaiting)
-        #expect(screen.feed(Array("[B".utf8)) == .none && text(screen.draw()).contains("[1;1Hline 2"))
+        #expect(screen.feed(Array("[B".utf8)) == .none && text(screen.draw()).contains("[1;1H\u{1B}[Kline 2"))
         #expect(screen.feed([0x1B]) == .none && screen.flush() == .leave)
         #expect(screen.feed(Array("\u{1A}".utf8)) == .suspend)
         #expect(screen.feed(Array("/line 40\r".utf8)) == .none && screen.isSearching)
         while screen.isSearching { _ = screen.searchOn() }
-        #expect(text(screen.draw()).contains("[1;1Hline 40"))
+        #expect(text(screen.draw()).contains("[1;1H\u{1B}[Kline 40"))
     }
 
     @Test(
