@@ -121,7 +121,7 @@ struct REPLPtyTests {
                 .keys("t.abc\t\t"), .keys("\u{15}"), .enter("ran .. '!'"), .see("\"no!\""),
             ]),
         Row("14 ?x", [.enter("?items.createItem"), .see("A new item at the end")]),
-        Row("14 x?", [.enter("didSave?"), .see("The items were saved, or could not be.")]),
+        Row("14 x?", [.enter("didSave?"), .see("The items were saved, or the save failed.")]),
         Row("14 ?x of a library function", [.enter("?string.format"), .see("as C's printf does")]),
         Row(
             "14 help(x) is paged",

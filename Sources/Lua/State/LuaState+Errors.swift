@@ -98,7 +98,7 @@ extension LuaState {
     /// methods, so that scripts written for string errors (`err:find(…)`, `err .. "…"`) work with it.
     func makeErrorClass() -> LuaClass<LuaErrorObject> {
         let cls = LuaClass<LuaErrorObject>(
-            "Error", "What a function gives in place of a result when the world refused.", in: self, kind: .box,
+            "Error", "The error that a function returns after nil.", in: self, kind: .box,
             unknownMember: { object, name, call in
                 guard clua_checkstack(call.L, 6) != 0 else { return nil }
                 clua_pushglobals(call.L)
@@ -114,11 +114,11 @@ extension LuaState {
                     })
             })
         cls.declareOperator(
-            "index", .text, returns: .function, "A method of strings, on the message: `err:find(\"disk\")`.")
-        cls.property("domain", .string, "Who speaks: `CubbyErrorDomain`, `NSCocoaErrorDomain`, `NSPOSIXErrorDomain`.") {
-            object, call in call.returns(object.details?.luaDomain ?? "LuaErrorDomain")
-        }
-        cls.property("code", .any, "Which error: a number of Cocoa's or POSIX's, or a word.") { object, call in
+            "index", .text, returns: .function, "A string method, applied to the message: `err:find(\"disk\")`.")
+        cls.property(
+            "domain", .string, "The error's domain: `CubbyErrorDomain`, `NSCocoaErrorDomain`, `NSPOSIXErrorDomain`."
+        ) { object, call in call.returns(object.details?.luaDomain ?? "LuaErrorDomain") }
+        cls.property("code", .any, "The error's code: a number of Cocoa's or POSIX's, or a word.") { object, call in
             switch object.details?.luaCode {
             case .number(let number): call.returns(Int64(number))
             case .word(let word): call.returns(word)
@@ -128,7 +128,7 @@ extension LuaState {
         cls.property("message", .string, "What happened, where, and what to do.") { object, call in
             call.returns(object.message)
         }
-        cls.property("path", .optional(.string), "The file it is about.") { object, call in
+        cls.property("path", .optional(.string), "The path of the affected file.") { object, call in
             call.returns(object.details?.luaPath.map(LuaValue.text) ?? .nil)
         }
         cls.metamethod("__tostring") { object, call in call.returns(object.message) }

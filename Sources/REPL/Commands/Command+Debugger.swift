@@ -7,10 +7,10 @@ extension Command {
             completion: .lua),
         Command(
             name: "next", arguments: "",
-            documentation: "To the next line of the function; an empty line does it again."),
-        Command(name: "step", arguments: "", documentation: "To the next line, also in a function that is called."),
+            documentation: "Runs to the next line of the function; an empty line repeats it."),
+        Command(name: "step", arguments: "", documentation: "Runs to the next line, also in called functions."),
         Command(
-            name: "continue", arguments: "", documentation: "Runs on. :out runs to the caller, Ctrl-D as :continue."),
+            name: "continue", arguments: "", documentation: "Continues, as Ctrl-D does. :out runs to the caller."),
         Command(name: "stop", arguments: "", documentation: "Stops the script, as Ctrl-C does."),
         Command(name: "where", arguments: "", documentation: "The active functions."),
         Command(name: "up", arguments: "", documentation: "Selects the function that called this one."),
@@ -18,7 +18,7 @@ extension Command {
         Command(name: "locals", arguments: "", documentation: "The local variables of the function."),
         Command(
             name: "upvalues", arguments: "",
-            documentation: "Those of enclosing functions that it uses. Any other line is evaluated in the function."),
+            documentation: "Its variables of enclosing functions. Any other line is evaluated in the function."),
     ]
 
     /// Whether the debugger executes it.

@@ -51,29 +51,31 @@ final class PromptSettings {
     // MARK: Lua
 
     func install(in state: LuaState) {
-        let cls = LuaClass<PromptSettings>("prompt", "How the prompt looks; for prompt.lua, and for now.", in: state)
+        let cls = LuaClass<PromptSettings>(
+            "prompt", "The prompt's settings, for prompt.lua and this session.", in: state)
         cls.property(
-            "colors", "Colours for a dark or a light background; auto asks the terminal.",
+            "colors", "Colours for a dark or a light background; auto queries the terminal.",
             get: { $0.colors }, set: { $0.colors = $1 })
         cls.property(
-            "numbers", "Whether an entry's number is shown behind it: 3, whose value is _3.",
+            "numbers", "Whether an entry's number is shown after it: 3, whose value is _3.",
             get: { $0.showsNumbers }, set: { $0.showsNumbers = $1 })
         cls.property(
-            "suggestions", "Whether the newest entry that begins like the text is suggested, faintly.",
+            "suggestions", "Whether the newest entry with the typed prefix is suggested, dimmed.",
             get: { $0.editing.showsSuggestions }, set: { $0.editing.showsSuggestions = $1 })
         cls.property(
-            "indent", "The columns that a block is indented by, from 1 to 8.", get: { $0.editing.indentWidth },
+            "indent", "The indentation of a block in columns, from 1 to 8.", get: { $0.editing.indentWidth },
             set: { $0.editing.indentWidth = try Self.checked($1, 1...8) })
         cls.property(
-            "menuHeight", "The most lines of the menu of completions, from 1 to 40.", get: { $0.editing.menuHeight },
+            "menuHeight", "The maximum number of lines of the completion menu, from 1 to 40.",
+            get: { $0.editing.menuHeight },
             set: { $0.editing.menuHeight = try Self.checked($1, 1...40) })
         cls.method(
             "style",
             [
-                "name": "what is drawn so: keyword, string, prompt, dimmed…",
-                "codes": "the numbers of ECMA-48's SGR between semicolons, \"1;31\"; nil for the colours' own",
+                "name": "the style to change: keyword, string, prompt, dimmed…",
+                "codes": "SGR codes (ECMA-48) separated by semicolons, \"1;31\"; nil restores the default",
             ],
-            "Draws a part of the text in a colour of one's own.", example: "prompt:style(\"keyword\", \"1;34\")"
+            "Sets the colour of a style.", example: "prompt:style(\"keyword\", \"1;34\")"
         ) { (settings, name: String, codes: String?) in
             let all = Style.allCases.filter { $0 != .plain }
             guard let style = all.first(where: { "\($0)" == name }) else {

@@ -5,7 +5,7 @@ enum BreakpointFunction {
     static func install(in host: ScriptHost) {
         let declaration = LuaFunctionDeclaration(
             "breakpoint", [],
-            "Breaks here, so that variables can be examined; at the prompt, `:help` then lists the commands of a break. Without a prompt or a debugger the script goes on, and the log has one warning for the line.",
+            "Breaks here, so that variables can be examined; at the prompt, `:help` then lists the commands of a break. Without a prompt or a debugger the script continues, and one warning for the line is logged.",
             example: "local total = 40 breakpoint() return total")
         host.state.setGlobal(declaration) { [unowned host] call in
             if host.debugger.canBreak {

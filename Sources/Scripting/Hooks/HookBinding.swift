@@ -16,12 +16,12 @@ struct HookBinding {
                 "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) hook:off() return #app:hooks{ id = \"mine\" }"
         ) { hooks.remove($0) }
         cls.method(
-            "pause", [], "Leaves the handler out until resume.",
+            "pause", [], "Pauses the handler until resume.",
             example:
                 "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) hook:pause() return hook.paused"
         ) { hook in if hook.function != nil { hook.isPaused = true } }
         cls.method(
-            "resume", [], "Calls the handler again from now on.",
+            "resume", [], "Resumes the handler.",
             example:
                 "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) hook:pause() hook:resume() return hook.paused"
         ) { hook in
@@ -31,11 +31,11 @@ struct HookBinding {
         cls.optionalText("id", "The id given at registration.", get: { $0.options.id })
         cls.text("event", "The event's name.", get: { $0.event })
         cls.optionalText("group", "The group's name.", get: { $0.options.group })
-        cls.optionalText("desc", "What it is for.", get: { $0.options.description })
+        cls.optionalText("desc", "The description given at registration.", get: { $0.options.description })
         cls.integer("priority", "0 to 100, lower first.", get: { $0.options.priority })
-        cls.boolean("paused", "Whether it is left out now.", get: { $0.isPaused })
+        cls.boolean("paused", "Whether the handler is paused.", get: { $0.isPaused })
         cls.property(
-            "stats", .record("statistics", Self.statistics), "What came of its calls.",
+            "stats", .record("statistics", Self.statistics), "Statistics of its calls.",
             get: { [unowned host] hook in
                 let table = host.state.makeTable(fields: 5)
                 let statistics = hook.statistics
@@ -55,27 +55,27 @@ struct HookBinding {
     }
 
     private static let statistics: LuaFields = [
-        LuaParameter("calls", .integer, "how often it was called"),
-        LuaParameter("errors", .integer, "how often it failed"),
-        LuaParameter("total_ms", .number, "milliseconds of all calls"),
-        LuaParameter("max_ms", .number, "milliseconds of the longest call"),
+        LuaParameter("calls", .integer, "the number of calls"),
+        LuaParameter("errors", .integer, "the number of failures"),
+        LuaParameter("total_ms", .number, "the total time of its calls, in milliseconds"),
+        LuaParameter("max_ms", .number, "the longest time of a call, in milliseconds"),
         LuaParameter("last_error", .optional(.text), "the message of the latest failure"),
     ]
 
     private static let failure: LuaFields = [
-        LuaParameter("hook", .text, "which handler or timer"), LuaParameter("event", .text, "the event's name"),
-        LuaParameter("message", .text, "what happened"),
-        LuaParameter("traceback", .optional(.text), "where, and how it came there"),
-        LuaParameter("time", .number, "when, in seconds since 1970"),
+        LuaParameter("hook", .text, "the handler or timer"), LuaParameter("event", .text, "the event's name"),
+        LuaParameter("message", .text, "the error's message"),
+        LuaParameter("traceback", .optional(.text), "the stack traceback"),
+        LuaParameter("time", .number, "seconds since 1970"),
     ]
 
     /// The arguments of `on` for the events of an object.
     static func arguments(for owner: EventDeclaration.Owner) -> LuaArguments {
-        let own = owner == .app ? "an event's name, or a name of one's own that begins with user." : "an event's name"
+        let own = owner == .app ? "an event's name, or a custom name that begins with user." : "an event's name"
         return [
             "event": LuaArgument(own),
-            "options": .callback("(event: Event)", "how it is called; the handler, when there are none"),
-            "handler": .callback("(event: Event)", "what is called; not given when it stands for the options"),
+            "options": .callback("(event: Event)", "options of the registration; or the handler, without options"),
+            "handler": .callback("(event: Event)", "the function to call; omitted if it is the second argument"),
         ]
     }
 
@@ -92,14 +92,14 @@ struct HookBinding {
         var description: String?
 
         static var luaOptions: [LuaOption<Options>] {
-            LuaOption("id", \.id, doc: "a registration with the same id on the same event replaces this one")
-            LuaOption("group", \.group, doc: "the name to remove several together by")
-            LuaOption("priority", \.priority, doc: "0 to 100, lower first; 50 if not given")
-            LuaOption("once", \.once, doc: "removed before its first call")
+            LuaOption("id", \.id, doc: "a later registration with the same id and event replaces this one")
+            LuaOption("group", \.group, doc: "a name for removing several registrations together")
+            LuaOption("priority", \.priority, doc: "0 to 100, lower first (default: 50)")
+            LuaOption("once", \.once, doc: "remove the registration before its first call")
             LuaOption(
                 "budget", \.budget,
-                doc: "seconds that a call may take; 2 if not given, 0 for no limit of its own")
-            LuaOption("desc", \.description, doc: "what it is for, shown in app:hooks()")
+                doc: "seconds allowed for a call; 0: no limit of its own (default: 2)")
+            LuaOption("desc", \.description, doc: "a description, shown by app:hooks()")
         }
 
         func checked() throws(LuaMismatch) -> Hook.Options {
@@ -149,19 +149,19 @@ struct HookBinding {
         let hooks = host.hooks
         let binding = self
         cls.method(
-            "on", Self.arguments(for: .app), "Calls a handler whenever an event of the application's life comes.",
+            "on", Self.arguments(for: .app), "Registers a handler of an application event.",
             example: "app:on(\"didEnterBackground\", function(event) log.info(event.cause) end)"
         ) { (_, event: String, options: LuaEither<Options, LuaFunction>, handler: LuaFunction?) in
             try binding.register(event, options, handler, of: .app)
         }
         cls.method(
-            "once", Self.arguments(for: .app), "The same for the next time only.",
+            "once", Self.arguments(for: .app), "Registers a handler for the next occurrence only.",
             example: "app:once(\"didEnterBackground\", function(event) print(event.name) end) app:pressHome()"
         ) { (_, event: String, options: LuaEither<Options, LuaFunction>, handler: LuaFunction?) in
             try binding.register(event, options, handler, of: .app, once: true)
         }
         cls.method(
-            "off", ["which": "an id, a hook, or a group"], "Removes registrations; gives how many.",
+            "off", ["which": "an id, a hook, or a group"], "Removes registrations; returns their number.",
             example:
                 "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) return app:off(\"mine\")"
         ) { (_, which: Registrations) in
@@ -176,8 +176,8 @@ struct HookBinding {
         cls.method(
             "group",
             [
-                "name": "the group's",
-                "body": .callback("(on: function)", "registers with the function it is given, or with app:on"),
+                "name": "the group's name",
+                "body": .callback("(on: function)", "registers handlers with its argument `on`, or with app:on"),
             ],
             "Runs a function that registers handlers as a group; running it again replaces the group.",
             example:
@@ -190,7 +190,8 @@ struct HookBinding {
             try hooks.group(name) { _ = try body.call(.function(on)) }
         }
         cls.method(
-            "hooks", ["filter": "all if not given"], "What is registered, the host's own save among it.",
+            "hooks", ["filter": "the registrations to list (default: all)"],
+            "The registered handlers, including the host's own save.",
             example: "for _, hook in ipairs(app:hooks()) do print(hook) end"
         ) { (_, filter: Filter) in
             hooks.all.filter { hook in
@@ -216,7 +217,7 @@ struct HookBinding {
         }
         cls.method(
             "emit",
-            ["event": "a name that begins with user.", "info": "what handlers find in event.info"],
+            ["event": "a name that begins with user.", "info": "the value of event.info"],
             "Delivers a script's own event.",
             example:
                 "app:on(\"user.ready\", function(event) print(event.info.answer) end) app:emit(\"user.ready\", { answer = 42 })"
@@ -233,7 +234,7 @@ struct HookBinding {
         case id(String), hook(Hook), group(String?)
 
         static var luaType: LuaType {
-            .union([.text, Hook.luaType, .options([LuaParameter("group", .text, "all of this group")])])
+            .union([.text, Hook.luaType, .options([LuaParameter("group", .text, "the group to remove")])])
         }
 
         init(lua value: LuaValue) throws(LuaMismatch) {

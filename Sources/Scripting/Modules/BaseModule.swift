@@ -14,7 +14,7 @@ enum BaseModule {
         // Not a typed declaration, like io.write: as a LuaVariadic, the values take twice the time.
         state.setGlobal(
             LuaFunctionDeclaration(
-                "print", values, "Writes values to standard output, tabs between them, as a line.",
+                "print", values, "Writes values to standard output, separated by tabs, as a line.",
                 example: "print(\"items:\", #items)"), isPartOfLua: true
         ) { [unowned host] call in
             var line: [UInt8] = []
@@ -77,12 +77,12 @@ enum BaseModule {
     private static func installIO(in host: ScriptHost) -> LuaModule? {
         guard
             let io = LuaModule(
-                extending: "io", "Files and standard streams; open and lines take what the sandbox grants.",
+                extending: "io", "Files and standard streams; open and lines are limited to the sandbox's grants.",
                 in: host.state)
         else { return nil }
         io.function(
-            "open", ["path": "a path that the sandbox grants", "mode": "as C's fopen; \"r\" if not given"],
-            returns: LuaType.orError(.object("file*")), "Opens a file; nil and an error when it can't be.",
+            "open", ["path": "a path that the sandbox grants", "mode": "as C's fopen (default: \"r\")"],
+            returns: LuaType.orError(.object("file*")), "Opens a file; nil and an error if that fails.",
             example:
                 "local file = assert(io.open(app.container.tmp .. \"/a.txt\", \"w\")) file:write(\"a\") file:close()"
         ) { [unowned host] (path: String, mode: String?) in
@@ -90,9 +90,9 @@ enum BaseModule {
         }
         let table = io.table
         io.function(
-            "lines", ["path": "the file's; standard input, if not given", "…": "formats, as for file:read"],
+            "lines", ["path": "the file's path (default: standard input)", "…": "formats, as for file:read"],
             returns: [.callback("() → string")],
-            "An iterator over the lines of a file, or of standard input; raises when the file can't be opened.",
+            "An iterator over the lines of a file, or of standard input; raises an error if the file can't be opened.",
             example:
                 "fs.write(app.container.tmp .. \"/a.txt\", \"a\\nb\\n\") for line in io.lines(app.container.tmp .. \"/a.txt\") do print(line) end"
         ) { [unowned host] (path: String?, formats: LuaVariadic<LuaValue>) in
@@ -109,7 +109,7 @@ enum BaseModule {
         }
         io.function(
             "write", [LuaParameter("…", .variadic(.any), "strings and numbers")], returns: [.object("file*")],
-            "Writes to standard output; gives that file.", example: "io.write(\"a\", 1, \"\\n\")"
+            "Writes to standard output; returns that file.", example: "io.write(\"a\", 1, \"\\n\")"
         ) { [unowned host] call in
             for (position, value) in call.allValues.enumerated() {
                 switch value {
@@ -155,11 +155,11 @@ enum BaseModule {
     private static func installOS(in host: ScriptHost) -> LuaModule? {
         guard
             let os = LuaModule(
-                extending: "os", "The system; remove and rename take what the sandbox grants.", in: host.state)
+                extending: "os", "The system; remove and rename are limited to the sandbox's grants.", in: host.state)
         else { return nil }
         os.function(
             "exit",
-            ["code": "the exit status; true is 0, false is 1", "close": "the state is closed in any case"],
+            ["code": "the exit status; true is 0, false is 1", "close": "ignored: the state is always closed"],
             "Ends the application in order: the items are saved first.", example: "os.exit(0)"
         ) { [unowned host] (code: LuaEither<Bool, Int64>?, _: Bool?) -> Void in
             let status: Int32 =
@@ -173,12 +173,12 @@ enum BaseModule {
         }
         os.function(
             "remove", ["path": "a path that the sandbox grants"],
-            "Removes a file, or an empty folder; nil and an error when it can't.",
+            "Removes a file or an empty folder; nil and an error if that fails.",
             example: "local path = os.tmpname() fs.write(path, \"\") return os.remove(path)"
         ) { [unowned host] (path: String) in try host.remove(path) }
         os.function(
-            "rename", ["from": "its path", "to": "its new path"],
-            "Renames a file; nil and an error when it can't.",
+            "rename", ["from": "the file's path", "to": "the file's new path"],
+            "Renames a file; nil and an error if that fails.",
             example: "local path = os.tmpname() fs.write(path, \"\") return os.rename(path, path .. \".txt\")"
         ) { [unowned host] (from: String, to: String) in
             try host.attempt(from, .readWrite) { layer in

@@ -18,7 +18,7 @@ enum DataModule {
             "hash", returns: [.string], "The SHA-256 of the bytes, in hexadecimal digits.",
             example: "return data(\"ab\"):hash()"
         ) { value, call in call.returns(SHA256.text(SHA256.digest(value.bytes))) }
-        cls.declareOperator("len", returns: .integer, "How many bytes there are.")
+        cls.declareOperator("len", returns: .integer, "The number of bytes.")
         cls.metamethod("__len") { value, call in call.returns(value.bytes.count) }
         cls.metamethod("__tostring") { value, call in
             let shown = value.bytes.prefix(16).map { byte in
@@ -36,13 +36,13 @@ enum DataModule {
     }
 
     static func install(_ bridge: ValueBridge) -> LuaModule {
-        let module = LuaModule("data", "Bytes that are no text.", in: bridge.state)
+        let module = LuaModule("data", "Binary data.", in: bridge.state)
         module.callable(
             ["bytes": "any bytes"], "Data with the bytes of a string.", example: "return #data(\"\\0\\1\\2\")"
         ) { (string: LuaString) in DataValue(string.bytes) }
         module.function(
-            "fromBase64", ["text": "Base64; line breaks do no harm"],
-            "The data that a Base64 text stands for; nil and an error when it is none.",
+            "fromBase64", ["text": "Base64; line breaks are ignored"],
+            "Decodes a Base64 text; nil and an error if it is invalid.",
             example: "return data.fromBase64(\"YWI=\"):bytes()"
         ) { (text: LuaString) -> OrError<DataValue> in
             guard let data = Data(base64Encoded: Data(text.bytes), options: .ignoreUnknownCharacters) else {
@@ -57,7 +57,7 @@ enum DataModule {
 /// `null`: the null value, for places where nil is not allowed.
 enum NullModule {
     static func makeClass(in state: LuaState) -> LuaClass<NullValue> {
-        let cls = LuaClass<NullValue>("null", "Stands for no value inside of arrays and JSON.", in: state)
+        let cls = LuaClass<NullValue>("null", "Represents the absence of a value in arrays and JSON.", in: state)
         cls.declareGlobalObject()
         cls.metamethod("__tostring") { _, call in call.returns("null") }
         return cls
@@ -68,7 +68,7 @@ enum NullModule {
 enum UUIDModule {
     static func install(in state: LuaState) -> LuaModule {
         let module = LuaModule("uuid", "Universally unique identifiers.", in: state)
-        module.callable([], "A new random UUID, in capitals.", example: "return #uuid()", calling: make)
+        module.callable([], "A new random UUID, in upper case.", example: "return #uuid()", calling: make)
         return module
     }
 

@@ -6,7 +6,7 @@ enum HelpModule {
     static func install(in host: ScriptHost) {
         let declaration = LuaFunctionDeclaration(
             "help", [LuaParameter("subject", .optional(.any), "a module, an object, a function, or a name")],
-            "Shows what there is, or what is known of something.", example: "help(\"items.createItem\")")
+            "Lists the API, or shows the help on a subject.", example: "help(\"items.createItem\")")
         host.state.setGlobal(declaration) { [unowned host] call in
             let declarations = call.state.declarations
             let text: String

@@ -4,11 +4,11 @@ import Lua
 /// `log`: lines for standard error, bare on a terminal, in NSLog's form elsewhere.
 enum LogModule {
     static func install(in host: ScriptHost) -> LuaModule {
-        let module = LuaModule("log", "Lines for standard error.", in: host.state)
+        let module = LuaModule("log", "Log messages on standard error.", in: host.state)
         let levels: [(name: String, level: Logger.Level, documentation: String)] = [
-            ("debug", .debug, "For whoever looks for a fault; shown with --log-level debug."),
-            ("info", .info, "What happens."), ("warning", .warning, "What may be wrong."),
-            ("error", .error, "What is wrong."),
+            ("debug", .debug, "Logs a debugging message, shown with --log-level debug."),
+            ("info", .info, "Logs an informational message."), ("warning", .warning, "Logs a warning."),
+            ("error", .error, "Logs an error."),
         ]
         for (name, level, documentation) in levels {
             module.function(

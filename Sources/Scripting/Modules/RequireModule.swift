@@ -29,10 +29,10 @@ enum RequireModule {
         state.globals["package"] = .table(package)
 
         let declaration = LuaFunctionDeclaration(
-            "require", [LuaParameter("module", .text, "dots separate folders")], returns: [.any, .any],
+            "require", [LuaParameter("module", .text, "the name; dots separate folders")], returns: [.any, .any],
             """
-            A module in Lua: loaded once, from the script's folder, Library/Scripts, or a LuaRocks tree. Gives its value \
-            and where it came from; "cubby" has all of the host's own.
+            Loads a Lua module once, from the script's folder, Library/Scripts, or a LuaRocks tree. Returns its value \
+            and its origin; "cubby" contains all of the host's modules.
             """, example: "local cubby = require \"cubby\" return cubby.items == items")
         // Modules being loaded: a cycle would never end.
         var loading: Set<String> = []

@@ -11,7 +11,7 @@ struct UIDValue: LuaInline, Equatable {
     /// The class: its number, compared by value.
     static func makeClass(in state: LuaState) -> LuaClass<UIDValue> {
         let cls = LuaClass<UIDValue>(
-            inline: luaName, "A reference into the objects of a keyed archive, as its property list has it.", in: state)
+            inline: luaName, "A reference to an object of a keyed archive, as in its property list.", in: state)
         cls.property("value", "The index in `$objects`.", get: { $0.uid })
         cls.metamethod("__tostring") { uid, call in call.returns("UID \(uid.uid)") }
         cls.rawMetamethod("__eq") { call in

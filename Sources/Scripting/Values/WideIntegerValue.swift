@@ -9,7 +9,7 @@ final class WideIntegerValue {
     /// The class: exact and comparable, convertible to text or, approximately, to a number.
     static func makeClass(in state: LuaState) -> LuaClass<WideIntegerValue> {
         let cls = LuaClass<WideIntegerValue>(
-            "WideInteger", "An integer of a property list that Lua's 64 bits do not hold; compared by value.",
+            "WideInteger", "An integer of a property list beyond Lua's 64 bits; compared by value.",
             in: state,
             kind: .box)
         cls.method(

@@ -8,7 +8,7 @@ enum AppModule {
         let state = host.state
         let cls = LuaClass<ScriptApplication>("app", "The application.", in: state)
         cls.property(
-            "state", .choice(ApplicationState.allCases.map(\.rawValue)), "Where in its life the application is.",
+            "state", .choice(ApplicationState.allCases.map(\.rawValue)), "The application's life-cycle state.",
             get: { $0.host.applicationState.rawValue })
         cls.text("name", "The application's name.", get: { $0.host.options.applicationName })
         cls.text("version", "The application's version.", get: { $0.host.options.applicationVersion })
@@ -24,21 +24,22 @@ enum AppModule {
                 app.host.checkDelegate()
             })
         cls.property(
-            "restoration", "Property-list values that the next launch finds here: saved on the way to the background.",
+            "restoration",
+            "Property-list values for the next launch, saved when the application enters the background.",
             get: { $0.host.restorationTable }, set: { $0.host.lifeCycle.restoration = $1 })
         hooks.declareMethods(on: cls)
         simulations(cls)
         backgroundTasks(cls)
         BackupBinding.declare(on: cls)
         cls.method(
-            "terminate", ["code": "the exit status; 0 if not given"],
-            "The orderly way out: the handlers run and the items are saved.", example: "app:terminate()"
+            "terminate", ["code": "the exit status (default: 0)"],
+            "Ends the application in order: the handlers run and the items are saved.", example: "app:terminate()"
         ) { (app, code: Int64?) -> Void in
             app.host.terminate(Int32(truncatingIfNeeded: code ?? 0), cause: .script, explicitly: true)
             throw LuaError(.cancelled, "the application has ended")
         }
         cls.method(
-            "run", "Stays, serving events and timers, until the application is terminated.",
+            "run", "Serves events and timers until the application is terminated.",
             example: "timer.after(0, function() app:terminate() end) app:run()"
         ) { app, call in
             app.host.commit()
@@ -65,12 +66,12 @@ enum AppModule {
     /// Simulated events: Home, return, interruptions, the lock and memory warnings.
     private static func simulations(_ cls: LuaClass<ScriptApplication>) {
         let verbs: [(String, ApplicationEvent, String)] = [
-            ("pressHome", .pressHome, "Home: the handlers run, the items are saved, the state is background."),
-            ("open", .resume(inForeground: true), "Back to the foreground."),
-            ("endInterruption", .endInterruption, "The call is over."),
-            ("lock", .lock, "The lock button: inactive until unlocked."),
-            ("unlock", .unlock, "And back."),
-            ("simulateMemoryWarning", .memoryWarning, "As the simulator's menu item: the image cache is flushed."),
+            ("pressHome", .pressHome, "Presses Home: the handlers run, the items are saved, the state is background."),
+            ("open", .resume(inForeground: true), "Returns to the foreground."),
+            ("endInterruption", .endInterruption, "Ends the simulated call."),
+            ("lock", .lock, "Presses the lock button: the application is inactive until unlocked."),
+            ("unlock", .unlock, "Unlocks the application."),
+            ("simulateMemoryWarning", .memoryWarning, "Simulates a memory warning: the image cache is flushed."),
         ]
         // The preceding events in the examples.
         let undone = ["open": "app:pressHome() ", "endInterruption": "app:interrupt() ", "unlock": "app:lock() "]
@@ -81,8 +82,9 @@ enum AppModule {
             ) { app in try simulate(event, on: app.host) }
         }
         cls.method(
-            "interrupt", ["reason": "why, for whoever reads the script"],
-            "A call comes in: the application is inactive.", example: "app:interrupt(\"a call\") app:endInterruption()"
+            "interrupt", ["reason": "the reason, for readers of the script"],
+            "Simulates an incoming call: the application becomes inactive.",
+            example: "app:interrupt(\"a call\") app:endInterruption()"
         ) { (app, _: String?) in try simulate(.interrupt, on: app.host) }
     }
 
@@ -96,8 +98,8 @@ enum AppModule {
     private static func backgroundTasks(_ cls: LuaClass<ScriptApplication>) {
         cls.method(
             "beginBackgroundTask",
-            ["name": "what it is for", "onExpire": .callback("()", "called when time runs out")],
-            "Asks for time to finish something before the process stops; end it with endBackgroundTask.",
+            ["name": "the task's purpose", "onExpire": .callback("()", "the function to call when time runs out")],
+            "Requests time to finish a task before the process stops; endBackgroundTask ends it.",
             example:
                 "local id = app:beginBackgroundTask(\"upload\", function() log.warning(\"no time left\") end) app:endBackgroundTask(id)"
         ) { (app, name: String, onExpire: LuaFunction?) in
@@ -108,7 +110,7 @@ enum AppModule {
             return number
         }
         cls.method(
-            "endBackgroundTask", ["id": "what beginBackgroundTask gave"], "The task is done.",
+            "endBackgroundTask", ["id": "the result of beginBackgroundTask"], "Ends a background task.",
             example: "app:endBackgroundTask(app:beginBackgroundTask(\"upload\"))"
         ) { (app, id: Int) in
             app.host.lifeCycle.backgroundTasks[id] = nil

@@ -8,8 +8,8 @@ import Lua
 enum BackupBinding {
     static func declare(on cls: LuaClass<ScriptApplication>) {
         cls.method(
-            "backup", ["path": "a folder that is not there yet"],
-            "Copies the container without Caches and tmp to a new folder, which is there when all of it is; how many files, or nil and an error. `cubby restore` takes it.",
+            "backup", ["path": "the path of a new folder"],
+            "Copies the container, without Caches and tmp, to a new folder, which appears once it is complete. Returns the number of files, or nil and an error. `cubby restore` restores it.",
             example: "return app:backup(app.container.tmp .. \"/copy\")"
         ) { (app, path: String) in
             try app.host.attempt(path, .readWrite) { try copy(app.host, to: path, $0) }

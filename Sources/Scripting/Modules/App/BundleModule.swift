@@ -18,17 +18,17 @@ enum BundleModule {
 
     static func makeValue(_ host: ScriptHost) -> LuaValue {
         let cls = LuaClass<Bundles>(
-            "bundle", "Read-only resources: the folder of --bundle first, then what the host brings.", in: host.state)
+            "bundle", "Read-only resources: the folder of --bundle first, then the host's resources.", in: host.state)
         let resource: LuaArguments = [
-            "name": "the resource's name, with folders below the bundle if need be",
-            "type": "its extension, when the name does not have it",
+            "name": "the resource's name, with any folders below the bundle",
+            "type": "its extension, if the name has none",
         ]
         cls.method(
-            "path", resource, "Where a resource is; nil when there is none.",
+            "path", resource, "The path of a resource; nil if there is none.",
             example: "return bundle:path(\"dogs\", \"png\")"
         ) { [unowned host] (bundles, name: String, type: String?) in bundles.path(name, type, host.fence.layer) }
         cls.method(
-            "read", resource, "A resource's bytes; nil and an error when there is none.",
+            "read", resource, "A resource's bytes; nil and an error if there is none.",
             example: "local text, err = bundle:read(\"household\", \"csv\") return text or err.message"
         ) { [unowned host] (bundles, name: String, type: String?) -> OrError<LuaString> in
             let layer = host.fence.layer
@@ -45,7 +45,7 @@ enum BundleModule {
                 LuaString(try layer.contents(of: path, limit: FileSystemModule.readLimit))
             }
         }
-        cls.property("paths", "The folders, in the order in which they are looked in.", get: { $0.all.map(\.path) })
+        cls.property("paths", "The folders in search order.", get: { $0.all.map(\.path) })
         cls.metamethod("__tostring") { bundles, call in
             call.returns("bundle \(bundles.all.map { DisplayPath.abbreviate($0.path) }.joined(separator: ", "))")
         }

@@ -13,15 +13,15 @@ final class ContainerBinding: LuaObject {
 
     static var luaClass: LuaClassDeclaration {
         LuaClassDeclaration(ContainerBinding.self, "container", doc: "The application's own folder.") {
-            Property("path", \.container.path, doc: "The container itself.")
-            Property("documents", \.container.documents, doc: "What the user made; backed up.")
-            Property("caches", \.container.caches, doc: "What can be made again; may vanish at any time.")
+            Property("path", \.container.path, doc: "The container's path.")
+            Property("documents", \.container.documents, doc: "The user's documents; backed up.")
+            Property("caches", \.container.caches, doc: "Recreatable data; may be deleted at any time.")
             Property("preferences", \.container.preferences, doc: "The user's settings.")
             Property("applicationSupport", \.container.applicationSupport, doc: "The application's own files.")
-            Property("tmp", \.container.tmp, doc: "For this run only; emptied at launch.")
+            Property("tmp", \.container.tmp, doc: "Temporary files; emptied at launch.")
             Property(
                 "bundle", \.bundle,
-                doc: "The folder of read-only resources, outside of the container; it need not be there.")
+                doc: "The folder of read-only resources, outside of the container; it need not exist.")
             Operator(.text) { (container: ContainerBinding) in container.container.displayPath }
         }
     }

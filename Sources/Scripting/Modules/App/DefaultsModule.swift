@@ -7,28 +7,28 @@ import PropertyList
 enum DefaultsModule {
     static func makeValue(_ host: ScriptHost) -> LuaValue {
         let cls = LuaClass<Defaults>(
-            "defaults", "Settings that outlive the run: a property list in Library/Preferences.", in: host.state)
+            "defaults", "Persistent settings: a property list in Library/Preferences.", in: host.state)
         cls.method(
-            "set", ["key": "the setting's name", "value": "a property-list value; nil takes back what was set"],
+            "set", ["key": "the setting's name", "value": "a property-list value; nil removes the set value"],
             "Sets a key; it is written when the chunk, handler or timer ends.",
             example: "defaults:set(\"sortBy\", \"name\") return defaults:get(\"sortBy\")"
         ) { [unowned host] (defaults, key: String, value: Setting?) in
             try set(key, value?.value, "value", defaults, host)
         }
         cls.method(
-            "remove", ["key": "the setting's name"], "Takes back what was set: the registered value shows again.",
+            "remove", ["key": "the setting's name"], "Removes the set value: the registered value applies again.",
             example: "defaults:set(\"sortBy\", \"name\") defaults:remove(\"sortBy\") return defaults:get(\"sortBy\")"
         ) { [unowned host] (defaults, key: String) in try set(key, nil, "key", defaults, host) }
         cls.method(
             "get", ["key": "the setting's name"],
-            "The value of a key: what was set, else what was registered, else nil.",
+            "The value of a key: the set value, else the registered one, else nil.",
             example: "defaults:register{ columns = 3 } return defaults:get(\"columns\")"
         ) { [unowned host] (defaults, key: String) in
             try defaults.value(forKey: key).map { try host.values.lua($0) } ?? LuaValue.nil
         }
         cls.method(
             "register", ["values": "values by key"],
-            "Gives values for keys that nobody has set. They are not stored: register them at each launch.",
+            "Registers default values. They are not stored: register them at each launch.",
             example: "defaults:register{ columns = 3, sortBy = \"name\" }"
         ) { [unowned host] (defaults, values: LuaTable) in
             let given: PropertyListValue
@@ -42,11 +42,11 @@ enum DefaultsModule {
             }
         }
         cls.method(
-            "all", [], returns: [.table], "All that is set or registered, by key.",
+            "all", [], returns: [.table], "All set and registered values, by key.",
             example: "for key, value in pairs(defaults:all()) do print(key, value) end"
         ) { [unowned host] defaults in try host.values.lua(.dictionary(defaults.dictionary)) }
         cls.method(
-            "synchronize", [], "Writes what was set now, and waits for the disk.",
+            "synchronize", [], "Writes changes now, and waits for the disk.",
             example: "defaults:set(\"sortBy\", \"name\") return defaults:synchronize()"
         ) { defaults -> OrError<Bool> in
             do { try defaults.synchronize() } catch { return .failure(error) }

@@ -20,9 +20,9 @@ enum NotificationsModule {
         }
 
         static var luaClass: LuaClassDeclaration {
-            LuaClassDeclaration(Note.self, "Notification", doc: "What an observer is given.") {
-                Property("name", \.name, doc: "What was posted.")
-                Property("info", \.info, doc: "What the poster has to say; nil for nothing.")
+            LuaClassDeclaration(Note.self, "Notification", doc: "The argument of an observer.") {
+                Property("name", \.name, doc: "The notification's name.")
+                Property("info", \.info, doc: "The values given by the poster; nil without any.")
                 Property("userInfo", \.info, doc: "The same under Cocoa's name.")
                 Operator(.text) { (note: Note) in "Notification(\(note.name))" }
             }
@@ -35,7 +35,7 @@ enum NotificationsModule {
             NotificationToken.luaName,
             "An observer's registration. The host keeps it: dropping this object changes nothing.",
             in: host.state)
-        observer.optionalText("name", "What is observed; nil for everything.", get: { $0.name })
+        observer.optionalText("name", "The observed name; nil for all notifications.", get: { $0.name })
         observer.method(
             "remove", [], "Removes the observer.",
             example: "local o = notifications:addObserver(\"sale\", print) o:remove() notifications:post(\"sale\")"
@@ -45,7 +45,7 @@ enum NotificationsModule {
         }
 
         let cls = LuaClass<ApplicationNotificationCenter>(
-            "notifications", "Messages to whoever observes their name, called before post returns.", in: host.state)
+            "notifications", "Messages to the observers of a name, called before post returns.", in: host.state)
         declareMethods(on: cls, host)
         cls.metamethod("__tostring") { center, call in
             call.returns("notifications (\(center.observerCount) observers)")
@@ -56,8 +56,8 @@ enum NotificationsModule {
 
     private static func declareMethods(on cls: LuaClass<ApplicationNotificationCenter>, _ host: ScriptHost) {
         cls.method(
-            "post", ["name": "what observers ask for", "info": "what observers find in note.info"],
-            "Posts a notification; gives how many observers were called.",
+            "post", ["name": "the notification's name", "info": "the value of note.info"],
+            "Posts a notification; returns the number of observers called.",
             example:
                 "notifications:addObserver(\"sale\", function(note) print(note.info.price) end) notifications:post(\"sale\", { price = 5 })"
         ) { [unowned host] (center, name: String, info: LuaTable?) in
@@ -78,8 +78,8 @@ enum NotificationsModule {
         cls.method(
             "addObserver",
             [
-                "name": "what to observe; nil for everything",
-                "handler": .callback("(note: Notification)", "what is called"),
+                "name": "the name to observe; nil for all notifications",
+                "handler": .callback("(note: Notification)", "the function to call"),
             ],
             "Calls a function with each notification of a name, in the order of registration.",
             example:
@@ -100,7 +100,7 @@ enum NotificationsModule {
             return token
         }
         cls.method(
-            "removeObserver", ["observer": "what addObserver gave"], "Removes an observer.",
+            "removeObserver", ["observer": "the result of addObserver"], "Removes an observer.",
             example: "local o = notifications:addObserver(\"sale\", print) notifications:removeObserver(o)"
         ) { (center, observer: NotificationToken) in center.removeObserver(observer) }
     }

@@ -10,16 +10,16 @@ enum SQLiteModule {
         LuaParameter("sql", .text, "one statement"),
         LuaParameter(
             "parameters", .optional(.table),
-            "values for ? in their order, or for :name by names; a date goes in as ISO 8601, data as a blob"),
+            "values for ? in order, or for :name by name; a date is bound as ISO 8601 text, data as a blob"),
     ]
 
     static func install(in host: ScriptHost) -> LuaModule {
         let cls = LuaClass<SQLiteDatabase>("Database", "A SQLite database in a file.", in: host.state)
         declareStatements(on: cls, host)
         cls.method(
-            "transaction", [LuaParameter("body", .callback("() → any"), "what changes the database")],
+            "transaction", [LuaParameter("body", .callback("() → any"), "the function that changes the database")],
             returns: [.variadic(.any)],
-            "Runs a function whose changes of the database all happen or none; an error rolls back and is raised again.",
+            "Runs a function as a transaction; an error rolls back its changes and is raised again.",
             example:
                 "local db = sqlite.open(app.container.tmp .. \"/a.sqlite\") db:transaction(function() db:execute(\"create table if not exists t(x)\") end) db:close()"
         ) { database, call in
@@ -27,7 +27,7 @@ enum SQLiteModule {
             return try call.returns(values: try stoppable { try database.transaction { try body.call() } })
         }
         cls.method(
-            "close", "Closes the file; rows that are still to come do not.",
+            "close", "Closes the database; reading further rows raises an error.",
             example: "sqlite.open(app.container.tmp .. \"/a.sqlite\"):close()"
         ) { database, call in
             database.close()
@@ -36,18 +36,18 @@ enum SQLiteModule {
         cls.metamethod("__tostring") { database, call in
             call.returns(database.isOpen ? "Database" : "Database (closed)")
         }
-        let module = LuaModule("sqlite", "SQLite databases, within what the sandbox grants.", in: host.state)
+        let module = LuaModule("sqlite", "SQLite databases, within the sandbox's grants.", in: host.state)
         module.function(
             "open",
             [
-                LuaParameter("path", .text, "the file's"),
+                LuaParameter("path", .text, "the file's path"),
                 LuaParameter(
                     "options",
                     .optional(
-                        .options([LuaParameter("readOnly", .boolean, "whether it is only read; it exists then")])),
-                    "how it is opened"),
+                        .options([LuaParameter("readOnly", .boolean, "open an existing database read-only")])),
+                    "options for opening"),
             ], returns: LuaType.orError(.object("Database")),
-            "Opens a database, made if it is not there; nil and an error when it can't be, or is none.",
+            "Opens a database, or creates it; nil and an error if that fails or the file is no database.",
             example:
                 "local db = assert(sqlite.open(app.container.tmp .. \"/a.sqlite\")) for row in db:rows(\"select 1 + ? as sum\", { 2 }) do print(row.sum) end db:close()"
         ) { [unowned host] call in
@@ -67,7 +67,7 @@ enum SQLiteModule {
     private static func declareStatements(on cls: LuaClass<SQLiteDatabase>, _ host: ScriptHost) {
         cls.method(
             "rows", statement, returns: [.callback("() → table")],
-            "An iterator over the rows of a statement: tables by the columns' names, a NULL is nil.",
+            "An iterator over the rows of a statement: tables keyed by column name; NULL is nil.",
             example:
                 "local db = sqlite.open(app.container.tmp .. \"/a.sqlite\") for row in db:rows(\"select :a as a, 'text' as b\", { a = 1.5 }) do print(row.a, row.b) end db:close()"
         ) { [unowned host] database, call in
@@ -81,7 +81,7 @@ enum SQLiteModule {
         }
         cls.method(
             "execute", statement, returns: LuaType.orError(.integer),
-            "Runs a statement: how many rows it inserted, changed or removed; nil and an error when the database refuses.",
+            "Runs a statement; returns the number of rows inserted, changed or removed, or nil and an error.",
             example:
                 "local db = sqlite.open(app.container.tmp .. \"/a.sqlite\") db:execute(\"create table if not exists t(x)\") return db:execute(\"insert into t values(?)\", { 5 })"
         ) { [unowned host] database, call in

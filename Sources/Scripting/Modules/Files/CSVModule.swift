@@ -10,8 +10,8 @@ enum CSVModule {
     static func install(in host: ScriptHost) -> LuaModule {
         let module = LuaModule("csv", "Comma-separated values (RFC 4180), byte for byte.", in: host.state)
         module.function(
-            "rows", ["path": "the file's", "options": "how the file is read"], returns: [.callback("() → table")],
-            "An iterator over a file's rows: tables by the header's names, or arrays without a header; cells are strings.",
+            "rows", ["path": "the file's path", "options": "options for reading"], returns: [.callback("() → table")],
+            "An iterator over a file's rows: tables by column name, or arrays without a header; cells are strings.",
             example:
                 "fs.write(app.container.tmp .. \"/a.csv\", \"name,room\\nLamp,Study\\n\") for row in csv.rows(app.container.tmp .. \"/a.csv\") do print(row.name, row.room) end"
         ) { [unowned host] (path: String, options: Reading) in try rows(path, options, host) }
@@ -19,9 +19,9 @@ enum CSVModule {
             "write",
             [
                 "path": ItemFilesBinding.path, "rows": "an array of tables, or the items of a query",
-                "options": "how the file is written",
+                "options": "options for writing",
             ],
-            "Writes rows with a header, dates in ISO 8601; nil and an error when the file can't be written.",
+            "Writes rows with a header, dates in ISO 8601; nil and an error if the file can't be written.",
             example:
                 "return csv.write(app.container.tmp .. \"/a.csv\", { { name = \"Lamp\", value = 9 } }, { columns = { \"name\", \"value\" } })"
         ) { [unowned host] (path: String, rows: LuaEither<QueryValue, LuaTable>, options: Writing) in
@@ -38,8 +38,8 @@ enum CSVModule {
         var delimiter: String?
 
         static var luaOptions: [LuaOption<Reading>] {
-            LuaOption("header", \.header, doc: "whether the first row names the columns; true if not given")
-            LuaOption("delimiter", \.delimiter, doc: "one character; a comma if not given")
+            LuaOption("header", \.header, doc: "whether the first row names the columns (default: true)")
+            LuaOption("delimiter", \.delimiter, doc: "one character (default: a comma)")
         }
     }
 
@@ -51,9 +51,9 @@ enum CSVModule {
             LuaOption(
                 "columns", \.columns,
                 doc:
-                    "which columns, in this order; if not given all names, sorted, or an item's own and then the others"
+                    "the columns in this order (default: all names, sorted; for items, the built-in fields first)"
             )
-            LuaOption("delimiter", \.delimiter, doc: "one character; a comma if not given")
+            LuaOption("delimiter", \.delimiter, doc: "one character (default: a comma)")
         }
     }
 

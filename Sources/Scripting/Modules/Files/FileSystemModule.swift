@@ -11,7 +11,7 @@ enum FileSystemModule {
 
     static func install(in host: ScriptHost) -> LuaModule {
         let module = LuaModule(
-            "fs", "Files inside of what the sandbox grants: the container, and what was named or allowed.",
+            "fs", "Files within the sandbox's grants: the container, and files that were named or allowed.",
             in: host.state)
         installContents(module, in: host)
         installFolders(module, in: host)
@@ -22,15 +22,15 @@ enum FileSystemModule {
 
     private static func installContents(_ module: LuaModule, in host: ScriptHost) {
         module.function(
-            "read", path, "A file's bytes; nil and an error when it can't be read.",
+            "read", path, "A file's bytes; nil and an error if it can't be read.",
             example:
                 "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.read(app.container.tmp .. \"/a.txt\")"
         ) { [unowned host] (path: String) in
             try host.attempt(path, .read) { LuaString(try $0.contents(of: path, limit: readLimit)) }
         }
         module.function(
-            "write", ["path": "relative paths begin at the working folder", "bytes": "what it will hold"],
-            "Writes a file whole: into a temporary file first, so that an interrupted write leaves the old one.",
+            "write", ["path": "relative paths begin at the working folder", "bytes": "the new contents"],
+            "Writes a file atomically: an interrupted write leaves the old contents.",
             example: "return fs.write(app.container.tmp .. \"/a.txt\", \"text\")"
         ) { [unowned host] (path: String, bytes: BytesArgument) in try host.write(bytes.bytes, to: path) }
         module.function(
@@ -52,11 +52,11 @@ enum FileSystemModule {
             }
         }
         module.function(
-            "exists", path, "Whether there is a file or folder that the sandbox grants.",
+            "exists", path, "Whether the path is a file or folder that the sandbox grants.",
             example: "return fs.exists(app.container.documents)"
         ) { [unowned host] (path: String) in ((try? host.fence.layer.status(path)) ?? nil) != nil }
         module.function(
-            "makeDirectory", path, "Makes a folder, and those above it that are missing.",
+            "makeDirectory", path, "Makes a folder and its missing parent folders.",
             example: "return fs.makeDirectory(app.container.tmp .. \"/a/b\")"
         ) { [unowned host] (path: String) in
             try host.attempt(path, .readWrite) { layer in
@@ -68,8 +68,8 @@ enum FileSystemModule {
 
     private static func installTransfers(_ module: LuaModule, in host: ScriptHost) {
         module.function(
-            "remove", ["path": "relative paths begin at the working folder", "options": "what is removed"],
-            "Removes a file or an empty folder; nil and an error when it can't.",
+            "remove", ["path": "relative paths begin at the working folder", "options": "options for removal"],
+            "Removes a file or an empty folder; nil and an error if that fails.",
             example:
                 "fs.makeDirectory(app.container.tmp .. \"/a/b\") return fs.remove(app.container.tmp .. \"/a\", { recursive = true })"
         ) { [unowned host] (path: String, options: Depth) in
@@ -81,8 +81,11 @@ enum FileSystemModule {
         }
         module.function(
             "copy",
-            ["from": "its path", "to": "its new path, not a folder to put it in", "options": "what is copied"],
-            "Copies a file with its permissions, as a whole: an interrupted copy leaves what was there. A file in its place is replaced. A folder is copied to a new path; a link in it becomes a copy of its file.",
+            [
+                "from": "the source path", "to": "the destination path, not a folder to copy into",
+                "options": "options for copying",
+            ],
+            "Copies a file with its permissions, atomically: an interrupted copy leaves the destination as it was. An existing file is replaced. A folder is copied to a new path; a link in it becomes a copy of its file.",
             example:
                 "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.copy(app.container.tmp .. \"/a.txt\", app.container.tmp .. \"/b.txt\")"
         ) { [unowned host] (from: String, to: String, options: Depth) in
@@ -102,9 +105,9 @@ enum FileSystemModule {
                 }
             }
         }
-        let paths: LuaArguments = ["from": "its path", "to": "its new path, not a folder to put it in"]
+        let paths: LuaArguments = ["from": "the source path", "to": "the destination path, not a folder to move into"]
         module.function(
-            "move", paths, "Moves a file or a folder. A file in its place is replaced. Links are moved, not followed.",
+            "move", paths, "Moves a file or a folder. An existing file is replaced. Links are moved, not followed.",
             example:
                 "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.move(app.container.tmp .. \"/a.txt\", app.container.tmp .. \"/b.txt\")"
         ) { [unowned host] (from: String, to: String) in
@@ -123,7 +126,7 @@ extension FileSystemModule {
         var recursive = false
 
         static var luaOptions: [LuaOption<Depth>] {
-            LuaOption("recursive", \.recursive, doc: "a folder with all beneath it, too; links are not followed")
+            LuaOption("recursive", \.recursive, doc: "also a folder with all its contents; links are not followed")
         }
     }
 }

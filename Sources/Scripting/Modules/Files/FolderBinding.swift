@@ -8,20 +8,20 @@ enum FolderBinding {
     private static let status = LuaType.record(
         "FileStatus",
         [
-            LuaParameter("kind", .choice(["file", "directory", "link", "socket", "other"]), "what it is"),
-            LuaParameter("size", .integer, "in bytes"),
-            LuaParameter("modified", .object("date"), "when its contents were last changed"),
+            LuaParameter("kind", .choice(["file", "directory", "link", "socket", "other"]), "the kind of file"),
+            LuaParameter("size", .integer, "the size in bytes"),
+            LuaParameter("modified", .object("date"), "the time of the last change of its contents"),
             LuaParameter("permissions", .integer, "the permission bits: tonumber(\"644\", 8)"),
             LuaParameter(
                 "created", .optional(.object("date")),
-                "from fs.stat, where the file system keeps that: when it was made"),
+                "the time of its creation, from fs.stat, if the file system records it"),
         ])
 
     private struct Examining: LuaOptions {
         var followLinks = true
 
         static var luaOptions: [LuaOption<Examining>] {
-            LuaOption("followLinks", \.followLinks, doc: "a link is its target; true if not given")
+            LuaOption("followLinks", \.followLinks, doc: "examine the target of a link (default: true)")
         }
     }
 
@@ -31,17 +31,17 @@ enum FolderBinding {
         var hidden = true
 
         static var luaOptions: [LuaOption<Walking>] {
-            LuaOption("depth", \.depth, doc: "how many levels; 1 for the folder's own entries")
-            LuaOption("followLinks", \.followLinks, doc: "links are their targets; false if not given")
-            LuaOption("hidden", \.hidden, doc: "names that begin with a dot, too; true if not given")
+            LuaOption("depth", \.depth, doc: "the number of levels; 1: the folder's own entries")
+            LuaOption("followLinks", \.followLinks, doc: "follow links (default: false)")
+            LuaOption("hidden", \.hidden, doc: "include names that begin with a dot (default: true)")
         }
     }
 
     static func install(_ module: LuaModule, in host: ScriptHost) {
         module.function(
-            "stat", ["path": "relative paths begin at the working folder", "options": "what is examined"],
+            "stat", ["path": "relative paths begin at the working folder", "options": "options for links"],
             returns: LuaType.orError(status),
-            "What there is at a path; nil and an error when it can't be examined.",
+            "The status of a file; nil and an error if it can't be examined.",
             example:
                 "local s = fs.stat(app.container.path) return s.kind, s.modified, string.format(\"%o\", s.permissions)"
         ) { [unowned host] (path: String, options: Examining) in
@@ -52,16 +52,16 @@ enum FolderBinding {
         }
         module.function(
             "isDirectory", FileSystemModule.path,
-            "Whether there is a folder that the sandbox grants, or a link to one.",
+            "Whether the path is a folder, or a link to one, that the sandbox grants.",
             example: "return fs.isDirectory(app.container.documents)"
         ) { [unowned host] (path: String) in
             let status = try? host.fence.layer.status(path, followsLinks: true).status
             return status?.kind == .directory
         }
         module.function(
-            "walk", ["path": "relative paths begin at the working folder", "options": "what is walked"],
+            "walk", ["path": "relative paths begin at the working folder", "options": "options for the walk"],
             returns: [.callback("() → string, cubby.FileStatus, Error?")],
-            "An iterator over all that is beneath a folder: path and status. It gives a folder's entries, then those of its folders, in no order, and holds no folder as a whole. What can't be entered or followed, a link in a circle for one, comes with an error as third value; a folder that can't be read at all raises.",
+            "An iterator over all entries below a folder: path and status. It gives a folder's entries, then those of its subfolders, in no particular order, without holding a whole folder in memory. An entry that can't be entered or followed, such as a circular link, has an error as third value. If the folder itself can't be read, an error is raised.",
             example:
                 "for path, info in fs.walk(app.container.path, { depth = 2 }) do print(path, info.kind, info.size) end"
         ) { [unowned host] (path: String, walking: Walking) in

@@ -7,7 +7,7 @@ enum JSONModule {
     static func install(_ classes: ItemClasses) -> LuaModule {
         let bridge = classes.host.values
         let module = LuaModule(
-            "json", "JSON. null stands for null; dates are written as ISO 8601, data as Base64.", in: bridge.state)
+            "json", "JSON. null represents null; dates are written in ISO 8601, data in Base64.", in: bridge.state)
         module.function(
             "encode",
             [
@@ -16,9 +16,10 @@ enum JSONModule {
                     "text, a number, a boolean, null, a date, data, a table of these, an item, or a query: an array of its items"
                 ),
                 LuaParameter(
-                    "options", .optional(.options([LuaParameter("pretty", .boolean, "indented, keys in order")])),
-                    "how it is written"),
-            ], returns: [.string], "A value as JSON; keys are sorted. Raises when it is no JSON value.",
+                    "options", .optional(.options([LuaParameter("pretty", .boolean, "indent the text")])),
+                    "options for encoding"),
+            ], returns: [.string],
+            "Encodes a value as JSON with sorted keys. Raises an error if JSON cannot represent it.",
             example: "return json.encode({ name = \"Bear\", tags = { \"gift\" } })"
         ) { [unowned classes] call in
             if let json = try items(call, classes) { return call.returns(LuaString(json)) }
@@ -33,7 +34,7 @@ enum JSONModule {
         }
         module.function(
             "decode", [LuaParameter("text", .string, "JSON in UTF-8")], returns: LuaType.orError(.any),
-            "The value of a JSON text; nil and an error when it is none.",
+            "Decodes a JSON text; nil and an error if it is invalid.",
             example: "return json.decode('[1, 2.5, null]')[2]"
         ) { call in
             let bytes = try call.bytes(0)

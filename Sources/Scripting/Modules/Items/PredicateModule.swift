@@ -19,7 +19,7 @@ enum PredicateModule {
     static func install(_ classes: ItemClasses) -> LuaModule {
         let cls = classes.predicate
         cls.method(
-            "evaluate", ["item": "which item"], "Whether it holds for an item.",
+            "evaluate", ["item": "the item"], "Whether the predicate is true for an item.",
             example: "return predicate(\"valueInDollars < 100\"):evaluate(items:randomItem())"
         ) { (value, item: Item) in
             _ = try item.itemKey

@@ -11,10 +11,10 @@ enum ProgramModule {
             [
                 LuaParameter(
                     "command", .optional(.text),
-                    "for the shell, or a granted program and its arguments; without one, whether there is a shell")
+                    "a shell command, or a granted program and its arguments; none tests for a shell")
             ],
             returns: [.optional(.boolean), .string, .integer],
-            "Runs a command and waits, as Lua's own does; timers go on meanwhile. Needs --allow-run, which gives it a shell, or a program granted by cubby config.",
+            "Runs a command and waits, as Lua's own os.execute does; timers continue meanwhile. Needs --allow-run, which grants the shell, or a program granted by cubby config.",
             example: "return pcall(os.execute, \"true\")"
         ) { [unowned host] call in
             guard !call.isNil(0) else { return call.returns(host.options.allowsRunning) }
@@ -33,11 +33,11 @@ enum ProgramModule {
         io.function(
             "popen",
             [
-                "command": "for the shell, or a granted program and its arguments",
-                "mode": "\"r\" reads what it writes, \"w\" the other way",
+                "command": "a shell command, or a granted program and its arguments",
+                "mode": "\"r\" reads the command's output, \"w\" writes its input",
             ],
             returns: LuaType.orError(.object("file*")),
-            "Starts a command and gives a file that is its other end. Needs --allow-run, which gives it a shell, or a program granted by cubby config.",
+            "Starts a command and returns a file connected to it. Needs --allow-run, which grants the shell, or a program granted by cubby config.",
             example: "return pcall(io.popen, \"date\")"
         ) { [unowned host] (command: String, mode: PipeMode?) in
             try OrError(returning: FileError.self) { try open(command, mode ?? .r, host) }

@@ -8,13 +8,13 @@ enum DateChange {
     private static let durations: [(name: String, seconds: Int)] = [("hours", 3600), ("minutes", 60)]
 
     static let parameters: LuaFields = [
-        LuaParameter("years", .integer, "the month and the day stay; the last of the month where it lacks the day"),
+        LuaParameter("years", .integer, "keep the month and the day; the last day of the month if it is shorter"),
         LuaParameter("months", .integer, "likewise"), LuaParameter("weeks", .integer, "seven days"),
-        LuaParameter("days", .integer, "the time of day stays, whatever clocks do"),
-        LuaParameter("hours", .integer, "of 60 minutes, as they pass"),
-        LuaParameter("minutes", .integer, "as they pass"),
-        LuaParameter("seconds", .number, "as they pass"),
-        LuaParameter("zone", .text, "whose days they are; UTC if not given"),
+        LuaParameter("days", .integer, "keep the time of day, also across clock changes"),
+        LuaParameter("hours", .integer, "elapsed time, of 60 minutes"),
+        LuaParameter("minutes", .integer, "elapsed time"),
+        LuaParameter("seconds", .number, "elapsed time"),
+        LuaParameter("zone", .text, "the zone of the calendar (default: UTC)"),
     ]
 
     /// The date plus an interval: years and months first, then weeks and days, then shorter units.

@@ -10,15 +10,15 @@ enum DateClass {
     static func make(in state: LuaState, _ clock: LocalClock) -> LuaClass<DateValue> {
         let cls = LuaClass<DateValue>(
             inline: "date",
-            "A moment in time. Dates are compared with == and <, `d - e` is in seconds, `d + seconds` a date. `tostring` has it in UTC; `print` and the prompt show it by the user's clock.",
+            "A moment in time. Dates are compared with == and <; `d - e` is in seconds, `d + seconds` is a date. `tostring` gives UTC; `print` and the prompt show local time.",
             in: state)
         addParts(cls)
         cls.method(
             "format",
             [
                 "pattern":
-                    "Unicode's fields (`yyyy-MM-dd HH:mm`, text between apostrophes) or, with a %, those of os.date; `yyyy-MM-dd` if not given",
-                "zone": LuaArgument("\(zone); UTC if not given"),
+                    "Unicode's fields (`yyyy-MM-dd HH:mm`, text between apostrophes) or, with a %, those of os.date (default: `yyyy-MM-dd`)",
+                "zone": LuaArgument("\(zone) (default: UTC)"),
             ],
             "The date as text, in English.",
             example: "return date(0):format(\"d MMMM yyyy\"), date(0):format(\"%d.%m.%Y %H:%M %Z\", \"Europe/Berlin\")"
@@ -37,8 +37,8 @@ enum DateClass {
         }
         cls.method(
             "inZone",
-            ["zone": LuaArgument("\(zone); the user's clock if not given")], returns: [DateFields.record],
-            "The parts of the local time in a zone, which `date` takes.",
+            ["zone": LuaArgument("\(zone) (default: the user's zone)")], returns: [DateFields.record],
+            "The parts of the local time in a zone; `date` accepts them.",
             example: "local there = date(0):inZone(\"Asia/Kathmandu\") return there.hour, there.minute, there.offset"
         ) { [unowned state] (value, zone: String?) in
             let zone = try clock.zone(named: zone ?? "local")
@@ -48,9 +48,9 @@ enum DateClass {
             return table
         }
         cls.method(
-            "add", [LuaParameter("change", .options(DateChange.parameters), "how far, in units of the calendar")],
+            "add", [LuaParameter("change", .options(DateChange.parameters), "the interval, in calendar units")],
             returns: [.object("date")],
-            "The date at a distance in the calendar: years and months, then weeks and days by the zone's clock, then what is shorter.",
+            "The date after a calendar interval: adds years and months, then weeks and days in the zone's local time, then shorter units.",
             example: "return date(\"2026-01-31\"):add{ months = 1 }, date(0):add{ days = -1, hours = 6 }"
         ) { value, call in
             let table = try call.table(0)
@@ -83,8 +83,8 @@ enum DateClass {
 
     private static func addOperators(_ cls: LuaClass<DateValue>, _ clock: LocalClock) {
         cls.declareOperator("sub", .object("date"), returns: .number, "Seconds between two dates.")
-        cls.declareOperator("sub", .number, returns: .object("date"), "The date so many seconds before.")
-        cls.declareOperator("add", .number, returns: .object("date"), "The date so many seconds after.")
+        cls.declareOperator("sub", .number, returns: .object("date"), "The date a number of seconds earlier.")
+        cls.declareOperator("add", .number, returns: .object("date"), "The date a number of seconds later.")
         cls.metamethod("__tostring") { value, call in call.returns(clock.text(value.date)) }
         cls.rawMetamethod("__eq") { call in
             call.returns(call.optionalObject(0, cls) == call.optionalObject(1, cls))

@@ -5,14 +5,14 @@ import TimeZones
 /// The parts of a local time as a table: the argument of `date{…}` and the result of `d:inZone(…)`.
 enum DateFields {
     private static let fields: [(name: String, type: LuaType, documentation: String, asArgument: String)] = [
-        ("year", .integer, "the year", ", needed"), ("month", .integer, "1 to 12", "; 1 if not given"),
-        ("day", .integer, "of the month", "; 1 if not given"), ("hour", .integer, "0 to 23", "; 0 if not given"),
-        ("minute", .integer, "0 to 59", "; 0 if not given"), ("second", .number, "0 to below 60", "; 0 if not given"),
-        ("zone", .text, "as \"Europe/Berlin\", \"local\" or \"+02:00\"", "; UTC if not given"),
-        ("offset", .integer, "seconds east of UTC", "; of a time that comes twice it chooses one"),
-        ("abbreviation", .text, "the time's name, such as CEST", "; not read"),
-        ("isDaylight", .boolean, "whether it is summer time", "; not read"),
-        ("weekday", .integer, "1 for a Sunday to 7", "; not read"),
+        ("year", .integer, "the year", ", required"), ("month", .integer, "1 to 12", " (default: 1)"),
+        ("day", .integer, "the day of the month", " (default: 1)"), ("hour", .integer, "0 to 23", " (default: 0)"),
+        ("minute", .integer, "0 to 59", " (default: 0)"), ("second", .number, "0 to below 60", " (default: 0)"),
+        ("zone", .text, "as \"Europe/Berlin\", \"local\" or \"+02:00\"", " (default: UTC)"),
+        ("offset", .integer, "seconds east of UTC", "; selects one of two moments of a repeated local time"),
+        ("abbreviation", .text, "the zone's abbreviation, such as CEST", "; ignored"),
+        ("isDaylight", .boolean, "whether daylight saving time applies", "; ignored"),
+        ("weekday", .integer, "1 (Sunday) to 7", "; ignored"),
     ]
 
     /// The parts accepted by `date{…}`.

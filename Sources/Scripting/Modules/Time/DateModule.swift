@@ -11,10 +11,10 @@ enum DateModule {
                 LuaParameter(
                     "moment",
                     .optional(.union([.number, .string, .object("date"), .options(DateFields.parameters)])),
-                    "seconds since 1970, ISO 8601 text, or a table of parts; now if not given")
+                    "seconds since 1970, ISO 8601 text, or a table of parts (default: now)")
             ],
             returns: LuaType.orError(.object("date")),
-            "A date: now, from seconds since 1970, from text, or from the parts of a local time; nil and an error when the text is none. A local time that comes twice is the earlier one, one that is skipped is moved forward.",
+            "A date: now, from seconds since 1970, from text, or from the parts of a local time; nil and an error if the text is invalid. A repeated local time is the earlier one; a skipped one is moved forward.",
             example:
                 "return date(\"1906-10-17\").year, date{ year = 2026, month = 7, day = 1, hour = 8, zone = \"Europe/Berlin\" }",
             numbers: LuaNumberConversion(bridge.dates, offset: PropertyListDate.unixEpochOffset)
@@ -47,10 +47,10 @@ enum DateModule {
             [
                 "text": "a date in English",
                 "pattern":
-                    "as for date:format: with a %, strptime's fields (`%d.%m.%Y %H:%M`), else Unicode's (`dd.MM.yyyy HH:mm`)",
-                "zone": "as \"Europe/Berlin\", \"local\" or \"+02:00\"; UTC if not given",
+                    "as in date:format: with a %, strptime's fields (`%d.%m.%Y %H:%M`), else Unicode's (`dd.MM.yyyy HH:mm`)",
+                "zone": "as \"Europe/Berlin\", \"local\" or \"+02:00\" (default: UTC)",
             ],
-            "The date that a text has by a pattern; nil and an error, which names the place, when it does not follow it. An offset in the text (%z) counts more than the zone.",
+            "Parses a date by a pattern; nil and an error with the position if the text does not match. An offset in the text (%z) overrides the zone.",
             example: "return date.parse(\"1.7.2026 08:00\", \"%d.%m.%Y %H:%M\", \"Europe/Berlin\")"
         ) { (text: String, pattern: String, zone: String?) -> OrError<DateValue> in
             let pattern = try self.pattern(pattern)

@@ -45,26 +45,26 @@ final class ScriptTimer: LuaObject {
     }
 
     static var luaClass: LuaClassDeclaration {
-        LuaClassDeclaration(ScriptTimer.self, "Timer", doc: "A function that runs later, once or again and again.") {
+        LuaClassDeclaration(ScriptTimer.self, "Timer", doc: "A function that runs later, once or repeatedly.") {
             Method(
-                "cancel", doc: "Calls it off.",
+                "cancel", doc: "Cancels the timer.",
                 example:
                     "local later = timer.after(60, function() print(\"never\") end) later:cancel() return later.isCancelled"
             ) { $0.cancel() }
             Method(
-                "pause", doc: "Leaves out its calls from now on.",
+                "pause", doc: "Pauses the timer: its calls are skipped.",
                 example: "local t = timer.every(1, function() end) t:pause() t:cancel() return t.isPaused"
             ) { $0.isPaused = true }
             Method(
-                "resume", doc: "Takes it up again.",
+                "resume", doc: "Resumes the timer.",
                 example: "local t = timer.every(1, function() end) t:pause() t:resume() t:cancel() return t.isPaused"
             ) {
                 $0.isPaused = false
                 $0.failures = 0
             }
-            Property("isCancelled", doc: "Whether it was called off.", get: { $0.isCancelled })
+            Property("isCancelled", doc: "Whether the timer was cancelled.", get: { $0.isCancelled })
             Property(
-                "isPaused", doc: "Whether its calls are left out: by `pause`, or after three failures in a row.",
+                "isPaused", doc: "Whether its calls are skipped: by `pause`, or after three failures in a row.",
                 get: { $0.isPaused })
             Operator(.text) { (timer: ScriptTimer) in
                 "Timer(\(timer.text)\(timer.isCancelled ? ", cancelled" : timer.isPaused ? ", paused" : ""))"

@@ -8,11 +8,11 @@ enum TimerModule {
         host.state.addClass(ScriptTimer.self)
         let module = LuaModule("timer", "Functions that run later, while the host serves events.", in: host.state)
         for (name, repeats, documentation) in [
-            ("after", false, "Runs a function once, some seconds from now."),
-            ("every", true, "Runs a function again and again. After three failures in a row it is paused."),
+            ("after", false, "Runs a function once after a delay."),
+            ("every", true, "Runs a function repeatedly. After three failures in a row the timer is paused."),
         ] {
             module.function(
-                name, ["seconds": "from 0", "handler": "what runs then"], documentation,
+                name, ["seconds": "0 or more", "handler": "the function to call"], documentation,
                 example: "local t = timer.\(name)(0.01, function() print(\"now\") end) timer.sleep(0.02) t:cancel()"
             ) { [unowned host] (seconds: Double, handler: LuaCallback<LuaNothing>) in
                 try check(seconds)
@@ -25,8 +25,8 @@ enum TimerModule {
         }
         installDaily(module, in: host)
         module.function(
-            "sleep", [LuaParameter("seconds", .number, "from 0")],
-            "Waits; timers, signals and other tasks go on meanwhile.",
+            "sleep", [LuaParameter("seconds", .number, "0 or more")],
+            "Waits; timers, signals and other tasks continue meanwhile.",
             example: "timer.sleep(0.01)"
         ) { [unowned host] call in
             let seconds = try call.number(0)
@@ -45,11 +45,11 @@ enum TimerModule {
         module.function(
             "at",
             [
-                "time": "of the day, \"02:30\" or \"02:30:15\"",
-                "zone": .callback("()", "the clock's, as \"Europe/Berlin\"; the user's clock if left out"),
-                "handler": .callback("()", "what runs then"),
+                "time": "the time of day, \"02:30\" or \"02:30:15\"",
+                "zone": .callback("()", "the time zone, as \"Europe/Berlin\" (default: the user's zone)"),
+                "handler": .callback("()", "the function to call"),
             ],
-            "Runs a function each day at a time of day. A time that summer time skips comes later by what is skipped, one that comes twice is the earlier one; a time that passed while the program was stopped, or the clock was set, is made up for once.",
+            "Runs a function each day at a time of day. A time skipped by daylight saving is moved forward, a repeated one is the earlier one. A time missed while the program was stopped, or the clock was set, is made up for once.",
             example: "local t = timer.at(\"02:30\", \"Europe/Berlin\", function() items:saveChanges() end) t:cancel()"
         ) { [unowned host] (text: String, place: LuaEither<String, LuaFunction>, handler: LuaFunction?) in
             guard let time = timeOfDay(text) else {
