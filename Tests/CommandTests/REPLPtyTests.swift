@@ -113,7 +113,7 @@ struct REPLPtyTests {
         Row(
             "12 completion in strings",
             [.keys("app:on(\"didEnterB\t, function() end)\r"), .see("Hook(didEnterBackground")]),
-        Row("12 the menu has documentation", [.keys("items:re\t\t"), .see("Does again what undo took back.")]),
+        Row("12 the menu has documentation", [.keys("items:re\t\t"), .see("Redoes the last undone commit.")]),
         Row(
             "13 completion runs no code of scripts",
             [
@@ -129,7 +129,7 @@ struct REPLPtyTests {
         Row(
             "14 help is searched",
             [
-                .enter("?thumbnail"), .see("images:thumbnail(key"), .enter("?kept in Library/Caches"),
+                .enter("?thumbnail"), .see("images:thumbnail(key"), .enter("?cached in Library/Caches"),
                 .see("images:thumbnail("), .enter("??memory warning"),
                 .see("didReceiveMemoryWarning"),
                 .enter("help('zqxj')"), .see("Nothing is known of zqxj"),

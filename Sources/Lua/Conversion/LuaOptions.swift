@@ -5,7 +5,7 @@
 ///     var quality = 0.5
 ///     var title: String?
 ///     static var luaOptions: [LuaOption<Format>] {
-///         LuaOption("quality", \.quality, doc: "0 to 1; 0.5 if not given")
+///         LuaOption("quality", \.quality, doc: "0 to 1 (default: 0.5)")
 ///         LuaOption("title", \.title, doc: "the page's")
 ///     }
 /// }

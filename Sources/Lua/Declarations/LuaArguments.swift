@@ -1,5 +1,5 @@
 /// The names of a function's arguments, in order, with or without documentation: `["from", "to"]`, or
-/// `["from": "where it is", "to": "where it will be"]`. Their types are those of the function's closure.
+/// `["from": "the current position", "to": "the new position"]`. Their types are those of the function's closure.
 public struct LuaArguments: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, Sendable {
     let all: [(name: String, argument: LuaArgument)]
 

@@ -118,7 +118,7 @@ import Testing
             ("string.format", "C's printf"), ("double", "doubles it"), ("object.greet", "says hello"),
             (":undo", "last entry"),
             ("items:query():first", "first"), ("things", "a table of 0 elements and 1 field\n"),
-            ("items[1]", "A thing that is kept"),
+            ("items[1]", "An item of the store."),
         ])
     func help(subject: String, expected: String) throws {
         let test = try TestHost()

@@ -8,10 +8,10 @@ extension ArchiverModule {
         module.function(
             "class",
             [
-                "name": "as archives name it: `Foo`, or `Module.Foo`",
-                "options": "what it stands below, and its other names",
+                "name": "the name in archives: `Foo`, or `Module.Foo`",
+                "options": "its superclass, security and other names",
             ],
-            "Declares a class: a table to which encode(coder), init(coder) and copy() are added; calling it makes an instance "
+            "Declares a class: a table for the methods encode(coder), init(coder) and copy(); calling it creates an instance "
                 + "with the fields of a table.",
             example:
                 "local Foo = archiver.class(\"Foo\", { secure = true }) "
@@ -30,8 +30,8 @@ extension ArchiverModule {
             return table
         }
         module.function(
-            "setClass", ["class": "a declared class; nil undoes it", "name": "the name that archives have"],
-            "Decodes instances of a name as a class, in every archive that is opened from now on.",
+            "setClass", ["class": "a declared class; nil undoes it", "name": "the name in archives"],
+            "Decodes instances of a class name as a declared class, in every archive opened from now on.",
             example: "archiver.setClass(archiver.class(\"Foo\"), \"Homepwner.Foo\")"
         ) { [bridge] (table: LuaTable?, name: String) in
             guard table.map({ bridge.classes.scriptClass($0) != nil }) ?? true else {
@@ -42,14 +42,14 @@ extension ArchiverModule {
         module.function(
             "setClassName",
             ["name": "the name to write; nil undoes it", "class": "a declared class, or a class's name"],
-            "Writes the instances of a class under another name, in every archive that is begun from now on.",
+            "Writes the instances of a class under another name, in every archive begun from now on.",
             example: "archiver.setClassName(\"Homepwner.Foo\", archiver.class(\"Foo\"))"
         ) { [bridge] (name: String?, given: ClassArgument) in
             bridge.classes.setName(name, forClass: try given.name(bridge, argument: "class"))
         }
         module.function(
             "className", ["value": "any value"],
-            "The class that an archive names for a value; nil for what cannot be archived.",
+            "The class name of a value in archives; nil if it cannot be archived.",
             example: "return archiver.className({ 1, 2 })"
         ) { [bridge] (value: LuaValue) in bridge.className(of: value) }
     }
@@ -61,9 +61,9 @@ extension ArchiverModule {
         var aliases: [String] = []
 
         static var luaOptions: [LuaOption<ClassOptions>] {
-            LuaOption("super", \.superclass, doc: "the class above it")
-            LuaOption("secure", \.isSecure, doc: "it checks what it decodes; as the class above it if not given")
-            LuaOption("aliases", \.aliases, doc: "other names that archives know it by")
+            LuaOption("super", \.superclass, doc: "the superclass")
+            LuaOption("secure", \.isSecure, doc: "whether it supports secure decoding (default: as its superclass)")
+            LuaOption("aliases", \.aliases, doc: "other names of the class in archives")
         }
     }
 

@@ -18,8 +18,8 @@ final class ArchiverModule {
     private static let object: LuaArgument =
         "an instance of a declared class, a table, text, a number, a date, data, an item"
     private static let path: LuaArgument = "a path that the sandbox grants"
-    private static let bytes: LuaArgument = "an archive in either form"
-    private static let writing: LuaArgument = "how it is written"
+    private static let bytes: LuaArgument = "an archive in either format"
+    private static let writing: LuaArgument = "how to write the archive"
 
     /// Options for writing an archive.
     private struct Writing: LuaOptions {
@@ -30,7 +30,7 @@ final class ArchiverModule {
             LuaOption(
                 "requiringSecureCoding", \.requiringSecureCoding,
                 doc: "refuse instances of classes not declared secure")
-            LuaOption("format", \.format, doc: "the form; binary if not given")
+            LuaOption("format", \.format, doc: "the format (default: binary)")
         }
     }
 
@@ -44,10 +44,10 @@ final class ArchiverModule {
         static var luaOptions: [LuaOption<Reading>] {
             LuaOption(
                 "requiresSecureCoding", \.requiresSecureCoding,
-                doc: "decode only what a call allows, of classes declared secure")
+                doc: "decode only classes that the call allows and that are declared secure")
             LuaOption(
                 "failurePolicy", \.failurePolicy,
-                doc: "what a failed call does: fail (if not given), or note the first error and give nil or 0")
+                doc: "on a failure: fail the call (default), or record the first error and return nil or 0")
         }
     }
 
@@ -63,7 +63,7 @@ final class ArchiverModule {
         let archiver = ArchiverModule(host, itemClasses)
         let module = LuaModule(
             "archiver",
-            "Keyed archives, in the format of NSKeyedArchiver: objects of a script's own classes, any archive as a graph.",
+            "Keyed archives, in the format of NSKeyedArchiver: objects of script classes, and any archive as a graph.",
             in: host.state)
         archiver.declareClasses(module)
         archiver.declareWriting(module)
@@ -97,14 +97,14 @@ final class ArchiverModule {
     private func declareWriting(_ module: LuaModule) {
         module.function(
             "archivedData", ["object": Self.object, "options": Self.writing],
-            "An archive of an object and all that it refers to; nil and an error when the archive may not hold one.",
+            "An archive of an object and all that it refers to; nil and an error if the archive may not hold one.",
             example: "return #archiver.archivedData({ \"a\", 1 }, { format = \"xml\" })"
         ) { [self] (object: LuaValue, options: Writing) in
             try OrError(returning: ArchiveError.self) { LuaString(try archived(object, options)) }
         }
         module.function(
             "archiveRootObject", ["object": Self.object, "path": Self.path, "options": Self.writing],
-            "Writes an archive of an object to a file, whole or not at all.",
+            "Writes an archive of an object to a file, atomically.",
             example: "return archiver.archiveRootObject({ 1, 2 }, app.container.tmp .. \"/a.archive\")"
         ) { [self] (object: LuaValue, path: String, options: Writing) in
             try OrError(returning: ArchiveError.self) { try archived(object, options) }
@@ -112,7 +112,7 @@ final class ArchiverModule {
         }
         module.function(
             "writer", ["options": Self.writing],
-            "Begins an archive with several objects on top, each under its key.",
+            "Begins an archive of several top-level objects, each under its key.",
             example:
                 "local w = archiver.writer() w:encodeObject(1, \"a\") w:encodeObject(2, \"b\") return #w:finishEncoding()"
         ) { [self] (options: Writing) in encoder(options) }
@@ -123,7 +123,7 @@ final class ArchiverModule {
     private func declareReading(_ module: LuaModule) {
         module.function(
             "unarchiveObject", ["path": Self.path],
-            "The object under `root` of an archive's file; nil and an error when it can't be read.",
+            "Decodes the object under `root` of an archive file; nil and an error if it cannot be read.",
             example:
                 "local path = app.container.tmp .. \"/a.archive\" "
                 + "archiver.archiveRootObject({ name = \"Bear\" }, path) "
@@ -135,8 +135,8 @@ final class ArchiverModule {
         }
         module.function(
             "unarchivedObject", ["classes": "declared classes, or classes' names", "bytes": Self.bytes],
-            "The object under `root` of an archive, when it and all that it holds are of these classes; declared ones must be "
-                + "secure. nil and an error otherwise.",
+            "Decodes the object under `root` of an archive, if it and all its contents are of these classes; declared classes "
+                + "must be secure. nil and an error otherwise.",
             example: "return archiver.unarchivedObject({ \"NSArray\" }, archiver.archivedData({ 1, 2 }))[2]"
         ) { [self] (classes: ClassArgument, bytes: BytesArgument) in
             let allowed = try Self.allowed(classes.names(bridge), "classes", bridge)
@@ -145,8 +145,8 @@ final class ArchiverModule {
             }.flatMap(\.self)
         }
         module.function(
-            "reader", ["bytes": Self.bytes, "options": "how it is read"],
-            "Opens an archive whose objects are decoded by key; nil and an error when it is none.",
+            "reader", ["bytes": Self.bytes, "options": "how to read the archive"],
+            "Opens an archive to decode its objects by key; nil and an error if it is not an archive.",
             example: "return archiver.reader(archiver.archivedData({ 1 })):decodeObject(\"root\")[1]"
         ) { [self] (bytes: BytesArgument, options: Reading) in
             try OrError(returning: ArchiveError.self) {
@@ -170,7 +170,7 @@ final class ArchiverModule {
     private func declareOthers(_ module: LuaModule) {
         module.function(
             "open", ["archive": "a path, or the bytes of an archive"],
-            "Opens any keyed archive as a graph, without its classes; nil and an error when it can't be read.",
+            "Opens any keyed archive as a graph, without its classes; nil and an error if it cannot be read.",
             example: "return archiver.open(archiver.archivedData({ name = \"Bear\" })).root.name"
         ) { [self] (archive: BytesArgument) in
             guard case .first(let given) = archive, !Self.isArchive(given.bytes) else {
@@ -183,7 +183,7 @@ final class ArchiverModule {
         }
         module.function(
             "copy", ["object": "an instance, a table, an item, or any other value"],
-            "A deep copy: by the class's copy method where it has one, else with copies of all fields; what is shared stays "
+            "A deep copy: by the class's copy method if it has one, otherwise with copies of all fields; shared objects stay "
                 + "shared among the copies.",
             example: "local a = { { 1 } } local b = archiver.copy(a) b[1][1] = 2 return a[1][1]"
         ) { [self] (object: LuaValue) in

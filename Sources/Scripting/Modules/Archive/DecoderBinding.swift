@@ -4,8 +4,9 @@ import PropertyList
 
 /// NSCoder's decoding methods, with a key or without.
 enum DecoderBinding {
-    private static let key: LuaArguments = ["key": "as it was encoded"]
-    private static let optionalKey: LuaArgument = "as it was encoded; without one, the next value that had none"
+    private static let key: LuaArguments = ["key": "the key used for encoding"]
+    private static let optionalKey: LuaArgument =
+        "the key used for encoding; without one, the next value encoded without a key"
     private static let archive =
         "local w = archiver.writer() w:encodeObject(\"x\", \"a\") w:encodeInt(40, \"age\") w:encodeObject(\"next\") "
         + "local r = archiver.reader(w:finishEncoding()) "
@@ -13,18 +14,18 @@ enum DecoderBinding {
     static func makeClass(_ bridge: ArchiveBridge) -> LuaClass<ArchiveDecoder> {
         let cls = LuaClass<ArchiveDecoder>(
             ArchiveDecoder.luaName,
-            "An archive being read: what `init(coder)` is given, and what `archiver.reader(bytes)` gives. Within init, what "
-                + "the archive is to blame for is raised; elsewhere it is nil and an error.",
+            "A decoder of an archive: the argument of `init(coder)`, and the result of `archiver.reader(bytes)`. Faults of "
+                + "the archive are raised within init; elsewhere they are nil and an error.",
             in: bridge.state)
-        cls.boolean("allowsKeyedCoding", "Whether values may have keys; they may.", get: { _ in true })
+        cls.boolean("allowsKeyedCoding", "Whether values may have keys: always true.", get: { _ in true })
         cls.boolean(
             "requiresSecureCoding", "Whether only allowed classes may be decoded.",
             get: { $0.unarchiver.requiresSecureCoding })
         cls.property(
-            "error", .optional(.object("Error")), "The first failure; nil as long as there is none.",
+            "error", .optional(.object("Error")), "The first failure; nil if there is none.",
             get: { $0.unarchiver.error.map(bridge.state.errorValue) ?? .nil })
         cls.property(
-            "keys", "The keys of the current object, or of the archive's top.", get: { $0.unarchiver.keys })
+            "keys", "The keys of the current object, or of the archive's top level.", get: { $0.unarchiver.keys })
         objects(cls)
         scalars(cls)
         unkeyed(cls)
@@ -38,22 +39,21 @@ enum DecoderBinding {
     private static func objects(_ cls: LuaClass<ArchiveDecoder>) {
         cls.method(
             "decodeObject", ["key": optionalKey],
-            "Decodes an object; nil when it is nil or absent. An object that was encoded in several places comes back as "
-                + "one.",
+            "Decodes an object; nil if it is nil or absent. An object encoded in several places is decoded once.",
             example: archive + "return r:decodeObject(\"a\"), r:decodeObject()"
         ) { (decoder, key: String?) in
             try decoder.perform { try decoder.lua(key.map($0.decodeObject(forKey:)) ?? $0.decodeObject()) }
         }
         cls.method(
             "decodeObjectOfClass", ["class": "a declared class, or a class's name", "key": optionalKey],
-            "Decodes an object that is of a class or of one below it; another is a failure.",
+            "Decodes an object of a class or a subclass; any other object is a failure.",
             example: archive + "return r:decodeObjectOfClass(\"NSString\", \"a\")"
         ) { (decoder, name: ClassArgument, key: String?) in
             try decode(decoder, [name.name(decoder.bridge, argument: "class")], "class", key)
         }
         cls.method(
             "decodeObjectOfClasses", ["classes": "declared classes, or classes' names", "key": optionalKey],
-            "Decodes an object that is, with all it holds, of one of these classes or below one.",
+            "Decodes an object that is, like all its contents, of one of these classes or a subclass.",
             example: archive + "return r:decodeObjectOfClasses({ \"NSString\", \"NSNumber\" }, \"a\")"
         ) { (decoder, classes: LuaTable, key: String?) in
             try decode(decoder, ClassArgument.first(classes).names(decoder.bridge), "classes", key)
@@ -91,21 +91,21 @@ enum DecoderBinding {
             }
         }
         cls.method(
-            "decodeBool", key, "Decodes a boolean; false when it is absent.",
+            "decodeBool", key, "Decodes a boolean; false if it is absent.",
             example: archive + "return r:decodeBool(\"absent\")"
         ) { (decoder, key: String) in try decoder.perform { try $0.decodeBool(forKey: key) } }
-        method("decodeInt", "Decodes an integer of 32 bits, C's int; 0 when it is absent.") {
+        method("decodeInt", "Decodes an integer of 32 bits, C's int; 0 if it is absent.") {
             try $0.decodeInt32(forKey: $1)
         }
-        method("decodeInt32", "Decodes an integer of 32 bits; 0 when it is absent.") { try $0.decodeInt32(forKey: $1) }
-        method("decodeInteger", "Decodes an integer; 0 when it is absent.") { try $0.decodeInt64(forKey: $1) }
-        method("decodeInt64", "Decodes an integer of 64 bits; 0 when it is absent.") { try $0.decodeInt64(forKey: $1) }
-        method("decodeFloat", "Decodes a number of single precision; 0 when it is absent.") {
+        method("decodeInt32", "Decodes an integer of 32 bits; 0 if it is absent.") { try $0.decodeInt32(forKey: $1) }
+        method("decodeInteger", "Decodes an integer; 0 if it is absent.") { try $0.decodeInt64(forKey: $1) }
+        method("decodeInt64", "Decodes an integer of 64 bits; 0 if it is absent.") { try $0.decodeInt64(forKey: $1) }
+        method("decodeFloat", "Decodes a single-precision number; 0 if it is absent.") {
             Double(try $0.decodeFloat(forKey: $1))
         }
-        method("decodeDouble", "Decodes a number; 0 when it is absent.") { try $0.decodeDouble(forKey: $1) }
+        method("decodeDouble", "Decodes a number; 0 if it is absent.") { try $0.decodeDouble(forKey: $1) }
         cls.method(
-            "decodeBytes", ["key": optionalKey], "Decodes bytes, as a Lua string; nil when they are absent.",
+            "decodeBytes", ["key": optionalKey], "Decodes bytes, as a Lua string; nil if they are absent.",
             example: "local w = archiver.writer() w:encodeBytes(\"ab\", \"raw\") "
                 + "return archiver.reader(w:finishEncoding()):decodeBytes(\"raw\")"
         ) { (decoder, key: String?) in
@@ -114,7 +114,7 @@ enum DecoderBinding {
             }
         }
         cls.method(
-            "containsValue", key, "Whether there is a value for a key; one that is nil counts.",
+            "containsValue", key, "Whether there is a value for a key, even if it is nil.",
             example: archive + "return r:containsValue(\"c\")"
         ) { (decoder, key: String) in decoder.unarchiver.containsValue(forKey: key) }
     }
@@ -123,7 +123,7 @@ enum DecoderBinding {
 
     private static func unkeyed(_ cls: LuaClass<ArchiveDecoder>) {
         cls.method(
-            "decodeDataObject", [], "Decodes the next object, which is data.",
+            "decodeDataObject", [], "Decodes the next object, as data.",
             example: "local w = archiver.writer() w:encodeDataObject(\"ab\") "
                 + "return #archiver.reader(w:finishEncoding()):decodeDataObject()"
         ) { decoder in try decoder.perform { try $0.decodeDataObject().map { DataValue($0) } } }
@@ -150,7 +150,7 @@ enum DecoderBinding {
         }
         for name in ["decodeArrayOfType", "decodeArrayOfObjCType"] {
             cls.method(
-                name, ["type": TypeLetter.argument, "count": "how many values there are"],
+                name, ["type": TypeLetter.argument, "count": "the number of values"],
                 returns: LuaType.orError(.table), "Decodes the next value, a C array.",
                 example: values + "r:decodeValuesOfTypes(\"id\") return #r:\(name)(\"s\", 2)"
             ) { (decoder, type: TypeLetter, count: Int) in
@@ -179,8 +179,8 @@ enum DecoderBinding {
 
     private static func whole(_ cls: LuaClass<ArchiveDecoder>) {
         cls.method(
-            "setClass", ["class": "a declared class", "name": "the name that the archive has"],
-            "Decodes instances of a name as a class, in this archive.",
+            "setClass", ["class": "a declared class", "name": "the name in the archive"],
+            "Decodes instances of a class name as a declared class, in this archive.",
             example: archive + "r:setClass(archiver.class(\"Foo\"), \"OldFoo\")"
         ) { (decoder, table: LuaTable, name: String) in
             guard let scriptClass = decoder.bridge.classes.scriptClass(table) else {
@@ -190,7 +190,7 @@ enum DecoderBinding {
         }
         cls.method(
             "finishDecoding", [],
-            "Ends the decoding; what was decoded stays. nil and the first error when there was one.",
+            "Ends the decoding; decoded objects stay valid. nil and the first error if there was one.",
             example: archive + "return r:finishDecoding()"
         ) { decoder in
             try OrError(returning: ArchiveError.self) {

@@ -6,16 +6,16 @@ import PropertyList
 enum EncoderBinding {
     private static let key: LuaArgument = "unique within one object"
     private static let optionalKey: LuaArgument =
-        "unique within one object; without one, values are decoded in the same order"
+        "unique within one object; values without a key are decoded in the same order"
     private static let object: LuaArgument =
         "an instance of a declared class, a table, text, a number, a boolean, a date, data, an item, or nil"
 
     static func makeClass(_ bridge: ArchiveBridge) -> LuaClass<ArchiveEncoder> {
         let cls = LuaClass<ArchiveEncoder>(
             ArchiveEncoder.luaName,
-            "An archive being written: what `encode(coder)` is given, and what `archiver.writer()` gives.",
+            "An encoder of an archive: the argument of `encode(coder)`, and the result of `archiver.writer()`.",
             in: bridge.state)
-        cls.boolean("allowsKeyedCoding", "Whether values may have keys; they may.", get: { _ in true })
+        cls.boolean("allowsKeyedCoding", "Whether values may have keys: always true.", get: { _ in true })
         cls.boolean(
             "requiresSecureCoding", "Whether only classes declared secure may be written.",
             get: { $0.requiresSecureCoding })
@@ -32,7 +32,7 @@ enum EncoderBinding {
     private static func objects(_ cls: LuaClass<ArchiveEncoder>) {
         cls.method(
             "encodeObject", ["object": object, "key": optionalKey],
-            "Encodes an object; an object that is encoded in several places is written once.",
+            "Encodes an object; an object encoded in several places is written once.",
             example: "local w = archiver.writer() w:encodeObject({ 1, 2 }, \"list\") return #w:finishEncoding()"
         ) { (encoder, value: LuaValue, key: String?) in
             try encode(value, key, with: encoder) { archiver, value in
@@ -42,8 +42,8 @@ enum EncoderBinding {
         }
         cls.method(
             "encodeConditionalObject", ["object": object, "key": optionalKey],
-            "Encodes a reference that holds only if the object is encoded otherwise too; else it reads back as nil. For a "
-                + "parent or an owner.",
+            "Encodes a reference that is kept only if the object is also encoded unconditionally; otherwise it decodes as "
+                + "nil. For a parent or an owner.",
             example: "local w = archiver.writer() w:encodeConditionalObject({}, \"owner\") w:finishEncoding()"
         ) { (encoder, value: LuaValue, key: String?) in
             try encode(value, key, with: encoder) { archiver, value in
@@ -52,9 +52,9 @@ enum EncoderBinding {
             }
         }
         let same: [(String, String)] = [
-            ("encodeRootObject", "Encodes an object from which a graph hangs, without a key."),
-            ("encodeBycopyObject", "Encodes an object without a key: in an archive always by copy."),
-            ("encodeByrefObject", "Encodes an object without a key: in an archive its contents all the same."),
+            ("encodeRootObject", "Encodes the root object of a graph, without a key."),
+            ("encodeBycopyObject", "Encodes an object without a key; archives always hold copies."),
+            ("encodeByrefObject", "Encodes an object without a key; archives hold its contents nonetheless."),
         ]
         for (name, documentation) in same {
             cls.method(
@@ -66,7 +66,7 @@ enum EncoderBinding {
         }
         cls.method(
             "encodePropertyList", ["value": "a property-list value", "key": optionalKey],
-            "Encodes a property-list value; raises when it is none, and says where.",
+            "Encodes a property-list value; any other value raises an error with its path.",
             example: "local w = archiver.writer() w:encodePropertyList({ tags = { 1 } }, \"info\") w:finishEncoding()"
         ) { (encoder, given: LuaValue, key: String?) in
             let value: PropertyListValue
@@ -119,7 +119,7 @@ enum EncoderBinding {
         ]
         for (name, bits, documentation) in integers {
             cls.method(
-                name, ["value": "a whole number of \(bits) bits", "key": key], documentation,
+                name, ["value": "an integer of \(bits) bits", "key": key], documentation,
                 example: "local w = archiver.writer() w:\(name)(40, \"age\") w:finishEncoding()"
             ) { (encoder, value: Int64, key: String) in
                 if bits == 32, Int32(exactly: value) == nil {
@@ -130,7 +130,7 @@ enum EncoderBinding {
         }
         cls.method(
             "encodeFloat", ["value": "stored in four bytes, rounded", "key": key],
-            "Encodes a number of single precision.",
+            "Encodes a single-precision number.",
             example: "local w = archiver.writer() w:encodeFloat(0.5, \"ratio\") w:finishEncoding()"
         ) { (encoder, value: Float, key: String) in try perform(encoder) { try $0.encode(value, forKey: key) } }
         cls.method(
@@ -234,7 +234,7 @@ enum EncoderBinding {
             try encoder.archiver.setClassName(name, forClass: given.name(encoder.bridge, argument: "class"))
         }
         cls.method(
-            "finishEncoding", [], "Ends the archive and gives its bytes; nothing more can be encoded.",
+            "finishEncoding", [], "Ends the archive and returns its bytes; nothing more can be encoded.",
             example: "local w = archiver.writer() w:encodeObject(\"x\", \"a\") return #w:finishEncoding()"
         ) { encoder in
             guard try !encoder.archiver.isEncodingObject else {

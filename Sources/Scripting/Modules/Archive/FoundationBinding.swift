@@ -6,10 +6,10 @@ enum FoundationBinding {
     static func makeClass(_ values: ValueBridge) -> LuaClass<FoundationBox> {
         let cls = LuaClass<FoundationBox>(
             FoundationBox.luaName,
-            "A value of Foundation's in an archive: a URL, a UUID, a range, a point, size or rectangle, an index set or path, "
+            "A Foundation value in an archive: a URL, a UUID, a range, a point, size or rectangle, an index set or path, "
                 + "a time zone, a locale, a regular expression, a decimal number. Compared by content.",
             in: values.state, kind: .box)
-        cls.text("className", "Its class: `NSURL`.", get: { $0.className })
+        cls.text("className", "Its class name, such as `NSURL`.", get: { $0.className })
         numbers(cls)
         texts(cls)
         func part<Value: LuaRepresentable>(
@@ -17,10 +17,10 @@ enum FoundationBinding {
         ) {
             cls.property(name, documentation, get: { $0.foundation.flatMap(get) })
         }
-        part("base", "The URL that a relative one is based on.") { value -> FoundationBox? in
+        part("base", "The base of a relative URL.") { value -> FoundationBox? in
             if case .url(_, let base?) = value { FoundationBox(.value(base)) } else { nil }
         }
-        part("origin", "A rectangle's corner, a point.") { value -> FoundationBox? in
+        part("origin", "A rectangle's origin, a point.") { value -> FoundationBox? in
             if case .rect(let x, let y, _, _) = value { FoundationBox(.value(.point(x: x, y: y))) } else { nil }
         }
         part("size", "A rectangle's size.") { value -> FoundationBox? in
@@ -63,7 +63,7 @@ enum FoundationBinding {
     private static func numbers(_ cls: LuaClass<FoundationBox>) {
         let reals: [(String, String, (FoundationValue) -> Double?)] = [
             (
-                "x", "Of a point or rectangle.",
+                "x", "The x coordinate of a point or rectangle.",
                 { value in
                     switch value {
                     case .point(let x, _), .rect(let x, _, _, _): x
@@ -72,7 +72,7 @@ enum FoundationBinding {
                 }
             ),
             (
-                "y", "Of a point or rectangle.",
+                "y", "The y coordinate of a point or rectangle.",
                 { value in
                     switch value {
                     case .point(_, let y), .rect(_, let y, _, _): y
@@ -81,7 +81,7 @@ enum FoundationBinding {
                 }
             ),
             (
-                "width", "Of a size or rectangle.",
+                "width", "The width of a size or rectangle.",
                 { value in
                     switch value {
                     case .size(let width, _), .rect(_, _, let width, _): width
@@ -90,7 +90,7 @@ enum FoundationBinding {
                 }
             ),
             (
-                "height", "Of a size or rectangle.",
+                "height", "The height of a size or rectangle.",
                 { value in
                     switch value {
                     case .size(_, let height), .rect(_, _, _, let height): height
@@ -98,19 +98,19 @@ enum FoundationBinding {
                     }
                 }
             ),
-            ("top", "Of edge insets.", { if case .edgeInsets(let top, _, _, _) = $0 { top } else { nil } }),
-            ("left", "Of edge insets.", { if case .edgeInsets(_, let left, _, _) = $0 { left } else { nil } }),
-            ("bottom", "Of edge insets.", { if case .edgeInsets(_, _, let bottom, _) = $0 { bottom } else { nil } }),
-            ("right", "Of edge insets.", { if case .edgeInsets(_, _, _, let right) = $0 { right } else { nil } }),
+            ("top", "The top inset.", { if case .edgeInsets(let top, _, _, _) = $0 { top } else { nil } }),
+            ("left", "The left inset.", { if case .edgeInsets(_, let left, _, _) = $0 { left } else { nil } }),
+            ("bottom", "The bottom inset.", { if case .edgeInsets(_, _, let bottom, _) = $0 { bottom } else { nil } }),
+            ("right", "The right inset.", { if case .edgeInsets(_, _, _, let right) = $0 { right } else { nil } }),
         ]
         for (name, documentation, get) in reals {
             cls.property(name, documentation, get: { $0.foundation.flatMap(get) })
         }
         let integers: [(String, String, (FoundationValue) -> Int64?)] = [
-            ("location", "Where a range begins.", { if case .range(let location, _) = $0 { location } else { nil } }),
-            ("length", "How long a range is.", { if case .range(_, let length) = $0 { length } else { nil } }),
+            ("location", "The start of a range.", { if case .range(let location, _) = $0 { location } else { nil } }),
+            ("length", "The length of a range.", { if case .range(_, let length) = $0 { length } else { nil } }),
             (
-                "options", "Of a regular expression.",
+                "options", "The options of a regular expression.",
                 { value in
                     if case .regularExpression(_, let options) = value { options } else { nil }
                 }
@@ -127,7 +127,7 @@ enum FoundationBinding {
             ("name", "A time zone's name.", { if case .timeZone(let name, _) = $0 { name } else { nil } }),
             ("identifier", "A locale's identifier.", { if case .locale(let name) = $0 { name } else { nil } }),
             (
-                "pattern", "Of a regular expression.",
+                "pattern", "The pattern of a regular expression.",
                 { value in
                     if case .regularExpression(let pattern, _) = value { pattern } else { nil }
                 }

@@ -14,21 +14,21 @@ enum GraphBinding {
         var format: PropertyListFormat?
 
         static var luaOptions: [LuaOption<Saving>] {
-            LuaOption("format", \.format, doc: "the form; the one it was read in if not given")
+            LuaOption("format", \.format, doc: "the format (default: the graph's format)")
         }
     }
 
     static func makeClass(_ bridge: ArchiveBridge, _ host: ScriptHost) -> LuaClass<GraphValue> {
         let cls = LuaClass<GraphValue>(
             GraphValue.luaName,
-            "A keyed archive opened without its classes. Collections are tables that remember which they are, objects are "
-                + "tables with className; what is not changed is saved as it was.",
+            "A keyed archive opened without its classes. Collections are tables that keep their class, objects are tables "
+                + "with className; unchanged parts are saved as they were.",
             in: bridge.state)
         cls.property(
             "root", "The object under `root`, or under the only key.", get: { $0.root }, set: { $0.root = $1 })
-        cls.property("top", "What was encoded outside any object, by key.", get: { $0.top }, set: { $0.top = $1 })
+        cls.property("top", "The top-level values, by key.", get: { $0.top }, set: { $0.top = $1 })
         cls.property(
-            "format", "The form it was read in, and is saved in.", get: { $0.format }, set: { $0.format = $1 })
+            "format", "The format that it was read in, and is saved in.", get: { $0.format }, set: { $0.format = $1 })
         inspecting(cls, bridge)
         keeping(cls, host)
         cls.metamethod("__tostring") { graph, call in
@@ -41,7 +41,7 @@ enum GraphBinding {
 
     private static func inspecting(_ cls: LuaClass<GraphValue>, _ bridge: ArchiveBridge) {
         cls.method(
-            "objects", ["className": "only those of this class"], returns: [.array(.table)],
+            "objects", ["className": "only objects of this class"], returns: [.array(.table)],
             "Every object and collection, each once, outermost first.", example: example + "return #graph:objects()"
         ) { (graph, name: String?) in try gather(graph) { name == nil || bridge.className(of: .table($0)) == name } }
         cls.method(
@@ -52,7 +52,7 @@ enum GraphBinding {
                     "in NSPredicate's format language, compiled, or a function; className is the class's name"),
                 "variables": "values for $names",
             ],
-            "The objects and dictionaries that a predicate holds for, outermost first.",
+            "The objects and dictionaries that satisfy a predicate, outermost first.",
             example: example + "return #graph:query(\"name BEGINSWITH $start\", { start = \"B\" })"
         ) { (graph, condition: ConditionArgument, variables: LuaTable?) in
             let predicate: FormatPredicate
@@ -78,9 +78,9 @@ enum GraphBinding {
             [
                 "visitor": .callback(
                     "(value: any, path: string) → boolean?",
-                    "called with each value and its path, as `cubby inspect --path` takes it; false leaves out what the value holds"
+                    "called with each value and its path, in the syntax of `cubby inspect --path`; false skips the value's contents"
                 )
-            ], "Goes through all values, objects once, outermost first.",
+            ], "Visits all values, each object once, outermost first.",
             example: example + "graph:walk(function(value, path) print(path, value) end)"
         ) { (graph, visitor: LuaFunction) in
             try graph.walk { value, path in
@@ -90,12 +90,12 @@ enum GraphBinding {
         }
         cls.method(
             "dump", [], returns: [.string],
-            "The graph as indented text, a line a value; shared objects are named by number.",
+            "The graph as indented text, one line per value; shared objects are numbered.",
             example: example + "print(graph:dump())"
         ) { graph in try refusing { try graph.withGraph { $0.dump() } } }
         cls.method(
             "json", [],
-            "The graph as the JSON of `cubby inspect --json`: an object has its class as `$class`, one that is shared a number "
+            "The graph as the JSON of `cubby inspect --json`: an object has its class as `$class`; a shared object has a number "
                 + "as `$id`, and is `{\"$ref\": number}` elsewhere.",
             example: example + "return json.decode(graph:json()).root[1].name"
         ) { graph in try refusing { try graph.withGraph { try $0.json() } } }
@@ -114,14 +114,14 @@ enum GraphBinding {
 
     private static func keeping(_ cls: LuaClass<GraphValue>, _ host: ScriptHost) {
         cls.method(
-            "save", ["path": "a path that the sandbox grants", "options": "how it is written"],
-            "Writes the archive to a file, whole or not at all.",
+            "save", ["path": "a path that the sandbox grants", "options": "how to write the archive"],
+            "Writes the archive to a file, atomically.",
             example: example + "return graph:save(app.container.tmp .. \"/a.archive\", { format = \"xml\" })"
         ) { [unowned host] (graph, path: String, options: Saving) in
             try refusing { try graph.encoded(as: options.format) }.flatMap { try host.write($0, to: path) }
         }
         cls.method(
-            "bytes", ["options": "how it is written"], "The archive's bytes.",
+            "bytes", ["options": "how to write the archive"], "The archive's bytes.",
             example: example + "return #graph:bytes({ format = \"xml\" })"
         ) { (graph, options: Saving) in try refusing { LuaString(try graph.encoded(as: options.format)) } }
     }

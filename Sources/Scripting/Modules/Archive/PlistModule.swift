@@ -16,7 +16,7 @@ enum PlistModule {
         var format = PropertyListFormat.binary
 
         static var luaOptions: [LuaOption<Writing>] {
-            LuaOption("format", \.format, doc: "the form; binary if not given")
+            LuaOption("format", \.format, doc: "the format (default: binary)")
         }
     }
 
@@ -29,8 +29,8 @@ enum PlistModule {
         reading(module, host)
         writing(module, host)
         module.function(
-            "dictionary", ["table": "its entries; none if not given"],
-            "Marks a table as a dictionary, so that it is one when it is empty, too; gives the table.",
+            "dictionary", ["table": "its entries (default: none)"],
+            "Marks a table as a dictionary, even if it is empty. Returns the table.",
             example: "return plist.encode({ options = plist.dictionary{} }, { format = \"xml\" })"
         ) { (table: LuaTable?) in
             let table = table ?? bridge.state.makeTable()
@@ -38,8 +38,8 @@ enum PlistModule {
             return table
         }
         module.function(
-            "set", ["table": "its elements, from 1 on; none if not given"],
-            "Marks a table as a set, which only the binary form has; gives the table.",
+            "set", ["table": "its elements, from 1 on (default: none)"],
+            "Marks a table as a set, which only the binary format has. Returns the table.",
             example: "return #plist.decode(plist.encode(plist.set{ 1, 2 }))"
         ) { (table: LuaTable?) in
             let table = table ?? bridge.state.makeTable()
@@ -47,9 +47,9 @@ enum PlistModule {
             return table
         }
         module.function(
-            "integer", ["digits": "decimal digits, with a sign or without"],
+            "integer", ["digits": "decimal digits, with an optional sign"],
             returns: [.union([.integer, .object("WideInteger")])],
-            "An integer of up to 128 bits: Lua's own where that holds it.",
+            "An integer of up to 128 bits: a Lua integer if it fits.",
             example: "return tostring(plist.integer(\"18446744073709551615\"))"
         ) { (digits: String) in
             guard let value = Int128(digits) else {
@@ -59,7 +59,7 @@ enum PlistModule {
         }
         module.function(
             "uid", ["value": "0 to 4294967295"],
-            "A reference into the objects of a keyed archive, for those who write one by hand.",
+            "A reference into the objects of a keyed archive, for writing archives by hand.",
             example: "return plist.uid(1).value"
         ) { (value: Int64) in
             guard let uid = UInt32(exactly: value) else {
@@ -76,15 +76,15 @@ enum PlistModule {
         let bridge = host.values
         module.function(
             "read", ["path": path],
-            "The value of a property list's file, in either form; nil and an error when it can't be read.",
+            "Reads a property-list file in either format; nil and an error if it cannot be read.",
             example:
                 "local path = app.container.tmp .. \"/a.plist\" plist.write({ 1 }, path) return plist.read(path)[1]"
         ) { [unowned host] (path: String) in
             try host.read(path, refusing: PropertyListError.self) { try bridge.lua(PropertyListValue(decoding: $0)) }
         }
         module.function(
-            "decode", ["bytes": "a property list in either form"],
-            "The value of a property list; nil and an error when it is none.",
+            "decode", ["bytes": "a property list in either format"],
+            "Decodes a property list; nil and an error if it is not one.",
             example: "return plist.decode(\"<plist version='1.0'><array><true/></array></plist>\")[1]"
         ) { (bytes: BytesArgument) in
             try OrError(returning: PropertyListError.self) {
@@ -98,16 +98,16 @@ enum PlistModule {
     private static func writing(_ module: LuaModule, _ host: ScriptHost) {
         let bridge = host.values
         module.function(
-            "write", ["value": value, "path": path, "options": "how it is written"],
-            "Writes a value as a property list's file, whole or not at all. Raises when it is no property-list value, and "
-                + "says where.",
+            "write", ["value": value, "path": path, "options": "how to write the property list"],
+            "Writes a value to a property-list file, atomically. A value that it cannot hold raises an error with its "
+                + "path.",
             example: "return plist.write({ name = \"Bear\" }, app.container.tmp .. \"/a.plist\", { format = \"xml\" })"
         ) { [unowned host] (value: LuaValue, path: String, options: Writing) in
             try host.write(encoded(value, options.format, bridge), to: path)
         }
         module.function(
-            "encode", ["value": value, "options": "how it is written"],
-            "A value as a property list. Raises when it is no property-list value, and says where.",
+            "encode", ["value": value, "options": "how to write the property list"],
+            "Encodes a value as a property list. A value that it cannot hold raises an error with its path.",
             example: "return plist.encode({ name = \"Bear\", tags = { \"gift\" } }, { format = \"xml\" })"
         ) { (value: LuaValue, options: Writing) in LuaString(try encoded(value, options.format, bridge)) }
     }

@@ -2,7 +2,7 @@ import Lua
 
 /// A C type as an argument: one of Objective-C's letters.
 struct TypeLetter: LuaRepresentable {
-    static let argument: LuaArgument = "Objective-C's letter: i for a 32-bit integer, d a double, @ an object"
+    static let argument: LuaArgument = "an Objective-C type letter: i for a 32-bit integer, d a double, @ an object"
 
     let letter: Character
 

@@ -11,12 +11,12 @@ enum GalleryBinding {
         queries.method(
             "gallery",
             [
-                "folder": "where the page goes: made when it is not there, else empty or an earlier gallery's",
-                "options": "what is written",
+                "folder": "the page's folder: created if missing, otherwise empty or an earlier gallery's",
+                "options": "options of the page",
             ],
             returns: LuaType.orError(.table),
-            "Writes a page with the items' pictures and fields, search, sort and totals, which needs no network: open its "
-                + "index.html. A bar shows on a terminal how far it is. A table with page, items, pictures and failures (messages by key), or nil and an error.",
+            "Writes an offline page with the items' pictures and fields, search, sort and totals: open its index.html. "
+                + "A terminal shows a progress bar. Returns a table with page, items, pictures and failures (messages by key), or nil and an error.",
             example: "return items:query():gallery(app.container.tmp .. \"/gallery\").items"
         ) { [unowned host] (value, folder: String, options: Page) in
             try OrError(returning: FileError.self) {
@@ -43,8 +43,8 @@ enum GalleryBinding {
         var replace = false
 
         static var luaOptions: [LuaOption<Page>] {
-            LuaOption("title", \.title, doc: "the page's; Items if not given")
-            LuaOption("replace", \.replace, doc: "also into a folder that holds something else than a gallery")
+            LuaOption("title", \.title, doc: "the page's title (default: Items)")
+            LuaOption("replace", \.replace, doc: "whether to write into a folder that holds other files")
         }
     }
 }

@@ -6,10 +6,10 @@ extension ImageClasses {
         images.method(
             "thumbnail",
             [
-                "key": LuaArgument(Self.keyText), "size": "pixels a side; 40 if not given",
-                "options": "how it looks",
+                "key": LuaArgument(Self.keyText), "size": "the side in pixels (default: 40)",
+                "options": "options of the thumbnail",
             ],
-            "The picture in a small square with rounded corners, filled from its middle, kept in Library/Caches.",
+            "A small square thumbnail with rounded corners, cropped to the picture's centre, cached in Library/Caches.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return images:thumbnail(\"cover\", 16).width"
         ) { (store, key: String, size: Int?, options: Corners) in
@@ -19,11 +19,11 @@ extension ImageClasses {
         images.method(
             "prepareThumbnails",
             [
-                "keys": "the pictures' keys: images:keys(), say", "size": "pixels a side; 40 if not given",
-                "options": "how they look",
+                "keys": "the pictures' keys, such as images:keys()", "size": "the side in pixels (default: 40)",
+                "options": "options of the thumbnails",
             ],
             returns: [.table],
-            "Makes the thumbnails of many pictures that are not there yet, on all processors; images:thumbnail then reads a small file. Why there is none, by key: empty when all are there.",
+            "Creates the missing thumbnails of many pictures, on all processors; images:thumbnail then reads a small file. Returns the failures' messages by key, empty if there are none.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return next(images:prepareThumbnails({ \"cover\" }, 16))"
         ) { [unowned host] (store, keys: [String], size: Int?, options: Corners) in
@@ -43,7 +43,7 @@ extension ImageClasses {
         var radius: Double?
 
         static var luaOptions: [LuaOption<Corners>] {
-            LuaOption("cornerRadius", \.radius, doc: "in pixels; an eighth of the size if not given")
+            LuaOption("cornerRadius", \.radius, doc: "in pixels (default: an eighth of the size)")
         }
 
         /// The size and the radius.
@@ -61,25 +61,25 @@ extension ImageClasses {
     }
 
     func declareCache() {
-        images.integer("cacheCount", "Pictures in the cache.", get: { Int64($0.cacheCount) })
-        images.integer("cacheCost", "Bytes in the cache.", get: { Int64($0.cacheCost) })
+        images.integer("cacheCount", "The number of pictures in the cache.", get: { Int64($0.cacheCount) })
+        images.integer("cacheCost", "The size of the cache in bytes.", get: { Int64($0.cacheCost) })
         images.integer(
-            "cacheLimit", "Bytes that the cache may hold.", get: { Int64($0.cacheLimit) },
+            "cacheLimit", "The maximum size of the cache in bytes.", get: { Int64($0.cacheLimit) },
             set: { $0.cacheLimit = Int(max($1, 0)) })
-        images.integer("cacheHits", "How often a picture was in the cache.", get: { Int64($0.cacheHits) })
-        images.integer("cacheMisses", "How often a picture was not in the cache.", get: { Int64($0.cacheMisses) })
+        images.integer("cacheHits", "The number of cache hits.", get: { Int64($0.cacheHits) })
+        images.integer("cacheMisses", "The number of cache misses.", get: { Int64($0.cacheMisses) })
         images.boolean(
-            "flushesInBackground", "Whether entering the background flushes the cache, too.",
+            "flushesInBackground", "Whether entering the background flushes the cache.",
             get: { $0.flushesInBackground }, set: { $0.flushesInBackground = $1 })
     }
 
     func declareLimits() {
         images.integer(
-            "pixelLimit", "The most pixels of a picture; one that has more is refused before it is decoded.",
+            "pixelLimit", "The maximum number of pixels of a picture; a larger one is refused before it is decoded.",
             get: { Int64($0.limits.pixels) },
             set: { $0.limits.pixels = try Self.positive($1, "images.pixelLimit", most: ImageLimits.mostPixels) })
         images.integer(
-            "byteLimit", "The most bytes of a picture's file; one that has more is refused before it is read.",
+            "byteLimit", "The maximum size of a picture's file in bytes; a larger one is refused before it is read.",
             get: { Int64($0.limits.bytes) },
             set: { $0.limits.bytes = try Self.positive($1, "images.byteLimit", most: Int(Int32.max)) })
     }

@@ -21,7 +21,7 @@ final class ImageClasses {
         store = host.images
         image = Self.makeImageClass(in: host)
         images = LuaClass<ImageStore>("images", "The image store: pictures by key, JPEG files in Documents.", in: state)
-        module = LuaModule("image", "Pictures: JPEG, PNG, WebP, HEIC, GIF and TIFF come in, upright.", in: state)
+        module = LuaModule("image", "Pictures, turned upright: JPEG, PNG, WebP, HEIC, GIF and TIFF.", in: state)
         declareStore(host)
         declareModule(host)
     }
@@ -30,14 +30,14 @@ final class ImageClasses {
         let cls = LuaClass<Image>(Image.luaName, "A picture.", in: host.state)
         cls.integer("width", "In pixels, upright.", get: { Int64($0.width) })
         cls.integer("height", "In pixels, upright.", get: { Int64($0.height) })
-        cls.optionalText("format", "jpeg, png, …; nil for one that was made.", get: { $0.format?.rawValue })
+        cls.optionalText("format", "jpeg, png, …; nil for a generated picture.", get: { $0.format?.rawValue })
         cls.method(
             "jpegData",
             [
-                "quality": "0 to 1; 0.5 if not given",
-                "options": "what is kept of the file's metadata; nothing if not given",
+                "quality": "0 to 1 (default: 0.5)",
+                "options": "the metadata to keep (default: none)",
             ],
-            "The picture as a JPEG file's bytes, without metadata unless it is asked for.",
+            "The picture as a JPEG file's bytes, by default without metadata.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return #picture:jpegData(0.8)"
         ) { (picture, quality: Double?, options: KeptMetadata) in
@@ -51,7 +51,7 @@ final class ImageClasses {
         }
         cls.property(
             "exif",
-            "What the camera wrote, by EXIF's names: text, numbers, arrays of numbers, and latitude and longitude in degrees; nil, and a warning why, when it can't be read.",
+            "The camera's metadata by EXIF name: text, numbers, arrays of numbers, and latitude and longitude in degrees; nil and a logged warning if it cannot be read.",
             get: { [unowned host] picture -> LuaTable? in
                 do throws(ImageError) {
                     return exif(try picture.metadata(), host.state)
@@ -67,8 +67,8 @@ final class ImageClasses {
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return #picture:pngData()"
         ) { picture in try OrError(returning: ImageError.self) { LuaString(try picture.pngData()) } }
         cls.method(
-            "resized", ["width": "the most, in pixels", "height": "the most, in pixels"],
-            "A copy that fits into so many pixels, in its own proportions.",
+            "resized", ["width": "the maximum, in pixels", "height": "the maximum, in pixels"],
+            "A copy that fits into a width and a height, with the same aspect ratio.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return picture:resized(4, 4).width"
         ) { (picture, width: Int, height: Int) in
@@ -78,7 +78,7 @@ final class ImageClasses {
             return try OrError(returning: ImageError.self) { try picture.resized(width: width, height: height) }
         }
         cls.method(
-            "show", [], "Draws the picture in the terminal; nothing elsewhere.",
+            "show", [], "Draws the picture in a terminal; otherwise does nothing.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) picture:show()"
         ) { [unowned host] picture -> Void in host.activeFrontEnd?.show(picture) }
@@ -114,8 +114,8 @@ final class ImageClasses {
         var location = false
 
         static var luaOptions: [LuaOption<KeptMetadata>] {
-            LuaOption("metadata", \.metadata, doc: "keep EXIF, but not the place")
-            LuaOption("location", \.location, doc: "keep all, the place, too")
+            LuaOption("metadata", \.metadata, doc: "keep EXIF without the location")
+            LuaOption("location", \.location, doc: "keep all metadata, including the location")
         }
 
         var kept: ImageMetadata.Kept { location ? .everything : metadata ? .withoutLocation : .nothing }
@@ -124,7 +124,7 @@ final class ImageClasses {
     private func declareStore(_ host: ScriptHost) {
         let key: LuaArguments = ["key": LuaArgument(Self.keyText)]
         images.method(
-            "setImage", ["image": "the picture", "key": LuaArgument(Self.keyText), "options": "how it is stored"],
+            "setImage", ["image": "the picture", "key": LuaArgument(Self.keyText), "options": "how to store it"],
             "Stores a picture under a key, as JPEG; true, or nil and an error.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return images:setImage(picture, \"cover\", { quality = 0.8 })"
@@ -144,7 +144,7 @@ final class ImageClasses {
         ) { (store, key: String) in try Self.keyed { try store.image(forKey: key) } }
         images.method(
             "deleteImage", key,
-            "Removes the picture under a key; harmless when there is none. nil and an error when its file cannot be removed.",
+            "Removes the picture under a key, if there is one; nil and an error if its file cannot be removed.",
             example: "return images:deleteImage(\"cover\")"
         ) { (store, key: String) in
             try Self.keyed {
@@ -153,7 +153,7 @@ final class ImageClasses {
             }
         }
         images.method(
-            "imagePath", key, "Where the picture under a key is kept.",
+            "imagePath", key, "The path of the picture under a key.",
             example: "return images:imagePath(\"cover\")"
         ) { (store, key: String) in try Self.keyed { try store.imagePath(forKey: key) } }
         declareThumbnails(host)
@@ -170,14 +170,14 @@ final class ImageClasses {
         images.metamethod("__tostring") { store, call in call.returns("images (\((try? store.keys().count) ?? 0))") }
     }
 
-    static let keyText = "a file name of at most 255 bytes: an item's key, say"
+    static let keyText = "a file name of at most 255 bytes, such as an item's key"
 
     /// Options of `setImage`.
     private struct Quality: LuaOptions {
         var quality = 0.5
 
         static var luaOptions: [LuaOption<Quality>] {
-            LuaOption("quality", \.quality, doc: "0 to 1; 0.5 if not given")
+            LuaOption("quality", \.quality, doc: "0 to 1 (default: 0.5)")
         }
     }
 
@@ -191,8 +191,8 @@ final class ImageClasses {
 
     private func declareModule(_ host: ScriptHost) {
         module.function(
-            "open", ["path": "the file's"],
-            "Reads a picture from a file; nil and an error when it can't be read.",
+            "open", ["path": "the file's path"],
+            "Reads a picture from a file; nil and an error if it cannot be read.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) fs.write(app.container.tmp .. \"/a.png\", picture:pngData()) return image.open(app.container.tmp .. \"/a.png\").format"
         ) { [unowned host, unowned self] (path: String) in
@@ -202,8 +202,8 @@ final class ImageClasses {
             }
         }
         module.function(
-            "fromData", ["bytes": "those of a picture's file"],
-            "The picture of a file's bytes; nil and an error when they are none.",
+            "fromData", ["bytes": "the bytes of a picture's file"],
+            "Reads a picture from a file's bytes; nil and an error if they are not a picture.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return picture.width"
         ) { [unowned host, unowned self] (bytes: BytesArgument) in

@@ -17,9 +17,9 @@ enum ConflictBinding {
         LuaParameter("kind", .text, "insert, update, remove or move"),
         LuaParameter("itemKey", .text, "the item's key"), LuaParameter("name", .text, "the item's name"),
         LuaParameter("field", .optional(.text), "the field of an update"),
-        LuaParameter("mine", .any, "the value that the commit gave"),
-        LuaParameter("theirs", .any, "the value as it is now"),
-        LuaParameter("base", .any, "the value before both"),
+        LuaParameter("mine", .any, "the value set by the commit"),
+        LuaParameter("theirs", .any, "the current value"),
+        LuaParameter("base", .any, "the value before both changes"),
         LuaParameter("conflicts", .boolean, "whether theirs is neither mine nor base"),
     ]
 
@@ -27,21 +27,21 @@ enum ConflictBinding {
         let host = classes.host
         let cls = LuaClass<ConflictValue>(
             ConflictValue.luaName,
-            "A commit that was made while the shared collection's server did not answer, and that another host was ahead of. It waits to be settled.",
+            "A commit made while the shared collection's server was unreachable, in conflict with an earlier commit of another host. It is pending until it is resolved.",
             in: host.state, kind: .box)
         reading(cls, classes)
         cls.method(
-            "keepMine", [], "Does again what the commit did, over what the other host did.",
+            "keepMine", [], "Reapplies the commit over the other host's changes.",
             example: "for _, conflict in ipairs(items:conflicts()) do conflict:keepMine() end"
         ) { [unowned host] value in try host.items.keepMine(value.conflict) }
         cls.method(
-            "keepTheirs", [], "Leaves the items as they are, and forgets the commit.",
+            "keepTheirs", [], "Keeps the items as they are, and discards the commit.",
             example: "for _, conflict in ipairs(items:conflicts()) do conflict:keepTheirs() end"
         ) { [unowned host] value in try host.items.keepTheirs(value.conflict) }
         cls.method(
             "resolve",
-            ["values": "by field's name, the value that it gets; of several items by itemKey, a table of these"],
-            "Does again what the commit did, with other values for some fields.",
+            ["values": "new values by field name; for several items, such a table by itemKey"],
+            "Reapplies the commit with other values for some fields.",
             example: "local conflict = items:conflicts()[1] if conflict then conflict:resolve{ name = \"Urn\" } end"
         ) { [unowned host] (value, values: LuaTable) in
             guard case .dictionary(let given) = try host.values.propertyList(.table(values), path: "values") else {
@@ -81,19 +81,20 @@ enum ConflictBinding {
         }
         cls.text("host", "The name of the other host.", get: { $0.conflict.host })
         cls.property(
-            "date", .object("date"), "When the commit was made.", get: { try lua(.date($0.conflict.date)) })
+            "date", .object("date"), "The time of the commit.", get: { try lua(.date($0.conflict.date)) })
         cls.property(
-            "item", "The item, if it is there.",
+            "item", "The item, or nil if it no longer exists.",
             get: { [unowned classes] in classes.host.items.item(forKey: $0.first?.itemKey ?? "") })
         cls.text("itemKey", "The item's key.", get: { $0.first?.itemKey ?? "" })
-        cls.text("name", "The item's name, as the commit left it.", get: { $0.first?.name ?? "" })
-        cls.optionalText("field", "The field; nil for an item that came, left or moved.", get: { $0.first?.shownField })
-        cls.property("mine", "The value that the commit gave.", get: { try lua($0.first?.mine) })
-        cls.property("theirs", "The value as it is now.", get: { try lua($0.first?.theirs) })
-        cls.property("base", "The value before both.", get: { try lua($0.first?.base) })
+        cls.text("name", "The item's name after the commit.", get: { $0.first?.name ?? "" })
+        cls.optionalText(
+            "field", "The field; nil for an inserted, removed or moved item.", get: { $0.first?.shownField })
+        cls.property("mine", "The value set by the commit.", get: { try lua($0.first?.mine) })
+        cls.property("theirs", "The current value.", get: { try lua($0.first?.theirs) })
+        cls.property("base", "The value before both changes.", get: { try lua($0.first?.base) })
         cls.property(
             "changes", .array(.record("conflict.change", change)),
-            "All that the commit did, what conflicts first; the properties of the conflict are those of the first.",
+            "All changes of the commit, conflicting ones first; the conflict's properties are those of the first.",
             get: { value in
                 try value.conflict.changes.map { change in
                     let table = values.state.makeTable(fields: 8)

@@ -26,19 +26,19 @@ final class DescriptionBinding {
 
     private func declare(_ classes: ItemClasses) {
         let documentation =
-            "of each field: its kind, how many have it, how many values are different, the least, the greatest, and the most frequent as examples."
+            "for each field: its kind, its number of values and of distinct values, the least, the greatest, and the most frequent as examples."
         classes.items.method(
             "describe", [], returns: [.array(.table)], "A table \(documentation)",
             example: "items:randomItem() return items:describe()[1].field"
         ) { [unowned self] store in try table(store.query().describe()) }
         classes.query.method(
-            "describe", [], returns: [.array(.table)], "The same of the query's items: a table \(documentation)",
+            "describe", [], returns: [.array(.table)], "The same for the query's items: a table \(documentation)",
             example: "items:randomItem() print(items:query(\"valueInDollars < 100\"):describe())"
         ) { [unowned self] value in try table(value.query.describe()) }
         classes.items.method(
             "convert",
-            ["field": "one of your own", "kind": "what its values become"],
-            "Converts the values of a field, all or none; how many changed, or nil and an error that names the first value that cannot be converted. Blank text becomes nil.",
+            ["field": "a custom field", "kind": "the new kind of its values"],
+            "Converts the values of a field, all or none. Returns the number of changed values, or nil and an error that names the first value that cannot be converted. Blank text becomes nil.",
             example:
                 "items:createItem{ name = \"Vase\", height = \"13.5\" } return items:convert(\"height\", \"real\")"
         ) { (store, name: String, kind: ItemFieldKind) -> OrError<Int> in

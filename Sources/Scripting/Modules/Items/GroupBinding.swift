@@ -8,13 +8,13 @@ enum GroupBinding {
         let values = classes.host.values
         let item = classes.item
         let cls = LuaClass<GroupValue>(
-            GroupValue.luaName, "Items that have a key in common.", in: classes.host.state, kind: .box)
+            GroupValue.luaName, "The items with the same key.", in: classes.host.state, kind: .box)
         func lua(_ value: PropertyListValue?) throws -> LuaValue {
             try value.map { try values.lua($0, readOnly: true) } ?? .nil
         }
         cls.property(
-            "key", "What they have in common; nil when they have none.", get: { try lua($0.group.key) })
-        cls.integer("count", "How many there are.", get: { Int64($0.group.count) })
+            "key", "The common key; nil if the items have none.", get: { try lua($0.group.key) })
+        cls.integer("count", "The number of items.", get: { Int64($0.group.count) })
         cls.property("items", .array(.object("Item")), "The items.") { value, call in
             try call.returns(items: value.group.references, item)
         }
@@ -24,7 +24,7 @@ enum GroupBinding {
         ]
         for (name, aggregate) in aggregates {
             cls.method(
-                name, ["key": "a field or an expression; valueInDollars if not given"],
+                name, ["key": "a field or an expression (default: valueInDollars)"],
                 "The \(name) of a field over the group.",
                 example: "items:randomItem() return items:query():groupBy(\"name\")[1]:\(name)()"
             ) { (value, key: String?) in try lua(aggregate(value.group, key ?? "valueInDollars")) }

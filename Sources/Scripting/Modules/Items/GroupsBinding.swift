@@ -44,7 +44,7 @@ final class GroupsBinding {
         group = GroupBinding.makeClass(classes)
         groups = LuaClass<GroupsValue>(
             "Groups",
-            "The groups of a query: an array with methods. Under a group's key it has that group, where no method has that name.",
+            "The groups of a query: an array with methods. A group's key also indexes it, unless a method has that name.",
             in: classes.host.state, kind: .box)
         declare()
         for name in classes.host.state.declarations["Groups", .class]?.memberNames ?? [] {
@@ -57,23 +57,23 @@ final class GroupsBinding {
     private func declare() {
         let values = classes.host.values
         groups.method(
-            "sorted", ["by": "the number of items, or the key", "order": "ascending if not given"],
-            returns: [.object("Groups")], "The groups in another order; equal ones stay in theirs.",
+            "sorted", ["by": "the number of items, or the key", "order": "the sort order (default: ascending)"],
+            returns: [.object("Groups")], "The groups in another order; the sort is stable.",
             example: "return items:query():groupBy(\"name\"):sorted(\"count\", \"descending\")[1]"
         ) { [unowned self] (value, by: ItemGroups.Order, order: SortOrder?) in
             table(value.groups.sorted(by: by, descending: order == .descending))
         }
         groups.method(
-            "limit", ["count": "from 0"], returns: [.object("Groups")], "At most so many groups.",
+            "limit", ["count": "a number from 0"], returns: [.object("Groups")], "At most the given number of groups.",
             example: "return #items:query():groupBy(\"name\"):limit(3)"
         ) { [unowned self] (value, count: Int64) in table(value.groups.limit(try QueryBinding.size(count))) }
         groups.method(
             "aggregate",
             [
                 "functions":
-                    "by the names of the results: count(), sum(f), average(f), min(f), max(f) of fields or expressions"
+                    "by the results' names: count(), sum(f), average(f), min(f), max(f) of fields or expressions"
             ],
-            returns: [.array(.table)], "A table for each group: its key, and what the functions make of its items.",
+            returns: [.array(.table)], "A table for each group: its key, and the functions' results.",
             example:
                 "items:randomItem() return items:query():groupBy(\"name\"):aggregate{ n = \"count()\", total = \"sum(valueInDollars)\" }[1].n"
         ) { (value, functions: LuaTable) in

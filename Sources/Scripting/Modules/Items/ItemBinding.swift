@@ -24,7 +24,7 @@ final class ItemBinding {
         let values = host.values
         let store = host.items
         let cls = LuaClass<Item>(
-            rows: Item.luaName, "A thing that is kept. Any name that is no property or method is a custom field.",
+            rows: Item.luaName, "An item of the store. Any name other than a property or method is a custom field.",
             in: host.state, number: { $0.store.reference(to: $0).bits },
             object: { [unowned store] in store.item(ItemReference(bits: $0)) },
             unknownMember: { item, name, call in
@@ -41,10 +41,10 @@ final class ItemBinding {
         // The closure retains the store, which retains the epoch's word.
         cls.declarePresence(epoch: store.epoch) { [store] in store.isRemoved(ItemReference(bits: $0)) }
         // Not by typed properties: with Swift types they take 1.7 to 2.2 times as long.
-        text(cls, "name", .text, "What it is.", .name)
+        text(cls, "name", .text, "Its name.", .name)
         text(cls, "serialNumber", .optional(.text), "Its serial number, or nil.", .serialNumber)
         cls.field(
-            "valueInDollars", .integer, "What it is worth, in whole dollars.",
+            "valueInDollars", .integer, "Its value in whole dollars.",
             set: { [store] item, call in
                 try store.setValueInDollars(try call.integer(0), of: ItemReference(bits: item))
             }
@@ -52,7 +52,7 @@ final class ItemBinding {
             call.returns(try store.valueInDollars(of: ItemReference(bits: item)))
         }
         cls.field(
-            "dateCreated", .object("date"), "When it was recorded.",
+            "dateCreated", .object("date"), "Its creation date.",
             set: { [store] item, call in
                 let date = PropertyListValue.date(try call.object(0, values.dates).date)
                 try store.setValue(date, for: .dateCreated, of: ItemReference(bits: item))
@@ -60,7 +60,7 @@ final class ItemBinding {
         ) { [store] item, call in
             call.returns(DateValue(try store.dateCreated(of: ItemReference(bits: item))), values.dates)
         }
-        text(cls, "itemKey", .text, "Its key, a UUID; the key of its image, too.", .itemKey, isReadOnly: true)
+        text(cls, "itemKey", .text, "Its key, a UUID; also the key of its image.", .itemKey, isReadOnly: true)
         return cls
     }
 
@@ -89,7 +89,7 @@ final class ItemBinding {
         let images = images
         cls.property(
             "image",
-            "The image under its key, the first of images; assigning stores one in its place, nil removes it, and the next is the first. A picture that could not be opened in the same line does not: it is an error, and the old one stays.",
+            "The image under its key, the first of images. Assigning replaces it; nil removes it, and the next becomes the first. Assigning a picture that failed to open in the same line is an error, and the old image stays.",
             get: { item -> Image? in
                 let key = try item.itemKey
                 return images.store.hasImage(forKey: key) ? try images.store.image(forKey: key) : nil
@@ -101,7 +101,7 @@ final class ItemBinding {
             })
         cls.property(
             "images", .optional(.array(Image.luaType)),
-            "Its images, in order: a copy. Assign an array to set all of them: those that it has, in whatever order, and those of other items keep their bytes; nil or an empty array removes all.",
+            "A copy of its images, in order. Assigning an array replaces all of them; stored images, of this or other items, keep their bytes. nil or an empty array removes all.",
             set: { [unowned self, unowned host] item, call in
                 let key = try item.itemKey
                 if call.isNil(0) {
@@ -122,7 +122,7 @@ final class ItemBinding {
             example: "return items:createItem{ name = \"Lamp\" }:copy().name"
         ) { try $0.copy() }
         cls.method(
-            "fields", [], "The names of the custom fields it has, sorted.",
+            "fields", [], "The names of its custom fields, sorted.",
             example: "return items:createItem{ room = \"Study\" }:fields()[1]"
         ) { try $0.customFieldNames }
         let clock = host.values.clock

@@ -35,14 +35,14 @@ final class ItemClasses {
         predicate = PredicateModule.makeClass(in: state)
         let item = item
         items = LuaClass<ItemStore>(
-            "items", "The item store: items in order, kept in the container.", in: state,
+            "items", "The item store: an ordered list of items, stored in the container.", in: state,
             unknownKey: { store, call in
                 guard let position = call.value(0).integerValue else { return call.returns(LuaValue.nil) }
                 let found = position > 0 ? store.reference(at: Int(clamping: position - 1)) : nil
                 return call.returns(row: found?.bits, item)
             })
         items.declareOperator("index", .integer, returns: .optional(.object("Item")), "The item at a position, from 1.")
-        items.declareOperator("len", returns: .integer, "How many items there are.")
+        items.declareOperator("len", returns: .integer, "The number of items.")
         items.declareGlobalObject()
         item.declareOperator("index", .text, returns: .any, "A custom field's value; assigning nil removes it.")
         query = QueryBinding.makeClass(in: state)

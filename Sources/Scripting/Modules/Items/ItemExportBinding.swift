@@ -13,10 +13,10 @@ enum ItemExportBinding {
         var progress = false
 
         static var luaOptions: [LuaOption<Options>] {
-            LuaOption("format", \.format, doc: "what the file will be; else its extension says")
-            LuaOption("columns", \.columns, doc: "which fields, in this order; all that some item has, if not given")
-            LuaOption("map", \.map, doc: "other names of fields by their names; false leaves a field out")
-            LuaOption("table", \.table, doc: "the table's name in a SQLite database; items if not given")
+            LuaOption("format", \.format, doc: "the file's format (default: from its extension)")
+            LuaOption("columns", \.columns, doc: "the fields to write, in order (default: all fields in use)")
+            LuaOption("map", \.map, doc: "new field names by field name; false omits the field")
+            LuaOption("table", \.table, doc: "the table's name in a SQLite database (default: items)")
             LuaOption("delimiter", \.delimiter, doc: ItemFilesBinding.delimiter)
             LuaOption("progress", \.progress, doc: ItemFilesBinding.progress)
         }
@@ -30,12 +30,12 @@ enum ItemExportBinding {
         }
     }
 
-    private static let parameters: LuaArguments = ["path": ItemFilesBinding.path, "options": "how the file is written"]
+    private static let parameters: LuaArguments = ["path": ItemFilesBinding.path, "options": "how to write the file"]
 
     static func declare(on cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         cls.method(
             "export", parameters,
-            "Writes all items to a file of CSV, JSON, JSON Lines, a property list, an archive or a SQLite database, atomically; how many, or nil and an error.",
+            "Writes all items to a CSV, JSON, JSON Lines, property-list, archive or SQLite file, atomically. Returns their number, or nil and an error.",
             example:
                 "items:randomItem() return items:export(app.container.tmp .. \"/items.csv\", { map = { name = \"Title\", itemKey = false } })"
         ) { [unowned host = classes.host] (store, path: String, options: Options) in
@@ -46,7 +46,7 @@ enum ItemExportBinding {
     static func declare(on cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
         cls.method(
             "export", parameters,
-            "Writes the items of the answer, in its order, as items:export writes all; how many, or nil and an error.",
+            "Writes the query's items, in its order, as items:export does. Returns their number, or nil and an error.",
             example:
                 "items:createItem{ name = \"Lamp\", valueInDollars = 9 } return items:query(\"valueInDollars < 10\"):export(\"-\", { format = \"jsonl\", columns = { \"name\", \"valueInDollars\" } })"
         ) { [unowned host = classes.host] (value, path: String, options: Options) in

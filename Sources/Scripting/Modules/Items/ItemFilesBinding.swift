@@ -9,9 +9,9 @@ enum ItemFilesBinding {
     /// A text, or an array of texts.
     typealias Texts = LuaEither<String, [String]>
 
-    static let path: LuaArgument = "the file's; - is the standard stream"
-    static let delimiter: LuaArgument = "between the cells of CSV; a comma, a tab for .tsv, if not given"
-    static let progress: LuaArgument = "whether a bar is drawn on a terminal"
+    static let path: LuaArgument = "the file's path; - is the standard stream"
+    static let delimiter: LuaArgument = "the separator of CSV cells (default: a comma; for .tsv a tab)"
+    static let progress: LuaArgument = "whether to show a progress bar on a terminal"
 
     /// The format from the option, otherwise from the path's extension.
     static func format(_ given: ItemFileFormat?, _ path: String) throws(LuaMismatch) -> ItemFileFormat {

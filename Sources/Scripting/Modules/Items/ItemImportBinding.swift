@@ -34,38 +34,38 @@ final class ItemImportBinding {
         static let kinds = ItemFieldKind.allCases.map(\.rawValue).joined(separator: ", ")
 
         static var luaOptions: [LuaOption<Options>] {
-            LuaOption("format", \.format, doc: "what the file is; else its extension says")
-            LuaOption("map", \.map, doc: "new names of columns by their names; false leaves a column out")
+            LuaOption("format", \.format, doc: "the file's format (default: from its extension)")
+            LuaOption("map", \.map, doc: "new column names by column name; false omits the column")
             LuaOption(
                 "key", \.key,
                 doc:
-                    "the field, or fields, by which a row finds the item that it is about; each row is a new item if not given"
+                    "the field or fields that match a row to an item; without a key, each row becomes a new item"
             )
             LuaOption(
                 "update", \.update,
-                doc: "whether rows replace fields of items that exist; else those items stay as they are")
+                doc: "whether rows update matching items (default: these stay unchanged)")
             LuaOption(
                 "types", \.types,
                 doc:
-                    "what texts become: \"infer\" kinds of whole columns, the default for CSV; \"text\"; or kinds by field: \(kinds)"
+                    "how texts are converted: \"infer\" infers a kind for each column (default for CSV); \"text\"; or kinds by field: \(kinds)"
             )
             LuaOption(
                 "transform", \.transform,
                 doc: .callback(
                     "(row: table) → table or nil",
-                    "makes the row that is imported of one of the file, under the names of fields; nil leaves it out"))
+                    "converts a row before its import, keyed by field names; nil skips it"))
             LuaOption(
                 "onError", \.onError,
                 doc: .callback(
                     "(row: table, line: integer, message: string) → string",
-                    "what becomes of a row that is no item: \"stop\", the default, changes nothing; \"skip\" leaves it out; a function says which"
+                    "for rows that cannot be imported: \"stop\" changes nothing (default), \"skip\" omits the row; or a function that returns either"
                 ))
             LuaOption(
                 "rejects", \.rejects,
-                doc: "a file for the rows that were left out, as they were, and why; \"-\" is standard output")
-            LuaOption("encoding", \.encoding, doc: "of text; utf-8 if not given")
-            LuaOption("table", \.table, doc: "of a SQLite database; items, or the only one, if not given")
-            LuaOption("dryRun", \.dryRun, doc: "whether nothing is changed, and only the report made")
+                doc: "a file for rejected rows in their original form, with reasons; \"-\" is standard output")
+            LuaOption("encoding", \.encoding, doc: "the text encoding (default: utf-8)")
+            LuaOption("table", \.table, doc: "the table of a SQLite database (default: items, or the only table)")
+            LuaOption("dryRun", \.dryRun, doc: "whether to create only the report, without changes")
             LuaOption("delimiter", \.delimiter, doc: ItemFilesBinding.delimiter)
             LuaOption("progress", \.progress, doc: ItemFilesBinding.progress)
         }
@@ -74,20 +74,20 @@ final class ItemImportBinding {
     private static let report = LuaType.record(
         "import.report",
         [
-            LuaParameter("created", .integer, "items that are new"),
-            LuaParameter("updated", .integer, "items that have other values now"),
-            LuaParameter("unchanged", .integer, "items that a row was for, and that are as they were"),
-            LuaParameter("rejected", .integer, "rows that were left out, since they are no items"),
-            LuaParameter("total", .integer, "rows of the file"),
-            LuaParameter("pictures", .integer, "pictures that came with the items of an archive"),
+            LuaParameter("created", .integer, "new items"),
+            LuaParameter("updated", .integer, "changed items"),
+            LuaParameter("unchanged", .integer, "items matched by a row, but unchanged"),
+            LuaParameter("rejected", .integer, "rows that could not be imported"),
+            LuaParameter("total", .integer, "rows in the file"),
+            LuaParameter("pictures", .integer, "pictures imported with the items of an archive"),
         ])
 
     static func declare(on cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         let binding = ItemImportBinding(classes)
         cls.method(
-            "import", ["path": ItemFilesBinding.path, "options": "how the file is read"],
+            "import", ["path": ItemFilesBinding.path, "options": "how to read the file"],
             returns: [.optional(.integer), .union([report, .object("Error")])],
-            "Brings the items of a file of CSV, JSON, JSON Lines, a property list, an archive or a SQLite database in, in one transaction: how many are new or changed and a report that prints, or nil and an error that names the row.",
+            "Imports items from a CSV, JSON, JSON Lines, property-list, archive or SQLite file in one transaction. Returns the number of new or changed items and a printable report, or nil and an error that names the row.",
             example:
                 "fs.write(app.container.tmp .. \"/a.csv\", \"Title,valueInDollars\\nLamp,9\\n\") return items:import(app.container.tmp .. \"/a.csv\", { map = { Title = \"name\" }, key = \"name\", update = true })"
         ) { (store, path: String, options: Options) in try binding.importItems(store, path, options) }

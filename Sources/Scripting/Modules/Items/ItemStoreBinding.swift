@@ -16,7 +16,7 @@ enum ItemStoreBinding {
         let hooks = classes.hooks
         cls.method(
             "on", HookBinding.arguments(for: .items),
-            "Calls a handler before or after items change; a will… handler may refuse with event:veto(reason).",
+            "Registers a handler for changes of items; a will… handler can refuse a change with event:veto(reason).",
             example:
                 "items:on(\"didInsert\", function(event) print(event.item) end) items:createItem{ name = \"Lamp\" }"
         ) {
@@ -42,10 +42,10 @@ enum ItemStoreBinding {
         var isolation = ItemStore.Isolation.serializable
 
         static var luaOptions: [LuaOption<TransactionOptions>] {
-            LuaOption("retries", \.retries, doc: "how often it may run again; 10 if not given")
+            LuaOption("retries", \.retries, doc: "the maximum number of retries (default: 10)")
             LuaOption(
                 "isolation", \.isolation,
-                doc: "`serializable`, or `snapshot`: then only changes of the same fields stand in its way")
+                doc: "`serializable` (default), or `snapshot`, where only changes of the same fields conflict")
         }
     }
 
@@ -61,12 +61,12 @@ enum ItemStoreBinding {
             LuaParameter("from", .integer, "its position before"), LuaParameter("to", .integer, "its position after"),
         ]
         return [
-            LuaParameter("inserted", .array(.record("diff.item", LuaFields(brief))), "items that would be new"),
-            LuaParameter("removed", .array(.record("diff.item", LuaFields(brief))), "items that would go"),
+            LuaParameter("inserted", .array(.record("diff.item", LuaFields(brief))), "items that would be inserted"),
+            LuaParameter("removed", .array(.record("diff.item", LuaFields(brief))), "items that would be removed"),
             LuaParameter(
                 "updated", .array(.record("diff.update", LuaFields(brief + update))), "fields that would change"),
             LuaParameter(
-                "moved", .array(.record("diff.move", LuaFields(brief + move))), "items that would have another place"),
+                "moved", .array(.record("diff.move", LuaFields(brief + move))), "items that would be moved"),
         ]
     }()
 
@@ -76,20 +76,20 @@ enum ItemStoreBinding {
         cls.metamethod("__tostring") { store, call in call.returns("items (\(store.count))") }
         // Not a typed method, nor is any array of items: with a String and an Item each it takes 2.7 times as long.
         cls.method(
-            "item", [LuaParameter("itemKey", .text, "its key")], returns: [.optional(.object("Item"))],
+            "item", [LuaParameter("itemKey", .text, "the item's key")], returns: [.optional(.object("Item"))],
             "The item with a key, or nil.",
             example: "local item = items:randomItem() return items:item(item.itemKey) == item"
         ) { store, call in
             let key = try call.borrowedBytes(0).bindMemory(to: UInt8.self)
             return call.returns(row: store.reference(forKeyUTF8: key)?.bits, item)
         }
-        cls.property("allItems", .array(.object("Item")), "All items in order, as they are now: an array of its own.") {
+        cls.property("allItems", .array(.object("Item")), "All items in order, as a new array.") {
             store, call in
             try call.returns(items: store.allReferences, item)
         }
         cls.method(
             "each", returns: [.callback("() → integer, Item")],
-            "An iterator over positions and items, for `for`; changing the store meanwhile is safe.",
+            "An iterator over positions and items, for `for`; changing the store during the loop is safe.",
             example: "for position, item in items:each() do print(position, item.name) end"
         ) { store, call in
             let cursor = store.each()
@@ -115,14 +115,15 @@ enum ItemStoreBinding {
             call.returns(row: try binding.create(in: store, from: call).bits, item)
         }
         cls.method(
-            "randomItem", [], "A new item of an adjective and a noun.", example: "return items:randomItem().name"
+            "randomItem", [], "A new item with a random name: an adjective and a noun.",
+            example: "return items:randomItem().name"
         ) { try $0.randomItem() }
         cls.method(
-            "removeItem", ["item": "which item"], "Removes an item, with its image.",
+            "removeItem", ["item": "the item"], "Removes an item and its images.",
             example: "items:removeItem(items:randomItem()) return #items"
         ) { (store, item: Item) in try store.removeItem(item) }
         cls.method(
-            "moveItem", ["from": "where it is", "to": "where it will be"],
+            "moveItem", ["from": "the current position", "to": "the new position"],
             "Moves an item from one position to another, both from 1.",
             example: "for _ = 1, 3 do items:randomItem() end items:moveItem(3, 1)"
         ) { (store, from: Int, to: Int) in
@@ -134,10 +135,10 @@ enum ItemStoreBinding {
         cls.method(
             "transaction",
             [
-                "body": .callback("() → any", "what changes items"),
-                "options": "for a collection that other hosts change, too",
+                "body": .callback("() → any", "a function that changes items"),
+                "options": "for a shared collection",
             ],
-            "Runs a function whose changes all happen or none; an error rolls back and is raised again. On a shared collection it is serializable, and runs again when another host changed what it read.",
+            "Runs a function as a transaction: an error rolls back all its changes and is raised again. On a shared collection it is serializable, and retried if another host changed data that it read.",
             example: "items:transaction(function() for _ = 1, 10 do items:randomItem() end end) return #items"
         ) { (store, body: LuaFunction, options: TransactionOptions) in
             guard (0...1000).contains(options.retries) else {
@@ -148,16 +149,16 @@ enum ItemStoreBinding {
                 try store.transaction(isolation: options.isolation, retries: options.retries) { try body.call() })
         }
         cls.method(
-            "undo", [], "Takes back the last commit or transaction; false when there is none.",
+            "undo", [], "Undoes the last commit or transaction; false if there is none.",
             example: "items:transaction(function() items:randomItem() end) return items:undo(), #items"
         ) { try $0.undo() }
         cls.method(
-            "redo", [], "Does again what undo took back.",
+            "redo", [], "Redoes the last undone commit.",
             example: "items:transaction(function() items:randomItem() end) items:undo() return items:redo(), #items"
         ) { try $0.redo() }
         cls.method(
-            "dryRun", ["body": .callback("()", "what would change items")], returns: [.record("diff", diff)],
-            "What a function would change: counts and entries; nothing is changed.",
+            "dryRun", ["body": .callback("()", "a function that changes items")], returns: [.record("diff", diff)],
+            "The changes that a function would make, as counts and entries; nothing is changed.",
             example: "local diff = items:dryRun(function() items:randomItem() end) return #diff.inserted, #items"
         ) { (store, body: LuaFunction) in try classes.table(of: store.dryRun { _ = try body.call() }) }
     }
@@ -176,8 +177,8 @@ enum ItemStoreBinding {
             return .success(true)
         }
         cls.method(
-            "createIndex", ["field": "a field's name, of the domain or custom"],
-            "An ordered index on a field, which queries use by themselves; false when there is one. The container remembers it.",
+            "createIndex", ["field": "the name of a built-in or custom field"],
+            "Creates an ordered index on a field, used by queries automatically; false if it exists. The container stores its definition.",
             example: "items:createIndex(\"valueInDollars\") print(items:query(\"valueInDollars > 500\"):explain())"
         ) { [unowned host] (store, name: String) in
             try change(host) {
@@ -187,8 +188,8 @@ enum ItemStoreBinding {
             }
         }
         cls.method(
-            "dropIndex", ["field": "a field's name, of the domain or custom"],
-            "Removes the ordered index on a field; false when there is none.",
+            "dropIndex", ["field": "the name of a built-in or custom field"],
+            "Removes the ordered index on a field; false if there is none.",
             example: "items:createIndex(\"name\") return items:dropIndex(\"name\")"
         ) { [unowned host] (store, name: String) in
             try change(host) {
@@ -197,7 +198,7 @@ enum ItemStoreBinding {
                 try store.createIndex(name, lazily: true)
             }
         }
-        cls.property("indexes", "The fields that have an ordered index.", get: { $0.indexedFields })
+        cls.property("indexes", "The fields with an ordered index.", get: { $0.indexedFields })
     }
 
     private static func keeping(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
@@ -229,7 +230,7 @@ enum ItemStoreBinding {
         }
         cls.method(
             "synchronize", [],
-            "Commits, and waits until every change survives a power cut: the journal is on the disk then, which takes far less than saving. True, or nil and an error.",
+            "Commits, and waits until the journal is on the disk, so that all changes survive a power failure; far faster than saving. Returns true, or nil and an error.",
             example: "items:randomItem() return assert(items:synchronize())"
         ) { [unowned host] store -> OrError<Bool> in
             guard !store.isInTransaction else {
@@ -242,18 +243,19 @@ enum ItemStoreBinding {
         }
         cls.boolean(
             "isReadOnly",
-            "Whether items can be read and not changed: the container was opened so, or the shared collection's server does not answer.",
+            "Whether items cannot be changed: the container was opened read-only, or the shared collection's server is unreachable.",
             get: { $0.isReadOnly })
         cls.boolean(
-            "isConnected", "Whether the shared collection's server answered last; true for a container's own items.",
+            "isConnected",
+            "Whether the shared collection's server answered the last request; true for a container's own items.",
             get: { $0.isConnected })
         cls.method(
             "conflicts", [],
-            "Commits that were made while the shared collection's server did not answer, and that other hosts were ahead of: an array, oldest first.",
+            "The commits made while the shared collection's server was unreachable, in conflict with earlier commits of other hosts: an array, oldest first.",
             example: "for _, conflict in ipairs(items:conflicts()) do print(conflict) end return #items:conflicts()"
         ) { $0.conflicts.map { ConflictValue($0) } }
-        cls.boolean("hasChanges", "Whether something changed since the last save.", get: { $0.hasChanges })
-        cls.optionalText("archivePath", "Where the items are saved.", get: { $0.archivePath })
+        cls.boolean("hasChanges", "Whether there are changes since the last save.", get: { $0.hasChanges })
+        cls.optionalText("archivePath", "The path of the items' archive.", get: { $0.archivePath })
     }
 }
 

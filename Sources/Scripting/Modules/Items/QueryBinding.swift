@@ -13,7 +13,7 @@ final class QueryValue {
 enum QueryBinding {
     static func makeClass(in state: LuaState) -> LuaClass<QueryValue> {
         LuaClass<QueryValue>(
-            QueryValue.luaName, "A question about the items; it is answered when it is asked.", in: state, kind: .box)
+            QueryValue.luaName, "A query of the items. It runs when a result is requested.", in: state, kind: .box)
     }
 
     static func declare(on cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
@@ -39,7 +39,7 @@ enum QueryBinding {
             QueryValue(try filtered(store.query(), condition, variables, classes))
         }
         cls.method(
-            "where", condition, "Only items that satisfy this, too.",
+            "where", condition, "Only items that also satisfy a predicate.",
             example: "return items:query():where(function(item) return item.name ~= \"\" end):count()"
         ) { [unowned classes] (value, condition: ConditionArgument?, variables: LuaTable?) in
             QueryValue(try filtered(value.query, condition, variables, classes))
@@ -49,9 +49,9 @@ enum QueryBinding {
             [
                 "key": .callback(
                     "(item: Item) → any", "a field, an expression such as width * height, or a function of the item"),
-                "order": "ascending if not given",
+                "order": "the sort order (default: ascending)",
             ],
-            "In the order of a key; a second call adds a lesser one.",
+            "Sorts by a key; a second call adds a secondary key.",
             example: "return items:query():sorted(\"valueInDollars\", \"descending\"):sorted(\"name\"):all()"
         ) { [unowned classes] (value, key: KeyArgument, order: SortOrder?) in
             let isDescending = order == .descending
@@ -63,10 +63,11 @@ enum QueryBinding {
                 value.query.sorted(try Self.key(key, classes, of: value.query), descending: isDescending))
         }
         cls.method(
-            "limit", ["count": "from 0"], "At most so many items.", example: "return items:query():limit(3):count()"
+            "limit", ["count": "a number from 0"], "At most the given number of items.",
+            example: "return items:query():limit(3):count()"
         ) { (value, count: Int64) in QueryValue(value.query.limit(try size(count))) }
         cls.method(
-            "offset", ["count": "from 0"], "Without the first so many items.",
+            "offset", ["count": "a number from 0"], "Without the given number of first items.",
             example: "return items:query():offset(3):count()"
         ) { (value, count: Int64) in QueryValue(value.query.offset(try size(count))) }
     }
@@ -109,13 +110,13 @@ enum QueryBinding {
             call.returns(row: try value.query.firstReference()?.bits, item)
         }
         cls.method(
-            "count", [], "How many there are.",
+            "count", [], "The number of items.",
             example: "items:randomItem() return items:query(\"valueInDollars < 100\"):count()"
         ) { try $0.query.count() }
-        cls.declareOperator("len", returns: .integer, "How many there are.")
+        cls.declareOperator("len", returns: .integer, "The number of items.")
         cls.metamethod("__len") { value, call in call.returns(try value.query.count()) }
         cls.method(
-            "each", returns: [.callback("() → integer, Item")], "An iterator over numbers and items, for `for`.",
+            "each", returns: [.callback("() → integer, Item")], "An iterator over positions and items, for `for`.",
             example: "for number, item in items:query():each() do print(number, item.name) end"
         ) { value, call in
             // Read before the query runs: its functions may remove found items.
@@ -125,7 +126,7 @@ enum QueryBinding {
         }
         cls.method(
             "explain", [],
-            "How the answer is found, as a tree: what each operator reads, rows in and out, and its time. It runs the query.",
+            "Runs the query and returns its execution plan as a tree: each operator's input, its rows in and out, and its time.",
             example: "print(items:query(\"name == 'Lamp'\"):explain())"
         ) { try $0.query.explain().description }
         cls.metamethod("__tostring") { value, call in
@@ -143,7 +144,7 @@ enum QueryBinding {
         }
         let key: LuaArguments = ["key": "a field, or an expression such as width * height"]
         cls.method(
-            "sum", key, returns: [.number], "The sum of a key; an integer when all values are.",
+            "sum", key, returns: [.number], "The sum of a key; an integer if all values are integers.",
             example: "return items:query():sum(\"valueInDollars\")"
         ) { (value, key: String) in try lua(value.query.sum(key)) }
         cls.method(
@@ -159,7 +160,7 @@ enum QueryBinding {
             example: "return items:query():max(\"dateCreated\")"
         ) { (value, key: String) in try lua(value.query.max(key)) }
         cls.method(
-            "distinct", key, "The different values of a key, in order.",
+            "distinct", key, "The distinct values of a key, in order.",
             example:
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query():distinct(\"room\")[1]"
         ) { (value, key: String) in try value.query.distinct(key).map(lua) }
@@ -172,7 +173,7 @@ enum QueryBinding {
                 )
             ],
             returns: [.array(.object("Group"))],
-            "The items in groups: an array in the order of their first items, with the methods of Groups; a group's key finds it, too.",
+            "The items in groups: an array in the order of their first items, with the methods of Groups and access by group key.",
             example: "for _, group in ipairs(items:query():groupBy(\"name\")) do print(group.key, group.count) end"
         ) { [unowned classes] (value, key: KeyArgument) in
             classes.groups.table(try value.query.groups(by: try Self.key(key, classes, of: value.query)))
@@ -203,7 +204,7 @@ enum QueryBinding {
         cls.method(
             "update",
             ["change": .callback("(item: Item)", "values by field name, or a function that changes its item")],
-            "Changes all the items, or none when the function fails; how many were changed.",
+            "Changes all items of the query, or none if the function fails. Returns their number.",
             example:
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query(\"room == 'Study'\"):update{ room = \"Attic\" }, items:query():update(function(item) item.valueInDollars = item.valueInDollars * 2 end)"
         ) { [unowned classes] (value, change: LuaEither<LuaTable, LuaFunction>) in
@@ -213,7 +214,7 @@ enum QueryBinding {
             }
         }
         cls.method(
-            "remove", [], "Removes all the items, with their images; how many there were.",
+            "remove", [], "Removes all items of the query and their images. Returns their number.",
             example: "items:randomItem() return items:query(\"valueInDollars < 100\"):remove()"
         ) { try $0.query.remove() }
     }
