@@ -10,6 +10,7 @@ struct SessionPictureTests {
             "session",
             ["41 created, 0 updated", "did you mean room?", "1 image, 320×240", "going away with 41 items"], 300
         ),
+        ("table", ["items:query", "6 rows"], 6),
         ("pager", ["Painting \"Harbour, Evening\"", "&gt; 4", "rows 1–24 of 36", "q: leave"], 1),
         ("debugger", ["breakpoint 1", "[1]:3&gt;", "part = 20.0", "[2]:1"], 0),
     ]
@@ -30,7 +31,7 @@ struct SessionPictureTests {
         #expect(picture.ranges(of: "<rect ").count > rectangles)
     }
 
-    @Test("they are of this version", arguments: ["session", "debugger"])
+    @Test("they are of this version", arguments: ["session", "table", "debugger"])
     func version(_ name: String) throws {
         let version = try #require(try Program()("--version").stdout.split(separator: " ").dropFirst().first)
         #expect(try text(name).contains("Cubby \(version) · Lua 5.4"))
@@ -43,7 +44,7 @@ struct SessionPictureTests {
         #expect(lines.count < 150)
         #expect(lines.prefix(12).contains { $0.hasPrefix("![") && $0.contains("(docs/session.svg)") })
         let files = page.matches(of: /!\[[^\]]*\]\(([^)]+)\)/).map { String($0.1) }
-        #expect(files.count == 4)
+        #expect(files.count == 5)
         for file in files { #expect(FileManager.default.fileExists(atPath: "\(Project.root)/\(file)"), "\(file)") }
     }
 }

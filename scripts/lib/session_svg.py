@@ -39,6 +39,15 @@ SESSIONS = {
         ("app:on('didEnterBackground', function() print('going away with ' .. #items .. ' items') end)", PROMPT),
         ("^Z", SHELL),
     ]),
+    "table": ("A table with pictures", 26, [
+        IMPORT,
+        ("cubby", PROMPT),
+        ("for _, item in items:query('picture != nil'):each() do", r"…"),
+        ("item.image = image.open('examples/data/pictures/' .. item.picture)", r"…"),
+        ("end", r"\[n\]o: $"),
+        ("f", PROMPT),
+        ("items:query('picture != nil'):sorted('valueInDollars', 'descending')", PROMPT),
+    ]),
     "pager": ("A long table in the pager", 26, [
         IMPORT,
         ("cubby", PROMPT),
