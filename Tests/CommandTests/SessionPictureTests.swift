@@ -10,7 +10,7 @@ struct SessionPictureTests {
             "session",
             ["41 created, 0 updated", "did you mean room?", "1 image, 320×240", "going away with 41 items"], 300
         ),
-        ("table", ["items:query", "6 rows"], 6),
+        ("table", ["guitar.png", "6 rows"], 6),
         ("pager", ["Painting \"Harbour, Evening\"", "&gt; 4", "rows 1–24 of 36", "q: leave"], 1),
         ("debugger", ["breakpoint 1", "[1]:3&gt;", "part = 20.0", "[2]:1"], 0),
     ]
