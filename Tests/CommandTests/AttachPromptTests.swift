@@ -40,7 +40,7 @@ struct AttachPromptTests {
     }
 
     @Test("the rows of the host's own prompt", arguments: shared)
-    func rows(row: REPLPtyTests.Row) throws {
+    func rows(row: PromptRow) throws {
         let prompt = try row.terminal(of: program, ["attach"] + row.arguments)
         try prompt.expect("attached> ")
         try row.perform(at: prompt)

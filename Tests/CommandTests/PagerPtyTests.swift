@@ -8,8 +8,8 @@ import Testing
 struct PagerPtyTests {
     static let items = "for i = 1, 200 do items:createItem{ name = 'N' .. i, room = 'R' .. i, note = 'x' .. i } end"
 
-    static let rows: [REPLPtyTests.Row] = [
-        REPLPtyTests.Row(
+    static let rows: [PromptRow] = [
+        PromptRow(
             "a long table: the end, a row's item, back, and what a short result would have left",
             [
                 .enter(items), .see("200 items created"), .prompt, .enter("items:query()"), .see("rows 1–38 of 200"),
@@ -18,7 +18,7 @@ struct PagerPtyTests {
                 .prompt,
                 .enter("40 + 2"), .see("\n42"),
             ]),
-        REPLPtyTests.Row(
+        PromptRow(
             "an entry that is pasted, or typed by a program, leaves the pager and runs",
             [
                 .enter(items), .see("200 items created"), .prompt, .enter("items:query()"), .see("rows 1–38 of 200"),
@@ -26,14 +26,14 @@ struct PagerPtyTests {
                 .see("rows 1–38 of 200"), .keys("\u{1B}[200~40 + 3\u{1B}[201~"), .see("200 rows · "), .see("40 + 3"),
                 .keys("\r"), .see("\n43"), .prompt,
             ]),
-        REPLPtyTests.Row(
+        PromptRow(
             "a search finds a row that is not on the screen",
             [
                 .enter(items), .see("200 items created"), .prompt, .enter("items:query()"), .see("of 200"),
                 .keys("/r150"), .see("/r150"), .keys("\r"), .see(">150  N150"), .keys("/nowhere\r"),
                 .see("no nowhere below"), .keys("\u{1B}"), .see("200 rows · "), .prompt,
             ]),
-        REPLPtyTests.Row(
+        PromptRow(
             "records, in another size, left by Ctrl-C",
             [
                 .enter("t = {} for i = 1, 100 do t[i] = { n = i, s = 'text ' .. i } end"), .prompt, .enter("t"),
@@ -41,7 +41,7 @@ struct PagerPtyTests {
                 .see("100 rows · "),
                 .prompt, .enter("40 + 2"), .see("\n42"),
             ]),
-        REPLPtyTests.Row(
+        PromptRow(
             "full(x) of a table whose columns do not fit",
             [
                 .enter("w = {} for i = 1, 2 do w[i] = {} for k = 1, 40 do w[i]['field' .. k] = i * k end end"), .prompt,
@@ -49,7 +49,7 @@ struct PagerPtyTests {
                 .keys(REPLPtyTests.right + REPLPtyTests.right), .see("field12"), .see("rows 1–2 of 2"), .keys("q"),
                 .see("2 rows · "), .prompt,
             ]),
-        REPLPtyTests.Row(
+        PromptRow(
             "what a timer prints and removes meanwhile",
             [
                 .enter(items), .see("200 items created"), .prompt,
@@ -58,7 +58,7 @@ struct PagerPtyTests {
                 ),
                 .see("of 200"), .see("ticked"), .see("of 200"), .keys("j"), .see("(removed)"), .keys("q"), .prompt,
             ]),
-        REPLPtyTests.Row(
+        PromptRow(
             "a __tostring that fails, and one that loops until Ctrl-C",
             [
                 .enter("{ setmetatable({}, { __tostring = function() error('no') end }) }"), .prompt,
@@ -66,7 +66,7 @@ struct PagerPtyTests {
                     "{ setmetatable({}, { __tostring = function() print('bu' .. 'sy') while true do end end }) }"),
                 .see("busy"), .keys("\u{3}"), .prompt, .enter("40 + 2"), .see("\n42"),
             ]),
-        REPLPtyTests.Row(
+        PromptRow(
             ":columns chooses, is completed, and helps with a misspelt name",
             [
                 .enter(items), .see("200 items created"), .prompt, .enter(":columns rom"), .see("did you mean 'room'?"),
@@ -74,28 +74,28 @@ struct PagerPtyTests {
                 .see("more columns; :columns chooses"), .enter(":columns"), .see("tables show note name"),
                 .enter(":columns *"), .see(" #  name  note  room"),
             ]),
-        REPLPtyTests.Row(
+        PromptRow(
             "$PAGER gets the whole text",
             [
                 .enter(items), .see("200 items created"), .prompt, .enter("items:query()"), .see("<   #  name"),
                 .see("< 200  N200  x200  R200"), .see("200 rows · "), .prompt, .enter("40 + 2"), .see("\n42"),
             ], environment: ["PAGER": "sed 's/^/</'"]),
-        REPLPtyTests.Row(
+        PromptRow(
             "a $PAGER that reads nothing",
             [.enter("help(items)"), .see("more lines"), .prompt, .enter("40 + 2"), .see("\n42")],
             environment: ["PAGER": "true"]),
-        REPLPtyTests.Row(
+        PromptRow(
             "a $PAGER that is not there",
             [
                 .enter("help(items)"), .see("no-such-pager could not be started"), .see("space: more"), .keys("q"),
                 .prompt,
             ], environment: ["PAGER": "no-such-pager"]),
-        REPLPtyTests.Row(
+        PromptRow(
             "a $PAGER that a shell does not find",
             [
                 .enter("help(items)"), .see("could not be started"), .see("space: more"), .keys("q"), .prompt,
             ], environment: ["PAGER": "no-such-pager | cat >&2; exit 127"]),
-        REPLPtyTests.Row(
+        PromptRow(
             "a terminal without capabilities has no pager",
             [
                 .enter(items), .see("> "), .enter("items:query()"), .see(" …"), .see("200 rows · "),
@@ -104,7 +104,7 @@ struct PagerPtyTests {
     ]
 
     @Test("does what it should", arguments: rows)
-    func row(_ row: REPLPtyTests.Row) throws { try REPLPtyTests().row(row) }
+    func row(_ row: PromptRow) throws { try REPLPtyTests().row(row) }
 
     @Test("Ctrl-Z in the pager stops the application on the screen of before; fg shows the pager again")
     func stopped() throws {
