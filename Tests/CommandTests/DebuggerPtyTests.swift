@@ -103,7 +103,7 @@ struct DebuggerPtyTests {
     func error() throws {
         let shell = try prompt("-i main.lua")
         try talk(
-            shell, (":break error", ["errors break that nothing catches", Self.prompt]),
+            shell, (":break error", ["uncaught errors break", Self.prompt]),
             (
                 "all{ { total = {} } }",
                 ["error: main.lua:4: attempt to perform arithmetic on a table value", "main.lua:4> "]

@@ -113,8 +113,8 @@ final class PromptDebugger: DebuggerFrontEnd {
 
     private static func text(_ errors: LuaDebugger.Errors) -> String {
         switch errors {
-        case .none: "errors do not break"
-        case .uncaught: "errors break that nothing catches"
+        case .none: "no errors break"
+        case .uncaught: "uncaught errors break"
         case .all: "all errors break"
         }
     }
