@@ -61,6 +61,28 @@ package struct ForeignValues {
         }
     }
 
+    /// A property-list value without a reference into an archive.
+    ///
+    /// - Parameter depth: how deep containers nest at most.
+    package mutating func value(depth: Int = 3) -> PropertyListValue {
+        switch random.number(depth > 0 ? 10 : 7) {
+        case 0: return .boolean(random.number(2) == 0)
+        case 1:
+            let value = integer()
+            return Int64(exactly: value).map { .integer($0) } ?? .wideInteger(value)
+        case 2: return .real(real())
+        case 3: return .single(Float(random.number(1_000)) / 8)
+        case 4: return .date(PropertyListDate(secondsSinceReferenceDate: seconds()))
+        case 5: return .data((0..<random.number(9)).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+        case 6, 7: return .string(text())
+        case 8: return .array((0..<random.number(4)).map { _ in value(depth: depth - 1) })
+        default:
+            var entries: [String: PropertyListValue] = [:]
+            for _ in 0..<random.number(4) { entries[name()] = value(depth: depth - 1) }
+            return .dictionary(entries)
+        }
+    }
+
     private static let edges = [
         "", " ", "\u{FEFF}", "\u{0}", "a\u{0}b", "\r\n", "\t", "\"", "\"\"", "'", ",", ";", "n/a", "NULL", "nil", "NaN",
         "inf", "-0", "007", "1e5", "0x10", "1,5", "2006.10", "true", "é", "e\u{301}", "\u{212B}", "Å", "👩‍👩‍👧", "\u{202E}",
@@ -75,7 +97,8 @@ package struct ForeignValues {
         0, 1 << 31, 1 << 32, 1 << 53, 1 << 63, 1 << 64, -(1 << 31), -(1 << 53), -(1 << 63), -(1 << 64), 1 << 100,
     ]
     private static let realEdges: [Double] = [
-        0, -0.0, 0.1, 12.5, 1e16, 1e17, 9_007_199_254_740_993, 6.626_070_15e-34, 2e18, 5e-324, .greatestFiniteMagnitude,
+        0, -0.0, 0.1, 12.5, 1e16, 1e17, 9_007_199_254_740_992, 6.626_070_15e-34, 2e18, .leastNonzeroMagnitude,
+        .greatestFiniteMagnitude,
         9.223_372_036_854_776e18, 1.0 / 3,
     ]
 }
