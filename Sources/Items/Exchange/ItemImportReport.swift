@@ -1,5 +1,33 @@
 import Wording
 
+/// What an import carried differently from the file, or left out: counted, and said.
+public struct ItemImportRemark: Sendable, Hashable, CustomStringConvertible {
+    /// What a remark is about.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// Columns without a name that have cells: imported as `column` and their position.
+        case unnamed
+        /// Columns with the name of an earlier one: imported as `Notes_2`.
+        case renamed
+        /// Columns without a name and without any cell: left out.
+        case leftOut
+        /// A header whose names look like values: the file may have none.
+        case oddHeader
+        /// Null values within a record's dictionaries: left out.
+        case nulls
+        /// Keys that one object has more than once: the last counts.
+        case duplicateKeys
+        /// Values that are not of the kind that their column is declared as: carried as they are.
+        case otherKinds
+    }
+
+    /// What the remark is about.
+    public let kind: Kind
+    /// The number of columns, keys or values.
+    public let count: Int
+    /// The remark as a sentence.
+    public let description: String
+}
+
 /// The results of an import, or of a dry run.
 public struct ItemImportReport: Sendable, Hashable, CustomStringConvertible {
     /// New items.
@@ -16,16 +44,24 @@ public struct ItemImportReport: Sendable, Hashable, CustomStringConvertible {
     public internal(set) var pictures = 0
     /// The rejected rows as comma-separated values, with the problem in the last column; empty if there are none.
     public internal(set) var rejects: [UInt8] = []
+    /// What was carried differently, or left out.
+    public internal(set) var remarks: [ItemImportRemark] = []
 
     /// Creates an empty report.
     public init() {}
 
+    /// The total of the remarks of a kind.
+    public func count(_ kind: ItemImportRemark.Kind) -> Int {
+        remarks.reduce(0) { $0 + ($1.kind == kind ? $1.count : 0) }
+    }
+
+    /// The counts in a line, and each remark in a line.
     public var description: String {
         var parts = [
             "\(created.grouped) created", "\(updated.grouped) updated", "\(unchanged.grouped) unchanged",
             "\(rejected.grouped) rejected",
         ]
         if pictures > 0 { parts.append(pictures.counted("picture")) }
-        return parts.joined(separator: ", ")
+        return ([parts.joined(separator: ", ")] + remarks.map(\.description)).joined(separator: "\n")
     }
 }

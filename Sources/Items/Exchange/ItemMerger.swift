@@ -1,6 +1,7 @@
 import ColumnEngine
 import ItemArchive
 import PropertyList
+import Wording
 
 /// Merges a file's rows into a store, each as a whole: as a new item, as changes of an existing one, or as a rejection.
 final class ItemMerger {
@@ -28,6 +29,17 @@ final class ItemMerger {
     func finish() throws -> ItemImportReport {
         report.rejects = try rejected.bytes(options.cellDelimiter)
         return report
+    }
+
+    /// Adds a remark to the report; none for a count of 0.
+    ///
+    /// - Parameters:
+    ///   - count: the number of columns, keys or values.
+    ///   - sentence: what was done, and to which of them first.
+    func remark(_ kind: ItemImportRemark.Kind, _ count: Int, _ sentence: @autoclosure () -> String) {
+        guard count > 0 else { return }
+        let sentence = VisibleText.line(sentence())
+        report.remarks.append(ItemImportRemark(kind: kind, count: count, description: sentence))
     }
 
     /// Merges a row.

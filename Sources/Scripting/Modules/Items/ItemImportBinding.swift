@@ -80,6 +80,14 @@ final class ItemImportBinding {
             LuaParameter("rejected", .integer, "rows that could not be imported"),
             LuaParameter("total", .integer, "rows in the file"),
             LuaParameter("pictures", .integer, "pictures imported with the items of an archive"),
+            LuaParameter("unnamed", .integer, "columns without a name, imported as column1, column2, …"),
+            LuaParameter("renamed", .integer, "columns with the name of an earlier one, imported as NAME_2, …"),
+            LuaParameter("leftOut", .integer, "columns without a name and without any cell, left out"),
+            LuaParameter("oddHeader", .integer, "1 if the header's names look like values"),
+            LuaParameter("nulls", .integer, "null values within dictionaries, left out"),
+            LuaParameter("duplicateKeys", .integer, "keys that one object has again: the last counts"),
+            LuaParameter("otherKinds", .integer, "values of another kind than their column declares, unchanged"),
+            LuaParameter("remarks", .array(.text), "what was left out or carried differently, a sentence each"),
         ])
 
     static func declare(on cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
@@ -129,11 +137,15 @@ final class ItemImportBinding {
     }
 
     private func results(of report: ItemImportReport) -> LuaVariadic<LuaValue> {
-        let table = host.state.makeTable(fields: 6)
+        let table = host.state.makeTable(fields: 14)
         for (name, count) in [
             ("created", report.created), ("updated", report.updated), ("unchanged", report.unchanged),
             ("rejected", report.rejected), ("total", report.total), ("pictures", report.pictures),
         ] { table[name] = .integer(Int64(count)) }
+        for kind in ItemImportRemark.Kind.allCases { table[kind.rawValue] = .integer(Int64(report.count(kind))) }
+        let remarks = host.state.makeTable(array: report.remarks.count)
+        for (index, remark) in report.remarks.enumerated() { remarks[index + 1] = .text(remark.description) }
+        table["remarks"] = .table(remarks)
         classes.describe(table, as: "report", report.description)
         return LuaVariadic([.integer(Int64(report.created + report.updated)), .table(table)])
     }
