@@ -31,6 +31,21 @@ struct SessionPictureTests {
         #expect(picture.ranges(of: "<rect ").count > rectangles)
     }
 
+    private static let chromium = ["chromium-headless-shell", "chromium"].lazy
+        .map { "/usr/bin/\($0)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    @Test("a browser shows each character in its column")
+    func columns() throws {
+        let chromium = try #require(
+            Self.chromium,
+            "Chromium is absent, so the columns of docs/*.svg are not known: apt install chromium-headless-shell")
+        let judge = try run(
+            PictureTests.python,
+            ["\(Project.root)/Tests/Judges/columns.py", chromium]
+                + Self.pictures.map { "\(Project.root)/docs/\($0.name).svg" })
+        #expect(judge.status == .exited(0), "\(judge.stdout)\(judge.stderr)")
+    }
+
     @Test("they are of this version", arguments: ["session", "table", "debugger"])
     func version(_ name: String) throws {
         let version = try #require(try Program()("--version").stdout.split(separator: " ").dropFirst().first)

@@ -190,13 +190,16 @@ def draw(title, screen):
         column, run, start, key = 0, "", 0, None
 
         def flush():
-            if run.strip() or (key and key[4]):
-                ink, bold, faint, italic, under = key
-                marks = (' font-weight="bold"' if bold else "") + (' font-style="italic"' if italic else "") + (
-                    ' opacity="0.6"' if faint else "") + (' text-decoration="underline"' if under else "")
+            ink, bold, faint, italic, under = key or (None,) * 5
+            marks = (' font-weight="bold"' if bold else "") + (' font-style="italic"' if italic else "") + (
+                ' opacity="0.6"' if faint else "") + (' text-decoration="underline"' if under else "")
+            # Browsers differ in which blanks of a text they draw, so each text begins and ends with a letter, has single
+            # blanks alone, and stands at its own column. A line below blanks needs blanks that are drawn.
+            words = re.finditer(r".+", run.replace(" ", "\u00a0")) if under else re.finditer(r"\S+(?: \S+)*", run)
+            for word in words:
                 # textLength keeps the columns with a font of another width.
-                texts.append(f'<text x="{16 + start * CELL:.1f}" y="{top + 13}" fill="{ink}" textLength="{cells(run) * CELL:.1f}"{marks}>'
-                             f"{escape(run)}</text>")
+                texts.append(f'<text x="{16 + (start + cells(run[:word.start()])) * CELL:.1f}" y="{top + 13}" fill="{ink}" '
+                             f'textLength="{cells(word[0]) * CELL:.1f}"{marks}>{escape(word[0])}</text>')
 
         for part in re.split(r"(\x1b\[[0-9;:]*m)", line):
             if part.startswith("\x1b"):
@@ -220,7 +223,7 @@ def draw(title, screen):
         flush()
     svg = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" viewBox="0 0 {width:.0f} {height}" '
            f'font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, \'DejaVu Sans Mono\', monospace" font-size="{FONT}" '
-           'xml:space="preserve" role="img">',
+           'role="img">',
            f"<title>{escape(title)}</title>",
            f'<rect width="100%" height="100%" rx="8" fill="{GROUND}"/>']
     svg += [f'<circle cx="{20 + 18 * index}" cy="18" r="5.5" fill="{colour}"/>' for index, colour in

@@ -106,6 +106,14 @@ install_postgresql() {
   step "Installing postgresql-15" apt_install postgresql-15 || say "The tests of shared collections are skipped."
 }
 
+# The test that compares the columns of the pages' drawings needs Chromium, and fails without it.
+install_chromium() {
+  command -v apt-get >/dev/null || return 0
+  [[ -x /usr/bin/chromium || -z $(missing_packages chromium-headless-shell) ]] && return
+  step "Installing chromium-headless-shell" apt_install chromium-headless-shell ||
+    say "SessionPictureTests/columns fails without Chromium."
+}
+
 require_swift() {
   command -v swift >/dev/null ||
     die "no Swift toolchain on PATH. Install Swift 6.3 or later from https://www.swift.org/install/linux and try again"
