@@ -53,8 +53,10 @@ struct ScriptSession {
         options.isInteractive = asks
         let folder = WorkingDirectory.path ?? "/"
         if case .file(let path) = source, path != "-" {
-            options.readable.append(path)
-            options.modulePaths = [PathText.parent(of: PathText.absolute(path, from: folder))]
+            // Naming a script is consent to read what lies beside it: its modules and its data.
+            let own = PathText.parent(of: PathText.absolute(path, from: folder))
+            options.readable += [path, own]
+            options.modulePaths = [own]
         }
         // Naming a module is consent to read it in its folder.
         if !modules.isEmpty { options.modulePaths.append(folder) }

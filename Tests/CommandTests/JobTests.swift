@@ -13,6 +13,26 @@ struct JobTests {
         try program(options + ["run", "\(Project.root)/examples/jobs/\(name).lua"] + arguments)
     }
 
+    @Test("a job reads its own script's folder, by any function, and nothing above it; it does not write there")
+    func ownFolder() throws {
+        let scratch = program.scratch
+        try scratch.write("name\nLamp\n", to: "jobs/data/items.csv")
+        try scratch.write("secret", to: "secret.txt")
+        let script = try scratch.write(
+            """
+            local folder = arg[0]:match("^(.*)/") or "."
+            print(csv.rows(folder .. "/data/items.csv")().name, #fs.list(folder), io.open(folder .. "/job.lua") ~= nil)
+            print((fs.read(folder .. "/../secret.txt")), (fs.write(folder .. "/new", "text")))
+            """, to: "jobs/job.lua")
+        for arguments in [["run", script], [script], ["run", "job.lua"]] {
+            let output = try run(
+                program.path, arguments, environment: program.environment, directory: scratch.file("jobs"))
+            #expect(output.status == .exited(0), "\(output.stderr)")
+            #expect(output.stdout == "Lamp\t2\ttrue\nnil\tnil\n")
+        }
+        #expect(scratch.names("jobs") == ["data", "job.lua"])
+    }
+
     @Test("an import each night: again, with changes, and with rows that are none")
     func nightlyImport() throws {
         func night(_ rows: String) throws -> ProcessOutput {

@@ -53,7 +53,7 @@ public final class ScriptHost {
 
     /// The container's settings for its items: the indexed fields.
     let itemPreferences: Defaults
-    /// The grants of `require` alone: the modules beside a script are not readable by `fs` and `io`.
+    /// The grants of `require` alone: `fs` and `io` do not read its search path.
     let moduleFence = PathFence()
     let output = ScriptOutput()
     let scheduler: TaskScheduler
