@@ -11,17 +11,21 @@ struct ReadmeTests {
             .compactMap(DocumentedSession.init)
     }()
 
-    @Test("a page's blocks, each in an empty container, in the project's folder", arguments: pages)
+    @Test("a page's blocks in their order, in the project's folder", arguments: pages)
     func page(_ page: DocumentedSession) throws {
-        for block in page.blocks { try check(block, of: page) }
+        var program = try Program()
+        for block in page.blocks {
+            try check(block, of: page, program)
+            if page.hasSeparateBlocks { program = try Program() }
+        }
     }
 
-    private func check(_ block: DocumentedSession.Block, of page: DocumentedSession) throws {
-        let program = try Program()
+    private func check(_ block: DocumentedSession.Block, of page: DocumentedSession, _ program: Program) throws {
         // The page's `scripts/run` builds first; here it is the program that was built.
         let scripts = program.scratch.file("bin")
         try FileManager.default.createDirectory(atPath: scripts, withIntermediateDirectories: true)
         var environment = program.environment
+        // They exist already after a page's first block.
         for name in ["cubby", "scripts-run"] { symlink(program.path, "\(scripts)/\(name)") }
         environment["PATH"] = "\(scripts):" + (environment["PATH"] ?? "/usr/bin:/bin")
         switch block {

@@ -15,12 +15,15 @@ struct DocumentedSession: Sendable, CustomStringConvertible {
 
     let name: String
     let blocks: [Block]
+    /// Whether each block begins with an empty container, as the page says then; else a reader types all of them in one.
+    let hasSeparateBlocks: Bool
     var description: String { name }
 
     /// The blocks of a page; nil when there is no such page.
     init?(_ name: String) {
         guard let text = try? String(contentsOfFile: "\(Project.root)/\(name)", encoding: .utf8) else { return nil }
         self.name = name
+        hasSeparateBlocks = text.contains("begin with an empty container")
         var blocks: [Block] = []
         var open: (kind: Substring, lines: [String])?
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
