@@ -38,7 +38,7 @@ enum CommandFailure {
 
     /// Writes a message to standard error; data in it must be escaped already.
     static func say(_ message: String) {
-        StandardErrorLogHandler.writeToStandardError("cubby: \(message)\n")
+        StandardErrorLogHandler.writeToStandardError(StandardErrorLogHandler.wrapped("cubby: \(message)") + "\n")
     }
 }
 

@@ -27,6 +27,41 @@ struct MessageTests {
         var testDescription: String { arguments.joined(separator: " ") }
     }
 
+    @Test("on a terminal of any width messages are broken between words", arguments: [40, 80, 200] as [UInt16])
+    func width(columns: UInt16) throws {
+        let file = try program.scratch.write("", to: "things.txt")
+        let prompt = try program.terminal(columns: columns)
+        try prompt.expect("> ")
+        // An entry, what ends its message, and the message.
+        for (entry, end, message) in [
+            (
+                "items:createItem{ valueInDollars = ('many dollars '):rep(3) }", "is not one",
+                "valueInDollars takes an integer: \"many dollars many dollars many dollars \" is not one"
+            ),
+            (
+                "log.warning(('more words than fit '):rep(4) .. 'in it')", "in it",
+                String(repeating: "more words than fit ", count: 4) + "in it"
+            ),
+            (
+                "fs.read('\(file)')", "[n]o: ",
+                "Allow reading \(file)? [y]es, its whole [f]older, [n]o:"
+            ),
+        ] {
+            try prompt.sendLine(entry)
+            try prompt.expect("\n")
+            try prompt.expect(end)
+            var screen = Screen(columns: Int(columns), rows: 60)
+            screen.apply(prompt.rawTranscript)
+            // A row that is full to its end was broken by the terminal.
+            let rows = screen.lines.map {
+                $0.count == Int(columns) ? $0 + "¶" : $0.trimmingCharacters(in: .whitespaces)
+            }
+            #expect(rows.joined(separator: " ").contains(message), "\(screen.lines)")
+        }
+        try prompt.sendLine("n")
+        prompt.terminate()
+    }
+
     @Test(
         "mistakes on the command line",
         arguments: [

@@ -87,7 +87,8 @@ public struct StandardErrorLogHandler: LogHandler {
         for (key, value) in fields { text += " \(key)=\(value)" }
         // Lines after the first are indented, so that data never looks like a log line of its own.
         let lines = VisibleText.escaped(text).split(separator: "\n", omittingEmptySubsequences: false)
-        sink(head + lines.joined(separator: "\n" + (form == .journal ? head : "") + "\t") + "\n")
+        let shown = head + lines.joined(separator: "\n" + (form == .journal ? head : "") + "\t")
+        sink((form == .bare ? Self.wrapped(shown) : shown) + "\n")
     }
 
     /// The syslog priority of a level.
@@ -100,6 +101,13 @@ public struct StandardErrorLogHandler: LogHandler {
         case .error: 3
         case .critical: 2
         }
+    }
+
+    /// The text wrapped at words, where standard error is a terminal; the same text elsewhere.
+    package static func wrapped(_ text: String) -> String {
+        var (columns, rows, width, height): (UInt16, UInt16, UInt16, UInt16) = (0, 0, 0, 0)
+        guard cubby_tty_size(STDERR_FILENO, &columns, &rows, &width, &height) == 0 else { return text }
+        return WrappedText.wrapped(text, to: Int(columns))
     }
 
     /// Writes text to standard error with control characters escaped; write errors are ignored.

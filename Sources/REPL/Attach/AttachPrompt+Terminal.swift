@@ -5,6 +5,7 @@ import LineEditor
 /// The terminal of an attached prompt.
 extension AttachPrompt {
     var screen: TerminalSize { shared.size }
+    var screenColumns: Int { screen.columns }
     var palette: Palette { settings.palette }
     var isEnding: Bool { status != nil }
 

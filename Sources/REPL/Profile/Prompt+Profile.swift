@@ -1,6 +1,7 @@
 import Application
 import Lua
 import Scripting
+import Wording
 
 /// `:profile` and `:bench`.
 extension Prompt {

@@ -90,7 +90,8 @@ extension Prompt {
         }
         let text = ErrorText.describe(error, sources: host.sources, traceback: !isSyntax, caret: caret)
         let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
-        var shown = StyledText(String(lines.first ?? ""), .error)
+        // The message is wrapped at words; below it are lines of code, with marks in their columns.
+        var shown = StyledText(WrappedText.wrapped(String(lines.first ?? ""), to: screenColumns), .error)
         if lines.count > 1 {
             for line in lines[1].split(separator: "\n", omittingEmptySubsequences: false) {
                 shown.append("\n")

@@ -4,6 +4,8 @@ import Wording
 /// The output of a prompt.
 protocol PromptOutput: AnyObject {
     var palette: Palette { get }
+    /// The width of the screen.
+    var screenColumns: Int { get }
     /// Whether the entry has failed.
     var hasFailed: Bool { get set }
     /// Writes preformatted text: values from the printer, with pictures.
@@ -23,9 +25,10 @@ extension PromptOutput {
         print(StyledText(text), toStandardError: toStandardError)
     }
 
-    /// Reports that an entry has failed.
+    /// Reports that an entry has failed. The message is wrapped at words.
     func complain(_ text: String) {
         hasFailed = true
+        let text = WrappedText.wrapped(text, to: screenColumns)
         print(StyledText([.init(text, .error), .init("\n", .plain)]), toStandardError: true)
     }
 

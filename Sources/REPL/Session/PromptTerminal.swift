@@ -65,6 +65,7 @@ extension PromptTerminal {
     /// Asks until there is an answer; nil at the end of input, after Ctrl-C, and without a terminal.
     func ask<Answer>(_ question: String, _ answer: (String) -> Answer?) -> Answer? {
         guard isInputTerminal else { return nil }
+        let question = WrappedText.wrapped(question, to: screenColumns)
         // The answer is edited by the kernel; keys typed before the question are not part of it.
         mode.leave()
         defer { waitWithKeys() }

@@ -423,8 +423,13 @@ public final class ScriptHost {
     }
 
     /// Reports an error on standard error: as it is, or as a line of the log if the log's format is for programs.
+    ///
+    /// - Parameter error: its message, which a terminal gets wrapped at words, and below it lines of code and calls.
     package func report(_ error: String) {
-        if logForm.isForPrograms { logger.error("\(error)") } else { output.writeError(error + "\n") }
+        if logForm.isForPrograms { return logger.error("\(error)") }
+        let message = error.prefix { $0 != "\n" }
+        let shown = StandardErrorLogHandler.wrapped(String(message)) + error[message.endIndex...]
+        output.writeError(shown + "\n")
     }
 
     /// Whether an entry of a prompt is running: undefined globals are warnings there.

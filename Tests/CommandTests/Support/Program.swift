@@ -47,9 +47,9 @@ final class Program: Sendable {
     }
 
     /// The program itself as the leader of a terminal's session: there is no shell to stop it for.
-    func terminal(_ arguments: String...) throws -> PseudoTerminal {
+    func terminal(_ arguments: String..., columns: UInt16 = 200) throws -> PseudoTerminal {
         try PseudoTerminal(
-            path, arguments, environment: environment, directory: scratch.path, columns: 200, rows: 50)
+            path, arguments, environment: environment, directory: scratch.path, columns: columns, rows: 50)
     }
 
     /// How many items the container holds, asked by another process that changes nothing.

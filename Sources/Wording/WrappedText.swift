@@ -1,15 +1,12 @@
-import LineEditor
-import Wording
-
 /// Wraps prose at blanks.
-enum WrappedText {
+package enum WrappedText {
     /// The text with its long lines wrapped and indented.
     ///
     /// - Parameters:
     ///   - text: lines; two blanks separate a name from its description.
     ///   - columns: the width of the screen.
     /// - Returns: the same text if all lines fit.
-    static func wrapped(_ text: String, to columns: Int) -> String {
+    package static func wrapped(_ text: String, to columns: Int) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard columns >= 20, lines.contains(where: { DisplayWidth.of($0) > columns }) else { return text }
         return lines.map { DisplayWidth.of($0) > columns ? wrap($0, columns) : String($0) }.joined(separator: "\n")
