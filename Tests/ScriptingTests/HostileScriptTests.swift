@@ -66,7 +66,9 @@ struct HostileScriptTests {
     func chunk(body: String) {
         let watchdog = Watchdog(body)
         defer { watchdog.done() }
-        #expect(embedding.run(body.hasPrefix("((") ? "return " + body : body) == "error: time is up")
+        #expect(
+            embedding.run(body.hasPrefix("((") ? "return " + body : body)
+                == "error: chunk:1: time is up: the limit is 0.05 s")
         expectUsable()
         embedding.end()
     }
@@ -79,7 +81,7 @@ struct HostileScriptTests {
         _ = embedding.run("app:on('willResignActive', { budget = 0.05 }, function() \(text) end)")
         _ = embedding.run("app:on('willResignActive', function() heard = true end)")
         embedding.host.handle(.interrupt, cause: .script)
-        #expect(embedding.recorder.errors.contains("its time was up"), "\(embedding.recorder.errors)")
+        #expect(embedding.recorder.errors.contains("time is up: the limit is 0.05 s"), "\(embedding.recorder.errors)")
         #expect(embedding.run("return rawget(_G, 'heard')") == "true")
         expectUsable()
         embedding.end()

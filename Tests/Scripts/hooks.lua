@@ -104,7 +104,7 @@ app:on("user.test", { id = "slow", budget = 0.02 }, function() while true do end
 app:on("user.test", { id = "after" }, say("still called"))
 emit() print()
 -- expect: still called 
--- expect log: its time was up
+-- expect log: time is up: the limit is
 app:off("slow") app:off("after")
 
 -- A veto where it is not allowed is refused; so is an unknown property.

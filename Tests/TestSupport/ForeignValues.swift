@@ -61,9 +61,7 @@ package struct ForeignValues {
         }
     }
 
-    /// A property-list value without a reference into an archive.
-    ///
-    /// - Parameter depth: how deep containers nest at most.
+    /// A property-list value without a reference into an archive; containers nest as deep as given.
     package mutating func value(depth: Int = 3) -> PropertyListValue {
         switch random.number(depth > 0 ? 10 : 7) {
         case 0: return .boolean(random.number(2) == 0)

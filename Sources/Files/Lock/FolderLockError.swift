@@ -10,7 +10,8 @@ public enum FolderLockError: Error, Sendable, Hashable, CustomStringConvertible 
         switch self {
         case .inUse(let path, let holder):
             let who = holder?.text ?? "another process"
-            return "\(DisplayPath.abbreviate(path)) is in use by \(who); close it there, or open it read-only"
+            return "\(DisplayPath.abbreviate(path)) is in use by \(who): cubby attach opens a prompt in it, "
+                + "and --read-only reads its last state"
         case .file(let error): return error.message
         }
     }

@@ -13,6 +13,8 @@ final class EngineRun {
     /// The arguments of its function, until it starts.
     var arguments: [LuaValue] = []
     let limits: LuaLimits
+    /// Its time limit in seconds, which sets the deadline.
+    let timeLimit: Double?
     var deadline: MonotonicInstant?
     /// The request to stop this run.
     let stop: StopFlag
@@ -25,9 +27,10 @@ final class EngineRun {
     /// The error that ends it, once it is being stopped.
     var stopError: LuaError?
 
-    init(limits: LuaLimits, deadline: MonotonicInstant?, output: LuaEngine.Output?, stop: StopFlag) {
+    init(limits: LuaLimits, timeLimit: Duration?, output: LuaEngine.Output?, stop: StopFlag) {
         self.limits = limits
-        self.deadline = deadline
+        self.timeLimit = timeLimit.map { $0 / .seconds(1) }
+        deadline = timeLimit.map { MonotonicInstant.now.advanced(by: $0) }
         self.output = output
         self.stop = stop
     }

@@ -72,9 +72,8 @@ final class EngineSession {
 
     private func makeRun(_ options: RunOptions, _ stop: StopFlag) throws(LuaError) -> EngineRun {
         try check()
-        let deadline = options.timeLimit.map { MonotonicInstant.now.advanced(by: $0) }
         return EngineRun(
-            limits: options.limits ?? limits, deadline: deadline, output: options.output, stop: stop)
+            limits: options.limits ?? limits, timeLimit: options.timeLimit, output: options.output, stop: stop)
     }
 
     /// Resumes a run until it waits or ends.
@@ -132,14 +131,14 @@ final class EngineSession {
     private func stopError(of run: EngineRun) -> LuaError? {
         if stop.isSet { return Self.shutDown }
         if run.stop.isSet { return Self.cancelled }
-        return run.deadline.map { $0 <= .now } ?? false ? Self.timeIsUp : nil
+        return run.deadline.map { $0 <= .now } ?? false ? timeIsUp(run) : nil
     }
 
     private func decide(_ reasons: LuaInterrupter.Reason) -> LuaState.InterruptDecision {
         guard let run = current else { return .goOn }
         // Code that closes variables has a separate limit.
         let error = run.stopError == nil ? stopError(of: run) : nil
-        guard let error = error ?? (reasons.contains(.deadline) ? run.stopError ?? Self.timeIsUp : nil) else {
+        guard let error = error ?? (reasons.contains(.deadline) ? run.stopError ?? timeIsUp(run) : nil) else {
             return .goOn
         }
         run.stopError = error
@@ -148,7 +147,12 @@ final class EngineSession {
 
     private static let cancelled = LuaError(.cancelled, "the script was cancelled")
     private static let shutDown = LuaError(.cancelled, "the LuaEngine is shut down")
-    private static let timeIsUp = LuaError(.deadline, "time is up")
+
+    /// The error of a run at its deadline; its code is the running code, or waits.
+    private func timeIsUp(_ run: EngineRun) -> LuaError {
+        let calls = run.wait == nil ? state.activeCalls(limit: 16) : run.thread?.activeCalls(limit: 16)
+        return .timeIsUp(limit: run.timeLimit ?? 0, at: calls ?? [])
+    }
 
     // MARK: Waiting
 
@@ -167,7 +171,7 @@ final class EngineSession {
         wait.begin(operation)
         return call.waits { [unowned run] call in
             run.wait = nil
-            return try Self.complete(call, wait)
+            return try self.complete(call, wait, run)
         }
     }
 
@@ -181,7 +185,7 @@ final class EngineSession {
         forget(wait, of: run)
         // Makes the shim stop the run before an error handler of the script gets the error.
         if wait.outcome == nil { state.interrupter.interrupt(.events) }
-        return try Self.complete(call, wait)
+        return try complete(call, wait, run)
     }
 
     private func forget(_ wait: RunWait, of run: EngineRun) {
@@ -190,8 +194,8 @@ final class EngineSession {
         if run.deadline != nil { thread.unlimit(wait) }
     }
 
-    private static func complete(_ call: LuaCall, _ wait: RunWait) throws -> LuaResults {
-        guard let outcome = wait.outcome else { throw timeIsUp }
+    private func complete(_ call: LuaCall, _ wait: RunWait, _ run: EngineRun) throws -> LuaResults {
+        guard let outcome = wait.outcome else { throw timeIsUp(run) }
         return try outcome.get()(call)
     }
 }

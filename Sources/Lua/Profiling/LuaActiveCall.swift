@@ -1,6 +1,6 @@
 internal import CLuaShim
 
-/// A call on the stack, for a profiler.
+/// A call on the stack, for a profiler and for messages.
 package struct LuaActiveCall: Hashable, Sendable {
     /// The function, as far as functions can be distinguished on a stack.
     package struct Function: Hashable, Sendable {
@@ -59,5 +59,20 @@ extension LuaThread {
     /// The calls of a waiting coroutine, outermost first.
     package func activeCalls(limit: Int) -> [LuaActiveCall] {
         LuaActiveCall.all(L, isRunning: false, limit: limit)
+    }
+}
+
+extension LuaError {
+    /// The end of code at its deadline, with the line that it had reached.
+    ///
+    /// - Parameters:
+    ///   - seconds: the limit, which the message names.
+    ///   - calls: the active calls, outermost first.
+    /// - Returns: the error.
+    package static func timeIsUp(limit seconds: Double, at calls: [LuaActiveCall]) -> LuaError {
+        let place = calls.last { $0.line > 0 }.map { "\($0.function.source):\($0.line): " } ?? ""
+        let milliseconds = (seconds * 1_000).rounded() / 1_000
+        let limit = Int(exactly: milliseconds).map(String.init) ?? String(milliseconds)
+        return LuaError(.deadline, "\(place)time is up: the limit is \(limit) s")
     }
 }

@@ -239,8 +239,7 @@ final class HookCenter {
                 warn("the handler \(hook.title) took \(Int(seconds * 1000)) ms")
             }
             return nil
-        case .failure(var error):
-            if error.kind == .deadline { error.message = "stopped after \(Int(seconds * 1000)) ms: its time was up" }
+        case .failure(let error):
             hook.statistics.add(seconds, failure: error.message)
             failed(hook, error, event)
             return error

@@ -12,6 +12,8 @@ package final class ScriptTask {
 
     let thread: LuaThread
     var progress = Progress.running
+    /// Its time limit in seconds; nil for none.
+    var limit: Double?
     /// Its deadline; nil for no limit.
     var deadline: MonotonicTime?
     /// The depth of its code in protected calls, which an interrupt unwinds.

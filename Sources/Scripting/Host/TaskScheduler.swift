@@ -85,6 +85,7 @@ final class TaskScheduler {
             task.isCancelRequested = true
             state.interrupter.interrupt(.events)
         }
+        task.limit = seconds
         task.deadline = seconds.map { MonotonicTime.now().advanced(by: $0) }
         onStart(task)
         task.isOfBreak = held != nil && onFinish == nil
@@ -101,7 +102,7 @@ final class TaskScheduler {
             // A handler ends at the deadline of its caller, too.
             let left = ([task.deadline, nearestDeadline].compactMap { $0 }).min()?.seconds(since: .now())
             if let left, left <= 0 {
-                cancel(task, Self.timeIsUp)
+                cancel(task, timeIsUp(task))
             } else if isEnding() {
                 cancel(task, LuaError(.cancelled, "the application has ended"))
             } else if task.isCancelRequested || isCallerCancelled {
@@ -115,7 +116,6 @@ final class TaskScheduler {
         return task.result ?? .failure(LuaError(.cancelled, "the task was dropped"))
     }
 
-    static let timeIsUp = LuaError(.deadline, "time is up")
     static let interruption = LuaError(.cancelled, "interrupted")
     private static let scriptHasEnded = LuaError(.cancelled, "the host's script has ended")
 
@@ -203,7 +203,7 @@ final class TaskScheduler {
     func setDeadlineTimer(_ task: ScriptTask) {
         task.deadlineTimer = task.deadline.map { deadline in
             loop.after(deadline.seconds(since: .now())) { [weak self, weak task] in
-                if let self, let task { cancel(task, Self.timeIsUp) }
+                if let self, let task { cancel(task, timeIsUp(task)) }
             }
         }
     }
@@ -260,7 +260,7 @@ final class TaskScheduler {
                 cancelRequested = false
                 throw stop(Self.interruption, forget)
             }
-            if let left, left <= 0 { throw stop(Self.timeIsUp, forget) }
+            if let left, left <= 0 { throw stop(timeIsUp(), forget) }
             if isBlocking(of: awaited[...]) {
                 forget()
                 throw Self.scriptHasEnded
@@ -362,7 +362,19 @@ final class TaskScheduler {
     func stopExpired() -> LuaState.InterruptDecision {
         let now = MonotonicTime.now()
         guard let task = stack.first(where: { $0.deadline.map { $0 <= now } ?? false }) else { return .goOn }
-        return .stop(Self.timeIsUp, depth: task.depth)
+        return .stop(timeIsUp(), depth: task.depth)
+    }
+
+    /// The error of code whose time is up: the limit is that of the outermost expired task, the line that of the code.
+    ///
+    /// - Parameter waiting: a task that waits; if nil, the running code.
+    /// - Returns: the error.
+    private func timeIsUp(_ waiting: ScriptTask? = nil) -> LuaError {
+        let now = MonotonicTime.now()
+        let expired = (stack + [waiting].compactMap { $0 }).first { $0.deadline.map { $0 <= now } ?? false } ?? waiting
+        return .timeIsUp(
+            limit: expired?.limit ?? 0,
+            at: waiting?.thread.activeCalls(limit: 16) ?? state.activeCalls(limit: 16))
     }
 
     /// Sets the state's timer to the nearest deadline of the running tasks.

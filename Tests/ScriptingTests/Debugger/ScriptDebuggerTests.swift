@@ -45,9 +45,11 @@ struct ScriptDebuggerTests {
             return .goOn
         }
         #expect(embedding.run("breakpoint() return 'done'", name: "@main.lua") == "done")
-        #expect(seen == "error: time is up")
+        #expect(seen == "error: (break):1: time is up: the limit is 0.05 s")
         // The rest of the time limit remains, and expires.
-        #expect(embedding.run("breakpoint() while true do end", name: "@main.lua") == "error: time is up")
+        #expect(
+            embedding.run("breakpoint() while true do end", name: "@main.lua")
+                == "error: main.lua:1: time is up: the limit is 0.2 s")
         #expect(user.breaks == ["main.lua:1", "main.lua:1"])
     }
 

@@ -146,7 +146,7 @@ struct HostFunctionTests {
         ])
     func timeLimit(script: String) async throws {
         let (results, log) = try await runWithLimit([script + " return 1", "return 2"])
-        #expect(results[0].hasPrefix("error: ") && results[0].hasSuffix("time is up"))
+        #expect(results[0].hasPrefix("error: ") && results[0].contains("time is up: the limit is"))
         #expect(results[1] == "2")
         while !log.all.contains("cancelled") { await Task.yield() }
     }
@@ -156,7 +156,7 @@ struct HostFunctionTests {
         let script = "local x <close> = setmetatable({}, {__close = function() closed = true end}) pcall(stubborn)"
         let (results, log) = try await runWithLimit([script, "return closed"])
         log.release()
-        #expect(results == ["error: time is up", "true"])
+        #expect(results == ["error: chunk:1: time is up: the limit is 0.05 s", "true"])
         #expect(log.all == ["begun"])
     }
 
@@ -244,7 +244,8 @@ struct HostFunctionTests {
             ("error('no')", false, "chunk:1: no"), ("return {}", false, "DecodingError"),
             ("while true do pcall(error) end", true, "interrupted"), ("pcall(forever)", true, "interrupted"),
             ("table.sort({1, 2}, function() pcall(forever) end)", true, "interrupted"),
-            ("while true do pcall(error) end", false, "time is up"), ("pcall(forever)", false, "time is up"),
+            ("while true do pcall(error) end", false, "chunk:1: time is up: the limit is 0.1 s"),
+            ("pcall(forever)", false, "chunk:1: time is up: the limit is 0.1 s"),
         ])
     func failures(body: String, isCancelled: Bool, message: String) async throws {
         let text = try await serve("function f() \(body) end", { $0.timeLimit = isCancelled ? nil : 0.1 }) { function in

@@ -50,7 +50,7 @@ final class HostileSubject {
             case .failure(let error): outcome = error.message
             }
         }
-        guard outcome == "time is up" else { throw NotStopped(script: script, outcome: outcome) }
+        guard outcome.contains("time is up: the limit is") else { throw NotStopped(script: script, outcome: outcome) }
         try expectUsable(after: script)
         return late
     }
@@ -62,7 +62,7 @@ final class HostileSubject {
         host.handle(.endInterruption, cause: .script)
         let error = try run(
             "return app:errors()[1].message, app:hooks{ id = 'hostile' }[1].stats.failures", after: script)
-        guard error.hasPrefix("stopped after") else { throw NotStopped(script: script, outcome: error) }
+        guard error.contains("time is up: the limit is") else { throw NotStopped(script: script, outcome: error) }
         try expectUsable(after: script)
         return late
     }
