@@ -186,7 +186,7 @@ let package = Package(
         .testTarget(
             name: "ItemsTests",
             dependencies: [
-                "Items", "ItemArchive", "ColumnEngine", "PredicateFormat", "PropertyList", "Files",
+                "Items", "ItemArchive", "ColumnEngine", "PredicateFormat", "PropertyList", "CSV", "SQLite", "Files",
                 "ItemsTestSupport", "TestSupport",
             ]),
         .testTarget(

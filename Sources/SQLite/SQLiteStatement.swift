@@ -35,10 +35,17 @@ package final class SQLiteStatement {
             _ = library.pointee.sqlite3_finalize(made)
             throw SQLiteError(.error, "one statement is expected, and the text has more: run them one by one")
         }
-        (self.database, self.library, statement) = (database, library, made)
-        columns = (0..<library.pointee.sqlite3_column_count(made)).map { column in
-            library.pointee.sqlite3_column_name(made, column).map { String(cString: $0) } ?? ""
+        var columns: [String] = []
+        for column in 0..<library.pointee.sqlite3_column_count(made) {
+            let name = library.pointee.sqlite3_column_name(made, column)
+            guard let text = name.map({ String(validatingCString: $0) }) ?? "" else {
+                _ = library.pointee.sqlite3_finalize(made)
+                throw SQLiteError(
+                    .error, "the name of column \(column + 1) is not UTF-8 text: select it as another name")
+            }
+            columns.append(text)
         }
+        (self.database, self.library, statement, self.columns) = (database, library, made, columns)
     }
 
     deinit {

@@ -85,7 +85,7 @@ tell(items:import(path, { table = "thing" }))
 -- expect: unreadableFile	a.sqlite has no table 'thing'; did you mean 'things'?
 db:execute("create table more(name)")
 tell(items:import(path))
--- expect: unreadableFile	a.sqlite has several tables: say with table which (more, things)
+-- expect: unreadableFile	a.sqlite has several tables and views (more, things): give one, such as table = "more" (on the command line --table more)
 db:execute("insert into more values('ok'), (5)")
 tell(items:import(path, { table = "more" }))
 -- expect: invalidRow	a.sqlite, row 2: name takes a string: 5 is not one
@@ -110,3 +110,15 @@ print(items:export(tmp .. "out.sqlite", { table = "all \"things\"" }), #fs.list(
 -- expect: 2	3
 print(select(2, pcall(items.export, items, "-", { format = "sqlite" })))
 -- expect: bad argument #1 'path' to 'items:export' (a SQLite database is a file, and no stream of bytes)
+
+-- SQLite's own dates in columns declared as dates; what is none stays what it is, and is counted.
+db = assert(sqlite.open(tmp .. "dates.sqlite"))
+db:execute("create table t(name text, d date, dt datetime)")
+db:execute("insert into t values('A', '2024-01-31', '2024-01-31 10:00'), ('B', 'soon', 1706695200)")
+db:close()
+local count, report = items:import(tmp .. "dates.sqlite")
+local a, b = items[#items - 1], items[#items]
+print(count, a.d, a.dt, b.d, b.dt)
+-- expect: 2	2024-01-31 00:00:00 +0000	2024-01-31 10:00:00 +0000	soon	2024-01-31 10:00:00 +0000
+print(report.otherKinds, report.remarks[1])
+-- expect: 1	1 value of d is not of the declared kind date, and kept as it is (row 2: "soon")

@@ -20,19 +20,48 @@ struct SQLiteItemReader {
         defer { database.close() }
         let table = try table(of: database)
         let rows = try SQLiteStatement(database, "select * from \(SQLiteDatabase.quoted(table))")
-        let places = try rows.columns.map { try row.addColumn($0) }
+        let names = rows.columns.enumerated().map { $1.isEmpty && options.names[""] == nil ? "column\($0 + 1)" : $1 }
+        let places = try names.map { try row.addColumn($0) }
         try ImportedNames(options, row.names, path).check()
-        let declared = rows.columns.indices.map { Self.declared(rows.declaredType($0)) }
-        row.original = { rows.columns.enumerated().map { ($1, rows.cell($0).text) } }
+        let declared = places.enumerated().map { column, place in
+            // The caller's wish for texts comes before the declaration.
+            let isText = options.kinds == .text || place.map { row.columns[$0].kind == .string } ?? true
+            return isText ? .plain : Self.declared(rows.declaredType(column))
+        }
+        var others = [(count: Int, first: String)](repeating: (0, ""), count: names.count)
+        row.original = { names.enumerated().map { ($1, rows.cell($0).text) } }
         let total = count(table, database)
         while try rows.step() {
             try options.report(row.number, total)
             row.number += 1
             for (column, place) in places.enumerated() {
-                if let place { row.cells[place] = Self.cell(rows.cell(column), declared[column]) }
+                guard let place else { continue }
+                let cell = rows.cell(column)
+                if declared[column] == .plain {
+                    row.cells[place] = Self.plain(cell)
+                } else if let value = Self.value(cell, declared[column]) {
+                    row.cells[place] = .value(value)
+                } else {
+                    row.cells[place] = Self.plain(cell)
+                    if case .null = cell { continue }
+                    if others[column].count == 0 { others[column].first = "row \(row.number): \(cell.shownText)" }
+                    others[column].count += 1
+                }
             }
             try merger.take(row)
         }
+        for (column, other) in others.enumerated() {
+            let type = rows.declaredType(column) ?? ""
+            merger.remark(
+                .otherKinds, other.count,
+                "\(other.count.counted("value")) of \(names[column]) \(other.count == 1 ? "is" : "are") not of the declared kind \(type), and kept as \(other.count == 1 ? "it is" : "they are") (\(other.first))"
+            )
+        }
+        let unnamed = rows.columns.indices.filter { rows.columns[$0].isEmpty && !names[$0].isEmpty }
+        merger.remark(
+            .unnamed, unnamed.count,
+            "\(unnamed.count.counted("column")) without a name: imported as \(unnamed.map { names[$0] }.joined(separator: ", "))"
+        )
     }
 
     private func table(of database: SQLiteDatabase) throws -> String {
@@ -45,10 +74,13 @@ struct SQLiteItemReader {
         }
         if tables.count == 1 { return tables[0] }
         if tables.contains(SQLiteItemWriter.table) { return SQLiteItemWriter.table }
+        guard let first = tables.first else {
+            throw StoreError(.unreadableFile, "\(path) has no table", path: path)
+        }
         let listed = tables.prefix(12).joined(separator: ", ") + (tables.count > 12 ? ", …" : "")
         throw StoreError(
             .unreadableFile,
-            tables.isEmpty ? "\(path) has no table" : "\(path) has several tables: say with table which (\(listed))",
+            "\(path) has several tables and views (\(listed)): give one, such as table = \"\(first)\" (on the command line --table \(first))",
             path: path)
     }
 
@@ -68,17 +100,68 @@ struct SQLiteItemReader {
         return type.hasPrefix("bool") ? .boolean : .plain
     }
 
-    private static func cell(_ cell: SQLiteCell, _ declared: Declared) -> ImportedCell {
-        switch (cell, declared) {
-        case (.null, _): .empty
-        case (.integer(let number), .boolean) where number == 0 || number == 1: .value(.boolean(number == 1))
-        case (.integer(let number), _): .value(.integer(number))
-        case (.real(let number), _): .value(.real(number))
-        case (.text(let text), .date): FileText.date(text).map { .value(.date($0)) } ?? .text(text)
-        case (.text(let text), _): .text(text)
-        case (.blob(let bytes), _): .value(.data(Array(bytes)))
+    private static func plain(_ cell: SQLiteCell) -> ImportedCell {
+        switch cell {
+        case .null: .empty
+        case .integer(let number): .value(.integer(number))
+        case .real(let number): .value(.real(number))
+        case .text(let text): .text(text)
+        case .blob(let bytes): .value(.data(Array(bytes)))
         }
     }
+
+    /// The value of a column that is declared as a date or boolean; nil for a cell that is none.
+    private static func value(_ cell: SQLiteCell, _ declared: Declared) -> PropertyListValue? {
+        switch (cell, declared) {
+        case (.integer(let number), .boolean) where number == 0 || number == 1: .boolean(number == 1)
+        case (.integer(let number), .date): SQLiteDate.date(Double(number)).map { .date($0) }
+        case (.real(let number), .date): SQLiteDate.date(number).map { .date($0) }
+        case (.text(let text), .date): SQLiteDate.date(text).map { .date($0) }
+        default: nil
+        }
+    }
+}
+
+/// Dates as SQLite's date functions understand them, and as programs keep them in columns that are declared as dates.
+enum SQLiteDate {
+    /// The date of `2024-01-31`, `2024-01-31 10:00`, `2024-01-31T10:00:00.25+02:00`; UTC without a zone. Nil for another
+    /// text, and for one that names a finer moment than a date keeps.
+    static func date(_ text: UnsafeBufferPointer<UInt8>) -> PropertyListDate? {
+        if let date = FileText.date(text) { return date }
+        guard text.count >= 16, text.count <= 64, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
+            text[10] == UInt8(ascii: " ") || text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":"),
+            // A leap second would become the next second.
+            text.count < 19 || text[16] != UInt8(ascii: ":") || text[17] < UInt8(ascii: "6")
+        else { return nil }
+        var digits = 0
+        if text.count > 20, text[19] == UInt8(ascii: ".") || text[19] == UInt8(ascii: ",") {
+            for place in 20..<text.count {
+                guard text[place].isDigit else { break }
+                if text[place] != UInt8(ascii: "0") { digits = place - 19 }
+            }
+        }
+        guard let date = ISO8601.parse(FileText.string(text)) else { return nil }
+        // Dates have microseconds for some centuries.
+        let isExact = digits <= 3 || digits <= 6 && abs(date.secondsSinceReferenceDate) < 8e9
+        return isExact ? date : nil
+    }
+
+    /// The date of a number: a Julian day or seconds since 1970, by the rule of SQLite's modifier `auto`; nil for a
+    /// number that is neither, and for a Julian day before the year 0, such as a year or a 0.
+    static func date(_ number: Double) -> PropertyListDate? {
+        if julianDays.contains(number) {
+            // SQLite's resolution.
+            let milliseconds = (number * 86_400_000 + 0.5).rounded(.down) - 210_866_760_000_000
+            return PropertyListDate(
+                secondsSinceReferenceDate: milliseconds / 1000 - PropertyListDate.unixEpochOffset)
+        }
+        guard seconds.contains(number), !(0..<julianDays.upperBound).contains(number) else { return nil }
+        return PropertyListDate(secondsSinceReferenceDate: number - PropertyListDate.unixEpochOffset)
+    }
+
+    /// From the year 0 through 9999.
+    private static let julianDays = 1_721_059.5..<5_373_484.5
+    private static let seconds = -62_167_219_200.0..<253_402_300_800.0
 }
 
 extension SQLiteCell {
@@ -89,6 +172,17 @@ extension SQLiteCell {
         case .integer(let number): Array(String(number).utf8)
         case .real(let number): Array(String(number).utf8)
         case .text(let bytes), .blob(let bytes): Array(bytes)
+        }
+    }
+
+    /// The value in a message.
+    fileprivate var shownText: String {
+        switch self {
+        case .null, .integer, .real: return String(decoding: text, as: UTF8.self)
+        case .blob(let bytes): return "a blob of \(bytes.count) bytes"
+        case .text(let bytes):
+            let text = String(decoding: bytes.prefix(40), as: UTF8.self)
+            return "\"\(text)\(bytes.count > 40 ? "…" : "")\""
         }
     }
 }

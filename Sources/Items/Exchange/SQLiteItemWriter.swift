@@ -54,7 +54,20 @@ struct SQLiteItemWriter {
         }
         let cell = columns.cell(row, field)
         if cell.isText { return try cell.withText { text in try insertion.bind(text: text, at: place) } }
-        try insertion.bind(try value(columns.value(cell)), at: place)
+        let value = columns.value(cell)
+        let isNaN =
+            switch value {
+            case .real(let number)?: number.isNaN
+            case .single(let number)?: number.isNaN
+            default: false
+            }
+        if isNaN {
+            let name = columns.name(of: field)
+            throw StoreError(
+                .invalidValue(field: name),
+                "\(name) of the item \(columns.keyString(row)) is NaN, which SQLite would keep as NULL")
+        }
+        try insertion.bind(try self.value(value), at: place)
     }
 
     private func value(_ value: PropertyListValue?) throws -> SQLiteValue {
@@ -62,6 +75,7 @@ struct SQLiteItemWriter {
         case nil, .null?: .null
         case .integer(let number)?: .integer(number)
         case .real(let number)?: .real(number)
+        case .single(let number)?: .real(Double(number))
         case .boolean(let flag)?: .integer(flag ? 1 : 0)
         case .data(let bytes)?: .blob(bytes)
         case let value?: .text(try ImportKeys.text(value).map { Array($0.utf8) } ?? value.json())
