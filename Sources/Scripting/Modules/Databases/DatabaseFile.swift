@@ -1,6 +1,8 @@
 import Application
 import Files
 import Glibc
+import Lua
+import PropertyList
 import SQLite
 
 /// The files of SQLite databases, behind the fence.
@@ -30,16 +32,32 @@ enum DatabaseFile {
         defer { free(resolved) }
         let real = String(cString: resolved)
         try check(host, real, access)
-        let database = try SQLiteDatabase(path: real, temporaryFolder: host.container.tmp, isReadOnly: isReadOnly)
+        do throws(SQLiteError) { return try connect(host, real, isReadOnly: isReadOnly) } catch {
+            // A log beside the database is read by way of a file of SQLite's own, which it may not make here.
+            guard isReadOnly, [.cannotOpen, .readOnly, .inputOutput].contains(error.code),
+                let copy = try DatabaseCopy(host, real).open()
+            else { throw error }
+            return copy
+        }
+    }
+
+    static func connect(_ host: ScriptHost, _ path: String, isReadOnly: Bool) throws(SQLiteError) -> SQLiteDatabase {
+        let database = try SQLiteDatabase(path: path, temporaryFolder: host.container.tmp, isReadOnly: isReadOnly)
         // Reads the schema: a file that is not a database or has a damaged schema is reported at once.
         _ = try database.tables()
         return database
     }
 
     private static func check(_ host: ScriptHost, _ path: String, _ access: FenceAccess) throws(FileError) {
-        for suffix in access == .read ? [""] : ["", "-journal", "-wal", "-shm"] {
-            try host.fence.check(path + suffix, access)
+        var suffixes = [""]
+        if access == .read {
+            // Without its log, a database has an earlier content.
+            let log = try PosixFileLayer().status(path + "-wal")
+            if let log, log.size > 0 { suffixes.append("-wal") }
+        } else {
+            suffixes += ["-journal", "-wal", "-shm"]
         }
+        for suffix in suffixes { try host.fence.check(path + suffix, access) }
     }
 
     /// Runs a body that writes a new database, which replaces the file at a path once it is complete.
@@ -60,5 +78,119 @@ enum DatabaseFile {
         try layer.rename(temporary, to: path)
         try layer.syncDirectory(PathText.parent(of: path))
         return result
+    }
+}
+
+/// A private copy of a database with a write-ahead log, in a folder where SQLite may not make the file by which it reads
+/// the log.
+///
+/// Nothing is written beside the database, and no lock is taken: a program that writes to it is not disturbed. The copy
+/// is of one moment: it is made anew if the database changed meanwhile.
+private struct DatabaseCopy {
+    /// Maximum size of a database with its log, in bytes.
+    private static let limit = 1 << 30
+    private static let tries = 20
+    /// The pause between two tries, in microseconds.
+    private static let pause: UInt32 = 50_000
+    /// The age, in nanoseconds, at which a file's time tells every later change.
+    private static let age: Int64 = 40_000_000
+    private static let suffixes = ["", "-wal"]
+
+    private let host: ScriptHost
+    private let layer: FencedFileLayer
+    private let path: String
+
+    init(_ host: ScriptHost, _ path: String) { (self.host, layer, self.path) = (host, host.fence.layer, path) }
+
+    /// Opens the copy, which has no name any more then; nil for a database without a log.
+    ///
+    /// - Throws: `FileError`; `SQLiteError` with `busy` for a database that changes all the time, `tooBig` for a large
+    ///   one.
+    func open() throws -> SQLiteDatabase? {
+        guard try head(of: path, 20).dropFirst(18) == [2, 2] else { return nil }
+        guard let folder = realpath(host.container.tmp, nil) else {
+            throw FileError(.open, host.container.tmp, code: errno)
+        }
+        defer { free(folder) }
+        let target = PathText.join(String(cString: folder), TemporaryName.next())
+        defer { for suffix in ["", "-wal", "-shm", "-journal"] { try? PosixFileLayer().remove(target + suffix) } }
+        for _ in 0..<Self.tries {
+            if try copy(to: target) {
+                let writable = try DatabaseFile.connect(host, target, isReadOnly: false)
+                try writable.execute("pragma journal_mode = delete")
+                writable.close()
+                return try DatabaseFile.connect(host, target, isReadOnly: true)
+            }
+            if Interruption.isDue { throw WorkStopped() }
+            usleep(Self.pause)
+        }
+        throw SQLiteError(
+            .busy,
+            "\(path) is written to all the time, and was not copied as a whole: try again, or grant writing beside it, for SQLite's locks, with --allow-write \(PathText.parent(of: path))"
+        )
+    }
+
+    /// Copies the database and its log; false if they changed meanwhile.
+    private func copy(to target: String) throws -> Bool {
+        guard let before = try state() else { return false }
+        guard before.size <= Self.limit else {
+            throw SQLiteError(
+                .tooBig,
+                "\(path) has a log and more than 1 GB, and may only be read: grant writing beside it, for SQLite's locks, with --allow-write \(PathText.parent(of: path))"
+            )
+        }
+        for suffix in Self.suffixes {
+            try? PosixFileLayer().remove(target + suffix)
+            if layer.exists(path + suffix) { try copy(path + suffix, to: target + suffix) }
+        }
+        return try state() == before
+    }
+
+    private func copy(_ source: String, to target: String) throws {
+        let (from, to) = (
+            try layer.open(source, .read), try PosixFileLayer().open(target, .createNew, permissions: 0o600)
+        )
+        defer {
+            layer.close(from)
+            PosixFileLayer().close(to)
+        }
+        let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { chunk.deallocate() }
+        // A log that grows meanwhile is copied as far as it was.
+        var rest = try layer.status(from).size
+        while rest > 0 {
+            if Interruption.isDue { throw WorkStopped() }
+            let count = try layer.read(from, into: .init(rebasing: chunk[..<min(chunk.count, rest)]))
+            if count == 0 { return }
+            try PosixFileLayer().writeAll(.init(rebasing: chunk[..<count]), to: to)
+            rest -= count
+        }
+    }
+
+    /// What is different after another change of the database's own file, or after its log was begun anew.
+    private struct State: Equatable {
+        var inode: UInt64
+        var modified: Int64
+        var size: Int
+        var log: [UInt8]
+    }
+
+    /// The state; nil right after a change, whose time a later one may have, too.
+    private func state() throws -> State? {
+        guard let status = try layer.status(path) else { throw FileError(.open, path, code: ENOENT) }
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let age = Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec) - status.modified
+        if (-Self.age..<Self.age).contains(age) { return nil }
+        let log = layer.exists(path + "-wal") ? try head(of: path + "-wal", 32) : []
+        return State(inode: status.inode, modified: status.modified, size: status.size, log: log)
+    }
+
+    private func head(of path: String, _ count: Int) throws -> [UInt8] {
+        let file = try layer.open(path, .read)
+        defer { layer.close(file) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let got = try bytes.withUnsafeMutableBytes { try layer.read(file, into: $0) }
+        return Array(bytes.prefix(got))
     }
 }
