@@ -1,7 +1,12 @@
+import Platform
+
 /// The cells of one row, in a reusable buffer.
 public struct CSVRow: Sendable {
     @usableFromInline private(set) var bytes: [UInt8] = []
     @usableFromInline private(set) var ends: [Int] = []
+
+    /// Whether a cell was in quotes.
+    package internal(set) var isQuoted = false
 
     /// An empty row.
     public init() {}
@@ -37,6 +42,11 @@ public struct CSVRow: Sendable {
         String(validating: self[cell], as: UTF8.self)
     }
 
+    /// Whether a cell has a byte of zero, which text in UTF-8 for people has not.
+    package var hasZero: Bool {
+        bytes.withUnsafeBytes { bytes in bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false }
+    }
+
     /// All cells as text; nil when one of them is not UTF-8.
     public var strings: [String]? {
         var result: [String] = []
@@ -56,6 +66,7 @@ public struct CSVRow: Sendable {
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
+        isQuoted = false
     }
 
     mutating func append(_ run: UnsafeBufferPointer<UInt8>) {

@@ -19,6 +19,9 @@ public struct CSVWriter: Sendable {
     private var isFirstCell = true
     private var isStart = true
     private var rowIsOneEmptyCell = false
+    private var isFirstRow = true
+    /// Where the only cell of the first row begins, if readers would take a byte in it for the delimiter.
+    private var doubtfulCell: Int?
 
     /// A writer without rows.
     ///
@@ -39,6 +42,7 @@ public struct CSVWriter: Sendable {
     @usableFromInline mutating func append(bytes cell: UnsafeBufferPointer<UInt8>) {
         if !isFirstCell { bytes.append(delimiter) }
         rowIsOneEmptyCell = isFirstCell && cell.isEmpty
+        doubtfulCell = nil
         if needsQuotes(cell) {
             bytes.append(CSVByte.quote)
             for byte in cell {
@@ -47,6 +51,7 @@ public struct CSVWriter: Sendable {
             }
             bytes.append(CSVByte.quote)
         } else {
+            if isFirstRow, isFirstCell, CSVHeader.isDoubtful(cell, delimiter) { doubtfulCell = bytes.count }
             bytes.append(contentsOf: cell)
         }
         isFirstCell = false
@@ -62,6 +67,11 @@ public struct CSVWriter: Sendable {
     public mutating func endRow() {
         // Without quotes the row would be an empty line.
         if rowIsOneEmptyCell { bytes += [CSVByte.quote, CSVByte.quote] }
+        if let doubtfulCell, doubtfulCell < bytes.count {
+            bytes.insert(CSVByte.quote, at: doubtfulCell)
+            bytes.append(CSVByte.quote)
+        }
+        (doubtfulCell, isFirstRow) = (nil, false)
         if lineEnd == .crlf { bytes.append(CSVByte.cr) }
         bytes.append(CSVByte.lf)
         isFirstCell = true

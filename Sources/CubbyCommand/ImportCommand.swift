@@ -9,7 +9,8 @@ import Scripting
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Import items from a file: CSV, JSON, JSON Lines, a property list or an archive with its pictures.",
+        abstract:
+            "Import items from a file: CSV, JSON, JSON Lines, SQLite, a property list or an archive with its pictures.",
         discussion: "With --key, an import can be repeated: rows of existing items update them.")
 
     @OptionGroup var host: HostOptions
@@ -39,9 +40,14 @@ struct ImportCommand: ParsableCommand {
     var delimiter: String?
 
     @Option(
-        help: ArgumentHelp("The text encoding: utf-8 (the default), latin1, utf-16 or auto.", valueName: "encoding"),
-        completion: .list(["utf-8", "latin1", "utf-16", "auto"]))
+        help: ArgumentHelp(
+            "The text encoding: utf-8 (the default), latin1, windows-1252, utf-16, utf-16le, utf-16be or auto.",
+            valueName: "encoding"),
+        completion: .list(ItemFileEncoding.allCases.map(\.rawValue)))
     var encoding: String?
+
+    @Option(help: ArgumentHelp("The table or view of a SQLite database.", valueName: "name"))
+    var table: String?
 
     @Option(
         help: ArgumentHelp(
@@ -72,6 +78,11 @@ struct ImportCommand: ParsableCommand {
             let kind = format.flatMap { ItemFileFormat(rawValue: $0) } ?? ItemFileFormat(path: path)
             let isAlone = if case .keyedArchive? = kind { false } else { true }
             host.allowRead.append(isAlone ? path : PathText.parent(of: path))
+            // SQLite's files beside a database have a part of its content.
+            if case .sqlite? = kind {
+                let layer = PosixFileLayer()
+                host.allowRead += ["-wal", "-shm", "-journal"].map { path + $0 }.filter(layer.exists)
+            }
         }
         var words: [String] = [path]
         func add(_ name: String, _ value: String?) { if let value { words += [name, value] } }
@@ -81,6 +92,7 @@ struct ImportCommand: ParsableCommand {
         add("format", format)
         add("delimiter", delimiter)
         add("encoding", encoding)
+        add("table", table)
         add("onError", onError)
         if let rejects {
             let path = ItemFileArgument.absolute(rejects)
@@ -90,7 +102,7 @@ struct ImportCommand: ParsableCommand {
         if !key.isEmpty, update { add("update", "true") }
         if dryRun { add("dryRun", "true") }
         let work = HostWork(Self.chunk, name: "cubby import", status: ExitStatus.ofExchange) { results, _ in
-            Report.line(results.first?.textValue ?? "")
+            for line in (results.first?.textValue ?? "").split(separator: "\n") { Report.line(String(line)) }
         }
         try ScriptSession(host, source: .work(work), arguments: words, staysAtPrompt: false).run()
     }

@@ -45,3 +45,39 @@ print((select(2, pcall(function() for _ in csv.rows(path) do end end)):gsub("/.*
 -- expect: csv.lua:44: …/things.csv: row 2, line 3: the text ends in a quoted cell; its closing quote is missing
 assert(fs.write(path, ""))
 for _ in csv.rows(path) do print("a row of nothing") end
+
+-- Each column has a name of its own, and what is no such file is refused.
+assert(fs.write(path, "name,,a,a\n1,2,3,4\n"))
+for row in csv.rows(path) do print(row.name, row.column2, row.a, row.a_2) end
+-- expect log: /things.csv: column 2 has no name: read as column2
+-- expect log: /things.csv: column 4 has the name of an earlier one: read as a_2
+-- expect: 1	2	3	4
+local function refused(bytes, options)
+  assert(fs.write(path, bytes))
+  print((select(2, pcall(csv.rows, path, options)):gsub("^.*things.csv: ", "")))
+end
+refused("name;price\nLamp;12\n")
+-- expect: row 1, line 1: the header is one name with ";" in it, name;price: give delimiter = ";" (on the command line --delimiter ';'), or write the name in quotes
+refused("n\0a\0,\0b\0\n\0")
+-- expect: it is UTF-16, without a mark: give encoding = "utf-16" or "auto" (on the command line --encoding utf-16)
+refused("\xff\xfea\0\n\0")
+-- expect: it is UTF-16 by its first bytes: give encoding = "utf-16" or "auto" (on the command line --encoding utf-16)
+refused("\x1f\x8b\8\0")
+-- expect: it is compressed by gzip: decompress it first, with gunzip
+assert(fs.write(path, "\xff\xfea\0\n\0\xe9\0\n\0"))
+for row in csv.rows(path, { encoding = "utf-16" }) do print(row.a) end
+-- expect: é
+
+-- Rows that are arrays: each value is written, or the row is refused.
+local long = {}
+for place = 1, 11 do long[place] = place * place end
+assert(csv.write(path, { long, { "only" } }))
+print((fs.read(path):gsub("\r\n", "|")))
+-- expect: 1,2,3,4,5,6,7,8,9,10,11|1,4,9,16,25,36,49,64,81,100,121|only,,,,,,,,,,|
+assert(csv.write(path, { { 1, 2 }, { 3 } }, { columns = { "a", "b" } }))
+print((fs.read(path):gsub("\r\n", "|")))
+-- expect: a,b|1,2|3,|
+print(pcall(csv.write, path, { { 1, 2, 3 } }, { columns = { "a", "b" } }))
+-- expect: false	bad argument #2 'rows' to 'csv.write' (row 1 has 3 values, and there are 2 columns)
+print(pcall(csv.write, path, { { [true] = 1 } }))
+-- expect: false	bad argument #2 'rows' to 'csv.write' (row 1: a column is a text or a position, got true)

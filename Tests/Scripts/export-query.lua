@@ -53,7 +53,7 @@ print(pcall(dear.export, dear, tmp .. "x.csv", { columns = { "nmae" } }))
 print(fs.exists(tmp .. "x.csv"))
 -- expect: false
 print(select(2, pcall(dear.export, dear, "-")))
--- expect: bad argument #1 'path' to 'Query:export' (the extension of '-' names no format: give options.format, csv, tsv, json, jsonl, plist, archive or sqlite)
+-- expect: bad argument #1 'path' to 'Query:export' (the extension of '-' names no format: give options.format, csv, tsv, json, jsonl, plist, archive or sqlite (on the command line --format))
 items[1].width = 1/0
 print(pcall(json.encode, items[1]))
 -- expect: false	JSON has no inf

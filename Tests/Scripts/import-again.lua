@@ -156,11 +156,11 @@ items:import(write("p.csv", "name\nüber\n"), { encoding = "auto" })
 print(names(from))
 -- expect: café € café😀 café😀 café € über
 tell(items:import(tmp .. "n.csv"))
--- expect: unreadableFile	n.csv: it is UTF-16 by its first bytes: give encoding = "utf-16" or "auto"
+-- expect: unreadableFile	n.csv: it is UTF-16 by its first bytes: give encoding = "utf-16" or "auto" (on the command line --encoding utf-16)
 tell(items:import(write("q.csv", "\xff\xfen\0a\0m\0e\0\n\0\x3d\xd8\n\0"), { encoding = "utf-16" }))
 -- expect: unreadableFile	q.csv: this is no UTF-16: half of a surrogate pair is missing
 tell(items:import(write("r.csv", "name\n\xff\n")))
--- expect: invalidRow	r.csv, row 2: name takes text in UTF-8, and these bytes are not: store them as data
+-- expect: invalidRow	r.csv, row 2: column 'name' has bytes that are not UTF-8: give its encoding, such as encoding = "windows-1252" (on the command line --encoding windows-1252)
 
 -- JSON Lines.
 local lines = write("a.jsonl", '{"name":"J1","n":1.5}\n\n{"name":"J2","tags":["a"],"gone":null}\n')

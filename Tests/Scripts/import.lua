@@ -39,11 +39,11 @@ tell(items:import(write("d.csv", "itemKey,name\nsame,A\nsame,B\n")))
 tell(items:import(write("e.csv", "name,dateCreated\nA,yesterday\n")))
 -- expect: invalidRow	e.csv, row 2: dateCreated takes a date in ISO 8601: "yesterday" is not one
 tell(items:import(write("f.csv", "name\nA,too,many\n")))
--- expect: invalidRow	f.csv, row 2: 3 cells, and the header has 1 names
+-- expect: invalidRow	f.csv, row 2: 3 cells, and the header has 1 name; the header is the first line: remove titles and comments above it
 tell(items:import(write("g.csv", 'name\n"open\n')))
 -- expect: unreadableFile	g.csv: row 2, line 3: the text ends in a quoted cell; its closing quote is missing
 tell(items:import(write("h.csv", "name\n\xff\n")))
--- expect: invalidRow	h.csv, row 2: name takes text in UTF-8, and these bytes are not: store them as data
+-- expect: invalidRow	h.csv, row 2: column 'name' has bytes that are not UTF-8: give its encoding, such as encoding = "windows-1252" (on the command line --encoding windows-1252)
 print(names(), #items)
 -- expect: Lamp, red Bear Clock	3
 print(pcall(items.import, items, write("i.csv", "name,copy\nA,1\n")))
@@ -125,7 +125,7 @@ io.write((fs.read(tmp .. "some.csv"):gsub("\r", "")))
 
 -- What is refused, and what the world refuses.
 print(select(2, pcall(items.import, items, "a.txt")))
--- expect: bad argument #1 'path' to 'items:import' (the extension of 'a.txt' names no format: give options.format, csv, tsv, json, jsonl, plist, archive or sqlite)
+-- expect: bad argument #1 'path' to 'items:import' (the extension of 'a.txt' names no format: give options.format, csv, tsv, json, jsonl, plist, archive or sqlite (on the command line --format))
 print(pcall(items.export, items, tmp .. "x.csv", { map = { nmae = "Title" } }))
 -- expect: false	no item has a field nmae: did you mean name?
 print(pcall(items.import, items, csv, { fromat = "csv" }))

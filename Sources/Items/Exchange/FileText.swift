@@ -28,10 +28,14 @@ enum FileText {
             if let string = String(validating: text, as: UTF8.self) { return .string(string) }
             throw StoreError(
                 .invalidValue(field: field()),
-                "\(field()) takes text in UTF-8, and these bytes are not: say with encoding what they are")
+                "\(field()) takes text in UTF-8, and these bytes are not: \(encodingAdvice)")
         }
         throw FieldValidation.refusal(field(), wanted, .string(string(text)))
     }
+
+    /// The advice for text that is not UTF-8.
+    static let encodingAdvice =
+        "give its encoding, such as encoding = \"windows-1252\" (on the command line --encoding windows-1252)"
 
     static func string(_ text: UnsafeBufferPointer<UInt8>) -> String { String(decoding: text, as: UTF8.self) }
 

@@ -39,7 +39,7 @@ final class ImportedRow {
 
     private let store: ItemStore
     private let options: ItemFileOptions
-    private var places: [String: Int?] = [:]
+    private var places: [ExactName: Int?] = [:]
 
     init(_ store: ItemStore, _ options: ItemFileOptions) { (self.store, self.options) = (store, options) }
 
@@ -48,13 +48,18 @@ final class ImportedRow {
     /// - Throws: `StoreError` for an invalid field name; errors of the host's check.
     @discardableResult
     func addColumn(_ name: String, _ kind: ItemFieldKind? = nil) throws -> Int? {
-        // Spreadsheets export row numbers as a column without a name.
-        guard let fieldName = options.name(for: name), !fieldName.isEmpty else {
-            places[name] = .some(nil)
+        guard let fieldName = options.name(for: name) else {
+            places[ExactName(name)] = .some(nil)
             return nil
         }
+        guard !fieldName.isEmpty else {
+            throw StoreError(
+                .invalidValue(field: ""),
+                "a field has a name, and a key of this row has none: rename it with map = { [\"\"] = \"name\" }, or leave it out with false"
+            )
+        }
         let place = try addField(fieldName, kind, column: name)
-        places[name] = place
+        places[ExactName(name)] = place
         return place
     }
 
@@ -76,12 +81,12 @@ final class ImportedRow {
 
     /// The index of a record's name, added if new; nil for one that is left out.
     func place(_ name: String) throws -> Int? {
-        if let known = places[name] { return known }
+        if let known = places[ExactName(name)] { return known }
         return try addColumn(name)
     }
 
     /// The columns' names in the file, including those left out.
-    var names: Set<String> { Set(places.keys) }
+    var names: Set<String> { Set(places.keys.map(\.text)) }
 
     func setKind(_ kind: ItemFieldKind, at place: Int) { columns[place].kind = kind }
 
@@ -100,14 +105,34 @@ final class ImportedRow {
     func values() throws(StoreError) -> [String: PropertyListValue] {
         var values: [String: PropertyListValue] = [:]
         for (place, column) in columns.enumerated() {
+            let value: PropertyListValue
             switch cells[place] {
             case .missing, .empty: continue
-            case .text(let text):
-                values[column.fieldName] = try FileText.value(text, column.kind ?? .string, column.fieldName)
-            case .value(let value): values[column.fieldName] = value
+            case .text(let text): value = try FileText.value(text, column.kind ?? .string, column.fieldName)
+            case .value(let given): value = given
+            }
+            guard values.updateValue(value, forKey: column.fieldName) == nil else {
+                throw StoreError(
+                    .invalidValue(field: column.fieldName),
+                    "two columns are named \(column.fieldName), in different Unicode forms, and a function's row holds one: leave them out with map"
+                )
             }
         }
         return values
+    }
+}
+
+/// A name that equals another if all bytes are equal: names that differ in their Unicode form are two.
+private struct ExactName: Hashable {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (one: ExactName, other: ExactName) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }
 

@@ -34,6 +34,7 @@ final class ItemMerger {
     /// Adds a remark to the report; none for a count of 0.
     ///
     /// - Parameters:
+    ///   - kind: what it is about.
     ///   - count: the number of columns, keys or values.
     ///   - sentence: what was done, and to which of them first.
     func remark(_ kind: ItemImportRemark.Kind, _ count: Int, _ sentence: @autoclosure () -> String) {
@@ -57,6 +58,12 @@ final class ItemMerger {
         }
     }
 
+    /// Counts a row that its reader could not read, and rejects it.
+    func refuse(_ row: ImportedRow, _ error: StoreError) throws {
+        report.total += 1
+        try reject(row, error)
+    }
+
     /// Leaves a row out, or ends the import with an error.
     func reject(_ row: ImportedRow, _ error: StoreError) throws {
         let message = error.message
@@ -67,7 +74,7 @@ final class ItemMerger {
         var texts: [String: PropertyListValue] = [:]
         for (name, text) in original where !text.isEmpty {
             guard let name = options.name(for: name) else { continue }
-            texts[name] = .string(String(decoding: text, as: UTF8.self))
+            texts[name] = String(validating: text, as: UTF8.self).map { .string($0) } ?? .data(text)
         }
         guard try skipsRow(texts, row.line, message) else { throw failure }
         report.rejected += 1
@@ -147,7 +154,9 @@ final class ItemMerger {
                 case .text(let text):
                     let field = columns[place].field
                     if columns[place].kind ?? .string == .string {
-                        try draft.setUTF8(text, for: field)
+                        do throws(StoreError) { try draft.setUTF8(text, for: field) } catch {
+                            throw notText(text, columns[place]) ?? error
+                        }
                     } else {
                         try draft.set(try value(text, columns[place]), for: field)
                     }
@@ -176,6 +185,14 @@ final class ItemMerger {
             guard column.name != column.fieldName else { throw error }
             throw StoreError(error.code, "column '\(column.name)': \(error.message)", cause: error)
         }
+    }
+
+    /// The error of a text that is not UTF-8; nil for another text.
+    private func notText(_ text: UnsafeBufferPointer<UInt8>, _ column: ImportedColumn) -> StoreError? {
+        if UTF8Check.isValid(text) { return nil }
+        let advice = options.format == .sqlite ? "store other bytes as a blob" : FileText.encodingAdvice
+        return StoreError(
+            .invalidValue(field: column.fieldName), "column '\(column.name)' has bytes that are not UTF-8: \(advice)")
     }
 
     /// Converts a text to the column's kind.
@@ -234,7 +251,9 @@ final class ItemMerger {
         case .text(let text):
             if column.kind ?? .string == .string {
                 if present.isText, present.withText({ $0.elementsEqual(text) }) { return nil }
-                return try store.columns.textCell(text, for: column.field)
+                do throws(StoreError) { return try store.columns.textCell(text, for: column.field) } catch {
+                    throw notText(text, column) ?? error
+                }
             }
             wanted = try value(text, column)
         case .value(let value): wanted = value == .null ? nil : try converted(value, column)

@@ -48,7 +48,7 @@ struct JSONLineReader {
         do throws(JSONError) { record = try PropertyListValue(json: line) } catch {
             let (copy, failure) = (line, StoreError(.unreadableFile, error.message))
             row.original = { [("line", copy)] }
-            return try merger.reject(row, failure)
+            return try merger.refuse(row, failure)
         }
         try merger.take(record, row)
     }

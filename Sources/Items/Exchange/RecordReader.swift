@@ -80,7 +80,7 @@ extension ItemMerger {
                 row.cells[place] = value == .null ? .empty : .value(value)
             }
         } catch let error as StoreError {
-            return try reject(row, error)
+            return try refuse(row, error)
         }
         try take(row)
     }

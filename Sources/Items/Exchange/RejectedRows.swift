@@ -7,16 +7,19 @@ struct RejectedRows {
     static let reason = "error"
 
     private var names: [String] = []
-    private var places: [String: Int] = [:]
+    private var places: [[UInt8]: Int] = [:]
     private var rows: [(cells: [(place: Int, text: [UInt8])], message: String)] = []
 
     mutating func append(_ row: [(name: String, text: [UInt8])], _ message: String) {
         var cells: [(place: Int, text: [UInt8])] = []
-        for (name, text) in row where name != Self.reason {
-            let place = places[name] ?? names.count
+        for (index, (name, text)) in row.enumerated() {
+            // The last column of a file of rejected rows is the reason of the time before.
+            if name == Self.reason, index + 1 == row.count { continue }
+            let key = Array(name.utf8)
+            let place = places[key] ?? names.count
             if place == names.count {
                 names.append(name)
-                places[name] = place
+                places[key] = place
             }
             cells.append((place, text))
         }

@@ -1,3 +1,4 @@
+import CSV
 import ColumnEngine
 import Files
 
@@ -25,29 +26,33 @@ final class TextDecoding {
     init(_ file: ImportFile, _ encoding: ItemFileEncoding) throws {
         self.file = file
         file.rewind()
-        var head = [UInt8](repeating: 0, count: 4)
+        var head = [UInt8](repeating: 0, count: 4096)
         let count = try head.withUnsafeMutableBytes { try file.read(into: $0) }
         file.rewind()
-        let isLittle = count >= 2 && head[0] == 0xFF && head[1] == 0xFE
-        let isBig = count >= 2 && head[0] == 0xFE && head[1] == 0xFF
+        let start = Array(head[..<count])
+        let (unicode, problem) = start.withUnsafeBytes { (ForeignFile.utf16($0), ForeignFile.problem($0)) }
+        if let problem, encoding == .utf8 || unicode == nil { throw Failure(message: problem) }
         switch encoding {
-        case .utf8:
-            if isLittle || isBig {
-                throw Failure(message: "it is UTF-16 by its first bytes: give encoding = \"utf-16\" or \"auto\"")
-            }
-            form = .utf8
-        case .latin1: form = .latin1
-        case .utf16: form = .utf16(isBigEndian: isBig)
+        case .utf8: form = .utf8
+        case .latin1, .windows1252: form = .latin1
+        case .utf16LittleEndian: form = .utf16(isBigEndian: false)
+        case .utf16BigEndian: form = .utf16(isBigEndian: true)
+        case .utf16:
+            let zeros = start.withUnsafeBytes { ForeignFile.zeros($0) }
+            form = .utf16(isBigEndian: unicode?.isBigEndian ?? (zeros.even > zeros.odd))
         case .automatic:
-            if isLittle || isBig {
-                form = .utf16(isBigEndian: isBig)
+            if let unicode {
+                form = .utf16(isBigEndian: unicode.isBigEndian)
             } else {
                 form = try Self.isUTF8(file) ? .utf8 : .latin1
                 file.rewind()
             }
         }
         // Skip the mark here; the readers skip the one of UTF-8.
-        if case .utf16 = form, isLittle || isBig {
+        if case .utf16(let isBigEndian) = form, let unicode, unicode.hasMark {
+            guard unicode.isBigEndian == isBigEndian else {
+                throw Failure(message: "its first bytes are the mark of UTF-16 in the other byte order")
+            }
             _ = try head.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[..<2])) }
         }
     }

@@ -2,8 +2,10 @@ import Application
 import CSV
 import Files
 import Items
+import Logging
 import Lua
 import PropertyList
+import Wording
 
 /// `csv`: comma-separated values, read as a stream and written at once.
 enum CSVModule {
@@ -36,10 +38,12 @@ enum CSVModule {
     private struct Reading: LuaOptions {
         var header = true
         var delimiter: String?
+        var encoding: ItemFileEncoding?
 
         static var luaOptions: [LuaOption<Reading>] {
             LuaOption("header", \.header, doc: "whether the first row names the columns (default: true)")
             LuaOption("delimiter", \.delimiter, doc: "one character (default: a comma)")
+            LuaOption("encoding", \.encoding, doc: "the file's encoding, to read it as UTF-8 (default: its bytes)")
         }
     }
 
@@ -87,10 +91,20 @@ enum CSVModule {
         var row = CSVRow()
         var isOpen = true
 
-        init(_ layer: FencedFileLayer, _ file: OpenFile, _ options: CSVOptions) throws(CSVError) {
+        init(_ layer: FencedFileLayer, _ file: OpenFile, _ options: CSVOptions, _ encoding: ItemFileEncoding?) throws {
             self.layer = layer
             self.file = file
-            reader = try CSVReader(fileDescriptor: file.descriptor, options: options)
+            do {
+                reader =
+                    if let encoding {
+                        try CSVReader(try ImportFile(file, layer), encoding, options)
+                    } else {
+                        try CSVReader(text: file.descriptor, options: options)
+                    }
+            } catch {
+                layer.close(file)
+                throw error
+            }
         }
 
         func close() {
@@ -107,9 +121,16 @@ enum CSVModule {
         let rows: Rows
         do {
             try host.askConsent(path, .read)
-            rows = try Rows(host.fence.layer, host.fence.layer.open(path, .read), options)
-            if let header = try rows.reader.header() {
-                rows.names = (0..<header.count).map { .string(LuaString(Array(header[$0]))) }
+            rows = try Rows(host.fence.layer, host.fence.layer.open(path, .read), options, given.encoding)
+            if let first = try rows.reader.header() {
+                let header = try CSVHeader(first, delimiter: options.delimiter)
+                rows.names = header.names.map { .string(LuaString($0)) }
+                if !header.unnamed.isEmpty {
+                    host.logger.info("\(path): \(header.sentence(unnamed: header.unnamed))")
+                }
+                if !header.renamed.isEmpty {
+                    host.logger.info("\(path): \(header.sentence(renamed: header.renamed))")
+                }
             }
         } catch let error as FileError {
             throw LuaError(.runtime, error.message)
@@ -133,7 +154,6 @@ enum CSVModule {
     private static func write(
         _ table: LuaTable, to path: String, _ given: Writing, _ host: ScriptHost
     ) throws -> OrError<Bool> {
-        var columns = given.columns ?? []
         var rows: [LuaTable] = []
         for index in 1..<(table.count + 1) {
             guard case .table(let row) = table[index] else {
@@ -141,27 +161,25 @@ enum CSVModule {
             }
             rows.append(row)
         }
-        if columns.isEmpty {
-            var names: Set<LuaString> = []
-            for row in rows {
-                try row.forEach { key, _ in
-                    names.insert(LuaString(host.state.describe(key).bytes))
-                    return true
-                }
-            }
-            columns = names.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
-        }
+        let names = given.columns ?? []
+        let columns = names.isEmpty ? try columns(of: rows, host) : names.map { Column.name($0) }
         var writer = try CSVWriter(delimiter: delimiter(given.delimiter))
-        for name in columns { writer.append(name.bytes) }
+        for column in columns { writer.append(column.text) }
         writer.endRow()
         var pace = InterruptionPace()
-        for row in rows {
+        for (index, row) in rows.enumerated() {
             if pace.isDue() { throw WorkStopped() }
-            for (position, name) in columns.enumerated() {
-                var value = row[.string(name)]
-                if value.isNil, row.count == columns.count { value = row[position + 1] }
-                writer.append(try cell(of: value, host))
+            var values = columns.map { row[$0.key] }
+            // Columns may be named for rows that are arrays.
+            if !names.isEmpty, row.count > 0, values.allSatisfy(\.isNil) {
+                guard row.count <= columns.count else {
+                    throw LuaMismatch(
+                        "row \(index + 1) has \(row.count) values, and there are \(columns.count.counted("column"))",
+                        argument: "rows")
+                }
+                values = columns.indices.map { row[$0 + 1] }
             }
+            for value in values { writer.append(try cell(of: value, host)) }
             writer.endRow()
         }
         let bytes = writer.take()
@@ -169,6 +187,55 @@ enum CSVModule {
             try bytes.withUnsafeBytes(append)
             return true
         }
+    }
+
+    /// A column of rows that are tables: the key of its values.
+    private enum Column: Hashable {
+        case position(Int64)
+        case name(LuaString)
+
+        var key: LuaValue {
+            switch self {
+            case .position(let position): .integer(position)
+            case .name(let name): .string(name)
+            }
+        }
+
+        var text: [UInt8] {
+            switch self {
+            case .position(let position): Array(String(position).utf8)
+            case .name(let name): name.bytes
+            }
+        }
+
+        /// Positions by number, then names by bytes.
+        static func < (one: Column, other: Column) -> Bool {
+            switch (one, other) {
+            case (.position(let one), .position(let other)): one < other
+            case (.name(let one), .name(let other)): one.bytes.lexicographicallyPrecedes(other.bytes)
+            case (.position, .name): true
+            case (.name, .position): false
+            }
+        }
+    }
+
+    /// All keys of the rows, in order.
+    private static func columns(of rows: [LuaTable], _ host: ScriptHost) throws -> [Column] {
+        var columns: Set<Column> = []
+        for (index, row) in rows.enumerated() {
+            try row.forEach { key, _ in
+                switch key {
+                case .integer(let position): columns.insert(.position(position))
+                case .string(let name): columns.insert(.name(name))
+                default:
+                    throw LuaMismatch(
+                        "row \(index + 1): a column is a text or a position, got \(host.state.describe(key))",
+                        argument: "rows")
+                }
+                return true
+            }
+        }
+        return columns.sorted(by: <)
     }
 
     /// A value in the notation of all exports: a date in ISO 8601, nothing for nil.

@@ -18,8 +18,19 @@ enum ItemFilesBinding {
         if let format = given ?? ItemFileFormat(path: path) { return format }
         let formats = ItemFileFormat.allCases.map(\.rawValue)
         throw LuaMismatch(
-            "the extension of '\(path)' names no format: give options.format, \(formats.dropLast().joined(separator: ", ")) or \(formats.last ?? "")",
+            "the extension of '\(path)' names no format: give options.format, \(formats.dropLast().joined(separator: ", ")) or \(formats.last ?? "") (on the command line --format)",
             argument: "path")
+    }
+
+    /// What to do with a file that is compressed, or a spreadsheet, by its extension; nil for another.
+    static func preparation(_ path: String) -> String? {
+        let name = path.lowercased()
+        let programs = [("gz", "gunzip"), ("xz", "unxz"), ("zst", "unzstd"), ("bz2", "bunzip2"), ("zip", "unzip")]
+        if let program = programs.first(where: { name.hasSuffix(".\($0.0)") })?.1 {
+            return "the extension of \(path) is that of a compressed file: decompress it first, with \(program)"
+        }
+        guard ["xlsx", "xls", "ods", "numbers"].contains(where: { name.hasSuffix(".\($0)") }) else { return nil }
+        return "the extension of \(path) is that of a spreadsheet: export it as CSV first"
     }
 
     /// The byte that separates cells.

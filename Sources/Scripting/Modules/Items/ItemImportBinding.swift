@@ -104,6 +104,9 @@ final class ItemImportBinding {
     private func importItems(
         _ store: ItemStore, _ path: String, _ given: Options
     ) throws -> OrError<LuaVariadic<LuaValue>> {
+        if given.format == nil, let preparation = ItemFilesBinding.preparation(path) {
+            return .failure(StoreError(.unreadableFile, preparation, path: path))
+        }
         var options = try options(given, path)
         return try ItemFilesBinding.finish {
             try read(path, options.format) { file -> OrError<LuaVariadic<LuaValue>> in

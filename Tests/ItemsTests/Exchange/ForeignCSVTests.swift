@@ -1,0 +1,205 @@
+import PropertyList
+import TestSupport
+import Testing
+
+@testable import ColumnEngine
+@testable import Items
+
+/// Comma-separated values as other programs write them: carried, or refused with what to do, or said in the report.
+@Suite("Foreign CSV")
+struct ForeignCSVTests {
+    let store = ItemStore()
+
+    private func report(
+        _ text: String, _ format: ItemFileFormat = .csv, _ change: (inout ItemFileOptions) -> Void = { _ in }
+    ) throws -> ItemImportReport {
+        try report(Array(text.utf8), format, change)
+    }
+
+    private func report(
+        _ bytes: [UInt8], _ format: ItemFileFormat = .csv, _ change: (inout ItemFileOptions) -> Void = { _ in }
+    ) throws -> ItemImportReport {
+        var options = ItemFileOptions(format: format)
+        change(&options)
+        return try store.importReport(bytes, path: "f", options)
+    }
+
+    private func values(_ field: String) throws -> [PropertyListValue?] {
+        try store.allItems.map { try $0.value(forField: field) }
+    }
+
+    // MARK: Names of columns
+
+    @Test("a column without a name that has cells is imported by its position, and said")
+    func unnamed() throws {
+        let report = try self.report("name,,b\nX,secret,1\nY,also,2\n")
+        #expect(try values("column2") == [.string("secret"), .string("also")])
+        #expect(report.count(.unnamed) == 1)
+        #expect(
+            report.description
+                == "2 created, 0 updated, 0 unchanged, 0 rejected\ncolumn 2 has no name: read as column2")
+        let first = try self.report(",name,a\n0,Z,1\n")
+        #expect(first.remarks.map(\.description) == ["column 1 has no name: read as column1"])
+        #expect(try store.allItems.last?.value(forField: "column1") == .integer(0))
+    }
+
+    @Test("a column without a name and any cell is left out, and said", arguments: [nil, ItemFileKinds.text])
+    func leftOut(_ kinds: ItemFileKinds?) throws {
+        let report = try self.report("name,a,,\nX,1,,\nY,2,\"\",\nZ\n") { $0.kinds = kinds }
+        #expect(report.remarks.map(\.description) == ["columns 3, 4 have neither a name nor a cell: left out"])
+        #expect(report.count(.leftOut) == 2)
+        #expect(store.columns.customFieldsInUse.count == 1)
+        // The last row has the only cell.
+        let late = try self.report("name,,\nX,,\nY,,late\n") { $0.kinds = kinds }
+        #expect((late.count(.leftOut), late.count(.unnamed)) == (1, 1))
+        #expect(try store.allItems.last?.value(forField: "column3") == .string("late"))
+    }
+
+    @Test("equal names are numbered, past names that are there already")
+    func equalNames() throws {
+        let report = try self.report("name,a,a,a_2,a,,column6\nX,1,2,3,4,5,6\n")
+        for (name, value) in [("a", 1), ("a_3", 2), ("a_2", 3), ("a_4", 4), ("column6_2", 5), ("column6", 6)] {
+            #expect(try values(name) == [.integer(Int64(value))], "\(name)")
+        }
+        #expect((report.count(.renamed), report.count(.unnamed)) == (2, 1))
+        #expect(report.description.contains("columns 3, 5 have the name of an earlier one: read as a_3, a_4"))
+    }
+
+    @Test("a map finds columns by the names that they got, and what it names is not said")
+    func mapped() throws {
+        let mapped = try report("name,,Notes,Notes\nX,1,2,3\n") {
+            $0.names = ["column2": "id", "Notes_2": nil]
+        }
+        #expect(mapped.remarks.isEmpty)
+        #expect(try values("id") == [.integer(1)])
+        #expect(try self.report("name,,\nX,1,2\n") { $0.names = ["": "first"] }.count(.unnamed) == 1)
+        #expect(try store.allItems.last?.value(forField: "first") == .integer(1))
+        #expect(try self.report("name,,\nX,1,2\n") { $0.names = ["": nil] }.remarks.isEmpty)
+        let error = try #require(throws: StoreError.self) { try self.report("[{\"\": 1}]", .json) }
+        #expect(error.message.contains("a key of this row has none"))
+    }
+
+    // MARK: What is no such file
+
+    @Test(
+        "another delimiter, encoding or format is refused with the option",
+        arguments: [
+            ("name;price\nLamp;12\n", "--delimiter ';'"), ("name|price\n", "delimiter = \"|\""),
+            ("name\tprice\nLamp\t12\n", #"--delimiter $'\t'"#), ("Inventar 1;;;;\n", "delimiter = \";\""),
+            ("sep=;\nname;price\n", "remove it"), ("a\0,b\n", "--encoding utf-16"),
+        ] as [(String, String)])
+    func refused(_ text: String, _ advice: String) throws {
+        let error = try #require(throws: StoreError.self) { try report(text) }
+        #expect(error.message.contains(advice), "\(error.message)")
+        #expect(error.code == .unreadableFile)
+        #expect(store.count == 0)
+    }
+
+    @Test("a name in quotes may have any character, and a tab-separated file is refused the same way")
+    func quotedName() throws {
+        #expect(try report("\"a;b\"\n1\n").created == 1)
+        #expect(try values("a;b") == [.integer(1)])
+        #expect(throws: StoreError.self) { try report("a,b\n1,2\n", .tsv) }
+    }
+
+    @Test(
+        "bytes that are no text are named",
+        arguments: [
+            ([0x1F, 0x8B, 0x08, 0, 0, 0], "gunzip"), ([0x50, 0x4B, 3, 4, 0x14], "export it as CSV"),
+            ([0xFF, 0xFE, 0x61, 0, 0x2C, 0], "encoding = \"utf-16\""),
+            ([0xFE, 0xFF, 0, 0x61, 0, 0x0A], "--encoding utf-16"), (Array("SQLite format 3\0".utf8), "sqlite"),
+        ] as [([UInt8], String)])
+    func foreign(_ bytes: [UInt8], _ advice: String) throws {
+        for format in [ItemFileFormat.csv, .tsv, .jsonLines, .json] {
+            let error = try #require(throws: StoreError.self) { try report(bytes, format) }
+            #expect(error.message.contains(advice), "\(error.message)")
+        }
+    }
+
+    private func utf16(_ text: String, isBigEndian: Bool) -> [UInt8] {
+        text.utf16.flatMap { isBigEndian ? [UInt8($0 >> 8), UInt8($0 & 0xFF)] : [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+    }
+
+    @Test("UTF-16 without a mark is refused, and read in either order when it is named", arguments: [false, true])
+    func markless(_ isBigEndian: Bool) throws {
+        let bytes = utf16("name,a\nCafé,1\n", isBigEndian: isBigEndian)
+        let error = try #require(throws: StoreError.self) { try report(bytes) }
+        #expect(error.message.contains("UTF-16, without a mark: give encoding = \"utf-16\""), "\(error.message)")
+        let exact: ItemFileEncoding = isBigEndian ? .utf16BigEndian : .utf16LittleEndian
+        for encoding in [.utf16, .automatic, exact] {
+            _ = try report(bytes) { $0.encoding = encoding }
+            #expect(try store.allItems.last?.name == "Café")
+        }
+        // Without a zero in its header's cells it shows in the rows.
+        let greek = utf16("ναμε\nα\n", isBigEndian: isBigEndian)
+        #expect(throws: StoreError.self) { try report(greek) }
+        _ = try report(greek) { $0.encoding = exact }
+        #expect(try store.allItems.last?.value(forField: "ναμε") == .string("α"))
+    }
+
+    @Test("bytes of Windows-1252 are refused by row and column, and read when they are named")
+    func windows() throws {
+        let bytes = Array("name,a\nPrice ".utf8) + [0x80, 0x20, 0x96] + Array(",1\n".utf8)
+        let error = try #require(throws: StoreError.self) { try report(bytes) }
+        #expect(error.message.hasPrefix("f, row 2: column 'name' has bytes that are not UTF-8"), "\(error.message)")
+        #expect(error.message.contains("--encoding windows-1252"))
+        for encoding in [ItemFileEncoding.latin1, .windows1252, .automatic] {
+            _ = try report(bytes) { $0.encoding = encoding }
+            #expect(try store.allItems.last?.name == "Price € –")
+        }
+        let header = try #require(throws: StoreError.self) { try report([0x80, 0x2C, 0x61, 0x0A]) }
+        #expect(header.message.contains("column 1 is not UTF-8"))
+    }
+
+    // MARK: Rows
+
+    @Test(
+        "a row that is no row of the file is rejected and counted, never cut",
+        arguments: [
+            ("name,a\nX,1,2\nY,3\n", 2, "3 cells, and the header has 2 names"),
+            ("# exported\nname,a\nX,1\n", 2, "remove titles and comments above it"),
+            ("Report of May\nPrinted by office\n\nname,a\n", 3, "2 cells, and the header has 1 name"),
+            ("HDR,FILE,22\nDET,0001,a,b,c\n", 2, "5 cells"),
+            ("id, cost\n1, \"1,735.00\"\n", 2, "cell 2 has a blank before its quote"),
+            ("name,a\nX,1\nY\0,2\n", 3, "the cell of name has a byte of zero"),
+        ] as [(String, Int, String)])
+    func rejected(_ text: String, _ row: Int, _ reason: String) throws {
+        let error = try #require(throws: StoreError.self) { try report(text) }
+        #expect(error.message.hasPrefix("f, row \(row): "), "\(error.message)")
+        #expect(error.message.contains(reason), "\(error.message)")
+        #expect(store.count == 0)
+        let skipping = try report(text) { $0.skipsRow = { _, _, _ in true } }
+        #expect(skipping.rejected > 0)
+        #expect(skipping.created + skipping.rejected == skipping.total)
+    }
+
+    @Test("text after a closing quote is refused, and a blank before a quote belongs to the cell")
+    func quotes() throws {
+        let error = try #require(throws: StoreError.self) { try report("name,note\nA,\"big\" one\n") }
+        #expect(error.message.contains("row 2, line 2: text after a closing quote"))
+        _ = try report("name, note\nA, \"b\"\n")
+        #expect(try values(" note") == [.string(" \"b\"")])
+    }
+
+    @Test("tokens, fixed decimals, currencies and days of other countries stay the texts that they are")
+    func texts() throws {
+        _ = try report("name,n,price,us\nA,1,12.50,01/31/2024\nB,NA,$3.00,12/01/2023\n")
+        #expect(try values("n") == [.string("1"), .string("NA")])
+        #expect(try values("price") == [.string("12.50"), .string("$3.00")])
+        #expect(try values("us") == [.string("01/31/2024"), .string("12/01/2023")])
+        for text in ["name,valueInDollars\nLamp,12.50\n", "name,dateCreated\nA,3/18/2026\n"] {
+            #expect(throws: StoreError.self) { try report(text) }
+        }
+    }
+
+    @Test(
+        "a first row that looks like values is said",
+        arguments: [
+            ("5.1,3.5,setosa\n4.9,3.0,setosa\n", true), ("1,Lamp\n2,Bear\n", true),
+            ("a,2024-01-31\nb,2024-02-01\n", true),
+            ("country,1990,1991\nA,5,6\n", false), ("name,a,2.0x\nX,1,2\n", false), ("Inventory,,\nname,a,b\n", true),
+        ] as [(String, Bool)])
+    func header(_ text: String, _ isOdd: Bool) throws {
+        #expect(try report(text).count(.oddHeader) == (isOdd ? 1 : 0))
+    }
+}
