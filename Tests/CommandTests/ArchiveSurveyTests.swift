@@ -48,10 +48,23 @@ struct ArchiveSurveyTests {
     @Test("a line for each property list of a folder, in order; the rest is passed over and counted")
     func folderOfFiles() throws {
         let output = try program("inspect", folder, "--json-lines")
-        let lines = try lines(output)
+        var lines = try lines(output)
         #expect(
-            lines.map { ($0["file"] as? String)?.dropFirst(folder.count + 1) }
+            lines.filter { $0["passedOver"] == nil }.map { ($0["file"] as? String)?.dropFirst(folder.count + 1) }
                 == ["a.archive", "b/c/list.plist", "b/cut.plist", "b/data", "odd\u{FFFD}.plist"])
+        let passedOver = lines.compactMap { line in
+            (line["passedOver"] as? String).map {
+                "\((line["file"] as? String)?.dropFirst(folder.count + 1) ?? ""): \($0)"
+            }
+        }
+        #expect(
+            passedOver == [
+                "b/page.xml: not a property list", "b/up: a link, which is not followed",
+                "link.archive: a link, which is not followed", "photo.jpg: not a property list",
+                "pipe: a pipe or a device",
+            ])
+        #expect(lines.allSatisfy { $0["passedOver"] == nil || $0.count == 2 })
+        lines.removeAll { $0["passedOver"] != nil }
         #expect(lines[0]["classes"] as? [String: Int] == ["Bear": 1, "Box": 1])
         let root = (lines[0]["top"] as? [String: Any])?["root"] as? [String: Any]
         let embedded = (root?["name"] as? [String: Any])?["$embedded"] as? [String: Any]
@@ -64,7 +77,23 @@ struct ArchiveSurveyTests {
         #expect(output.status == .exited(74))
         #expect(
             output.stderr
-                == "cubby: 2 of 5 files cannot be read whole; 2 files that are no property lists were passed over\n")
+                == "cubby: 2 of 5 files cannot be read whole; 5 files were passed over\n")
+    }
+
+    @Test("without JSON standard error names the first files that are passed over, then their number")
+    func namesOfPassedOver() throws {
+        let output = try program("inspect", "--find", "fluffy", folder)
+        #expect(output.stderr.contains("cubby: passed over \(folder)/photo.jpg: not a property list\n"))
+        #expect(output.stderr.contains("cubby: passed over \(folder)/b/up: a link, which is not followed\n"))
+        #expect(output.stderr.contains("5 files were passed over\n"))
+        let many = program.scratch.file("many")
+        try FileManager.default.createDirectory(atPath: many, withIntermediateDirectories: true)
+        for index in 10..<35 { try Data("text".utf8).write(to: URL(fileURLWithPath: "\(many)/\(index).txt")) }
+        let some = try program("inspect", "--find", "x", many)
+        #expect(some.stderr.split(separator: "\n").count == 11)
+        #expect(
+            some.stderr.hasSuffix(
+                "25 files were passed over, 15 of them not named here: --json-lines names all\n"))
     }
 
     @Test("the digests are those of sha256sum, the lines are JSON to Python")
@@ -76,7 +105,7 @@ struct ArchiveSurveyTests {
             count = 0
             for line in sys.stdin:
                 entry = json.loads(line)
-                assert set(entry) <= {"file", "sha256", "classes", "top", "error"}, entry
+                assert set(entry) <= {"file", "sha256", "classes", "top", "error", "passedOver"}, entry
                 if "sha256" not in entry: continue
                 data = open(entry["file"], "rb").read()
                 assert hashlib.sha256(data).hexdigest() == entry["sha256"], entry["file"]
@@ -87,7 +116,7 @@ struct ArchiveSurveyTests {
                 names = [o["$classname"] for o in value["$objects"] if isinstance(o, dict) and "$classname" in o]
                 inside = "$embedded" in line
                 assert inside or set(entry["classes"]) <= set(names), entry["file"]
-                assert set(entry["top"]) - {"$objects"} <= {k[1:] if k[:2] == "$$" else k for k in value["$top"]}, entry["file"]
+                assert set(entry["top"]) - {"$objects", "$archiver", "$unreferenced", "$file"} <= {k[1:] if k[:2] == "$$" else k for k in value["$top"]}, entry["file"]
                 count += 1
             print(count)
             """
@@ -119,7 +148,7 @@ struct ArchiveSurveyTests {
     @Test("with --json-lines only files that have the text, and where")
     func findJSON() throws {
         let output = try program("inspect", "--json-lines", "--find", "bear", folder)
-        let lines = try lines(output)
+        let lines = try lines(output).filter { $0["passedOver"] == nil }
         #expect(lines.count == 1)
         let found = try #require(lines.first?["found"] as? [[String: Any]])
         #expect(found.map { $0["path"] as? String } == ["root.name.$embedded.root"])

@@ -49,8 +49,10 @@ struct GraphPropertyTests {
         for (seed, path) in paths.enumerated() {
             let theirs = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + ".py")))
             let ours = try Self.bytes(UInt64(seed))
+            // Python makes one object of 0.0 and -0.0.
             let differences = ForeignArchiveTests.differences(
-                try ArchiveTree(PropertyListStorage(ours)), try ArchiveTree(PropertyListStorage(theirs)))
+                try ArchiveTree(PropertyListStorage(ours)), try ArchiveTree(PropertyListStorage(theirs)),
+                signsOfZero: false)
             #expect(differences == [], "seed \(seed)")
             pairs += [path, try folder.write(ArchiveGraph.saved(theirs, as: .xml), to: "\(seed).xml")]
         }

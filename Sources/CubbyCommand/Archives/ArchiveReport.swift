@@ -34,6 +34,8 @@ struct ArchiveReport {
     var found: Found?
     /// The first error of reading.
     var error: String?
+    /// Why a file in a folder was passed over.
+    var omission: String?
 
     init(file: String, digest: String? = nil, error: String? = nil) {
         (self.file, self.digest, self.error) = (file, digest, error)
@@ -91,6 +93,10 @@ struct ArchiveReport {
         if let error {
             next("error")
             text.string(error)
+        }
+        if let omission {
+            next("passedOver")
+            text.string(omission)
         }
         text.append("}\n")
         return text.take()

@@ -19,6 +19,8 @@ struct ArchiveSurvey {
     private var fileCount = 0
     private var failureCount = 0
     private var passedOverCount = 0
+    /// How many files that are passed over are named on standard error.
+    private static let namedCount = 10
     private var hitCount = 0
     private var status = ExitStatus.done
 
@@ -52,8 +54,10 @@ struct ArchiveSurvey {
         var parts: [String] = []
         if failureCount > 0 { parts.append("\(failureCount) of \(fileCount.counted("file")) cannot be read whole") }
         if passedOverCount > 0 {
-            let (are, were) = passedOverCount == 1 ? ("is no property list", "was") : ("are no property lists", "were")
-            parts.append("\(passedOverCount.counted("file")) that \(are) \(were) passed over")
+            let unnamed = passedOverCount - Self.namedCount
+            parts.append(
+                "\(passedOverCount.counted("file")) \(passedOverCount == 1 ? "was" : "were") passed over"
+                    + (unnamed > 0 && !writesJSON ? ", \(unnamed) of them not named here: --json-lines names all" : ""))
         }
         if !parts.isEmpty { CommandFailure.say(parts.joined(separator: "; ")) }
     }
@@ -64,10 +68,8 @@ struct ArchiveSurvey {
         let bytes: [UInt8]
         do throws(FileError) {
             if let problem = entry.problem { throw problem }
-            guard let contents = try contents(of: entry) else {
-                passedOverCount += 1
-                return
-            }
+            if let omission = entry.omission { return passOver(entry, omission) }
+            guard let contents = try contents(of: entry) else { return passOver(entry, "not a property list") }
             bytes = contents
         } catch {
             fileCount += 1
@@ -84,6 +86,19 @@ struct ArchiveSurvey {
             report.error = "\(error)"
         }
         self.report(report, as: .badData)
+    }
+
+    /// Names a file that is passed over: each in a line of JSON, or the first ones on standard error.
+    private mutating func passOver(_ entry: FileTree.Entry, _ reason: String) {
+        passedOverCount += 1
+        if writesJSON {
+            var report = ArchiveReport(file: entry.path)
+            report.omission = reason
+            return output.append(json: report.line())
+        }
+        guard passedOverCount <= Self.namedCount else { return }
+        progress?.finish()
+        CommandFailure.say(VisibleText.line("passed over \(entry.path): \(reason)"))
     }
 
     /// The bytes of a file; nil for a file in a folder without the start of a property list.

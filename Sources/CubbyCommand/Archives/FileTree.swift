@@ -3,7 +3,7 @@ import Files
 import Glibc
 
 /// The files of a command line, in its order: the named ones, and those in named folders, in byte order of names. Links
-/// in folders are not followed; other kinds of objects in folders are omitted.
+/// and other objects in folders that are no files are entries, too, with the reason why they are not read.
 struct FileTree: Sequence, IteratorProtocol {
     /// A file, or the reason why a folder cannot be listed.
     struct Entry {
@@ -11,6 +11,8 @@ struct FileTree: Sequence, IteratorProtocol {
         /// Whether it is named on the command line.
         let isNamed: Bool
         var problem: FileError?
+        /// Why an object in a folder is passed over.
+        var omission: String?
     }
 
     private let layer = PosixFileLayer()
@@ -26,7 +28,9 @@ struct FileTree: Sequence, IteratorProtocol {
                 switch try kind(of: next) {
                 case .regular: return next
                 case .directory: pending += try contents(of: next.path).reversed()
-                default: if next.isNamed { return next }
+                case let other:
+                    if !next.isNamed { next.omission = Self.omission(other) }
+                    return next
                 }
             } catch {
                 next.problem = error
@@ -34,6 +38,15 @@ struct FileTree: Sequence, IteratorProtocol {
             }
         }
         return nil
+    }
+
+    private static func omission(_ kind: FileStatus.Kind?) -> String {
+        switch kind {
+        case .symbolicLink?: "a link, which is not followed"
+        case .socket?: "a socket"
+        case nil: "it is gone"
+        default: "a pipe or a device"
+        }
     }
 
     private func kind(of entry: Entry) throws(FileError) -> FileStatus.Kind? {

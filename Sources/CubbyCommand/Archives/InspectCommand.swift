@@ -12,15 +12,20 @@ struct InspectCommand: ParsableCommand {
         discussion: """
             References are resolved and classes named; the classes need not be known. An object with several \
             references shows its number after a #.
-            With two files: their differences as objects, and exit status 1 if there are any.
+            With two files: their differences as objects, and exit status 1 if there are any. Compared are values by kind \
+            and content, keys, counts, classes with their superclasses, unreferenced objects and the archiver's name; not \
+            the numbers of objects, the order of keys and of the members of sets, the file's form, whether a value is \
+            inline or an object, whether equal values are shared, and the width of reals, which standard error counts.
             With --json-lines or --find: any number of files, and folders with all their contents. Links in a folder \
-            are not followed, and its files that are no property lists are skipped. The exit status is 65 if a file is \
+            are not followed, and its files that are no property lists are passed over: --json-lines writes a line with \
+            the reason for each, standard error has the names of the first ones. The exit status is 65 if a file is \
             damaged, 74 if one cannot be read, and 1 if nothing is found.
             """)
 
     @Option(
         help: ArgumentHelp(
-            "Show only the value at a path: root[0].name, root.0.name, [\"a.b\"], $objects[3].", valueName: "keypath"))
+            "Show only the value at a path: root[0].name, root.0.name, [\"a.b\"], $objects[3], root.data.$embedded.",
+            valueName: "keypath"))
     var path: String?
 
     @Flag(help: "Write JSON, with references resolved.")
@@ -29,7 +34,7 @@ struct InspectCommand: ParsableCommand {
     @Flag(help: "Write the file's property list as XML, with nothing resolved.")
     var xml = false
 
-    @Flag(help: "Write one line of JSON for each file: file, sha256, classes, top, found, error.")
+    @Flag(help: "Write one line of JSON for each file: file, sha256, classes, top, found, error, passedOver.")
     var jsonLines = false
 
     @Option(
@@ -82,20 +87,44 @@ struct InspectCommand: ParsableCommand {
             if !isSame { throw ExitCode(ArchiveFiles.different) }
             return
         }
-        guard let path else {
-            if xml { return try writeXML(tree, nil) }
-            if json { return try writeJSON(tree, nil, output) }
-            var drawing = TreeDrawing(tree, leafText: leafText(output), maximumDepth: depth ?? .max)
-            output.line([(.detail, heading(tree))])
-            try drawing.draw { try emit($0, output) }
-            return output.flush()
-        }
-        let place = try place(path, of: tree, file)
+        let steps = try path.map(parsed) ?? TreePath([])
+        guard path != nil else { return try show(Place(tree: tree, path: steps), output) }
+        try show(try place(steps, of: tree, file), output)
+    }
+
+    /// What is shown: a whole tree, or a node of it.
+    private struct Place {
+        let tree: ArchiveTree
+        var node: ArchiveTree.Node?
+        let path: TreePath
+    }
+
+    private func show(_ place: Place, _ output: TextOutput) throws {
         if xml { return try writeXML(place.tree, place.node) }
-        if json { return try writeJSON(place.tree, place.node, output) }
-        var drawing = TreeDrawing(place.tree, leafText: leafText(output), maximumDepth: depth ?? .max)
-        try drawing.draw(place.node) { try emit($0, output) }
+        if json { return try writeJSON(place, output) }
+        var drawing = TreeDrawing(
+            place.tree, leafText: leafText(output), maximumDepth: depth ?? .max, at: place.path,
+            opening: files[0] == "-"
+                ? { "--path \(Self.word($0.description))" }
+                : { [file = files[0]] path in
+                    "cubby inspect --path \(Self.word(path.description)) \(Self.word(file))"
+                })
+        if let node = place.node {
+            try drawing.draw(node) { try emit($0, output) }
+        } else {
+            output.line([(.detail, heading(place.tree))])
+            try drawing.draw { try emit($0, output) }
+        }
         output.flush()
+    }
+
+    /// A word of a command line.
+    private static func word(_ text: String) -> String {
+        let isPlain =
+            text.utf8.allSatisfy {
+                ($0 >= 0x30 && $0 <= 0x39) || ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) || "_-./,:@+".utf8.contains($0)
+            } && !text.isEmpty && !text.hasPrefix("-")
+        return isPlain ? text : "'\(text.replacing("'", with: "'\\''"))'"
     }
 
     /// Drawing ends when the output's reader is gone.
@@ -115,13 +144,16 @@ struct InspectCommand: ParsableCommand {
         return ArchiveTree(reader, format: format ?? .binary)
     }
 
-    private func place(
-        _ path: String, of tree: ArchiveTree, _ file: String
-    ) throws -> (tree: ArchiveTree, node: ArchiveTree.Node) {
-        let steps: TreePath
-        do throws(ArchiveError) { steps = try TreePath(path) } catch { throw ValidationError(error.message) }
+    private func parsed(_ path: String) throws -> TreePath {
+        do throws(ArchiveError) { return try TreePath(path) } catch { throw ValidationError(error.message) }
+    }
+
+    /// The node at a path, or the whole archive or property list that data at it contains.
+    private func place(_ path: TreePath, of tree: ArchiveTree, _ file: String) throws -> Place {
         do throws(ArchiveError) {
-            return try tree.place(at: steps)
+            if let inner = try tree.embedded(at: path) { return Place(tree: inner, path: path) }
+            let place = try tree.place(at: path)
+            return Place(tree: place.tree, node: place.node, path: path)
         } catch {
             throw CommandFailure.exit(.scriptError, "\(ArchiveFiles.name(file)): \(error.message)")
         }
@@ -135,14 +167,14 @@ struct InspectCommand: ParsableCommand {
         return "keyed archive\(archiver), \(form), \(count)"
     }
 
-    private func writeJSON(_ tree: ArchiveTree, _ node: ArchiveTree.Node?, _ output: TextOutput) throws {
-        var writer = TreeJSON(tree)
+    private func writeJSON(_ place: Place, _ output: TextOutput) throws {
+        var writer = TreeJSON(place.tree, at: place.path)
         func emit(_ bytes: [UInt8]) throws {
             output.append(json: bytes)
             if output.isClosed { throw ExitCode.success }
         }
         do {
-            if let node { try writer.write(node, emit) } else { try writer.write(emit) }
+            if let node = place.node { try writer.write(node, emit) } else { try writer.write(emit) }
         } catch let error as ArchiveError {
             output.flush()
             throw CommandFailure.exit(.badData, "\(ArchiveFiles.name(files[0])): \(error)")
@@ -172,23 +204,48 @@ struct InspectCommand: ParsableCommand {
         var (old, new) = (old, new)
         var nodes: (ArchiveTree.Node, ArchiveTree.Node)?
         if let path {
-            let (one, other) = (try place(path, of: old, files[0]), try place(path, of: new, files[1]))
-            (old, new, nodes) = (one.tree, other.tree, (one.node, other.node))
+            let steps = try parsed(path)
+            let (one, other) = (try place(steps, of: old, files[0]), try place(steps, of: new, files[1]))
+            (old, new) = (one.tree, other.tree)
+            if let first = one.node, let second = other.node { nodes = (first, second) }
         }
         var difference = TreeDifference(old, new)
         let text = leafText(output)
-        return difference.compare(nodes, at: path ?? "") { change in
+        let isSame = difference.compare(nodes, at: path ?? "") { change in
             switch change {
             case .removed(let path, let node): output.line([(.error, "- \(path): ")] + Self.line(old, node, text))
             case .added(let path, let node): output.line([(.string, "+ \(path): ")] + Self.line(new, node, text))
             case .changed(let path, let one, let other):
-                output.line(
-                    [(.label, "~ \(path): ")] + Self.line(old, one, text) + [(.guide, " → ")]
-                        + Self.line(new, other, text))
+                var (before, after) = (Self.line(old, one, text), Self.line(new, other, text))
+                if before.map(\.text).joined() == after.map(\.text).joined() {
+                    let details = Self.distinction(old.value(one), new.value(other))
+                    before.append((.detail, " (\(details.0))"))
+                    after.append((.detail, " (\(details.1))"))
+                }
+                output.line([(.label, "~ \(path): ")] + before + [(.guide, " → ")] + after)
+            case .described(let path, let before, let after):
+                output.line([(.label, "~ \(path): "), (.className, before), (.guide, " → "), (.className, after)])
             case .shared(let path):
                 output.line([(.reference, "~ \(path): an object that is shared in one file is two in the other")])
             }
         }
+        if difference.widthCount > 0 {
+            output.flush()
+            let (have, values) = difference.widthCount == 1 ? ("has", "value") : ("have", "values")
+            CommandFailure.say(
+                "not compared: \(difference.widthCount.counted("real")) of the same \(values) \(have) single precision in one file "
+                    + "and double precision in the other")
+        }
+        return isSame
+    }
+
+    /// What distinguishes two values that look the same.
+    private static func distinction(_ one: TreeValue, _ other: TreeValue) -> (String, String) {
+        if one.className != other.className { return (one.className ?? "no class", other.className ?? "no class") }
+        guard case .leaf(let leaf) = one.content, case .leaf(let another) = other.content else {
+            return ("before", "after")
+        }
+        return LeafText.distinction(leaf, another)
     }
 
     /// A value in one line.

@@ -47,12 +47,26 @@ extension KeyedUnarchiver {
         switch builtin {
         case .array, .mutableArray, .set, .mutableSet: return record.keys == ["NS.objects"]
         case .dictionary, .mutableDictionary: return record.keys.sorted() == ["NS.keys", "NS.objects"]
-        case .orderedSet, .mutableOrderedSet: return !record.containsValue(forKey: "NS.objects")
-        case .countedSet, .null: return true
+        case .orderedSet, .mutableOrderedSet:
+            return !record.containsValue(forKey: "NS.objects") && builtin.otherSlots(of: record).isEmpty
+        case .countedSet: return holdsItsCounts(record) && builtin.otherSlots(of: record).isEmpty
+        case .null: return record.keys.isEmpty
         case .date: return record.keys == ["NS.time"] && holds(.real, under: "NS.time", record)
         case .mutableString: return record.keys == ["NS.string"] && holds(.string, under: "NS.string", record)
         case .mutableData: return record.keys == ["NS.data"] && holds(.data, under: "NS.data", record)
         default: return false
+        }
+    }
+
+    /// Whether a counted set has a number of elements, and an inline integer as the count of each.
+    private func holdsItsCounts(_ record: ArchiveRecord) -> Bool {
+        guard record.containsValue(forKey: "NS.count") else { return false }
+        let elements = FoundationClass.numberedSlots(record, ["NS.object"])
+        return elements.indices.allSatisfy { index in
+            guard let slot = record.shape.slot(of: "NS.count\(index)"),
+                case .integer(let count)? = try? reader.propertyList.number(at: record.number(at: slot))
+            else { return false }
+            return count >= 0 && Int(exactly: count) != nil
         }
     }
 

@@ -213,7 +213,11 @@ extension KeyedUnarchiver {
                 collection.elements = try numbered("NS.object.", in: record)
             }
         case .countedSet:
-            collection.elements = try numbered("NS.object", in: record)
+            if record.shape.slot(of: "NS.objects") != nil {
+                collection.elements = try objects(try list("NS.objects", of: record))
+            } else {
+                collection.elements = try numbered("NS.object", in: record)
+            }
             for index in collection.elements.indices {
                 let count = try record.decodeInteger(forKey: "NS.count\(index)") ?? 1
                 guard count >= 0 else { throw .corrupt("a counted set counts an element \(count) times") }

@@ -10,7 +10,7 @@ extension ArchiveGraph {
         do throws(ArchiveError) {
             let bytes = try encoded(as: .binary)
             let reader = try lifted { () throws(PropertyListError) in try BinaryPropertyListReader(bytes) }
-            var drawing = TreeDrawing(ArchiveTree(reader), leafText: leafText)
+            var drawing = TreeDrawing(ArchiveTree(reader), leafText: leafText) { "at \($0)" }
             drawing.draw { line in
                 for piece in line { text += piece.text }
                 text += "\n"

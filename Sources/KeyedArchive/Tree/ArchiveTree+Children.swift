@@ -35,17 +35,37 @@ extension ArchiveTree {
     }
 
     private func children(of record: ArchiveRecord) throws(ArchiveError) -> [Child] {
-        switch try describe(record).content {
-        case .list, .bag:
-            if let list = try list("NS.objects", record) { return nodes(list) }
-            return Self.numberedSlots(record).enumerated().map { index, slot in
-                Child(label: .index(index), node: Node(number: record.number(at: slot)))
-            }
-        case .dictionary: return try entries(of: record)
-        case .object:
-            return fields(of: record)
-        default: return []
+        let value = try describe(record)
+        var children: [Child] = []
+        switch value.content {
+        case .list, .bag: children = try elements(of: record)
+        case .dictionary: children = try entries(of: record)
+        case .object: return fields(of: record)
+        default: break
         }
+        guard value.fieldCount > 0, let builtin = value.className.flatMap(FoundationClass.init(name:)) else {
+            return children
+        }
+        return children
+            + builtin.otherSlots(of: record).map { slot in
+                let key = ArchiveKey.given(record.shape.storedKeys[slot])
+                return Child(label: .field(key), node: Node(number: record.number(at: slot)))
+            }
+    }
+
+    private func elements(of record: ArchiveRecord) throws(ArchiveError) -> [Child] {
+        let isCounted = try record.className() == FoundationClass.countedSet.rawValue
+        func element(_ index: Int, _ number: Int) -> Child {
+            let count = isCounted ? record.shape.slot(of: "NS.count\(index)") : nil
+            return Child(
+                label: .index(index), node: Node(number: number),
+                count: count.map { Node(number: record.number(at: $0)) })
+        }
+        if let list = try list("NS.objects", record) {
+            return (0..<list.count).map { element($0, list.number(at: $0)) }
+        }
+        let slots = FoundationClass.numberedSlots(record, FoundationClass.elementPrefixes)
+        return slots.enumerated().map { element($0, record.number(at: $1)) }
     }
 
     private func fields(of record: ArchiveRecord) -> [Child] {
@@ -66,19 +86,14 @@ extension ArchiveTree {
         return children
     }
 
-    private func nodes(_ list: ArchiveReferences) -> [Child] {
-        (0..<list.count).map { Child(label: .index($0), node: Node(number: list.number(at: $0))) }
-    }
-
     private func entries(of record: ArchiveRecord) throws(ArchiveError) -> [Child] {
-        guard let keys = try list("NS.keys", record), let objects = try list("NS.objects", record) else { return [] }
+        let (keys, values) = try dictionaryNumbers(record)
         var children: [Child] = []
         children.reserveCapacity(keys.count)
         var met: Set<String> = []
-        for index in 0..<min(keys.count, objects.count) {
-            let node = Node(number: objects.number(at: index))
-            let key = Node(number: keys.number(at: index))
-            if let text = keyText(value(key)), met.insert(text).inserted {
+        for (index, (number, value)) in zip(keys, values).enumerated() {
+            let (key, node) = (Node(number: number), Node(number: value))
+            if let text = keyText(self.value(key)), met.insert(text).inserted {
                 children.append(Child(label: .key(text), node: node))
             } else {
                 children.append(Child(label: .entryKey(index), node: key))

@@ -29,18 +29,25 @@ extension ArchiveTree {
     private func embedded(at number: Int) -> Result<ArchiveTree, ArchiveError>? {
         guard (try? propertyList.kind(of: number)) == .data else { return nil }
         if let known = embeddings[number] { return known }
-        guard level < Self.maximumEmbedding, let bytes = try? propertyList.data(at: number),
-            PropertyListFormat.isBeginning(of: bytes)
-        else { return nil }
-        // Objects of a hostile file may share their bytes, so the opened data is limited by the file's size.
-        embeddedBytes += bytes.count
-        guard embeddedBytes <= propertyList.storage.bytes.count else { return nil }
-        let storage = propertyList.storage
-        let slice = PropertyListStorage(adopting: bytes) { _ in withExtendedLifetime(storage) {} }
-        let result = Result { () throws(ArchiveError) in
-            try ArchiveTree(slice, limits: limits, level: level + 1)
+        guard let bytes = try? propertyList.data(at: number), PropertyListFormat.isBeginning(of: bytes) else {
+            return nil
         }
+        let result = Result { () throws(ArchiveError) in try open(bytes) }
         embeddings[number] = result
         return result
+    }
+
+    private func open(_ bytes: UnsafeRawBufferPointer) throws(ArchiveError) -> ArchiveTree {
+        guard level < Self.maximumEmbedding else {
+            throw .corrupt("it is not opened, because it is in more than \(Self.maximumEmbedding) archives")
+        }
+        // Objects of a hostile file may share their bytes, so the opened data is limited by the file's size.
+        embeddedBytes += bytes.count
+        guard embeddedBytes <= propertyList.storage.bytes.count else {
+            throw .corrupt("it is not opened, because its bytes are those of other data, too")
+        }
+        let storage = propertyList.storage
+        let slice = PropertyListStorage(adopting: bytes) { _ in withExtendedLifetime(storage) {} }
+        return try ArchiveTree(slice, limits: limits, level: level + 1)
     }
 }

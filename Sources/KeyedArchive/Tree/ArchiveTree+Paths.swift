@@ -31,6 +31,14 @@ extension ArchiveTree {
         return (tree, node)
     }
 
+    /// The archive or property list in the data that a path ending with `$embedded` names; nil for another path.
+    package func embedded(at path: TreePath) throws(ArchiveError) -> ArchiveTree? {
+        guard path.steps.count > 1, path.steps.last == .embedded else { return nil }
+        let data = try place(at: TreePath(path.steps.dropLast()))
+        guard data.tree.child(.embedded, of: data.node) == nil else { return nil }
+        return try data.tree.embedded(in: data.node)?.get()
+    }
+
     /// The first node of a path, and the position of its next step.
     private func root(for path: TreePath, from start: Int) throws(ArchiveError) -> (node: Node, next: Int) {
         let steps = path.steps[start...]
@@ -51,6 +59,7 @@ extension ArchiveTree {
     public func child(_ step: TreePath.Step, of node: Node) -> Node? {
         let children = children(node)
         switch (value(node).content, step.label) {
+        case (_, .field?): return storedField(step.key, of: node)
         case (_, .entryKey?), (_, .entryValue?):
             if let child = children.first(where: { $0.label == step.label }) { return child.node }
         case (.list, _), (.bag, _):
@@ -76,13 +85,20 @@ extension ArchiveTree {
 
     /// The steps to children, each of which leads to one child only.
     package func pathSteps(to children: [Child]) -> [TreePath.Step] {
-        guard children.contains(where: { if case .entryValue = $0.label { true } else { false } }) else {
-            return children.map { TreePath.Step($0.label) }
+        let isPlain = children.allSatisfy {
+            switch $0.label {
+            case .key, .index: true
+            default: false
+            }
         }
+        if isPlain { return children.map { TreePath.Step($0.label) } }
         var taken: Set<String> = []
         for child in children { if case .key(let key) = child.label { taken.insert(key) } }
         return children.indices.map { index in
             let step = TreePath.Step(children[index].label)
+            if case .field(let key) = children[index].label, !taken.contains(key), Int(key) == nil {
+                return TreePath.Step(.key(key))
+            }
             // An entry whose key is a number, if nothing else has that text.
             guard case .entryValue = children[index].label, index > 0,
                 case .leaf(let key) = value(children[index - 1].node).content

@@ -25,7 +25,7 @@ extension ArchiveTree {
         if let uid, let archive, try archive.isNil(uid) { return TreeValue(.nothing) }
         if let container = try lifted({ () throws(PropertyListError) in try propertyList.container(at: number) }) {
             if archive != nil, let record = try record(number, uid: uid) { return try describe(record) }
-            let identity = archive == nil ? number : nil
+            let identity = archive == nil ? number : uid.map(Int.init)
             return TreeValue(Self.content(container.kind), identity: identity, count: container.count)
         }
         return TreeValue(.leaf(try lifted { () throws(PropertyListError) in try propertyList.value(at: number) }))
@@ -53,18 +53,24 @@ extension ArchiveTree {
         guard let unarchiver, let builtin = FoundationClass(name: name) else {
             return TreeValue(.object, className: name, identity: identity, count: own)
         }
+        func shown(_ content: TreeValue.Content, count: Int = 0) -> TreeValue {
+            TreeValue(
+                content, className: name, identity: identity, count: count,
+                fieldCount: builtin.otherSlots(of: record).count)
+        }
         switch builtin {
         case .array, .mutableArray, .set, .mutableSet, .orderedSet, .mutableOrderedSet, .countedSet:
             let isSet = builtin == .set || builtin == .mutableSet || builtin == .countedSet
             guard let count = try elementCount(record) else {
                 return TreeValue(.object, className: name, identity: identity, count: own)
             }
-            return TreeValue(isSet ? .bag : .list, className: name, identity: identity, count: count)
+            return shown(isSet ? .bag : .list, count: count)
         case .dictionary, .mutableDictionary:
-            guard let keys = try list("NS.keys", record), let objects = try list("NS.objects", record),
-                keys.count == objects.count
-            else { throw .corrupt("a dictionary's keys and objects don't match (object \(record.uid))") }
-            return TreeValue(.dictionary, className: name, identity: identity, count: keys.count)
+            let (keys, values) = try dictionaryNumbers(record)
+            guard keys.count == values.count else {
+                throw .corrupt("a dictionary's keys and objects don't match (object \(record.uid))")
+            }
+            return shown(.dictionary, count: keys.count)
         default: break
         }
         guard let value = try unarchiver.decode(record, as: builtin) else {
@@ -82,7 +88,22 @@ extension ArchiveTree {
             default: nil
             }
         guard let content else { return TreeValue(.object, className: name, identity: identity, count: own) }
-        return TreeValue(content, className: name, identity: identity)
+        return shown(content)
+    }
+
+    /// The numbers of a dictionary's keys and values, in lists or under numbered keys.
+    func dictionaryNumbers(_ record: ArchiveRecord) throws(ArchiveError) -> (keys: [Int], values: [Int]) {
+        func numbers(_ list: ArchiveReferences) -> [Int] { (0..<list.count).map(list.number(at:)) }
+        if record.shape.slot(of: "NS.keys") == nil, record.shape.slot(of: "NS.objects") == nil {
+            func numbers(_ prefix: String) -> [Int] {
+                FoundationClass.numberedSlots(record, [prefix]).map(record.number(at:))
+            }
+            return (numbers("NS.key."), numbers("NS.object."))
+        }
+        guard let keys = try list("NS.keys", record), let values = try list("NS.objects", record) else {
+            throw .corrupt("a dictionary's keys and objects don't match (object \(record.uid))")
+        }
+        return (numbers(keys), numbers(values))
     }
 
     func list(_ key: String, _ record: ArchiveRecord) throws(ArchiveError) -> ArchiveReferences? {
@@ -94,16 +115,6 @@ extension ArchiveTree {
     private func elementCount(_ record: ArchiveRecord) throws(ArchiveError) -> Int? {
         if let list = try list("NS.objects", record) { return list.count }
         guard record.shape.slot(of: "NS.objects") == nil else { return nil }
-        return Self.numberedSlots(record).count
-    }
-
-    /// The slots of elements under numbered keys, from 0 on.
-    static func numberedSlots(_ record: ArchiveRecord) -> [Int] {
-        for prefix in ["NS.object.", "NS.object"] {
-            var slots: [Int] = []
-            while let slot = record.shape.slot(of: "\(prefix)\(slots.count)") { slots.append(slot) }
-            if !slots.isEmpty { return slots }
-        }
-        return []
+        return FoundationClass.numberedSlots(record, FoundationClass.elementPrefixes).count
     }
 }

@@ -23,6 +23,9 @@ public final class ArchiveTree {
         case entryKey(Int)
         /// The value of a dictionary's entry, by its place from 0.
         case entryValue(Int)
+        /// A field of an instance that is shown by its value, its elements or its entries, and whose class does not read
+        /// the field.
+        case field(String)
     }
 
     /// A node below another.
@@ -31,6 +34,8 @@ public final class ArchiveTree {
         public let label: Label
         /// The node.
         public let node: Node
+        /// How often a counted set counts the element.
+        public var count: Node?
     }
 
     /// The property list itself.
@@ -95,6 +100,23 @@ public final class ArchiveTree {
         return archive.top.map { (.key(ArchiveKey.given($0.key)), Node(number: $0.number)) }
     }
 
+    /// What an archive has in its outermost dictionary beside its objects, its top, its version and its archiver's name.
+    package var outerEntries: [Child] {
+        guard archive != nil, let root = try? propertyList.container(at: propertyList.topObject) else { return [] }
+        var known: Set<String> = ["$archiver", "$objects", "$top", "$version"]
+        return (0..<root.count).flatMap { index in
+            let key = propertyList.reference(index, in: root)
+            let node = Node(number: propertyList.valueReference(index, in: root))
+            guard let text = try? propertyList.string(at: key) else {
+                return [
+                    Child(label: .entryKey(index), node: Node(number: key)),
+                    Child(label: .entryValue(index), node: node),
+                ]
+            }
+            return known.remove(text) == nil ? [Child(label: .key(text), node: node)] : []
+        }
+    }
+
     /// The number of objects: entries of `$objects`, or objects of the binary form.
     public var objectCount: Int { archive?.objectCount ?? propertyList.objectCount }
 
@@ -114,7 +136,8 @@ public final class ArchiveTree {
     /// Whether more than one place refers to an object.
     public func isShared(_ identity: Int) -> Bool { sharing.isShared(identity) }
 
-    /// The unreferenced instances and leaves of a keyed archive.
+    /// The objects of a keyed archive that nothing at the top leads to, without those that others of them lead to. Class
+    /// descriptions of no object are among them.
     package var unreferenced: [(uid: UInt32, node: Node)] {
         sharing.unreferenced.compactMap { uid in node(ofObject: uid).map { (uid, $0) } }
     }

@@ -10,6 +10,44 @@ package struct LeafText: Sendable {
         self.limit = limit
     }
 
+    /// What distinguishes two leaves that look the same: the kinds of numbers, the characters of texts, the place of the
+    /// first difference.
+    package static func distinction(_ one: PropertyListValue, _ other: PropertyListValue) -> (String, String) {
+        switch (one, other) {
+        case (.string(let a), .string(let b)):
+            let (a, b) = (Array(a.unicodeScalars), Array(b.unicodeScalars))
+            let start = zip(a, b).prefix { $0 == $1 }.count
+            func text(_ scalars: [Unicode.Scalar]) -> String {
+                let shown = scalars[start...].prefix(8).map { scalar in
+                    scalar.value >= 0x20 && scalar.value < 0x7F
+                        ? String(Character(scalar)) : "\\u{\(String(scalar.value, radix: 16))}"
+                }
+                return "\"\(shown.joined())\"\(scalars.count - start > 8 ? "…" : "") from character \(start)"
+            }
+            return (text(a), text(b))
+        case (.data(let a), .data(let b)):
+            let start = zip(a, b).prefix { $0 == $1 }.count
+            func text(_ bytes: [UInt8]) -> String {
+                "<\(bytes[start...].prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())> from byte \(start)"
+            }
+            return (text(a), text(b))
+        default: return (kind(one), kind(other))
+        }
+    }
+
+    private static func kind(_ value: PropertyListValue) -> String {
+        switch value {
+        case .boolean: "boolean"
+        case .integer, .wideInteger: "integer"
+        case .real: "double precision"
+        case .single: "single precision"
+        case .date(let date): "\(date.secondsSinceReferenceDate) seconds since 2001"
+        case .data: "data"
+        case .string: "text"
+        default: "another value"
+        }
+    }
+
     package func text(_ value: PropertyListValue) -> String {
         switch value {
         case .null: "null"

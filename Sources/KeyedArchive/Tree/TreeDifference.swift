@@ -1,7 +1,14 @@
 import PropertyList
 
-/// The differences of two trees as object graphs. Object numbers, the order of keys, the file's form and sharing of
-/// equal values are ignored.
+/// The differences of two trees as object graphs.
+///
+/// Compared are all values by kind and content (an integer 5 is no real 5.0, and texts are compared by their bytes), keys,
+/// counts, classes with their superclasses, fields that a class does not read, unreferenced objects, the archiver's name,
+/// and what is beside the objects in the file.
+///
+/// Left out are the numbers of objects, the order of keys and of the members of sets, the file's form, whether a value of
+/// an archive is inline or an object of its own, whether a date is an NSDate, whether equal immutable values are shared,
+/// and the width of reals, because XML and many programs have one; `widthCount` counts those of the same value.
 public struct TreeDifference {
     /// One difference, at a path.
     public enum Change {
@@ -13,36 +20,47 @@ public struct TreeDifference {
         case changed(path: String, ArchiveTree.Node, ArchiveTree.Node)
         /// The values are equal, but one object of a tree corresponds to two of the other.
         case shared(path: String)
+        /// Another difference, in words: of classes with the same name, of archivers.
+        case described(path: String, old: String, new: String)
     }
 
-    private struct Pair: Hashable {
+    struct Pair: Hashable {
         var old: Int
         var new: Int
     }
 
-    private struct Pending {
+    struct Pending {
         var path: String
         var old: ArchiveTree.Node
         var new: ArchiveTree.Node
+    }
+
+    private struct ClassPair: Hashable {
+        var old: ArchivedClass
+        var new: ArchivedClass
     }
 
     /// The old tree.
     public let old: ArchiveTree
     /// The new tree.
     public let new: ArchiveTree
+    /// The number of reals that are the same in single and double precision.
+    public private(set) var widthCount = 0
     private var compared: Set<Pair> = []
     /// Equal long leaves, by their numbers in the property lists.
     private var sameLeaves: Set<Pair> = []
     /// The corresponding objects of the trees.
     private var partners: ([Int: Int], [Int: Int]) = ([:], [:])
-    private var pending: [Pending] = []
-    private var hashes: [TreeHash]
+    /// The different classes that are reported.
+    private var classes: Set<ClassPair> = []
+    var pending: [Pending] = []
+    var hashes: (old: TreeHash, new: TreeHash)
 
     /// Compares two trees.
     public init(_ old: ArchiveTree, _ new: ArchiveTree) {
         self.old = old
         self.new = new
-        hashes = [TreeHash(old), TreeHash(new)]
+        hashes = (TreeHash(old), TreeHash(new))
     }
 
     /// Compares the trees, or two nodes at a path.
@@ -58,91 +76,116 @@ public struct TreeDifference {
         }
         if let nodes {
             pending = [Pending(path: path, old: nodes.0, new: nodes.1)]
-        } else {
-            let olds = old.roots.map { (label: $0.label?.text ?? "", node: $0.node) }
-            let news = new.roots.map { (label: $0.label?.text ?? "", node: $0.node) }
-            try match(olds, news, at: "", report)
+            try run(report)
+            return isSame
         }
-        while let next = pending.popLast() { try compare(next, report) }
+        let (oldKind, newKind) = (Self.kind(old), Self.kind(new))
+        if !oldKind.utf8.elementsEqual(newKind.utf8) {
+            try report(.described(path: path.isEmpty ? "the file" : path, old: oldKind, new: newKind))
+        }
+        try match(Self.roots(old), Self.roots(new), at: path, report)
+        try run(report)
+        // What the files have beside their roots.
+        try match(
+            entries(old.outerEntries, of: old, \.old), entries(new.outerEntries, of: new, \.new), at: path, report)
+        try run(report)
+        try members(
+            old.unreferenced.map {
+                (Self.objectPath(path, $0.uid), ArchiveTree.Child(label: .index(0), node: $0.node))
+            },
+            new.unreferenced.map {
+                (Self.objectPath(path, $0.uid), ArchiveTree.Child(label: .index(0), node: $0.node))
+            },
+            report)
+        try run(report)
         return isSame
     }
+
+    private static func kind(_ tree: ArchiveTree) -> String {
+        tree.archive.map { "a keyed archive of \($0.archiver)" } ?? "a property list"
+    }
+
+    private static func roots(_ tree: ArchiveTree) -> [Entry] {
+        tree.roots.map { root in
+            guard case .key(let key)? = root.label else { return Entry(key: .root, node: root.node) }
+            return Entry(key: .text(ExactKey(key)), step: root.label.map(TreePath.Step.init), node: root.node)
+        }
+    }
+
+    private static func objectPath(_ path: String, _ uid: UInt32) -> String {
+        self.path(self.path(path, TreePath.Step.objects), TreePath.Step(.index(Int(uid))))
+    }
+
+    static func path(_ path: String, _ step: TreePath.Step?) -> String {
+        var text = path
+        step?.append(to: &text)
+        return text
+    }
+
+    private mutating func run(_ report: (Change) throws -> Void) rethrows {
+        while let next = pending.popLast() { try compare(next, report) }
+    }
+
+    // MARK: - Nodes
 
     private mutating func compare(_ pair: Pending, _ report: (Change) throws -> Void) rethrows {
         let numbers = Pair(old: old.objectNumber(of: pair.old), new: new.objectNumber(of: pair.new))
         if sameLeaves.contains(numbers) { return }
         let (a, b) = (old.value(pair.old), new.value(pair.new))
-        if let one = a.identity, let other = b.identity {
-            guard compared.insert(Pair(old: one, new: other)).inserted else { return }
-            if a.hasOwnIdentity, b.hasOwnIdentity {
-                if partners.0[one, default: other] != other || partners.1[other, default: one] != one {
-                    try report(.shared(path: pair.path))
-                }
-                partners.0[one] = other
-                partners.1[other] = one
-            }
+        if a.hasParts, b.hasParts || b.identity != nil {
+            guard compared.insert(numbers).inserted else { return }
         }
-        guard a.className == b.className else { return try report(.changed(path: pair.path, pair.old, pair.new)) }
+        if let one = a.identity, let other = b.identity, a.hasOwnIdentity, b.hasOwnIdentity {
+            if partners.0[one, default: other] != other || partners.1[other, default: one] != one {
+                try report(.shared(path: pair.path))
+            }
+            partners.0[one] = other
+            partners.1[other] = one
+        }
+        guard a.comparedClass.map(ExactKey.init) == b.comparedClass.map(ExactKey.init) else {
+            return try report(.changed(path: pair.path, pair.old, pair.new))
+        }
+        if a.className != nil, b.className != nil { try compareClasses(pair, report) }
         switch (a.content, b.content) {
         case (.nothing, .nothing): break
         case (.leaf(let one), .leaf(let other)) where TreeHash.areSame(one, other):
+            switch (one, other) {
+            case (.single, .real), (.real, .single): widthCount += 1
+            default: break
+            }
             if a.isLongLeaf { sameLeaves.insert(numbers) }
-        case (.value(let one), .value(let other)) where one == other: break
+        case (.value(let one), .value(let other)) where one.isSame(as: other): break
         case (.broken(let one), .broken(let other)) where one.message == other.message: break
         case (.list, .list): try sequences(pair, report)
-        case (.bag, .bag): try sets(pair, report)
-        case (.dictionary, .dictionary), (.object, .object):
-            try match(
-                Self.labelled(old.children(pair.old)), Self.labelled(new.children(pair.new)), at: pair.path, report)
-        default: try report(.changed(path: pair.path, pair.old, pair.new))
+        case (.bag, .bag):
+            try members(
+                Self.elements(of: pair.old, in: old, pair.path), Self.elements(of: pair.new, in: new, pair.path), report
+            )
+        case (.dictionary, .dictionary), (.object, .object): break
+        default:
+            try report(.changed(path: pair.path, pair.old, pair.new))
+            if a.count > 0 || b.count > 0 { return }
         }
+        guard a.hasParts || b.hasParts else { return }
+        // The entries of a dictionary or an instance, and fields beside elements and values.
+        try match(
+            entries(old.children(pair.old), of: old, \.old), entries(new.children(pair.new), of: new, \.new),
+            at: pair.path, report)
     }
 
-    /// Children with unique labels.
-    private static func labelled(_ children: [ArchiveTree.Child]) -> [(label: String, node: ArchiveTree.Node)] {
-        children.map { child in
-            switch child.label {
-            case .entryKey(let index): ("key \(index)", child.node)
-            case .entryValue(let index): ("value \(index)", child.node)
-            default: (child.label.text, child.node)
-            }
-        }
+    private mutating func compareClasses(_ pair: Pending, _ report: (Change) throws -> Void) rethrows {
+        guard let one = old.archivedClass(of: pair.old), let other = new.archivedClass(of: pair.new),
+            !one.text.utf8.elementsEqual(other.text.utf8), classes.insert(ClassPair(old: one, new: other)).inserted
+        else { return }
+        try report(.described(path: pair.path, old: "class \(one.text)", new: "class \(other.text)"))
     }
-
-    private mutating func match(
-        _ olds: [(label: String, node: ArchiveTree.Node)], _ news: [(label: String, node: ArchiveTree.Node)],
-        at path: String, _ report: (Change) throws -> Void
-    ) rethrows {
-        var known: [String: ArchiveTree.Node] = [:]
-        for entry in news where known[entry.label] == nil { known[entry.label] = entry.node }
-        var pairs: [Pending] = []
-        var met: Set<String> = []
-        for entry in olds where met.insert(entry.label).inserted {
-            let below = Self.path(path, entry.label)
-            if let partner = known[entry.label] {
-                pairs.append(Pending(path: below, old: entry.node, new: partner))
-            } else {
-                try report(.removed(path: below, entry.node))
-            }
-        }
-        for entry in news where met.insert(entry.label).inserted {
-            try report(.added(path: Self.path(path, entry.label), entry.node))
-        }
-        pending.append(contentsOf: pairs.reversed())
-    }
-
-    private static func path(_ path: String, _ label: String) -> String {
-        path.isEmpty
-            ? label : label.contains(".") && !label.hasPrefix("\"") ? "\(path)[\"\(label)\"]" : "\(path).\(label)"
-    }
-
-    // MARK: - Elements
 
     /// Compares ordered elements. Equal ones are aligned, so that one insertion is one difference.
     private mutating func sequences(_ pair: Pending, _ report: (Change) throws -> Void) rethrows {
-        let olds = old.children(pair.old).map(\.node)
-        let news = new.children(pair.new).map(\.node)
-        let oldHashes = olds.map { hashes[0].hash($0) }
-        let newHashes = news.map { hashes[1].hash($0) }
+        let olds = Self.elements(of: pair.old, in: old, pair.path).map(\.child.node)
+        let news = Self.elements(of: pair.new, in: new, pair.path).map(\.child.node)
+        let oldHashes = olds.map { hashes.old.hash($0) }
+        let newHashes = news.map { hashes.new.hash($0) }
         var start = 0
         while start < min(olds.count, news.count), oldHashes[start] == newHashes[start] { start += 1 }
         var tail = 0
@@ -167,78 +210,5 @@ public struct TreeDifference {
             pairs.append(Pending(path: element(other), old: olds[one], new: news[other]))
         }
         pending.append(contentsOf: pairs.reversed())
-    }
-
-    /// The pairs of corresponding elements. Between equal ones the others are paired in order.
-    private static func alignment(
-        _ old: ArraySlice<UInt64>, _ new: ArraySlice<UInt64>
-    ) -> [(old: Int?, new: Int?)] {
-        var steps: [(old: Int?, new: Int?)] = []
-        var (i, j) = (old.startIndex, new.startIndex)
-        func pairUp(_ oldEnd: Int, _ newEnd: Int) {
-            while i < oldEnd || j < newEnd {
-                steps.append((i < oldEnd ? i : nil, j < newEnd ? j : nil))
-                if i < oldEnd { i += 1 }
-                if j < newEnd { j += 1 }
-            }
-        }
-        // The standard library's difference takes time quadratic in the number of differences.
-        if old.count + new.count <= 4000 {
-            let difference = Array(new).difference(from: Array(old))
-            var removed: Set<Int> = []
-            var inserted: Set<Int> = []
-            for change in difference {
-                switch change {
-                case .remove(let offset, _, _): removed.insert(old.startIndex + offset)
-                case .insert(let offset, _, _): inserted.insert(new.startIndex + offset)
-                }
-            }
-            var (keptOld, keptNew) = (old.startIndex, new.startIndex)
-            while true {
-                while removed.contains(keptOld) { keptOld += 1 }
-                while inserted.contains(keptNew) { keptNew += 1 }
-                pairUp(keptOld, keptNew)
-                guard keptOld < old.endIndex, keptNew < new.endIndex else { break }
-                steps.append((keptOld, keptNew))
-                keptOld += 1
-                keptNew += 1
-                (i, j) = (keptOld, keptNew)
-            }
-        }
-        pairUp(old.endIndex, new.endIndex)
-        return steps
-    }
-
-    /// Compares unordered elements by membership.
-    private mutating func sets(_ pair: Pending, _ report: (Change) throws -> Void) rethrows {
-        var left: [UInt64: [ArchiveTree.Node]] = [:]
-        for child in new.children(pair.new).reversed() {
-            left[hashes[1].hash(child.node), default: []].append(child.node)
-        }
-        var pairs: [Pending] = []
-        for (index, child) in old.children(pair.old).enumerated() {
-            if let partner = left[hashes[0].hash(child.node)]?.popLast() {
-                pairs.append(Pending(path: "\(pair.path)[\(index)]", old: child.node, new: partner))
-            } else {
-                try report(.removed(path: "\(pair.path)[\(index)]", child.node))
-            }
-        }
-        for (index, child) in new.children(pair.new).enumerated() {
-            let hash = hashes[1].hash(child.node)
-            guard let last = left[hash]?.popLast() else { continue }
-            try report(.added(path: "\(pair.path)[\(index)]", last))
-        }
-        pending.append(contentsOf: pairs.reversed())
-    }
-}
-
-extension TreeValue {
-    /// Whether equal objects may still be distinct, as immutable leaves are not.
-    fileprivate var hasOwnIdentity: Bool {
-        switch content {
-        case .list, .bag, .dictionary, .object: className != nil
-        case .leaf: className == "NSMutableString" || className == "NSMutableData"
-        default: false
-        }
     }
 }

@@ -17,6 +17,8 @@ package struct TreeDrawing {
     private struct Pending {
         var label: ArchiveTree.Label?
         var node: ArchiveTree.Node
+        /// How often a counted set counts the node.
+        var count: ArchiveTree.Node?
         var level: Int
         var isLast: Bool
         /// The object whose contents end here.
@@ -28,30 +30,56 @@ package struct TreeDrawing {
     private let maximumDepth: Int
     private var pending: [Pending] = []
     /// Whether a line to the next sibling is drawn, by level.
-    private var guides: [Bool] = []
+    private var guideLevels: [Bool] = []
     private var drawn: Set<Int> = []
     private var containing: Set<Int> = []
     /// The text of long leaves, by number in the property list, so that repeated ones are read once.
     private var longLeaves: [Int: Line] = [:]
+    /// Says how the archive or property list in data is opened, from its path; nil where that is not said.
+    private let opening: ((TreePath) -> String)?
+    /// The path of what is drawn.
+    private var prefix: [TreePath.Step]
+    /// The steps from there to the current node, by level; nil at the beginning of a path.
+    private var trail: [TreePath.Step?] = []
+    /// The paths of the data that embedded trees were first met in.
+    private var opened: [ObjectIdentifier: TreePath] = [:]
+    /// Values without a number of their own nest at most this deep; only those of a hostile file would go on for ever.
+    private static let deepest = 10_000
 
     /// - Parameters:
     ///   - tree: the tree.
     ///   - leafText: the format of leaves.
     ///   - maximumDepth: the number of levels to draw below the first.
-    package init(_ tree: ArchiveTree, leafText: LeafText = LeafText(), maximumDepth: Int = .max) {
+    ///   - prefix: the path of the tree, or of the node that is drawn.
+    ///   - opening: says how the archive or property list in data is opened, from its path.
+    package init(
+        _ tree: ArchiveTree, leafText: LeafText = LeafText(), maximumDepth: Int = .max,
+        at prefix: TreePath = TreePath([]),
+        opening: ((TreePath) -> String)? = nil
+    ) {
         self.tree = tree
         self.leafText = leafText
         self.maximumDepth = maximumDepth
+        self.prefix = prefix.steps
+        self.opening = opening
     }
 
-    /// Draws the whole tree and the unreferenced objects.
+    /// Draws the whole tree, the unreferenced objects, and what else the file's outermost dictionary has.
     package mutating func draw(_ emit: (Line) throws -> Void) rethrows {
         for root in tree.roots { try draw(root.node, label: root.label, emit) }
         let unreferenced = tree.unreferenced
-        guard !unreferenced.isEmpty else { return }
-        try emit([(.detail, "unreferenced:")])
-        for (_, node) in unreferenced {
+        if !unreferenced.isEmpty { try emit([(.detail, "unreferenced:")]) }
+        let outer = prefix
+        for (uid, node) in unreferenced {
+            prefix = outer + [.objects, TreePath.Step(.index(Int(uid)))]
             pending.append(Pending(label: nil, node: node, level: 1, isLast: true))
+            try run(emit)
+        }
+        prefix = outer
+        let entries = tree.outerEntries
+        if !entries.isEmpty { try emit([(.detail, "beside $top and $objects:")]) }
+        for entry in entries {
+            pending.append(Pending(label: entry.label, node: entry.node, level: 1, isLast: true))
             try run(emit)
         }
     }
@@ -77,10 +105,22 @@ package struct TreeDrawing {
     // MARK: - Lines
 
     private mutating func line(for next: Pending) -> Line {
-        var line = prefix(next)
+        if opening != nil {
+            trail.removeLast(max(trail.count - next.level, 0))
+            while trail.count < next.level { trail.append(nil) }
+            trail.append(next.label.map(TreePath.Step.init))
+        }
+        var line = guides(next)
         if let label = next.label { line += [(.label, label.text), (.guide, ": ")] }
+        line += node(next)
+        if let count = next.count { line.append((.number, " ×\(content(tree.value(count)).text)")) }
+        return line
+    }
+
+    private mutating func node(_ next: Pending) -> Line {
+        var line: Line = []
         let number = tree.objectNumber(of: next.node)
-        if let known = longLeaves[number] { return line + known }
+        if let known = longLeaves[number] { return known + embedded(next.node) }
         let value = tree.value(next.node)
         if let identity = value.identity, drawn.contains(identity) {
             line.append((.className, value.className ?? value.content.word))
@@ -91,7 +131,11 @@ package struct TreeDrawing {
         let description = describe(value)
         line += description
         if value.isLongLeaf { longLeaves[number] = shortened(value, description) }
-        guard value.count > 0 else { return line }
+        if case .leaf(.data) = value.content { line += embedded(next.node) }
+        guard value.hasParts else { return line }
+        if value.identity == nil, next.level > Self.deepest {
+            return line + [(.error, ", cannot be read: values nest deeper than \(Self.deepest) levels")]
+        }
         guard next.level < maximumDepth else {
             line.append((.detail, " …"))
             return line
@@ -105,19 +149,36 @@ package struct TreeDrawing {
         for (index, child) in children.enumerated().reversed() {
             pending.append(
                 Pending(
-                    label: child.label, node: child.node, level: next.level + 1, isLast: index == children.count - 1))
+                    label: child.label, node: child.node, count: child.count, level: next.level + 1,
+                    isLast: index == children.count - 1))
         }
         return line
     }
 
+    /// That data contains an archive or a property list, and how to open it.
+    private mutating func embedded(_ node: ArchiveTree.Node) -> Line {
+        guard let opening, let embedded = tree.embedded(in: node) else { return [] }
+        switch embedded {
+        case .failure(let error): return [(.error, ", begins like a property list, which cannot be read: \(error)")]
+        case .success(let inner):
+            let kind = inner.archive == nil ? "a property list" : "a keyed archive"
+            if let first = opened[ObjectIdentifier(inner)] {
+                return [(.reference, ", \(kind), the same as at \(first)")]
+            }
+            let path = TreePath(prefix + trail.compactMap(\.self))
+            opened[ObjectIdentifier(inner)] = path
+            return [(.reference, ", \(kind): \(opening(TreePath(path.steps + [.embedded])))")]
+        }
+    }
+
     /// The guide lines of a value.
-    private mutating func prefix(_ next: Pending) -> Line {
+    private mutating func guides(_ next: Pending) -> Line {
         guard next.level > 0 else { return [] }
-        while guides.count <= next.level { guides.append(false) }
-        guides[next.level] = !next.isLast
+        while guideLevels.count <= next.level { guideLevels.append(false) }
+        guideLevels[next.level] = !next.isLast
         // Deep chains are not indented further, to stay readable.
         var text = next.level > 40 ? "(\(next.level)) " : ""
-        for level in 1..<max(min(next.level, 40), 1) { text += guides[level] ? "│  " : "   " }
+        for level in 1..<max(min(next.level, 40), 1) { text += guideLevels[level] ? "│  " : "   " }
         return [(.guide, text + (next.isLast ? "└─ " : "├─ "))]
     }
 
@@ -144,7 +205,7 @@ package struct TreeDrawing {
         return line
     }
 
-    private func content(_ value: TreeValue) -> (Role, String) {
+    private func content(_ value: TreeValue) -> (role: Role, text: String) {
         switch value.content {
         case .nothing: (.constant, "nil")
         case .leaf(let leaf): (Self.role(of: leaf), value.className == "NSNull" ? "" : leafText.text(leaf))
@@ -197,6 +258,7 @@ extension ArchiveTree.Label {
         case .index(let index): "\(index)"
         case .entryKey: "key"
         case .entryValue: "value"
+        case .field(let key): "field \(Self.isPlain(key) ? key : LeafText.quoted(key))"
         }
     }
 

@@ -1,77 +1,183 @@
 import PropertyList
 
-/// Hashes of nodes' own contents, to match moved elements. Deeper contents are excluded, since they may refer back to
-/// the old position and change every hash.
+/// Hashes of nodes by their contents, to match elements that have moved and members of unordered collections. The hash is
+/// independent of object numbers and of the order of keys and members.
 struct TreeHash {
-    private static let levels = 1
+    /// A node's contents to some depth.
+    private struct Known: Hashable {
+        let number: Int
+        let isObject: Bool
+        let levels: Int
+    }
+
+    /// The levels that distinguish most elements. More would include the way back to an element's owner, and a change
+    /// anywhere would change every hash.
+    static let shallow = 1
+    /// The levels for elements that are alike to there.
+    static let deep = 24
+
     private let tree: ArchiveTree
-    /// The hashes of objects at the top level.
-    private var known: [Int: UInt64] = [:]
-    /// The hashes of long leaves, by number in the property list, for repeated ones.
-    private var longLeaves: [Int: UInt64] = [:]
-    /// Maximum number of nodes in one hash.
-    private static let nodes = 256
+    private var known: [Known: UInt64] = [:]
+    /// The remaining number of references. Containers of a hostile file may share bytes; then all hashes are the same.
+    private var budget: Int
 
     init(_ tree: ArchiveTree) {
         self.tree = tree
+        budget = 8 * tree.referenceBudget
     }
 
-    mutating func hash(_ node: ArchiveTree.Node) -> UInt64 {
-        let number = tree.objectNumber(of: node)
-        if let hash = longLeaves[number] { return hash }
+    mutating func hash(_ node: ArchiveTree.Node, levels: Int = shallow) -> UInt64 {
+        guard let (uid, number) = try? tree.resolve(node) else { return 0 }
+        let key = Known(number: number, isObject: uid != nil, levels: levels)
+        if let hash = known[key] { return hash }
         let value = tree.value(node)
-        if let identity = value.identity, let hash = known[identity] { return hash }
-        var hasher = Hasher()
-        var budget = Self.nodes
-        combine(value, node, Self.levels, &budget, &hasher)
-        let hash = UInt64(bitPattern: Int64(hasher.finalize()))
-        if let identity = value.identity { known[identity] = hash }
-        if value.isLongLeaf { longLeaves[number] = hash }
+        guard value.hasParts else {
+            let hash = own(value, levels)
+            if value.isLongLeaf { known[key] = hash }
+            return hash
+        }
+        let hash = levels > 0 ? contents(value, node, levels) : own(value, 0)
+        known[key] = hash
         return hash
     }
 
-    private func combine(
-        _ value: TreeValue, _ node: ArchiveTree.Node, _ levels: Int, _ budget: inout Int, _ hasher: inout Hasher
-    ) {
-        budget -= 1
-        hasher.combine(value.className)
+    /// The hash without the parts.
+    private func own(_ value: TreeValue, _ levels: Int) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(value.comparedClass)
         // A shared object may have changed for another owner.
-        if value.identity.map({ !tree.isShared($0) }) ?? true { hasher.combine(value.count) }
+        if levels > 0 || value.identity.map({ !tree.isShared($0) }) ?? true { hasher.combine(value.count) }
         switch value.content {
-        case .leaf(let leaf): hasher.combine(Self.comparable(leaf))
+        case .leaf(let leaf): combine(leaf, &hasher)
         case .value(let small): hasher.combine(small)
-        default: break
+        case .nothing: hasher.combine(0)
+        case .list: hasher.combine(1)
+        case .bag: hasher.combine(2)
+        case .dictionary, .object: hasher.combine(3)
+        case .broken: hasher.combine(4)
         }
-        guard value.count > 0, levels > 0, budget > 0 else { return }
-        var children = tree.children(node)
-        switch value.content {
+        return Self.hash(hasher)
+    }
+
+    private mutating func contents(_ value: TreeValue, _ node: ArchiveTree.Node, _ levels: Int) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(own(value, levels))
+        let children = tree.children(node)
+        budget -= children.count
+        guard budget > 0 else { return 0 }
+        let isOrdered = if case .list = value.content { true } else { false }
         // Unordered contents are combined by addition.
-        case .bag:
-            var sum: UInt64 = 0
-            for child in children where budget > 0 {
-                var inner = Hasher()
-                combine(tree.value(child.node), child.node, levels - 1, &budget, &inner)
-                sum &+= UInt64(bitPattern: Int64(inner.finalize()))
+        var sum: UInt64 = 0
+        var keyHash: UInt64 = 0
+        for child in children {
+            let hash = hash(child.node, levels: levels - 1)
+            var part = Hasher()
+            switch child.label {
+            case .index:
+                if isOrdered {
+                    hasher.combine(hash)
+                    continue
+                }
+                if let count = child.count { part.combine(self.hash(count, levels: 0)) }
+            case .key(let key): part.combine(ExactKey(key))
+            case .field(let key):
+                part.combine(1)
+                part.combine(ExactKey(key))
+            case .entryKey:
+                keyHash = hash
+                continue
+            case .entryValue: part.combine(keyHash)
             }
-            hasher.combine(sum)
-            return
-        case .list: break
-        default: children.sort { $0.label.text < $1.label.text }
+            part.combine(hash)
+            sum &+= Self.hash(part)
         }
-        for child in children where budget > 0 {
-            hasher.combine(child.label.text)
-            combine(tree.value(child.node), child.node, levels - 1, &budget, &hasher)
+        hasher.combine(sum)
+        return Self.hash(hasher)
+    }
+
+    private static func hash(_ hasher: Hasher) -> UInt64 {
+        UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+
+    private func combine(_ leaf: PropertyListValue, _ hasher: inout Hasher) {
+        switch leaf {
+        case .string(let text): hasher.combine(ExactKey(text))
+        case .real(let number): hasher.combine(number.isNaN ? Double.nan.bitPattern : number.bitPattern)
+        case .single(let number): combine(.real(Double(number)), &hasher)
+        default: hasher.combine(leaf)
         }
     }
 
-    /// Not-a-number equals itself here, and single precision is ignored, because XML has none.
-    static func areSame(_ a: PropertyListValue, _ b: PropertyListValue) -> Bool { comparable(a) == comparable(b) }
+    /// Whether two leaves are the same by kind and content: texts by their bytes, reals of any width, not-a-number is
+    /// itself.
+    static func areSame(_ a: PropertyListValue, _ b: PropertyListValue) -> Bool {
+        if let one = real(a), let other = real(b) {
+            return one.bitPattern == other.bitPattern || one.isNaN && other.isNaN
+        }
+        if case .string(let one) = a, case .string(let other) = b { return one.utf8.elementsEqual(other.utf8) }
+        return a == b
+    }
 
-    private static func comparable(_ value: PropertyListValue) -> PropertyListValue {
+    private static func real(_ value: PropertyListValue) -> Double? {
         switch value {
-        case .real(let value) where value.isNaN: .string("nan")
-        case .single(let value): comparable(.real(Double(value)))
-        default: value
+        case .real(let number): number
+        case .single(let number): Double(number)
+        default: nil
+        }
+    }
+}
+
+/// A text that equals only a text of the same bytes.
+struct ExactKey: Hashable {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (a: ExactKey, b: ExactKey) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        hasher.combine(UInt8(0xFF))
+    }
+}
+
+extension TreeValue {
+    /// The class for comparisons: a date may be a leaf or an NSDate, as writers do.
+    var comparedClass: String? {
+        if case .leaf(.date) = content, fieldCount == 0, className == "NSDate" { nil } else { className }
+    }
+}
+
+extension FoundationValue {
+    /// Whether two values are the same to the byte and digit.
+    func isSame(as other: FoundationValue) -> Bool {
+        guard texts.elementsEqual(other.texts, by: { $0.utf8.elementsEqual($1.utf8) }) else { return false }
+        if self == other { return true }
+        // Not-a-number is itself.
+        let text = LeafText(limit: nil)
+        return kind == other.kind && text.text(self).contains("nan") && text.text(self) == text.text(other)
+    }
+
+    private var texts: [String] {
+        switch self {
+        case .url(let text, let base): [text] + (base?.texts ?? [])
+        case .timeZone(let name, _): [name]
+        case .locale(let identifier): [identifier]
+        case .regularExpression(let pattern, _): [pattern]
+        default: []
+        }
+    }
+
+    /// The kinds with numbers that may be none.
+    private var kind: Int {
+        switch self {
+        case .point: 1
+        case .size: 2
+        case .rect: 3
+        case .edgeInsets: 4
+        case .affineTransform: 5
+        default: 0
         }
     }
 }

@@ -1,13 +1,11 @@
 import PropertyList
 
 extension TreeJSON {
-    /// Data; at its first occurrence with the archive or property list in it, if any.
+    /// Data with the archive or property list in it, if any: at its first occurrence the contents, at others its path.
     mutating func data(
         _ bytes: [UInt8], _ node: ArchiveTree.Node, _ level: Int, _ emit: ([UInt8]) throws -> Void
     ) throws {
-        guard level <= Self.maximumDepth, let embedded = scope.tree.embedded(in: node) else {
-            return text.leaf(.data(bytes))
-        }
+        guard let embedded = scope.tree.embedded(in: node) else { return text.leaf(.data(bytes)) }
         switch embedded {
         case .failure(let problem):
             open(bytes, level, keepsData: true)
@@ -15,16 +13,31 @@ extension TreeJSON {
             text.key("$error")
             text.string(problem.description)
         case .success(let tree):
-            guard scope.opened.insert(ObjectIdentifier(tree)).inserted else { return text.leaf(.data(bytes)) }
             open(bytes, level, keepsData: keepsData)
             if damage == nil { damage = tree.archiveError }
             text.key(TreePath.Step.embedded.key)
-            let outer = scope
-            scope = Scope(tree: tree)
-            try whole(level + 1, emit)
-            scope = outer
+            let path = scope.path + [.embedded]
+            if let first = scope.opened[ObjectIdentifier(tree)] {
+                reference(to: first)
+            } else if level > Self.maximumDepth {
+                // Readers of JSON refuse what nests deeper.
+                reference(to: TreePath(path))
+            } else {
+                scope.opened[ObjectIdentifier(tree)] = TreePath(path)
+                let outer = scope
+                scope = Scope(tree: tree, at: path)
+                try whole(level + 1, emit)
+                scope = outer
+            }
         }
         text.end("}", level)
+    }
+
+    private mutating func reference(to path: TreePath) {
+        text.append("{")
+        text.key("$ref")
+        text.string(path.description)
+        text.append("}")
     }
 
     private mutating func open(_ bytes: [UInt8], _ level: Int, keepsData: Bool) {
@@ -40,8 +53,70 @@ extension TreeJSON {
         text.next(level + 1, isFirst: false)
     }
 
+    /// A leaf of an instance that has other fields.
+    mutating func leaf(
+        _ leaf: PropertyListValue, _ node: ArchiveTree.Node, _ value: TreeValue, _ level: Int,
+        _ emit: ([UInt8]) throws -> Void
+    ) throws {
+        header(value, level, isOnly: false)
+        if leaf != .null {
+            text.key("$value")
+            switch leaf {
+            case .date(let date): self.date(date)
+            case .data(let bytes): try data(bytes, node, level + 1, emit)
+            default: text.leaf(leaf)
+            }
+            text.next(level + 1, isFirst: false)
+        }
+        try otherFields(scope.tree.children(node), level, emit)
+        text.end("}", level)
+    }
+
+    mutating func date(_ date: PropertyListDate) {
+        text.append("{\"$date\": ")
+        text.date(date)
+        text.append("}")
+    }
+
+    /// The fields that an instance's class does not read.
+    mutating func otherFields(
+        _ children: [ArchiveTree.Child], _ level: Int, _ emit: ([UInt8]) throws -> Void
+    ) throws {
+        text.key("$fields")
+        text.append("{")
+        var isFirst = true
+        var met: Set<String> = []
+        for (index, child) in children.enumerated() {
+            guard case .field(let key) = child.label else { continue }
+            text.next(level + 2, isFirst: isFirst)
+            isFirst = false
+            text.key(met.insert(key).inserted ? key : "$entry\(index)")
+            try self.child(child, level + 2, emit)
+        }
+        text.end("}", level + 1)
+    }
+
+    /// The counts of a counted set's elements, null for an absent one; nothing for other instances.
+    mutating func counts(
+        _ children: [ArchiveTree.Child], _ level: Int, _ emit: ([UInt8]) throws -> Void
+    ) throws {
+        let elements = children.filter { if case .index = $0.label { true } else { false } }
+        guard elements.contains(where: { $0.count != nil }) else { return }
+        text.next(level + 1, isFirst: false)
+        text.key("$counts")
+        text.append("[")
+        for (index, element) in elements.enumerated() {
+            text.next(level + 2, isFirst: index == 0)
+            if let count = element.count { try value(count, level + 2, emit) } else { text.append("null") }
+        }
+        text.end("]", level + 1)
+    }
+
     /// One of Foundation's small values.
-    mutating func foundation(_ small: FoundationValue, _ value: TreeValue, _ level: Int) {
+    mutating func foundation(
+        _ small: FoundationValue, _ node: ArchiveTree.Node, _ value: TreeValue, _ level: Int,
+        _ emit: ([UInt8]) throws -> Void
+    ) throws {
         header(value, level, isOnly: false)
         text.key("$value")
         text.string(LeafText.plain(small))
@@ -54,7 +129,15 @@ extension TreeJSON {
             text.next(level + 1, isFirst: false)
             text.key("$options")
             text.append("\(options)")
+        case .timeZone(_, let bytes) where !bytes.isEmpty:
+            text.next(level + 1, isFirst: false)
+            text.key("$data")
+            text.base64(bytes)
         default: break
+        }
+        if value.fieldCount > 0 {
+            text.next(level + 1, isFirst: false)
+            try otherFields(scope.tree.children(node), level, emit)
         }
         text.end("}", level)
     }

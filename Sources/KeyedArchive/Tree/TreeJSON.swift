@@ -5,8 +5,9 @@ package import PropertyList
 ///
 /// An instance has `$class`. A shared object has `$id` at its first occurrence and is `{"$ref": id}` elsewhere. Data,
 /// dates and similar kinds are tagged as in a property list's JSON; data that contains an archive or a property list
-/// has its contents as `$embedded`, whose numbers are independent of the outer ones. Only a tree that expands far
-/// beyond its file is refused.
+/// has its contents as `$embedded`, whose numbers are independent of the outer ones, and where the same data occurs again
+/// `{"$ref": path}`. Fields that a class of Foundation does not read are `$fields`, the counts of a counted set
+/// `$counts`. Unreferenced objects are in `$unreferenced`. Only a tree that expands far beyond its file is refused.
 package struct TreeJSON {
     /// The tree being written: the whole one, or an embedded one.
     struct Scope {
@@ -14,8 +15,23 @@ package struct TreeJSON {
         var written: Set<Int> = []
         /// Objects below the depth limit of JSON readers, written at the end.
         var deferred: [(identity: Int, node: ArchiveTree.Node)] = []
-        /// The embedded trees already written.
-        var opened: Set<ObjectIdentifier> = []
+        /// The paths of the embedded trees already written.
+        var opened: [ObjectIdentifier: TreePath] = [:]
+        /// The path of the tree.
+        let base: [TreePath.Step]
+        /// The path of the tree, or of the object at which the labels begin.
+        var prefix: [TreePath.Step]
+        /// The labels from there to the current value.
+        var labels: [ArchiveTree.Label] = []
+
+        /// - Parameter path: the path of the tree, or of a node in it.
+        init(tree: ArchiveTree, at path: [TreePath.Step] = []) {
+            (self.tree, prefix) = (tree, path)
+            base = path.lastIndex(of: .embedded).map { Array(path[...$0]) } ?? []
+        }
+
+        /// The path of the current value.
+        var path: [TreePath.Step] { prefix + labels.map(TreePath.Step.init) }
     }
 
     var scope: Scope
@@ -34,10 +50,12 @@ package struct TreeJSON {
     ///   - layout: the layout.
     ///   - keepsData: whether opened data is written as well.
     ///   - maximumBytes: the maximum size of the output; by default in proportion to the tree's file.
+    ///   - path: the path of the tree, or of the node that is written.
     package init(
-        _ tree: ArchiveTree, layout: JSONText.Layout = .lines, keepsData: Bool = true, maximumBytes: Int? = nil
+        _ tree: ArchiveTree, layout: JSONText.Layout = .lines, keepsData: Bool = true, maximumBytes: Int? = nil,
+        at path: TreePath = TreePath([])
     ) {
-        scope = Scope(tree: tree)
+        scope = Scope(tree: tree, at: path.steps)
         text = JSONText(layout)
         self.keepsData = keepsData
         self.maximumBytes = maximumBytes ?? (16 << 20) + 64 * tree.propertyList.storage.bytes.count
@@ -69,16 +87,67 @@ package struct TreeJSON {
             return
         }
         text.append("{")
-        // `$objects` is reserved, and the first of equal keys counts.
-        var met: Set<String> = ["$objects"]
+        // Some keys are reserved, and the first of equal keys counts.
+        var met: Set<String> = ["$objects", "$archiver", "$unreferenced", "$file"]
         for (index, root) in roots.enumerated() {
             text.next(level + 1, isFirst: index == 0)
             let key = if case .key(let key)? = root.label { key } else { "" }
             text.key(met.insert(key).inserted ? key : "$entry\(index)")
-            try value(root.node, level + 1, emit)
+            try child(ArchiveTree.Child(label: .key(key), node: root.node), level + 1, emit)
         }
+        let isEmpty = try envelope(level + 1, isFirst: roots.isEmpty, emit)
         try writeDeferred(level + 1, emit)
-        text.end("}", level, isEmpty: roots.isEmpty)
+        text.end("}", level, isEmpty: isEmpty)
+    }
+
+    /// Writes what an archive has beside its top: another archiver's name, unreferenced objects by number, and other
+    /// entries of the file's outermost dictionary.
+    ///
+    /// - Returns: whether nothing has been written yet.
+    private mutating func envelope(
+        _ level: Int, isFirst: Bool, _ emit: ([UInt8]) throws -> Void
+    ) throws -> Bool {
+        var isFirst = isFirst
+        func begin(_ key: String) {
+            text.next(level, isFirst: isFirst)
+            text.key(key)
+            isFirst = false
+        }
+        if let archiver = scope.tree.archive?.archiver, archiver != "NSKeyedArchiver" {
+            begin("$archiver")
+            text.string(archiver)
+        }
+        let unreferenced = scope.tree.unreferenced
+        if !unreferenced.isEmpty {
+            begin("$unreferenced")
+            text.append("{")
+            for (index, (uid, node)) in unreferenced.enumerated() {
+                text.next(level + 1, isFirst: index == 0)
+                text.key("\(uid)")
+                try object(Int(uid), node, level + 1, emit)
+            }
+            text.end("}", level)
+        }
+        let entries = scope.tree.outerEntries
+        if !entries.isEmpty {
+            begin("$file")
+            text.append("{")
+            text.next(level + 1, isFirst: true)
+            try labelled(entries, level, emit)
+            text.end("}", level)
+        }
+        return isFirst
+    }
+
+    /// Writes an entry of `$objects`.
+    private mutating func object(
+        _ uid: Int, _ node: ArchiveTree.Node, _ level: Int, _ emit: ([UInt8]) throws -> Void
+    ) throws {
+        let (prefix, labels) = (scope.prefix, scope.labels)
+        scope.prefix = scope.base + [.objects, TreePath.Step(.index(uid))]
+        scope.labels = []
+        try value(node, level, emit)
+        (scope.prefix, scope.labels) = (prefix, labels)
     }
 
     private mutating func writeDeferred(_ level: Int, _ emit: ([UInt8]) throws -> Void) throws {
@@ -92,7 +161,7 @@ package struct TreeJSON {
             text.next(level + 1, isFirst: isFirst)
             isFirst = false
             text.key("\(next.identity)")
-            try value(next.node, level + 1, emit)
+            try object(next.identity, next.node, level + 1, emit)
         }
         text.end("}", level)
     }
@@ -108,6 +177,15 @@ package struct TreeJSON {
 
     // MARK: - Values
 
+    /// Writes a child's value.
+    mutating func child(
+        _ child: ArchiveTree.Child, _ level: Int, _ emit: ([UInt8]) throws -> Void
+    ) throws {
+        scope.labels.append(child.label)
+        try value(child.node, level, emit)
+        scope.labels.removeLast()
+    }
+
     mutating func value(_ node: ArchiveTree.Node, _ level: Int, _ emit: ([UInt8]) throws -> Void) throws {
         if text.bytes.count > 1 << 16 {
             try checkSize()
@@ -116,10 +194,10 @@ package struct TreeJSON {
         if pace.isDue() { throw ArchiveError(code: .writeInvalid, message: Interruption.message) }
         let value = scope.tree.value(node)
         if let identity = value.identity, !value.isPlainLeaf {
-            if scope.written.contains(identity), scope.tree.isShared(identity) || value.count > 0 {
+            if scope.written.contains(identity), scope.tree.isShared(identity) || value.hasParts {
                 return text.append("{\"$ref\": \(identity)}")
             }
-            if level > Self.maximumDepth, value.count > 0 {
+            if level > Self.maximumDepth, value.hasParts {
                 guard scope.tree.archive != nil else {
                     return error(.corrupt("values nest deeper than \(Self.maximumDepth) levels"))
                 }
@@ -127,18 +205,18 @@ package struct TreeJSON {
                 return text.append("{\"$ref\": \(identity)}")
             }
             scope.written.insert(identity)
+        } else if value.hasParts, level > 2 * Self.maximumDepth {
+            return error(.corrupt("values nest deeper than \(2 * Self.maximumDepth) levels"))
         }
         switch value.content {
         case .nothing: text.append("null")
+        case .leaf(let leaf) where value.fieldCount > 0: try self.leaf(leaf, node, value, level, emit)
         case .leaf(.null) where value.className == nil: text.append("null")
         case .leaf(.null): header(value, level, isOnly: true)
-        case .leaf(.date(let date)):
-            text.append("{\"$date\": ")
-            text.date(date)
-            text.append("}")
+        case .leaf(.date(let date)): self.date(date)
         case .leaf(.data(let bytes)): try data(bytes, node, level, emit)
         case .leaf(let leaf): text.leaf(leaf)
-        case .value(let small): foundation(small, value, level)
+        case .value(let small): try foundation(small, node, value, level, emit)
         case .list, .bag: try list(node, value, level, emit)
         case .dictionary, .object: try entries(node, value, level, emit)
         case .broken(let error): self.error(error)
@@ -181,21 +259,26 @@ package struct TreeJSON {
         var isPlain = isArray
         if case .bag = value.content { isPlain = false }
         if let identity = value.identity, scope.tree.isShared(identity) { isPlain = false }
-        if isPlain { return try elements(node, level, emit) }
+        let children = scope.tree.children(node)
+        if isPlain, value.fieldCount == 0 { return try elements(children[...], level, emit) }
         header(value, level, isOnly: false)
         text.key(value.className == nil && !isArray ? "$set" : "$elements")
-        try elements(node, level + 1, emit)
+        try elements(children.prefix(value.count), level + 1, emit)
+        try counts(children, level, emit)
+        if value.fieldCount > 0 {
+            text.next(level + 1, isFirst: false)
+            try otherFields(children, level, emit)
+        }
         text.end("}", level)
     }
 
     private mutating func elements(
-        _ node: ArchiveTree.Node, _ level: Int, _ emit: ([UInt8]) throws -> Void
+        _ children: ArraySlice<ArchiveTree.Child>, _ level: Int, _ emit: ([UInt8]) throws -> Void
     ) throws {
-        let children = scope.tree.children(node)
         text.append("[")
         for (index, child) in children.enumerated() {
             text.next(level + 1, isFirst: index == 0)
-            try value(child.node, level + 1, emit)
+            try self.child(child, level + 1, emit)
         }
         text.end("]", level, isEmpty: children.isEmpty)
     }
@@ -209,30 +292,42 @@ package struct TreeJSON {
         if children.isEmpty { return header(value, level, isOnly: true) }
         header(value, level, isOnly: false)
         if value.isAttributedString { attributedText(node, level) }
+        let own = children.dropLast(value.fieldCount)
+        try labelled(Array(own), level, emit)
+        if value.fieldCount > 0 {
+            if !own.isEmpty { text.next(level + 1, isFirst: false) }
+            try otherFields(children, level, emit)
+        }
+        text.end("}", level)
+    }
+
+    /// Writes children under their keys; the place of the first one is open.
+    private mutating func labelled(
+        _ children: [ArchiveTree.Child], _ level: Int, _ emit: ([UInt8]) throws -> Void
+    ) throws {
         var entry = 0
         for (index, child) in children.enumerated() {
             if index > 0, child.label != .entryValue(entry) { text.next(level + 1, isFirst: false) }
             switch child.label {
-            case .key(let key):
+            case .key(let key), .field(let key):
                 text.key(Self.escaped(key))
-                try self.value(child.node, level + 1, emit)
+                try self.child(child, level + 1, emit)
             case .index(let index):
                 text.key("\(index)")
-                try self.value(child.node, level + 1, emit)
+                try self.child(child, level + 1, emit)
             case .entryKey(let number):
                 // An entry with a key that is no string is a pair under its number.
                 entry = number
                 text.key("$entry\(number)")
                 text.append("[")
                 text.next(level + 2, isFirst: true)
-                try self.value(child.node, level + 2, emit)
+                try self.child(child, level + 2, emit)
             case .entryValue:
                 text.next(level + 2, isFirst: false)
-                try self.value(child.node, level + 2, emit)
+                try self.child(child, level + 2, emit)
                 text.end("]", level + 1)
             }
         }
-        text.end("}", level)
     }
 
     /// Adds a `$` to a key with a leading `$`, as in the archive, so that it differs from the reserved keys.

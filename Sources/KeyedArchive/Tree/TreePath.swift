@@ -3,7 +3,7 @@ import Wording
 /// A path to a value: keys and positions, as in `root[0].name`, `root.0.name`, `["a.b"].c`, `$objects[3]`.
 ///
 /// A key in quotes is literal; after a `$` the quotes have escapes: `[$"a\nb"]`. `[key 0]` and `[value 0]` are the
-/// parts of a dictionary's entry, and `$embedded` is the archive or property list in data.
+/// parts of a dictionary's entry, `[field "a"]` is a field beside what an instance is shown by, and `$embedded` is the archive or property list in data.
 public struct TreePath: Sendable, Hashable, CustomStringConvertible {
     /// One step of a path.
     public struct Step: Sendable, Hashable {
@@ -26,6 +26,7 @@ public struct TreePath: Sendable, Hashable, CustomStringConvertible {
             case .index(let index): self.init(key: "\(index)", index: index)
             case .entryKey(let index): self.init(key: "key \(index)", label: label)
             case .entryValue(let index): self.init(key: "value \(index)", label: label)
+            case .field(let key): self.init(key: key, label: label)
             }
         }
 
@@ -57,6 +58,7 @@ extension TreePath.Step {
     func append(to text: inout String) {
         switch label {
         case .entryKey, .entryValue: text += "[\(key)]"
+        case .field: text += "[field \(LeafText.quoted(key))]"
         case .key where !isPlain: text += Self.quoted(key)
         case nil where index != nil: text += "[\(key)]"
         default: text += text.isEmpty ? key : ".\(key)"

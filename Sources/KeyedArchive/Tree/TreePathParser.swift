@@ -28,6 +28,8 @@ struct TreePathParser {
         let step: TreePath.Step
         if take("$") {
             step = TreePath.Step(.key(try escapedText()))
+        } else if takeWord("field ") {
+            step = TreePath.Step(.field(try escapedText()))
         } else if let quote = rest.first, take("\"") || take("'") {
             step = TreePath.Step(.key(prefix { $0 != quote }))
             guard take(quote) else { throw malformed }
@@ -71,6 +73,12 @@ struct TreePathParser {
             return scalar
         default: throw malformed
         }
+    }
+
+    private mutating func takeWord(_ word: String) -> Bool {
+        guard rest.starts(with: word.unicodeScalars) else { return false }
+        rest.removeFirst(word.unicodeScalars.count)
+        return true
     }
 
     private mutating func take(_ scalar: Unicode.Scalar) -> Bool {

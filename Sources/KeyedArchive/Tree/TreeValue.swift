@@ -30,17 +30,23 @@ public struct TreeValue {
     public var identity: Int?
     /// The number of values in it.
     public var count = 0
+    /// The number of fields that its class does not read, which are shown after its value, elements or entries.
+    public var fieldCount = 0
 
-    init(_ content: Content, className: String? = nil, identity: Int? = nil, count: Int = 0) {
+    init(_ content: Content, className: String? = nil, identity: Int? = nil, count: Int = 0, fieldCount: Int = 0) {
         self.content = content
         self.className = className
         self.identity = identity
         self.count = count
+        self.fieldCount = fieldCount
     }
+
+    /// Whether it has children.
+    var hasParts: Bool { count + fieldCount > 0 }
 
     /// Whether this is a value without parts and without a number of its own in JSON.
     var isPlainLeaf: Bool {
-        guard case .leaf(let leaf) = content else { return false }
+        guard case .leaf(let leaf) = content, fieldCount == 0 else { return false }
         return leaf != .null
     }
 

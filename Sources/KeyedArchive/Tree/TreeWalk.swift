@@ -94,10 +94,13 @@ package struct TreeWalk {
         let value = try value(node)
         let isNew = value.identity.map { visited.insert($0).inserted } ?? true
         var key: String?
-        if case .key(let text)? = steps.last?.label { key = text }
+        switch steps.last?.label {
+        case .key(let text)?, .field(let text)?: key = text
+        default: break
+        }
         try body(Visit(tree: tree, node: node, value: value, key: key, isRepeated: !isNew), self)
-        if case .leaf(.data) = value.content { return enter(node) }
-        guard isNew, value.count > 0 else { return }
+        if case .leaf(.data) = value.content { enter(node) }
+        guard isNew, value.hasParts else { return }
         let children = tree.children(node)
         try spend(children.count)
         if steps.count - (anchors.last?.depth ?? 0) >= Self.longestPath, tree.archive != nil,
@@ -105,7 +108,11 @@ package struct TreeWalk {
         {
             anchors.append((steps.count, uid))
         }
-        for (child, step) in zip(children, tree.pathSteps(to: children)).reversed() {
+        for (index, (child, step)) in zip(children, tree.pathSteps(to: children)).enumerated().reversed() {
+            if let count = child.count {
+                pending.append(
+                    Pending(depth: steps.count, step: TreePath.Step(.field("NS.count\(index)")), node: count))
+            }
             pending.append(Pending(depth: steps.count, step: step, node: child.node))
         }
     }

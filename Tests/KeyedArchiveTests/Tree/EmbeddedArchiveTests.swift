@@ -63,16 +63,22 @@ struct EmbeddedArchiveTests {
         #expect(paths == ["root.$embedded.root[0].$embedded.root.name"])
     }
 
-    @Test("are opened once each, and eight deep")
+    @Test("are opened once each, and eight deep; where one occurs again is its path")
     func limits() throws {
         var bytes = try Self.archive(.string("end"))
         for _ in 0..<12 {
             let data = ArchiveValue.data(bytes)
             bytes = try Self.archive(.collection(ArchivedCollection(elements: [data, data, data])))
         }
-        let text = try Self.json(Self.tree(bytes)).text
-        #expect(text.split(separator: "$embedded").count == 9)
+        let tree = try Self.tree(bytes)
+        let (text, damage) = try Self.json(tree)
+        #expect(text.split(separator: #""$embedded":{"root":"#).count == 9)
+        #expect(text.split(separator: #""$embedded":{"$ref":"root[0].$embedded"#).count == 17)
         #expect(text.utf8.count < 20 * bytes.count)
+        #expect(damage?.message.contains("more than 8 archives") == true)
+        let path = "root[0].$embedded.root[0].$embedded"
+        #expect(text.contains(#"{"$ref":"\#(path)"}"#))
+        #expect(try tree.embedded(at: TreePath(path)) != nil)
     }
 
     @Test("that are damaged stay data, and say why")

@@ -52,7 +52,8 @@ enum GraphBinding {
                     "in NSPredicate's format language, compiled, or a function; className is the class's name"),
                 "variables": "values for $names",
             ],
-            "The objects and dictionaries that satisfy a predicate, outermost first.",
+            "The objects and dictionaries that satisfy a predicate, outermost first. Instances of Foundation's classes compare "
+                + "by value: decimal numbers as numbers, UUIDs and URLs as text, sets by their members.",
             example: example + "return #graph:query(\"name BEGINSWITH $start\", { start = \"B\" })"
         ) { (graph, condition: ConditionArgument, variables: LuaTable?) in
             let predicate: FormatPredicate
@@ -62,15 +63,10 @@ enum GraphBinding {
             case .predicate(let value): predicate = value.predicate
             case .format(let text): predicate = try PredicateModule.compile(text, variables, bridge.values)
             }
-            return try gather(graph) { table in
-                table.count == 0
-                    && predicate.evaluate { key in
-                        let field = table[key]
-                        if field.isNil, key == "className" {
-                            return bridge.className(of: .table(table)).map { .string($0) }
-                        }
-                        return try? bridge.values.propertyList(field, takesObjects: true)
-                    }
+            let tables = try gather(graph) { _ in true }
+            let fields = GraphFields(predicate, tables, bridge)
+            return tables.filter { table in
+                table.count == 0 && predicate.evaluate { fields.value(of: $0, in: table) }
             }
         }
         cls.method(
