@@ -13,7 +13,7 @@ local graph = open{
 for _, predicate in ipairs{
   "price > 10", "price == 12.5", "price * 2 == 25", "price BETWEEN {12, 13}", "price IN {1, 12.5}", "many == 1000", "below < 0", "many + price == 1012.5",
   "uid == '00010203-0405-0607-0809-0A0B0C0D0E0F'", "uid BEGINSWITH '0001'", "url == 'https://example.org/a'", "url ENDSWITH '/a'",
-  "ANY cs == 'c'", "'d' IN cs", "cs CONTAINS 'c'", "cs.@count == 2", "cs != nil AND NOT (ANY cs == 'e')", "ANY set == 'y'", "ordered[1] == 6", "ordered.@sum == 11",
+  "ANY cs == 'c'", "'d' IN cs", "cs CONTAINS 'c'", "cs.@count == 2", "name == 'A' AND NOT (ANY cs == 'e')", "ANY set == 'y'", "ordered[1] == 6", "ordered.@sum == 11",
   "since < CAST(200, 'NSDate')", "bytes.length == 2", "span.location == 5", "frame.size.width == 3", "wide > 18446744073709551615",
   "text == 'Hello'", "text.length == 5", "text.NSString == 'Hello'", "ANY parts.n == 2", "parts.@count == 2", "SUBQUERY(parts, $p, $p.n > 1).@count == 1",
   "SUBQUERY(parts, $p, ANY $p.cs == 'z').@count == 1", "SUBQUERY(cs, $c, $c == 'c').@count == 1", "parts[1].className == 'NSDictionary'", "className == 'Foo'",
@@ -36,3 +36,27 @@ print(#loop:query("item.owner.name == 'Ann' AND item.price == 3"), #loop:query("
 loop.root[1].item.price = archiver.decimal("4.25")
 print(#loop:query("price == 4.25"), #loop:query("price == 3"))
 -- expect: 1	0
+
+-- A walk visits the members of counted sets and their counts, and keys that are dates.
+local counted = archiver.collection("NSCountedSet", { apple = 2 })
+archiver.open(archiver.archivedData({ counted, { [date(0)] = "then" } })):walk(function(value, path)
+  if type(value) ~= "table" then print(path, value) end
+end)
+-- expect: root[0][0]	apple
+-- expect: root[0]["NS.count0"]	2
+-- expect: root[1][key 0]	1970-01-01 00:00:00 +0000
+-- expect: root[1][value 0]	then
+
+-- Counts, and fields that a class of Foundation does not read, stay through a change and a save, and are in JSON.
+local set = assert(archiver.open(archiver.archivedData({ counted, 1 })))
+set.root[2] = 5
+local tree = json.decode(set:json()).root
+print(tree[1]["$counts"][1], tree[1]["$elements"][1], tree[2])
+-- expect: 2	apple	5
+local xml = set:bytes({ format = "xml" }):gsub("<key>NS.count</key>", "<key>extra</key><string>v0</string>%0")
+local more = assert(archiver.open(xml))
+print(more.root[1].className, more.root[1].extra, more.root[1]["NS.count0"], #more:query("extra == 'v0'"))
+-- expect: NSCountedSet	v0	2	1
+local again = json.decode(assert(archiver.open(more:bytes())):json()).root[1]
+print(again["$fields"].extra, again["$counts"][1])
+-- expect: v0	2

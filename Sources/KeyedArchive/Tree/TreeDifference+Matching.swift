@@ -105,16 +105,16 @@ extension TreeDifference {
                 let hash = Self.hash(news[index].child, levels, counts: round < 2, &hashes.new)
                 groups[hash, default: ([], [])].new.append(index)
             }
-            var paired: (old: Set<Int>, new: Set<Int>) = ([], [])
+            var found: (old: Set<Int>, new: Set<Int>) = ([], [])
             for (_, group) in groups where round > 0 || group.old.count == 1 && group.new.count == 1 {
-                for (one, other) in zip(group.old.reversed(), group.new.reversed()) {
+                for (one, other) in paired(group.old.reversed(), group.new.reversed(), olds, news) {
                     pairs.append((one, other))
-                    paired.old.insert(one)
-                    paired.new.insert(other)
+                    found.old.insert(one)
+                    found.new.insert(other)
                 }
             }
-            left.old.removeAll(where: paired.old.contains)
-            left.new.removeAll(where: paired.new.contains)
+            left.old.removeAll(where: found.old.contains)
+            left.new.removeAll(where: found.new.contains)
         }
         for index in left.old { try report(.removed(path: olds[index].path, olds[index].child.node)) }
         for index in left.new { try report(.added(path: news[index].path, news[index].child.node)) }
@@ -123,6 +123,25 @@ extension TreeDifference {
             try counts(one, other, report)
             pending.append(Pending(path: one.path, old: one.child.node, new: other.child.node))
         }
+    }
+
+    /// Pairs members that are alike: those that correspond elsewhere, then the others in order.
+    private func paired(
+        _ one: [Int], _ other: [Int], _ olds: [Member], _ news: [Member]
+    ) -> [(old: Int, new: Int)] {
+        guard one.count > 1 || other.count > 1 else { return Array(zip(one, other)).map { (old: $0, new: $1) } }
+        var places: [Int: Int] = [:]
+        for index in other { if let identity = new.value(news[index].child.node).identity { places[identity] = index } }
+        var pairs: [(old: Int, new: Int)] = []
+        for index in one {
+            guard let identity = old.value(olds[index].child.node).identity, let partner = partners.0[identity],
+                let place = places.removeValue(forKey: partner)
+            else { continue }
+            pairs.append((index, place))
+        }
+        let (first, second) = (Set(pairs.map(\.old)), Set(pairs.map(\.new)))
+        return pairs
+            + zip(one.filter { !first.contains($0) }, other.filter { !second.contains($0) }).map { (old: $0, new: $1) }
     }
 
     private static func hash(

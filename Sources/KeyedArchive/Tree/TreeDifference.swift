@@ -50,10 +50,12 @@ public struct TreeDifference {
     /// Equal long leaves, by their numbers in the property lists.
     private var sameLeaves: Set<Pair> = []
     /// The corresponding objects of the trees.
-    private var partners: ([Int: Int], [Int: Int]) = ([:], [:])
+    private(set) var partners: ([Int: Int], [Int: Int]) = ([:], [:])
     /// The different classes that are reported.
     private var classes: Set<ClassPair> = []
     var pending: [Pending] = []
+    /// Sets wait for the rest, which tells which of their members correspond.
+    private var sets: [Pending] = []
     var hashes: (old: TreeHash, new: TreeHash)
 
     /// Compares two trees.
@@ -123,7 +125,17 @@ public struct TreeDifference {
     }
 
     private mutating func run(_ report: (Change) throws -> Void) rethrows {
-        while let next = pending.popLast() { try compare(next, report) }
+        while true {
+            if let next = pending.popLast() {
+                try compare(next, report)
+            } else if let next = sets.popLast() {
+                try members(
+                    Self.elements(of: next.old, in: old, next.path), Self.elements(of: next.new, in: new, next.path),
+                    report)
+            } else {
+                return
+            }
+        }
     }
 
     // MARK: - Nodes
@@ -157,10 +169,7 @@ public struct TreeDifference {
         case (.value(let one), .value(let other)) where one.isSame(as: other): break
         case (.broken(let one), .broken(let other)) where one.message == other.message: break
         case (.list, .list): try sequences(pair, report)
-        case (.bag, .bag):
-            try members(
-                Self.elements(of: pair.old, in: old, pair.path), Self.elements(of: pair.new, in: new, pair.path), report
-            )
+        case (.bag, .bag): sets.append(pair)
         case (.dictionary, .dictionary), (.object, .object): break
         default:
             try report(.changed(path: pair.path, pair.old, pair.new))

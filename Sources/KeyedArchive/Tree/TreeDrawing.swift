@@ -72,6 +72,7 @@ package struct TreeDrawing {
         let outer = prefix
         for (uid, node) in unreferenced {
             prefix = outer + [.objects, TreePath.Step(.index(Int(uid)))]
+            trail = []
             pending.append(Pending(label: nil, node: node, level: 1, isLast: true))
             try run(emit)
         }
@@ -79,6 +80,7 @@ package struct TreeDrawing {
         let entries = tree.outerEntries
         if !entries.isEmpty { try emit([(.detail, "beside $top and $objects:")]) }
         for entry in entries {
+            trail = []
             pending.append(Pending(label: entry.label, node: entry.node, level: 1, isLast: true))
             try run(emit)
         }

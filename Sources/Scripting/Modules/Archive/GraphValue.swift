@@ -72,7 +72,7 @@ final class GraphValue {
             let form = bridge.kind(of: table)?.form
             for (position, child) in TableChildren(table, bridge).all.enumerated() {
                 let steps = GraphPath.steps(to: child.key, at: position, in: table, as: form, bridge)
-                if case .table = child.key { try visit(child.key, GraphPath(steps.key, below: path)) }
+                if Self.isVisited(child.key, in: form) { try visit(child.key, GraphPath(steps.key, below: path)) }
                 try visit(child.value, GraphPath(steps.value, below: path))
             }
         }
@@ -89,6 +89,14 @@ final class GraphValue {
                 waiting.removeFirst(next)
                 next = 0
             }
+        }
+    }
+
+    /// Whether a key is a value of its own: a member of a counted set, a date, an object.
+    private static func isVisited(_ key: LuaValue, in form: TableKind.Form?) -> Bool {
+        switch (form, key) {
+        case (.countedSet?, _), (_, .table), (_, .userdata): true
+        default: false
         }
     }
 
