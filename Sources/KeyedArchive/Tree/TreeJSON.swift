@@ -24,7 +24,9 @@ package struct TreeJSON {
         /// The labels from there to the current value.
         var labels: [ArchiveTree.Label] = []
 
-        /// - Parameter path: the path of the tree, or of a node in it.
+        /// - Parameters:
+        ///   - tree: the tree.
+        ///   - path: its path, or that of a node in it.
         init(tree: ArchiveTree, at path: [TreePath.Step] = []) {
             (self.tree, prefix) = (tree, path)
             base = path.lastIndex(of: .embedded).map { Array(path[...$0]) } ?? []
