@@ -128,13 +128,13 @@ let package = Package(
             name: "REPL",
             dependencies: [
                 "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "ItemArchive", "ColumnEngine",
-                "PropertyList", "Files", "Wording",
+                "PropertyList", "Files", "CPlatform", "Wording",
             ]),
         .target(
             name: "DebugAdapter",
             dependencies: [
                 "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "PropertyList", "Files",
-                "Wording",
+                "CPlatform", "Wording",
             ]),
         .target(
             name: "Cubby",

@@ -1,10 +1,7 @@
 /* The base library, without the functions that could corrupt the VM, run inside the collector, or escape an
  * interrupt. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "host.h"
 
@@ -173,16 +170,19 @@ static int counted_print(lua_State *L) {
         lua_replace(L, i);
         total += length;
     }
-    if (!may_write(L, total + (count == 0))) return 0;
+    total += count == 0;
+    if (!may_write(L, total)) return 0;
+    int isWritten = 1;
     for (int i = 1; i <= count; i++) {
         size_t length;
         const char *text = lua_tolstring(L, i, &length);
-        if (i > 1) fputc('\t', stdout);
-        fwrite(text, 1, length, stdout);
+        if (i > 1) isWritten &= fputc('\t', stdout) != EOF;
+        isWritten &= fwrite(text, 1, length, stdout) == length;
         clua_poll(L);
     }
-    fputc('\n', stdout);
-    fflush(stdout);
+    isWritten &= fputc('\n', stdout) != EOF;
+    isWritten &= fflush(stdout) == 0;
+    if (!isWritten) host_of(L)->lostOutput += total;
     return 0;
 }
 
@@ -261,6 +261,7 @@ static int narrow_body(lua_State *L) {
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
+    clua_watch_files(L);
     clua_bound_strings(L);
     clua_bound_tables(L);
     clua_bound_formats(L);
@@ -277,65 +278,4 @@ static int narrow_body(lua_State *L) {
 int clua_narrow(lua_State *L) {
     lua_pushcfunction(L, narrow_body);
     return clua_pcall(L, 0, 0);
-}
-
-/* ---- Files ---- */
-
-static int close_file(lua_State *L) {
-    luaL_Stream *stream = luaL_checkudata(L, 1, LUA_FILEHANDLE);
-    return luaL_fileresult(L, fclose(stream->f) == 0, NULL);
-}
-
-/* A file object connected to a program: Lua's functions use the stream, its first member. */
-typedef struct {
-    luaL_Stream stream;
-    pid_t process;
-} program_stream;
-
-static int close_program(lua_State *L) {
-    program_stream *program = luaL_checkudata(L, 1, LUA_FILEHANDLE);
-    fclose(program->stream.f);
-    int status = 0;
-    pid_t result;
-    do result = waitpid(program->process, &status, 0);
-    while (result < 0 && errno == EINTR);
-    if (result >= 0) errno = 0; /* otherwise a non-zero status would count as a system error */
-    return luaL_execresult(L, result < 0 ? -1 : status);
-}
-
-int clua_pushprogram(lua_State *L, int fd, const char *mode, int process) {
-    program_stream *program = lua_newuserdatauv(L, sizeof *program, 0);
-    program->stream.closef = NULL; /* closed, in case a call below fails */
-    program->stream.f = NULL;
-    program->process = process;
-    if (luaL_getmetatable(L, LUA_FILEHANDLE) != LUA_TTABLE) {
-        lua_pop(L, 2);
-        return 0;
-    }
-    lua_setmetatable(L, -2);
-    program->stream.f = fdopen(fd, mode);
-    if (!program->stream.f) {
-        lua_pop(L, 1);
-        return 0;
-    }
-    program->stream.closef = close_program;
-    return 1;
-}
-
-int clua_pushfile(lua_State *L, int fd, const char *mode) {
-    luaL_Stream *stream = lua_newuserdatauv(L, sizeof *stream, 0);
-    stream->closef = NULL; /* closed, in case a call below fails */
-    stream->f = NULL;
-    if (luaL_getmetatable(L, LUA_FILEHANDLE) != LUA_TTABLE) {
-        lua_pop(L, 2);
-        return 0;
-    }
-    lua_setmetatable(L, -2);
-    stream->f = fdopen(fd, mode);
-    if (!stream->f) {
-        lua_pop(L, 1);
-        return 0;
-    }
-    stream->closef = close_file;
-    return 1;
 }

@@ -120,6 +120,7 @@ void clua_close(clua_host *host) {
     clua_close_debugger(&host->debugger);
     free(host->places);
     free(host->freeSlots);
+    free(host->lostPath);
     while (host->classes) {
         extern clua_class *clua_freeclass(clua_class *);
         host->classes = clua_freeclass(host->classes);
@@ -151,6 +152,7 @@ void clua_set_finalizer_hint(clua_host *host, const char *text) { host->finalize
 
 void clua_set_output_limit(clua_host *host, size_t bytes) { host->outputLimit = bytes; }
 size_t clua_output(const clua_host *host) { return host->output; }
+size_t clua_lost_output(const clua_host *host) { return host->lostOutput; }
 size_t clua_output_limit(const clua_host *host) { return host->outputLimit; }
 
 void clua_reset_output(clua_host *host) { clua_set_output(host, 0); }

@@ -31,6 +31,8 @@ typedef struct {
     int slot;
 } clua_place;
 
+typedef struct clua_file clua_file;
+
 /* A breakpoint's line of a chunk. */
 typedef struct {
     char *path; /* a file's path, or a chunk's name */
@@ -117,6 +119,12 @@ struct clua_host {
     /* Output of scripts, in bytes. */
     size_t output, outputLimit;
     int outputRaised;
+    size_t lostOutput; /* what print could not write */
+
+    /* Files of scripts (files.c): the open ones, and those that have lost bytes unheard, the first with its reason. */
+    struct clua_file *files;
+    int lostFiles, lostCode;
+    char *lostPath;
 
     clua_stack stack; /* of the thread using the state */
 
@@ -319,5 +327,7 @@ void clua_free_slot(clua_host *host, const void *object, int slot);
 
 /* Makes reads of standard input call the function at 1 first (input.c). */
 int clua_wrap_input(lua_State *L);
+int clua_wrap_stream(lua_State *L);
+void clua_watch_files(lua_State *L);
 
 #endif

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import Files
 public import Scripting
 
 /// `cubby api`: the reference of the scripts' API, for editors, people and programs.
@@ -22,7 +23,7 @@ struct APICommand: ParsableCommand {
     func run() throws {
         let reference = try ReferenceOutput.reference()
         guard let output else {
-            print(try reference.text(format), terminator: "")
+            StandardStream.output.put(try reference.text(format))
             return
         }
         for page in try reference.files(format) { try ReferenceOutput.write(page, into: output) }

@@ -22,7 +22,9 @@ enum CommandFailure {
 
     /// Reports a file's error: bad data when the container has another type of file in its place.
     static func exit(_ error: FileError, advice: String = "") -> ExitCode {
-        exit(error.isMisplaced ? .badData : .inputOutput, error.message + advice)
+        isOfOutput(error)
+            ? ExitCode(outputStatus.rawValue)
+            : exit(error.isMisplaced ? .badData : .inputOutput, error.message + advice)
     }
 
     /// Reports a configuration that cannot be used; changes to it require approval.
@@ -35,6 +37,15 @@ enum CommandFailure {
             exit(.usage, "\(error.message). cubby --container \(container.displayPath) config approve approves it")
         }
     }
+
+    /// Whether an error is standard output's, whose loss is said at the end of the run.
+    static func isOfOutput(_ error: (any Error)?) -> Bool {
+        (error as? FileError).map { $0.operation == .write && $0.path == StandardStream.output.name } ?? false
+    }
+
+    /// The status of a run that ends with standard output's error: a reader that has closed its pipe, as head does, is
+    /// none.
+    static var outputStatus: ExitStatus { StandardStream.output.loss == nil ? .done : .inputOutput }
 
     /// Writes a message to standard error; data in it must be escaped already.
     static func say(_ message: String) {

@@ -47,8 +47,12 @@ struct CubbyCommand: ParsableCommand {
     static func main() {
         // Before any other thread exists: the signal thread alone receives the life cycle's signals.
         SignalMask.blockAtLaunch()
+        StandardStream.holdClosedDescriptors()
         var words = Array(ProgramArguments.current.dropFirst())
-        if CompletionCommand.isRequested(words) { return CompletionCommand.answer(words) }
+        if CompletionCommand.isRequested(words) {
+            CompletionCommand.answer(words)
+            Glibc.exit(LostOutput.status(ExitStatus.done.rawValue))
+        }
         // Parsing is a considerable part of a short run: a single subcommand is parsed separately, and all of them only
         // for help and errors.
         var command = parsed(words)
@@ -60,9 +64,10 @@ struct CubbyCommand: ParsableCommand {
             if command == nil { try checkSubject(ofHelp: words) }
             var known = try command ?? parseAsRoot(words)
             try known.run()
+            Glibc.exit(LostOutput.status(ExitStatus.done.rawValue))
         } catch let code as ExitCode {
             // The library would search all commands for the way to report the error.
-            Glibc.exit(code.rawValue)
+            Glibc.exit(LostOutput.status(code.rawValue))
         } catch {
             end(error)
         }
@@ -73,11 +78,11 @@ struct CubbyCommand: ParsableCommand {
         let status = exitCode(for: error)
         let message = fullMessage(for: error)
         if status == .success {
-            if !message.isEmpty { print(message) }
+            if !message.isEmpty { StandardStream.output.put(message + "\n") }
         } else {
             StandardErrorLogHandler.writeToStandardError(message + "\n")
         }
-        Glibc.exit(status.rawValue)
+        Glibc.exit(LostOutput.status(status.rawValue))
     }
 
     /// `cubby help nosuch`: the library would show the general help without an error.

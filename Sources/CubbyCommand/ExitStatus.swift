@@ -44,15 +44,17 @@ enum ExitStatus: Int32 {
         if status == scriptError.rawValue, host.hasRefusedChangedProgram { status = usage.rawValue }
         let hasLostSave = host.saveFailure != nil
         let hasFailures = host.handlerFailureCount > 0
+        let hasLostOutput = LostOutput.report(host)
         switch isStrict {
         case false?: return status
         case true?:
             if hasLostSave { return scriptError.rawValue }
-            return status == done.rawValue && hasFailures ? scriptError.rawValue : status
+            return status == done.rawValue && (hasFailures || hasLostOutput) ? scriptError.rawValue : status
         case nil:
             if hasLostSave { return inputOutput.rawValue }
             let isExpected = isWatched || host.wasEndedBySystem
-            return status == done.rawValue && hasFailures && !isExpected ? scriptError.rawValue : status
+            if status == done.rawValue, hasFailures, !isExpected { return scriptError.rawValue }
+            return status == done.rawValue && hasLostOutput ? inputOutput.rawValue : status
         }
     }
 }

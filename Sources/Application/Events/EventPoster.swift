@@ -71,6 +71,6 @@ package final class EventPoster: Sendable {
         isPending.store(true, ordering: .releasing)
         var one: UInt64 = 1
         // If it is full or interrupted, the descriptor is readable anyway.
-        _ = write(descriptor, &one, 8)
+        _ = cubby_write_some(descriptor, &one, 8)
     }
 }

@@ -1,3 +1,4 @@
+import CPlatform
 import Files
 import Glibc
 import PropertyList
@@ -28,7 +29,7 @@ package final class MemoryPressureSource {
         let trigger: [UInt8]
 
         func takesTrigger() -> Bool {
-            trigger.isEmpty || write(descriptor, trigger, trigger.count) == trigger.count
+            trigger.isEmpty || cubby_write(descriptor, trigger, trigger.count) == trigger.count
         }
     }
 

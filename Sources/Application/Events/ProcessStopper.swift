@@ -1,4 +1,5 @@
 import CPlatform
+import Files
 
 /// Suspends the process as the shell expects.
 package enum ProcessStopper {
@@ -11,8 +12,8 @@ package enum ProcessStopper {
     /// - Returns: false when the kernel refused.
     @discardableResult
     package static func stopUntilContinued() -> Bool {
-        // Buffered output of C would otherwise appear after the shell's prompt.
-        cubby_flush_output()
+        // Buffered output would otherwise appear after the shell's prompt.
+        StandardStream.flushAll()
         return cubby_stop_until_continued() == 0
     }
 }

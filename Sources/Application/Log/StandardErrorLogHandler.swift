@@ -110,13 +110,8 @@ public struct StandardErrorLogHandler: LogHandler {
         return WrappedText.wrapped(text, to: Int(columns))
     }
 
-    /// Writes text to standard error with control characters escaped; write errors are ignored.
+    /// Writes text to standard error with control characters escaped; what is lost is counted.
     ///
     /// - Parameter text: the text with its newline.
-    package static func writeToStandardError(_ text: String) {
-        let file = OpenFile(descriptor: STDERR_FILENO, path: "standard error")
-        try? Array(VisibleText.escaped(text).utf8).withUnsafeBytesThrowing { bytes throws(FileError) in
-            try PosixFileLayer().writeAll(bytes, to: file)
-        }
-    }
+    package static func writeToStandardError(_ text: String) { StandardStream.error.put(VisibleText.escaped(text)) }
 }

@@ -26,7 +26,7 @@ package final class ChildProcess {
         output: Int32? = nil
     ) throws(FileError) {
         // Buffered output must precede the program's output.
-        cubby_flush_output()
+        StandardStream.flushAll()
         let descriptor = program?.descriptor
         let staysOpen = program?.isScript == true
         defer { withExtendedLifetime(program) {} }

@@ -1,3 +1,4 @@
+import CPlatform
 import Glibc
 
 /// The service manager that started this process: systemd, or another that implements `sd_notify`.
@@ -35,6 +36,6 @@ package final class ServiceManager {
     package func notify(_ state: String) {
         guard descriptor >= 0 else { return }
         let bytes = Array(state.utf8)
-        _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        _ = cubby_send_some(descriptor, bytes, bytes.count)
     }
 }

@@ -84,6 +84,8 @@ void clua_set_output_limit(clua_host *host, size_t bytes);
 int clua_count_output(clua_host *host, size_t bytes);
 size_t clua_output(const clua_host *host);
 size_t clua_output_limit(const clua_host *host);
+/* What print, Lua's own, could not write. */
+size_t clua_lost_output(const clua_host *host);
 void clua_reset_output(clua_host *host);
 /* Restores an earlier count. */
 void clua_set_output(clua_host *host, size_t bytes);
@@ -231,6 +233,9 @@ int clua_openlib(lua_State *L, const char *name);          /* one standard libra
 int clua_newmath(lua_State *L); /* another table of the math library, with separate random numbers */
 /* Makes reads of standard input call the function on top first, and pops it. Requires the io library. */
 int clua_waitforinput(lua_State *L);
+/* Makes the function on top a method of the standard streams, whose name is below it; `flush` is io.flush, too. The
+ * function gets whether the stream is standard error, then the method's arguments. */
+int clua_takestream(lua_State *L);
 int clua_was_out_of_memory(int status);
 int clua_was_syntax_error(int status);
 /* The traceback of the error that a protected entry just returned; NULL if there is none. */
@@ -353,11 +358,16 @@ clua_class *clua_classof(lua_State *L, int index);
  * long-running functions of the string, table and utf8 libraries (interruptible), and writes to the standard streams
  * (counted); removes dofile, loadfile and functions that the sandbox forbids. Called after the libraries are open. */
 int clua_narrow(lua_State *L);
-/* Pushes a Lua file object that owns a descriptor; 0, without a push, on failure. */
-int clua_pushfile(lua_State *L, int fd, const char *mode);
-/* The same for a pipe to or from a program; closing it waits until the program ends and returns the results of
- * os.execute. */
-int clua_pushprogram(lua_State *L, int fd, const char *mode, int process);
+
+/* ---- Files (files.c) ---- */
+/* Pushes a Lua file object that owns a descriptor; 0, without a push, on failure. With a program at the other end of a
+ * pipe (0: none) closing it waits until that ends, and returns the results of os.execute. */
+int clua_pushfile(lua_State *L, int fd, const char *mode, int process, const char *path);
+/* Flushes the files that scripts have open. A failure is a result of the file's close; at the last time it counts. */
+void clua_flush_files(clua_host *host, int isLast);
+/* The number of files that lost bytes without a result for the script: left to the collector, to the end of a block, or
+ * open at the end; the first one's reason and path. */
+int clua_lost_files(const clua_host *host, int *code, const char **path);
 
 /* ---- Coroutines (coroutine.c) ---- */
 /* Whether the calling function can wait by CLUA_WAIT: each coroutine between it and its run can yield. */

@@ -92,17 +92,28 @@ int cubby_mapping_note(const void *address, size_t count, const char *name);
 /* Removes the mapping that begins at an address, before it is unmapped. */
 void cubby_mapping_forget(const void *address);
 
-/* streams.c: stdout and stderr are macros in some C libraries and mutable globals in all, which Swift 6 rejects. */
+/* streams.c: every write to a descriptor, with a result that a caller cannot drop; stdin and stdout are macros in some
+   C libraries and mutable globals in all, which Swift 6 rejects. */
+
+#define CUBBY_RESULT_MATTERS __attribute__((warn_unused_result))
+
+/* Writes all bytes, waiting where a non-blocking descriptor is full. Returns how many were written: if fewer than
+   `count`, errno says why. */
+CUBBY_RESULT_MATTERS size_t cubby_write(int descriptor, const void *bytes, size_t count);
+
+/* The same at an offset of a file. */
+CUBBY_RESULT_MATTERS size_t cubby_write_at(int descriptor, const void *bytes, size_t count, int64_t offset);
+
+/* Writes what a descriptor, or a socket without waiting, accepts at once; repeated only after a signal. Returns the
+   number of bytes; below zero, errno says why. */
+CUBBY_RESULT_MATTERS int64_t cubby_write_some(int descriptor, const void *bytes, size_t count);
+CUBBY_RESULT_MATTERS int64_t cubby_send_some(int descriptor, const void *bytes, size_t count);
+
+/* Flushes C's own standard output, which code of others in this process may use. Returns 0 or an error number. */
+CUBBY_RESULT_MATTERS int cubby_flush_output(void);
 
 /* Whether reading standard input would block: nothing is buffered, nothing is available, and it has not ended. */
 int cubby_input_is_empty(void);
-
-/* Flushes C streams. */
-int cubby_flush_output(void);
-
-/* Writes bytes to the stream of standard output, which Lua's io.write uses; and unbuffered to standard error. */
-void cubby_write_output(const void *bytes, size_t count);
-void cubby_write_error(const void *bytes, size_t count);
 
 /* files.c: openat2 has no wrapper in the C library, and some flags require _GNU_SOURCE. */
 

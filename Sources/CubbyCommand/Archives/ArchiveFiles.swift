@@ -49,7 +49,8 @@ enum ArchiveFiles {
         do throws(FileError) {
             try FileTarget.write(bytes, to: path == "-" ? "/dev/stdout" : path, reachesStreams: true)
         } catch {
-            throw CommandFailure.exit(.inputOutput, error.message)
+            throw CommandFailure.isOfOutput(error)
+                ? CommandFailure.exit(error) : CommandFailure.exit(.inputOutput, error.message)
         }
     }
 

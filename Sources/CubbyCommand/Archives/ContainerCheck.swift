@@ -65,8 +65,8 @@ struct ContainerCheck {
             Report.line("  cubby check \(container.path) --repair repairs what can be repaired")
             return false
         }
-        print("Repair what can be repaired? [y/N] ", terminator: "")
-        fflush(nil)
+        StandardStream.output.put("Repair what can be repaired? [y/N] ")
+        StandardStream.flushAll()
         return readLine()?.lowercased().hasPrefix("y") ?? false
     }
 }

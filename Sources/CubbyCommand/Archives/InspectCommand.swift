@@ -183,8 +183,8 @@ struct InspectCommand: ParsableCommand {
     }
 
     private func writeXML(_ tree: ArchiveTree, _ node: ArchiveTree.Node?) throws {
+        let bytes: [UInt8]
         do throws(PropertyListError) {
-            let bytes: [UInt8]
             if let node {
                 let writer = BinaryPropertyListWriter()
                 let top = try writer.add(tree.objectNumber(of: node), of: tree.propertyList)
@@ -192,10 +192,10 @@ struct InspectCommand: ParsableCommand {
             } else {
                 bytes = try tree.propertyList.xml()
             }
-            try? ArchiveFiles.write(bytes, to: "-", as: .xml)
         } catch {
             throw CommandFailure.exit(.badData, "\(ArchiveFiles.name(files[0])): \(error)")
         }
+        try ArchiveFiles.write(bytes, to: "-", as: .xml)
     }
 
     // MARK: - Two files

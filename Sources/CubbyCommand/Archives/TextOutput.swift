@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import KeyedArchive
 import LineEditor
@@ -7,7 +8,8 @@ import Wording
 final class TextOutput {
     private let palette: Palette
     private var buffer: [UInt8] = []
-    private(set) var isClosed = false
+    /// Whether a write has failed: what follows has no reader, or no room. The loss is said at the end.
+    var isClosed: Bool { StandardStream.output.hasFailed }
     /// The columns of the terminal; nil without a terminal.
     let columns: Int?
 
@@ -19,8 +21,6 @@ final class TextOutput {
         var size = winsize()
         let isKnown = isTerminal && ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 20
         columns = isTerminal ? (isKnown ? Int(size.ws_col) : 80) : nil
-        // A closed pipe, as by head, is not an error.
-        signal(SIGPIPE, SIG_IGN)
     }
 
     deinit { flush() }
@@ -48,13 +48,7 @@ final class TextOutput {
     }
 
     func flush() {
-        var start = 0
-        while start < buffer.count, !isClosed {
-            let count = buffer.withUnsafeBytes { bytes in
-                bytes.baseAddress.map { Glibc.write(STDOUT_FILENO, $0 + start, bytes.count - start) } ?? -1
-            }
-            if count > 0 { start += count } else if errno != EINTR { isClosed = true }
-        }
+        if !isClosed { StandardStream.output.put(buffer) }
         buffer.removeAll(keepingCapacity: true)
     }
 

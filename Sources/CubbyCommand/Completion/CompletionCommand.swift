@@ -1,5 +1,6 @@
 import Application
 import ArgumentParser
+import Files
 
 /// The declarations from which the shells' completions are made: those of ``CubbyCommand``, and the options of a run
 /// without a subcommand.
@@ -28,7 +29,7 @@ struct CompletionCommand: ParsableCommand {
     static func answer(_ words: [String]) {
         SignalMask.restore()
         if words.count == 2, words[0] == scriptOption, let shell = CompletionShell(rawValue: words[1]) {
-            return print(script(for: shell))
+            return StandardStream.output.put(script(for: shell) + "\n")
         }
         main(words)
     }

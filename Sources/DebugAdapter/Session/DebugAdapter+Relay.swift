@@ -1,3 +1,4 @@
+import CPlatform
 import Glibc
 import PropertyList
 
@@ -70,12 +71,6 @@ extension DebugAdapter {
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var sent = 0
-        while sent < bytes.count {
-            let written = bytes[sent...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0, errno != EINTR { return false }
-            sent += max(written, 0)
-        }
-        return true
+        cubby_write(descriptor, bytes, bytes.count) == bytes.count
     }
 }

@@ -1,4 +1,5 @@
 import Application
+import CPlatform
 import Files
 import Glibc
 import PropertyList
@@ -143,10 +144,10 @@ final class DebugOutbox: Sendable {
             let count = bytes[sent...].withUnsafeBytes {
                 // A writable pipe accepts this much without blocking.
                 isSocket
-                    ? Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
-                    : Glibc.write(descriptor, $0.baseAddress, min($0.count, 4096))
+                    ? cubby_send_some(descriptor, $0.baseAddress, $0.count)
+                    : cubby_write_some(descriptor, $0.baseAddress, min($0.count, 4096))
             }
-            if count > 0 { sent += count } else if errno != EINTR, errno != EAGAIN { return false }
+            if count > 0 { sent += Int(count) } else if errno != EAGAIN { return false }
         }
         return true
     }

@@ -38,25 +38,15 @@ public struct PosixFileLayer: FileLayer {
     }
 
     public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
-        guard let base = bytes.baseAddress else { return }
-        var done = 0
-        while done < bytes.count {
-            done += try retry(.write, file.path) {
-                Glibc.write(file.descriptor, base + done, bytes.count - done)
-            }
-        }
+        let count = cubby_write(file.descriptor, bytes.baseAddress, bytes.count)
+        if count < bytes.count { throw FileError(.write, file.path, code: errno) }
     }
 
     public func writeAll(
         _ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int
     ) throws(FileError) {
-        guard let base = bytes.baseAddress else { return }
-        var done = 0
-        while done < bytes.count {
-            done += try retry(.write, file.path) {
-                pwrite(file.descriptor, base + done, bytes.count - done, off_t(offset + done))
-            }
-        }
+        let count = cubby_write_at(file.descriptor, bytes.baseAddress, bytes.count, Int64(offset))
+        if count < bytes.count { throw FileError(.write, file.path, code: errno) }
     }
 
     public func sync(_ file: OpenFile) throws(FileError) {

@@ -1,3 +1,5 @@
+import Glibc
+
 /// An output file named by a user. Only regular files, existing or new, are replaced atomically.
 ///
 /// A symbolic link is kept and its target replaced. Devices and pipes, and open streams of the process (`/dev/stdout`),
@@ -55,8 +57,12 @@ package enum FileTarget {
             let file = try layer.open(place, .special)
             defer { layer.close(file) }
             try body { piece throws(FileError) in try layer.writeAll(piece, to: file) }
+        case .stream(STDOUT_FILENO):
+            // Counted, as all that goes there.
+            try body { piece throws(FileError) in try StandardStream.output.write(piece) }
+            try StandardStream.output.flush()
         case .stream(let descriptor):
-            OwnStream.flush()
+            StandardStream.flushAll()
             let file = OpenFile(descriptor: descriptor, path: path)
             try body { piece throws(FileError) in try layer.writeAll(piece, to: file) }
         }

@@ -1,3 +1,4 @@
+import CPlatform
 internal import Platform
 
 /// A history's file, with one entry for each line.
@@ -47,7 +48,7 @@ public struct HistoryFile: Sendable {
             var last: UInt8 = 0x0A
             if pread(descriptor, &last, 1, size - 1) == 1, last != 0x0A { line.insert(0x0A, at: 0) }
         }
-        guard write(descriptor, line, line.count) == line.count else {
+        guard cubby_write(descriptor, line, line.count) == line.count else {
             let reason = errno
             if size >= 0 { ftruncate(descriptor, size) }
             throw HistoryError("written", path, reason)
@@ -64,14 +65,7 @@ public struct HistoryFile: Sendable {
         guard descriptor >= 0 else { throw HistoryError("created", temporary, errno) }
         var bytes: [UInt8] = []
         for entry in history.entries { bytes += Self.encode(entry) }
-        var written = 0
-        while written < bytes.count {
-            let count = bytes[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            written += count
-        }
-        let isWhole = written == bytes.count && fsync(descriptor) == 0
+        let isWhole = cubby_write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
         let reason = errno
         close(descriptor)
         guard isWhole, rename(temporary, target) == 0 else {

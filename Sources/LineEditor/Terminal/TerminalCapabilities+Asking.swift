@@ -1,3 +1,4 @@
+import CPlatform
 internal import Platform
 
 extension TerminalCapabilities {
@@ -23,7 +24,7 @@ extension TerminalCapabilities {
         let mode = TerminalMode(input: input, output: output, options: options)
         guard (try? mode.enter()) != nil else { return capabilities }
         defer { mode.leave() }
-        _ = questions.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
+        guard cubby_write(output, questions, questions.count) == questions.count else { return capabilities }
         var decoder = KeyDecoder()
         var buffer = [UInt8](repeating: 0, count: 4096)
         let deadline = milliseconds() + 250

@@ -1,3 +1,4 @@
+import CPlatform
 internal import Platform
 
 /// The terminal's mode while a line is edited: unbuffered keys without echo, bracketed pastes.
@@ -143,12 +144,7 @@ public final class TerminalMode {
 
     private func write(_ text: String) {
         let bytes = Array(text.utf8)
-        var written = 0
-        while written < bytes.count {
-            let count = bytes[written...].withUnsafeBytes { Platform.write(output, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return }
-            written += count
-        }
+        // A terminal that is gone needs no mode.
+        _ = cubby_write(output, bytes, bytes.count)
     }
 }

@@ -271,23 +271,6 @@ public final class LuaState {
         guard status == 0 else { throw takeError(status, on: L, top: base) }
     }
 
-    /// A Lua file object that owns a descriptor; nil on failure, with the descriptor left open.
-    package func makeFile(_ descriptor: Int32, mode: String) -> LuaValue? {
-        let L = current
-        guard clua_checkstack(L, 6) != 0, clua_pushfile(L, descriptor, mode) != 0 else { return nil }
-        defer { clua_settop(L, -2) }
-        return value(at: -1, on: L)
-    }
-
-    /// A Lua file object of a pipe to or from a process; closing it waits until the process ends and returns the
-    /// results of `os.execute`.
-    package func makeFile(_ descriptor: Int32, mode: String, process: Int32) -> LuaValue? {
-        let L = current
-        guard clua_checkstack(L, 6) != 0, clua_pushprogram(L, descriptor, mode, process) != 0 else { return nil }
-        defer { clua_settop(L, -2) }
-        return value(at: -1, on: L)
-    }
-
     /// Loads the entry function of a C module. Native code is not sandboxed or limited.
     ///
     /// - Parameters:

@@ -1,3 +1,4 @@
+import CPlatform
 import Platform
 
 /// A file that is replaced atomically: the old one remains until `commit`.
@@ -54,14 +55,7 @@ public final class PropertyListFile: PropertyListOutput {
     }
 
     fileprivate static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Bool {
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = Platform.write(descriptor, rest.baseAddress, rest.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-        }
-        return true
+        cubby_write(descriptor, bytes.baseAddress, bytes.count) == bytes.count
     }
 
     fileprivate static func failure(writing path: String) -> PropertyListError {

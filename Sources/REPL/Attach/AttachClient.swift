@@ -1,4 +1,5 @@
 package import Application
+import Files
 import Glibc
 import LineEditor
 package import Lua
@@ -132,12 +133,11 @@ package final class AttachClient {
     /// Writes bytes; false when the reader is gone.
     @discardableResult
     static func put(_ bytes: [UInt8], _ target: Int32) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(target, $0.baseAddress, $0.count) }
-            if count < 0, errno != EINTR, errno != EAGAIN { return false }
-            rest = rest.dropFirst(max(count, 0))
-        }
-        return true
+        let stream = target == STDOUT_FILENO ? StandardStream.output : .error
+        do throws(FileError) {
+            try stream.write(bytes)
+            try stream.flush()
+            return true
+        } catch { return false }
     }
 }

@@ -1,3 +1,4 @@
+import CPlatform
 import Glibc
 
 /// A connection between a prompt and a host. The descriptor is closed with the last reference, so that no thread reads
@@ -17,14 +18,9 @@ final class AttachSocket: Sendable {
     ///
     /// - Returns: the number of bytes accepted, 0 when the buffer is full; nil when the peer is gone.
     func send(_ bytes: ArraySlice<UInt8>) -> Int? {
-        while true {
-            let sent = bytes.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
-            }
-            if sent >= 0 { return sent }
-            if errno == EINTR { continue }
-            return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : nil
-        }
+        let sent = bytes.withUnsafeBytes { cubby_send_some(descriptor, $0.baseAddress, $0.count) }
+        if sent >= 0 { return Int(sent) }
+        return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : nil
     }
 
     /// Reads available bytes.

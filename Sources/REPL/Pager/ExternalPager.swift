@@ -1,4 +1,5 @@
 import Application
+import CPlatform
 import Files
 import Glibc
 import Scripting
@@ -48,9 +49,10 @@ struct ExternalPager {
         defer { room.cancel() }
         while end == nil {
             if piece.isEmpty, ends[1] >= 0 { piece = text.next().map { Array($0.utf8)[...] } ?? [] }
-            let written = piece.isEmpty ? 0 : piece.withUnsafeBytes { write(ends[1], $0.baseAddress, $0.count) }
-            let isFull = written < 0 && (errno == EAGAIN || errno == EINTR)
-            if written > 0 { piece = piece.dropFirst(written) }
+            let written =
+                piece.isEmpty ? 0 : piece.withUnsafeBytes { cubby_write_some(ends[1], $0.baseAddress, $0.count) }
+            let isFull = written < 0 && errno == EAGAIN
+            if written > 0 { piece = piece.dropFirst(Int(written)) }
             // All is written, or the program has closed its input.
             if ends[1] >= 0, written <= 0, !isFull {
                 room.cancel()

@@ -176,15 +176,10 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
         host.write(Array(text.utf8), toStandardError: toStandardError)
     }
 
-    /// Writes to the terminal after flushing the host's streams, in order.
+    /// Writes to the terminal at once, in order with the host's streams.
     func put(_ bytes: [UInt8]) {
+        StandardStream.output.put(bytes)
         host.flushOutput()
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-            if count < 0, errno != EINTR, errno != EAGAIN { return }
-            rest = rest.dropFirst(max(count, 0))
-        }
     }
 
     // MARK: A prompt with a terminal

@@ -46,7 +46,13 @@ extension ScriptHost {
         switch OwnStream.descriptor(of: path) {
         case 1, 2:
             guard try state.countOutput(bytes.count) else { return .success(true) }
-            write(bytes, toStandardError: path.hasSuffix("err") || path.hasSuffix("2"))
+            let isError = path.hasSuffix("err") || path.hasSuffix("2")
+            return try OrError(returning: FileError.self) {
+                try output.write(bytes, toStandardError: isError)
+                try output.stream(isError).flush()
+                if !isError { output.hasData = true }
+                return true
+            }
         case _ where path == "/dev/null": break
         default:
             return try attempt(path, .readWrite) { layer in

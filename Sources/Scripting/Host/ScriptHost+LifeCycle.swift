@@ -204,7 +204,7 @@ extension ScriptHost {
         let origin = event.simulated ? "\(event.cause.rawValue), simulated" : event.cause.rawValue
         for name in names {
             let gap = String(repeating: " ", count: max(1, 54 - name.utf8.count))
-            output.writeError("\(name)\(gap)\(applicationState.rawValue), \(origin)\n")
+            output.putError("\(name)\(gap)\(applicationState.rawValue), \(origin)\n")
         }
     }
 

@@ -130,7 +130,7 @@ public final class ScriptHost {
         logger = Logger(label: options.applicationName) { label in
             StandardErrorLogHandler(
                 label: label, level: options.logLevel, form: form, processName: options.applicationName,
-                sink: { text in output.writeError(text) })
+                sink: { text in output.putError(text) })
         }
         if !options.isReadOnly {
             try container.emptyTemporaryFolder(using: files)
@@ -296,6 +296,7 @@ public final class ScriptHost {
         let outer = foreground
         if outer == nil {
             state.resetOutput()
+            output.hasData = false
             shared?.apply()
         }
         classes.imageClasses.forgetFailure()
@@ -404,9 +405,12 @@ public final class ScriptHost {
 
     // MARK: Text
 
-    /// Writes text to the scripts' output.
+    /// The number of bytes that could not be written to standard output, by scripts or others; `cubby` says so at its end.
+    public var lostOutput: Int { output.output.loss?.lost ?? 0 }
+
+    /// Writes text to the scripts' output. A failure is counted in ``lostOutput``.
     public func write(_ bytes: [UInt8], toStandardError: Bool = false) {
-        if toStandardError { output.writeError(bytes) } else { output.write(bytes) }
+        output.put(bytes, toStandardError: toStandardError)
     }
 
     /// Whether reads of standard input wait in the loop; a prompt, which reads keys itself, disables it.
@@ -429,7 +433,14 @@ public final class ScriptHost {
         if logForm.isForPrograms { return logger.error("\(error)") }
         let message = error.prefix { $0 != "\n" }
         let shown = StandardErrorLogHandler.wrapped(String(message)) + error[message.endIndex...]
-        output.writeError(shown + "\n")
+        output.putError(shown + "\n")
+    }
+
+    /// Says on standard error what a command has done: as it is, or as a line of the log if the log's format is for
+    /// programs; not at all below the log's level.
+    package func inform(_ text: String) {
+        guard options.logLevel <= .info else { return }
+        if logForm.isForPrograms { logger.info("\(text)") } else { output.putError(text + "\n") }
     }
 
     /// Whether an entry of a prompt is running: undefined globals are warnings there.

@@ -23,7 +23,7 @@ enum BaseModule {
                 line += try text(of: value, in: call.state, shownBy: host)
             }
             line.append(UInt8(ascii: "\n"))
-            if try call.state.countOutput(line.count) { host.output.write(line) }
+            if try call.state.countOutput(line.count) { host.output.put(line) }
             return call.returnsNothing()
         }
 
@@ -32,6 +32,7 @@ enum BaseModule {
             ProgramModule.install(os: os, io: io, in: host)
         }
         StandardInput.install(in: host)
+        StandardHandles.install(in: host)
     }
 
     /// The text of `tostring`.
@@ -111,15 +112,7 @@ enum BaseModule {
             "write", [LuaParameter("…", .variadic(.any), "strings and numbers")], returns: [.object("file*")],
             "Writes to standard output; returns that file.", example: "io.write(\"a\", 1, \"\\n\")"
         ) { [unowned host] call in
-            for (position, value) in call.allValues.enumerated() {
-                switch value {
-                case .string, .integer, .number:
-                    let text = call.state.describe(value).bytes
-                    if try call.state.countOutput(text.count) { host.output.write(text) }
-                default: throw call.refuse(position, "string expected, got \(value.typeName)")
-                }
-            }
-            return call.returns(table["stdout"])
+            try StandardHandles.write(call, toStandardError: false, host) ?? call.returns(table["stdout"])
         }
         return io
     }
@@ -143,7 +136,7 @@ enum BaseModule {
         if mode.hasPrefix("r+"), try layer.status(path) == nil { throw FileError(.open, path, code: ENOENT) }
         let file = try host.recreatingFolders(path, grant) { try layer.open(path, access, permissions: 0o644) }
         if mode.hasPrefix("w") { try layer.truncate(file, to: 0) }
-        guard let value = host.state.makeFile(file.descriptor, mode: mode) else {
+        guard let value = host.state.makeFile(file.descriptor, mode: mode, path: path) else {
             layer.close(file)
             throw FileError(.open, path, code: EMFILE)
         }

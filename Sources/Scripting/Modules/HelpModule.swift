@@ -21,7 +21,7 @@ enum HelpModule {
                 text =
                     "Nothing is known of \(subject)\(NearestNames.hint(for: subject, among: declarations.all.map(\.name) + EventDeclaration.all.map(\.name)))\n"
             }
-            if !(host.activeFrontEnd?.show(help: text) ?? false) { host.output.write(text: text) }
+            if !(host.activeFrontEnd?.show(help: text) ?? false) { host.output.put(text: text) }
             return call.returnsNothing()
         }
     }

@@ -52,8 +52,9 @@ final class ProgressBar {
         let filled = Int((share * 30).rounded())
         let left = share > 0.01 ? now.seconds(since: start) * (1 - share) / share : 0
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 30 - filled)
-        output.writeError(
-            Array("\r\(label) \(bar) \(amount) · \(Int(left.rounded(.up))) s left \u{1b}[K".utf8))
+        output.put(
+            Array("\r\(label) \(bar) \(amount) · \(Int(left.rounded(.up))) s left \u{1b}[K".utf8), toStandardError: true
+        )
     }
 
     /// The completed and the total amount, in a stable format.
@@ -70,6 +71,6 @@ final class ProgressBar {
     func finish(_ output: ScriptOutput) {
         guard isDrawn else { return }
         isDrawn = false
-        output.writeError(Array("\r\u{1b}[K".utf8))
+        output.put(Array("\r\u{1b}[K".utf8), toStandardError: true)
     }
 }

@@ -30,6 +30,7 @@ enum StandardModules {
         BreakpointFunction.install(in: host)
         add(ProgressModule.install(in: host))
         BaseModule.install(in: host, modules: modules)
+        host.output.flushFiles = { [unowned state = host.state] in state.flushFiles() }
         HelpModule.install(in: host)
         for (name, value) in modules { state.globals[name] = value }
         StrictGlobals.install(in: host)

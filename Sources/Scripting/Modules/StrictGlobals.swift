@@ -29,7 +29,7 @@ enum StrictGlobals {
             let message = "undefined global '\(name)'\(NearestNames.hint(for: name, among: known))"
             guard isTyped else { throw LuaError(.runtime, message) }
             host.warnedNames.insert(name)
-            host.output.writeError("warning: \(message)\n")
+            host.output.putError("warning: \(message)\n")
             return call.returns(LuaValue.nil)
         }
         metatable["__index"] = .function(index)

@@ -143,7 +143,7 @@ extension SharedSession: ItemCommitObserver {
     /// At a prompt, prints a line above the one being edited.
     func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {
         guard let name = commit.host, host.options.isInteractive else { return }
-        host.output.writeError("\(commit.count.counted("change")) by \(VisibleText.line(name))\n")
+        host.output.putError("\(commit.count.counted("change")) by \(VisibleText.line(name))\n")
     }
 }
 

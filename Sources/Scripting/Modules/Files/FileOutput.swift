@@ -15,10 +15,14 @@ enum FileOutput {
         guard let descriptor, descriptor == 1 || descriptor == 2 else {
             return try host.attempt(path, .readWrite) { try FileTarget.write(to: path, using: $0, body) }
         }
-        return .success(
-            try body { [unowned host] bytes in
+        return try OrError(returning: FileError.self) {
+            let result = try body { [unowned host] bytes in
                 guard try host.state.countOutput(bytes.count) else { return }
-                host.write(Array(bytes), toStandardError: descriptor == 2)
-            })
+                try host.output.write(Array(bytes), toStandardError: descriptor == 2)
+            }
+            try host.output.stream(descriptor == 2).flush()
+            if descriptor == 1 { host.output.hasData = true }
+            return result
+        }
     }
 }

@@ -57,7 +57,10 @@ enum ProgramModule {
         do {
             let child = try host.programs.start(
                 command, for: "io.popen", in: host, input: mode == .w ? other : nil, output: mode == .r ? other : nil)
-            guard let file = host.state.makeFile(own, mode: mode.rawValue, process: child.processIdentifier) else {
+            guard
+                let file = host.state.makeFile(
+                    own, mode: mode.rawValue, process: child.processIdentifier, path: command)
+            else {
                 throw FileError(.open, "a pipe", code: EMFILE)
             }
             return file

@@ -25,6 +25,8 @@ final class ProgramStarter {
     func start(
         _ command: String, for function: String, in host: ScriptHost, input: Int32? = nil, output: Int32? = nil
     ) throws -> ChildProcess {
+        // What the script has written precedes the program's output, and is in the files that it reads.
+        host.output.flush()
         let folder = closedFolder(host)
         if host.options.allowsRunning {
             return try ChildProcess(["/bin/sh", "-c", command], closing: folder, input: input, output: output)

@@ -1,5 +1,3 @@
-import CPlatform
-
 /// Paths of a process's own open descriptors.
 package enum OwnStream {
     /// The descriptor of a path; nil for any other path.
@@ -18,7 +16,4 @@ package enum OwnStream {
             return nil
         }
     }
-
-    /// Flushes the C library's buffers, to keep the order with direct writes.
-    static func flush() { cubby_flush_output() }
 }

@@ -1,0 +1,194 @@
+import CPlatform
+import Glibc
+import Synchronization
+
+/// Standard output or standard error: everything that the process writes there goes through here, so that no failed
+/// write passes in silence.
+///
+/// A failure is an error of ``write(_:)`` or ``flush()``, and it is counted in any case: ``loss`` says at the end how much
+/// arrived and how much did not. After one, standard output fails for good: what has arrived is a beginning, without a
+/// hole that nobody would notice. Standard error, with messages of their own, tries again. A reader that has closed its
+/// pipe, or a terminal that is gone, wants no more: that is an error for the writer, and no loss.
+package final class StandardStream: Sendable {
+    package enum Buffering: Sendable, Equatable {
+        case none
+        case line
+        case full(Int)
+    }
+
+    /// What could not be written.
+    package struct Loss: Sendable, Equatable {
+        /// The bytes that arrived.
+        package let written: Int
+        /// The bytes that did not.
+        package let lost: Int
+        /// The first failure's error number.
+        package let code: Int32
+    }
+
+    private struct State {
+        var buffer: [UInt8] = []
+        var buffering: Buffering
+        var written = 0
+        var lost = 0
+        /// The first failure's error number.
+        var code: Int32?
+        var isAbandoned = false
+        var isLossReported = false
+    }
+
+    package static let output = StandardStream(STDOUT_FILENO, "standard output")
+    package static let error = StandardStream(
+        STDERR_FILENO, "standard error", buffering: Buffering.none, triesAgain: true)
+
+    /// Its name in messages.
+    package let name: String
+    private let descriptor: Int32
+    private let isTerminal: Bool
+    private let triesAgain: Bool
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - descriptor: the descriptor, which stays open.
+    ///   - name: its name in messages.
+    ///   - buffering: by default lines on a terminal, blocks elsewhere.
+    ///   - triesAgain: whether writes after a failed one are tried.
+    package init(_ descriptor: Int32, _ name: String, buffering: Buffering? = nil, triesAgain: Bool = false) {
+        (self.descriptor, self.name, self.triesAgain) = (descriptor, name, triesAgain)
+        isTerminal = isatty(descriptor) == 1
+        state = Mutex(State(buffering: buffering ?? (isTerminal ? .line : .full(1 << 13))))
+    }
+
+    /// Writes bytes, or keeps them for the next flush.
+    ///
+    /// - Throws: `FileError` for these bytes or earlier ones in the buffer.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        try check(state.withLock { put(bytes, &$0) })
+    }
+
+    /// Writes bytes, as above.
+    package func write(_ bytes: [UInt8]) throws(FileError) {
+        try bytes.withUnsafeBytesThrowing { (bytes) throws(FileError) in try write(bytes) }
+    }
+
+    /// Writes bytes whose writer goes on in any case: a failure is counted only.
+    package func put(_ bytes: [UInt8]) {
+        _ = bytes.withUnsafeBytes { bytes in state.withLock { put(bytes, &$0) } }
+    }
+
+    package func put(_ text: String) { put(Array(text.utf8)) }
+
+    /// Writes what is in the buffer.
+    ///
+    /// - Throws: `FileError`; then it is lost.
+    package func flush() throws(FileError) { try check(state.withLock { empty(&$0) }) }
+
+    /// Changes the buffering, after a flush.
+    package func setBuffering(_ buffering: Buffering) throws(FileError) {
+        try check(
+            state.withLock {
+                $0.buffering = buffering
+                return empty(&$0)
+            })
+    }
+
+    /// Moves the position of a file, after a flush.
+    ///
+    /// - Returns: the new position from the start.
+    package func seek(_ offset: Int, _ whence: Int32) throws(FileError) -> Int {
+        try flush()
+        let position = lseek(descriptor, off_t(offset), whence)
+        if position < 0 { throw FileError(.write, name, code: errno) }
+        return Int(position)
+    }
+
+    /// Whether a write has failed, for whatever reason.
+    package var hasFailed: Bool { state.withLock { $0.code != nil || $0.isAbandoned } }
+
+    /// Whether the reader has closed its pipe, or the terminal is gone.
+    package var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
+
+    /// What could not be written so far; nil if nothing was lost.
+    package var loss: Loss? {
+        state.withLock { state in state.code.map { Loss(written: state.written, lost: state.lost, code: $0) } }
+    }
+
+    /// The loss, for the one who reports it: once.
+    package func takeLoss() -> Loss? {
+        state.withLock { state in
+            guard let code = state.code, !state.isLossReported else { return nil }
+            state.isLossReported = true
+            return Loss(written: state.written, lost: state.lost, code: code)
+        }
+    }
+
+    /// Writes the buffers, also C's own, which only an embedding program fills: before the process stops, and before
+    /// another program writes. Failures are counted.
+    package static func flushAll() {
+        output.state.withLock { state in
+            _ = output.empty(&state)
+            let code = cubby_flush_output()
+            if code != 0 { output.note(lost: 0, code, &state) }
+        }
+    }
+
+    /// Occupies the descriptors of closed standard streams, so that no file of the program gets such a number, and with it
+    /// what is printed. A write there remains an error, and so does a read. Before anything is opened.
+    package static func holdClosedDescriptors() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest free number: those below are open by now.
+            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+
+    // MARK: Under the lock
+
+    private func put(_ bytes: UnsafeRawBufferPointer, _ state: inout State) -> Int32? {
+        let limit =
+            switch state.buffering {
+            case .none: 0
+            case .line: bytes.contains(0x0A) ? 0 : 1 << 13
+            case .full(let size): size
+            }
+        let total = state.buffer.count + bytes.count
+        guard total > limit, bytes.count >= 1 << 12 else {
+            state.buffer.append(contentsOf: bytes)
+            return total > limit ? empty(&state) : nil
+        }
+        let earlier = empty(&state)
+        return pass(bytes, &state) ?? earlier
+    }
+
+    private func empty(_ state: inout State) -> Int32? {
+        guard !state.buffer.isEmpty else { return nil }
+        var buffer: [UInt8] = []
+        swap(&buffer, &state.buffer)
+        let code = buffer.withUnsafeBytes { pass($0, &state) }
+        buffer.removeAll(keepingCapacity: true)
+        swap(&buffer, &state.buffer)
+        return code
+    }
+
+    private func pass(_ bytes: UnsafeRawBufferPointer, _ state: inout State) -> Int32? {
+        if let code = state.code, !triesAgain {
+            state.lost += bytes.count
+            return code
+        }
+        let count = cubby_write(descriptor, bytes.baseAddress, bytes.count)
+        let code = errno
+        state.written += count
+        guard count < bytes.count else { return nil }
+        note(lost: bytes.count - count, code, &state)
+        return code
+    }
+
+    private func note(lost count: Int, _ code: Int32, _ state: inout State) {
+        guard code != EPIPE, !(code == EIO && isTerminal) else { return state.isAbandoned = true }
+        state.lost += count
+        state.code = state.code ?? code
+    }
+
+    private func check(_ code: Int32?) throws(FileError) {
+        if let code { throw FileError(.write, name, code: code) }
+    }
+}

@@ -1,0 +1,54 @@
+import CLuaShim
+
+extension LuaState {
+    /// Makes a Lua file object that owns a descriptor.
+    ///
+    /// - Parameters:
+    ///   - descriptor: the descriptor.
+    ///   - mode: as C's `fdopen`.
+    ///   - process: the process at the other end of a pipe: closing waits until it ends and returns the results of
+    ///     `os.execute`.
+    ///   - path: its name in messages.
+    /// - Returns: the object; nil on failure, with the descriptor left open.
+    package func makeFile(_ descriptor: Int32, mode: String, process: Int32 = 0, path: String) -> LuaValue? {
+        let L = current
+        guard clua_checkstack(L, 6) != 0, clua_pushfile(L, descriptor, mode, process, path) != 0 else { return nil }
+        defer { clua_settop(L, -2) }
+        return value(at: -1, on: L)
+    }
+
+    /// Replaces a method of the standard streams; `flush` is that of `io`, too.
+    ///
+    /// - Throws: ``LuaError`` for lack of memory.
+    package func takeStream(_ method: String, _ function: LuaFunction) throws(LuaError) {
+        let L = try enter(room: 6)
+        let base = clua_gettop(L)
+        push(.text(method), on: L)
+        push(.function(function), on: L)
+        let status = clua_takestream(L)
+        guard status == 0 else { throw takeError(status, on: L, top: base) }
+    }
+
+    /// Flushes the files that scripts have open. A script hears of a failure when it closes the file; at the last time
+    /// it counts in ``lostFiles``.
+    package func flushFiles(isLast: Bool = false) {
+        checkUse()
+        clua_flush_files(host, isLast ? 1 : 0)
+    }
+
+    /// The files that lost bytes without a result for the script, which had left them to the collector, to the end of a
+    /// block, or open: their number, and the first one's path and error number.
+    package var lostFiles: (count: Int, path: String, code: Int32)? {
+        checkUse()
+        var (code, path): (Int32, UnsafePointer<CChar>?) = (0, nil)
+        let count = clua_lost_files(host, &code, &path)
+        return count > 0 ? (Int(count), path.map { String(cString: $0) } ?? "", code) : nil
+    }
+
+    /// The bytes that Lua's own `print` could not write to standard output: it goes on, as ever. A host with a `print`
+    /// of its own counts them itself.
+    public var lostOutput: Int {
+        checkUse()
+        return clua_lost_output(host)
+    }
+}
