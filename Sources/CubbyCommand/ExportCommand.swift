@@ -1,7 +1,9 @@
 import ArgumentParser
 import Files
 import Items
+import Lua
 import Scripting
+import Wording
 
 /// `cubby export [PREDICATE] [FILE]`: items as a file.
 struct ExportCommand: ParsableCommand {
@@ -52,7 +54,11 @@ struct ExportCommand: ParsableCommand {
         // Naming the file is consent to write it.
         if path != "-" { host.allowWrite.append(PathText.parent(of: path)) }
         let predicate = words.count == 2 || file == nil ? words.first : nil
-        let work = HostWork(Self.chunk, name: "cubby export", status: ExitStatus.ofExchange) { _, _ in }
+        let work = HostWork(Self.chunk, name: "cubby export", status: ExitStatus.ofExchange) { results, host in
+            let count = results.first?.integerValue.map { Int(clamping: $0) } ?? 0
+            let place = path == "-" ? "" : " to \(file ?? path)"
+            host.inform("\(count.counted("item")) exported\(place)")
+        }
         try ScriptSession(
             host, source: .work(work), arguments: [path, format ?? "", columns ?? "", predicate ?? ""],
             staysAtPrompt: false

@@ -18,7 +18,7 @@ struct ScriptOption {
 
     static let code = ScriptOption(
         "e", parsing: .unconditionalSingleValue,
-        "Run a chunk, or show an expression's values; several run in order.", value: "code")
+        "Run a chunk, and print the values of an expression or a call; several run in order.", value: "code")
     static let modules = ScriptOption(
         "l", "First require a module, also from the working folder, as a global of its name.", value: "module")
     static let staysAtPrompt = ScriptOption("i", "Open a prompt after the script.")

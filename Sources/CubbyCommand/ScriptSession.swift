@@ -126,7 +126,6 @@ struct ScriptSession {
             status = ExitStatus.done.rawValue
         }
         host.terminate(status, cause: .eof, explicitly: false)
-        host.flushOutput()
         return ExitStatus.ofSession(host, script: status, isStrict: hostOptions.strict, isWatched: isWatched)
     }
 
@@ -141,10 +140,19 @@ struct ScriptSession {
         host.sources.remember(String(decoding: bytes, as: UTF8.self), as: String(name.dropFirst()))
         setArguments(of: name, on: host)
         let values = arguments.map(LuaValue.text)
-        let expression = expression(bytes, name, on: host)
-        switch expression.map({ host.run($0, values) }) ?? host.run(bytes, name: name, arguments: values) {
+        let isEntry = name == Self.commandLine
+        let start = MonotonicTime.now()
+        let result: Result<[LuaValue], LuaError>
+        do throws(LuaError) {
+            // An expression or a call as at the prompt, whose values are shown.
+            result =
+                isEntry
+                ? host.run(try Evaluator.function(of: bytes, name: name, in: host.state), values)
+                : host.run(bytes, name: name, arguments: values)
+        } catch { result = .failure(error) }
+        switch result {
         case .success(let results):
-            if expression != nil { show(results, on: host) }
+            if isEntry { show(results, MonotonicTime.now().seconds(since: start), on: host) }
             return 0
         case .failure(let error): return failure(error, .scriptError, on: host)
         }
@@ -159,25 +167,30 @@ struct ScriptSession {
             host.report("cubby: interrupted")
             return ExitStatus.interrupted.rawValue
         }
+        if isEndOfOutput(error) { return CommandFailure.outputStatus.rawValue }
         host.report("cubby: \(ErrorText.describe(error, sources: host.sources))")
         return status.rawValue
     }
 
-    /// The function of a chunk that is an expression; nil for a statement.
-    private func expression(_ bytes: [UInt8], _ name: String, on host: ScriptHost) -> LuaFunction? {
-        guard name == Self.commandLine, (try? host.state.load(bytes, name: name)) == nil else { return nil }
-        // On the same line, to keep the line numbers.
-        return try? host.state.load(Array("return ".utf8) + bytes, name: name)
+    /// Whether an error is standard output's: the loss is said at the end, and a closed pipe not at all. A script's own
+    /// error is reported like any other.
+    private func isEndOfOutput(_ error: LuaError) -> Bool {
+        let isWork = if case .work = source { true } else { false }
+        guard isWork || StandardStream.output.isAbandoned else { return false }
+        // io.write gives Lua's text, to which assert adds the place.
+        return CommandFailure.isOfOutput(error.underlying) || error.message.hasSuffix(SystemErrorText.describe(EPIPE))
     }
 
-    /// Writes an expression's values in the prompt's format, without colours.
-    private func show(_ values: [LuaValue], on host: ScriptHost) {
-        guard !values.isEmpty, host.exitCode == nil else { return }
+    /// Writes a chunk's values in the prompt's format, without colours; whole where no terminal is to be filled.
+    private func show(_ values: [LuaValue], _ seconds: Double, on host: ScriptHost) {
+        guard !values.isEmpty, host.exitCode == nil, !host.isReportOfOutput(values) else { return }
         var printer = ValuePrinter(host)
         if let size = TerminalSize(descriptor: STDOUT_FILENO) {
             (printer.columns, printer.rows) = (size.columns, size.rows)
+        } else {
+            printer.isWhole = true
         }
-        host.write(Array(printer.text(values, seconds: 0).utf8))
+        host.write(Array(printer.text(values, seconds: seconds).utf8))
     }
 
     private static let commandLine = "=(command line)"

@@ -62,7 +62,7 @@ struct CommandLineTests {
         arguments: [
             ("1+1", "2\n"), ("#items", "0\n"), ("#arg, 'a'", "0\n\"a\"\n"), ("{ code = 3 }", "{ code = 3 }\n"),
             ("nil", "nil\n"),
-            ("items:createItem{ name = 'Lamp' }", ""), ("return 5", ""), ("local x = 1", ""),
+            ("local item = items:createItem{ name = 'Lamp' }", ""), ("return 5", "5\n"), ("local x = 1", ""),
             ("# a comment in files only", ""),
             ("-- nothing", ""), ("1 +", ""),
         ])

@@ -47,7 +47,7 @@ struct ExitStatusTests {
     @Test("the page has both tables")
     func page() {
         #expect(Self.statuses == [0, 1, 64, 65, 69, 74, 75, 130])
-        #expect(Self.failures.count == 4)
+        #expect(Self.failures.count == 5)
     }
 
     @Test("a status of the first table comes when the page says so", arguments: statuses)
@@ -173,6 +173,14 @@ struct ExitStatusTests {
             try prompt.enter("timer.after(0, function() error(\"bro\" .. \"ken\") end)", andExpect: "broken")
             try prompt.send(control: "d")
             return [try prompt.waitForExit()]
+        case "standard output or standard error, or a file that the script left open":
+            return try [
+                "print(1) \(end)' >/dev/full", "io.stderr:write(1) \(end)' 2>&-",
+                "file = io.open(app.container.tmp .. \"/big\", \"w\") file:write((\"x\"):rep(1 << 20)) \(end)'",
+            ].map { code in
+                let command = "ulimit -f 256; $CUBBY \(option ?? "") -e '\(code)"
+                return try run("/bin/bash", ["-c", command], environment: program.environment).status
+            }
         default: throw TestFailure("the page has a failure without a case: \(failure)")
         }
     }

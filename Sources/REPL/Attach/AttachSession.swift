@@ -147,6 +147,7 @@ final class AttachSession: Prompt, CommitListener {
         printer.columns = screen.size.columns
         printer.rows = screen.size.rows
         printer.isForTerminal = screen.isTerminal
+        printer.isWhole = !screen.isTerminal && !screen.isPrompt
         var pictures = TerminalPictures(size: screen.size, hasColors: !palette.isEmpty, environment: environment)
         pictures.capabilities = screen.capabilities
         printer.pictures = pictures

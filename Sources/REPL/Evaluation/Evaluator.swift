@@ -96,6 +96,28 @@ package final class Evaluator {
         return (kept ?? chunk, locals.names)
     }
 
+    /// Compiles a chunk like an entry: as an expression if it is one, else as a block.
+    ///
+    /// - Parameters:
+    ///   - chunk: the text, in any encoding.
+    ///   - name: the chunk's name.
+    ///   - state: the state to load it in.
+    /// - Returns: the function.
+    /// - Throws: the error of its syntax.
+    package static func function(
+        of chunk: [UInt8], name: String, in state: LuaState
+    ) throws(LuaError) -> LuaFunction {
+        var chunk = chunk
+        if let place = chunk.firstIndex(where: { $0 != 0x20 && $0 != 0x09 }), chunk[place] == UInt8(ascii: "="),
+            !chunk[(place + 1)...].starts(with: "=".utf8)
+        {
+            chunk[place] = UInt8(ascii: " ")
+        }
+        // `return` is on the same line, to keep the line numbers.
+        if let expression = try? state.load(Array("return ".utf8) + chunk, name: name) { return expression }
+        return try state.load(chunk, name: name)
+    }
+
     /// Whether an entry is complete, or continues in the next line.
     package static func completeness(of text: String, in state: LuaState) -> Completeness {
         if CommandLine.parse(text) != nil || HelpQuestion(text) != nil { return .complete }

@@ -26,9 +26,10 @@ struct TableText {
     ///   - shown: the rows.
     ///   - offset: the number of columns skipped after the first.
     ///   - columns: the width.
+    ///   - cutsTexts: whether long texts are truncated.
     /// - Returns: the titles, a line for each row, and the number of fields shown.
     mutating func lines(
-        _ shown: Range<Int>, passing offset: Int = 0, columns: Int
+        _ shown: Range<Int>, passing offset: Int = 0, columns: Int, cutsTexts: Bool = true
     ) -> (title: String, lines: [String], fields: Int) {
         if shown.lowerBound < extended.lowerBound || shown.upperBound > extended.upperBound {
             layout.extend(rows, in: shown)
@@ -41,10 +42,11 @@ struct TableText {
         for (place, name) in layout.names.enumerated() where place == 0 || place > offset {
             let cells = zip(shown, removed).map { $1 ? nil : rows.cell($0, name) }
             let limit = name == "name" ? 48 : rows is ItemRows ? 30 : 48
-            var texts = cells.map { TextTable.cut($0?.text ?? "", to: limit) }
+            var texts = cells.map { cutsTexts ? TextTable.cut($0?.text ?? "", to: limit) : $0?.text ?? "" }
             if place == 0 { for row in removed.indices where removed[row] { texts[row] = "(removed)" } }
             let isNumber = cells.contains { $0 != nil } && cells.allSatisfy { $0?.isNumber ?? true }
-            var column = TextTable.Column(title: TextTable.cut(name, to: limit), cells: texts, isNumber: isNumber)
+            var column = TextTable.Column(
+                title: cutsTexts ? TextTable.cut(name, to: limit) : name, cells: texts, isNumber: isNumber)
             column.leastWidth = widths[name] ?? 0
             // The first column after skipped ones is shown even if too wide.
             let isFirstMoved = place == offset + 1 && offset > 0
@@ -77,6 +79,20 @@ struct TableText {
         if hiddenCount > 0 || shown.count < rows.count { lines.append(" …" + more) }
         lines.append("\(rows.count.counted("row")) · \(time)")
         return lines.joined(separator: "\n")
+    }
+
+    /// All rows with all columns and texts, for no screen. Beyond some thousand rows, widths grow on the way, so that the
+    /// cells of a large table are not in memory at once.
+    var wholeText: String {
+        mutating get {
+            var text = ""
+            for start in stride(from: 0, to: rows.count, by: 10_000) {
+                let shown = start..<min(start + 10_000, rows.count)
+                let table = lines(shown, columns: .max, cutsTexts: false)
+                for line in start == 0 ? [table.title] + table.lines : table.lines { text += line + "\n" }
+            }
+            return text + rows.count.counted("row")
+        }
     }
 
     /// Whether a row has a match in one of its fields.

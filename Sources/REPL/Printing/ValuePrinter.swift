@@ -20,6 +20,8 @@ package struct ValuePrinter {
     var isForTerminal = isatty(STDOUT_FILENO) == 1
     /// Whether limits are off: `full(x)`.
     var isUnlimited = false
+    /// Whether the output is for no screen, as in a pipe: nothing is truncated or wrapped, and there are no times.
+    package var isWhole = false
     /// Whether the prompt's pager, with its commands, shows results longer than the screen.
     var isPaged = false
     /// The fields chosen by `:columns`; all if empty.
@@ -31,12 +33,12 @@ package struct ValuePrinter {
     /// Limits of a value's text; the excess is omitted.
     private var limits: LuaValueText.Limits {
         var limits = LuaValueText.Limits()
-        guard isUnlimited else { return limits }
+        guard isUnlimited || isWhole else { return limits }
         (limits.elements, limits.levels, limits.string, limits.bytes) = (.max, 100, .max, 1 << 24)
         return limits
     }
     /// The number of table rows that keep the prompt and the entry on the screen.
-    var rowLimit: Int { isUnlimited && !isPaged ? 100_000 : Self.rowLimit(rows) }
+    var rowLimit: Int { isWhole ? .max : isUnlimited && !isPaged ? 100_000 : Self.rowLimit(rows) }
 
     /// The same for a screen.
     static func rowLimit(_ rows: Int) -> Int { max(5, rows - 5) }
@@ -68,7 +70,7 @@ package struct ValuePrinter {
             case .items(let items) where items.count > 1 || values.count == 1:
                 lines.append(table(ItemRows(items, record: record), seconds, &printed))
             case .item(let item) where values.count == 1 && !item.isRemoved:
-                lines.append(record.text(item, columns: columns) ?? describe(value))
+                lines.append(record.text(item, columns: isWhole ? .max : columns) ?? describe(value))
                 printed.picture = record.picture(item) ?? ""
             case .query(let query):
                 let start = MonotonicTime.now()
@@ -93,17 +95,18 @@ package struct ValuePrinter {
     /// A table's text; stores the table in `printed` if the pager can show more.
     private func table(_ rows: any TableRows, _ seconds: Double, _ printed: inout PrintedValues) -> String {
         printed.time = Self.duration(seconds)
-        guard rows.count > 0 else { return "no items · \(printed.time)" }
+        guard rows.count > 0 else { return isWhole ? "no items" : "no items · \(printed.time)" }
         var table = TableText(rows, in: 0..<min(rows.count, rowLimit), chosen: chosenFields)
         let text = text(&table, time: printed.time)
         // Without limits hidden columns count, too: the pager scrolls to them.
-        if rows.count > rowLimit || isUnlimited && table.hiddenCount > 0 { printed.table = table }
+        if !isWhole, rows.count > rowLimit || isUnlimited && table.hiddenCount > 0 { printed.table = table }
         return text
     }
 
     /// A table's text for the screen as it is.
     func text(_ table: inout TableText, time: String) -> String {
-        table.text(limit: rowLimit, columns: columns, advice: isPaged ? "; :columns chooses" : "", time: time)
+        if isWhole { return table.wholeText }
+        return table.text(limit: rowLimit, columns: columns, advice: isPaged ? "; :columns chooses" : "", time: time)
     }
 
     /// A duration for display.

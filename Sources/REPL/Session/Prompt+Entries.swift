@@ -41,7 +41,9 @@ extension Prompt {
         }
         switch result {
         case .success(let values):
-            let shown = values.isEmpty ? PrintedValues() : printer.printed(values, seconds: seconds)
+            // At a prompt the count of an export is worth a line.
+            let isShown = tellsChanges || !host.isReportOfOutput(values)
+            let shown = values.isEmpty || !isShown ? PrintedValues() : printer.printed(values, seconds: seconds)
             page(shown)
             remember(text, true, shown.text)
             let includesDuration =

@@ -14,7 +14,10 @@ extension ScriptHost {
         _ function: LuaFunction, as entry: ScriptEntry,
         completion: @escaping (Result<[LuaValue], LuaError>) -> Void
     ) {
-        if foreground == nil { state.resetOutput() }
+        if foreground == nil {
+            state.resetOutput()
+            output.hasData = false
+        }
         classes.imageClasses.forgetFailure()
         _ = scheduler.start(
             function, [], seconds: options.timeLimit, as: entry,
@@ -36,6 +39,19 @@ extension ScriptHost {
         isRunningEntry = true
         defer { isRunningEntry = wasRunning }
         return run(function)
+    }
+
+    /// Whether the results of a chunk are a call's report on what it has written to standard output itself: the handle
+    /// that `io.write` returns, the count of an export. Shown after the data, they would be a part of it.
+    package func isReportOfOutput(_ values: [LuaValue]) -> Bool {
+        guard values.count == 1, let value = values.first else { return false }
+        switch value {
+        case .integer, .boolean: return output.hasData
+        case .userdata where state.output > 0:
+            guard case .table(let io) = state.globals["io"] else { return false }
+            return value == io["stdout"] || value == io["stderr"]
+        default: return false
+        }
     }
 
     /// Stops an entry and no other code.

@@ -1,0 +1,178 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Output that cannot be written: said on standard error, with what arrived, and status 74.
+@Suite("Writes are heard", .serialized, .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
+struct WriteFailureTests {
+    private let program: Program
+
+    init() throws { program = try Program() }
+
+    private func shell(_ command: String) throws -> ProcessOutput {
+        try run(
+            "/bin/bash", ["-c", command], environment: program.environment, directory: program.scratch.path)
+    }
+
+    private static let full = "cubby: cannot write standard output: No space left on device; 0 bytes were written, "
+
+    @Test(
+        "a script on a full device goes on, saves, and ends with 74 and one line",
+        arguments: [
+            "print(#items)", "io.write('x')", "io.stdout:write('x')", "for i = 1, 5000 do print(i) end",
+            "'an expression'",
+            "assert(not io.stdout:setvbuf('no') or not io.write('x'))", "items:export('-', { format = 'csv' })",
+            "assert(not items:query():export('-', { format = 'jsonl' }))", "assert(not csv.write('-', { { a = 1 } }))",
+            "csv.write('/dev/stdout', items:query())",
+        ])
+    func scripts(_ source: String) throws {
+        let output = try shell("$CUBBY -e \"items:createItem() local function f() end\" -e \"\(source)\" >/dev/full")
+        #expect(output.status == .exited(74), "\(output.stderr)")
+        let lines = output.stderr.split(separator: "\n").filter { $0.hasPrefix("cubby:") }
+        #expect(lines.count == 1 && lines[0].hasPrefix(Self.full) && lines[0].hasSuffix(" not"), "\(output.stderr)")
+        #expect(try program.itemCount() == "1")
+    }
+
+    @Test("the script's own error keeps its status, and --strict and --no-strict have theirs")
+    func statuses() throws {
+        for (options, status) in [("", 3), ("--strict", 3), ("--no-strict", 3)] as [(String, Int32)] {
+            #expect(try shell("$CUBBY \(options) -e 'print(1) os.exit(3)' >/dev/full").status == .exited(status))
+        }
+        #expect(try shell("$CUBBY --strict -e 'print(1)' >/dev/full").status == .exited(1))
+        let lenient = try shell("$CUBBY --no-strict -e 'print(1)' >/dev/full")
+        #expect(lenient.status == .exited(0) && lenient.stderr.hasPrefix(Self.full))
+        #expect(try shell("$CUBBY -e 'print(1) error(\"no\")' >/dev/full").status == .exited(1))
+    }
+
+    @Test("a closed standard output is an error only for those who write, and no file gets its number")
+    func closed() throws {
+        let output = try shell("$CUBBY -e 'items:createItem() print(1)' >&-")
+        #expect(
+            output.status == .exited(74)
+                && output.stderr.contains("Bad file descriptor; 0 bytes were written, 2 were not"))
+        #expect(try program.itemCount() == "1")
+        #expect(try shell("$CUBBY -e 'local x = 1' <&- >&- 2>&-").status == .exited(0))
+        #expect(try shell("$CUBBY -e 'io.stderr:write(\"lost\")' 2>&-").status == .exited(74))
+    }
+
+    @Test("a reader that has seen enough is no failure")
+    func pipes() throws {
+        _ = try program("-e", "for i = 1, 3000 do items:createItem{ name = 'Lamp ' .. i } end")
+        for command in [
+            "-e 'for i = 1, 100000 do print(i) end'", "export --format csv",
+            "inspect \"$(ls */Documents/items.archive)\"",
+            "-e 'assert(items:export(\"-\", { format = \"jsonl\" }))'",
+            "-e 'for i = 1, 100000 do assert(io.write(i, \"\\n\")) end'",
+            "convert --format xml \"$(ls */Documents/items.archive)\" -",
+        ] {
+            let output = try shell("set -o pipefail; $CUBBY \(command) | head -n 1 >/dev/null; echo ${PIPESTATUS[0]}")
+            #expect(output.stdout == "0\n", "\(command): \(output.stderr)")
+            #expect(!output.stderr.contains("cubby:") && !output.stderr.contains("Broken"), "\(output.stderr)")
+        }
+    }
+
+    @Test("commands end with 74 and say what arrived, also half-way")
+    func commands() throws {
+        _ = try program("-e", "for i = 1, 20000 do items:createItem{ name = 'Lamp ' .. i } end")
+        for command in [
+            "export --format csv", "export --format json", "inspect \(program.archive)",
+            "inspect --json \(program.archive)",
+            "inspect --xml \(program.archive)", "inspect --json-lines \(program.archive)",
+            "convert \(program.archive) - --format xml",
+            "api", "help export", "--version", "doctor", "config",
+        ] {
+            let output = try shell("$CUBBY \(command) >/dev/full")
+            #expect(output.status == .exited(74), "\(command): \(output.stderr)")
+            let lines = output.stderr.split(separator: "\n").filter { $0.hasPrefix("cubby:") }
+            #expect(lines.count == 1 && lines[0].hasPrefix(Self.full), "\(command): \(output.stderr)")
+        }
+        // In blocks of 1,024 bytes: beyond it, a write fails as on a full disk.
+        let whole = try shell("$CUBBY export --format csv").standardOutput
+        for command in ["export --format csv", "-e 'assert(not items:export(\"-\", { format = \"csv\" }))'"] {
+            let half = try shell("ulimit -f 300; $CUBBY --read-only \(command) >half")
+            let arrived = try program.scratch.read("half")
+            #expect(half.status == .exited(74) && arrived.count == 300 << 10 && whole.starts(with: arrived))
+            #expect(half.stderr.contains("File too large; 307,200 bytes were written, "), "\(half.stderr)")
+        }
+    }
+
+    @Test("a file that a script leaves open on a full device is named")
+    func unclosed() throws {
+        let source =
+            "file = io.open(app.container.tmp .. '/big.txt', 'w') for i = 1, 1000 do file:write(('x'):rep(999)) end"
+        let output = try shell("ulimit -f 100; $CUBBY -e \"\(source)\"")
+        #expect(output.status == .exited(74), "\(output.stderr)")
+        #expect(
+            output.stderr.hasSuffix("/tmp/big.txt: File too large: the script has not closed it\n")
+                && output.stderr.hasPrefix("cubby: cannot write "), "\(output.stderr)")
+    }
+}
+
+/// `cubby -e` and `cubby attach -e`: what an expression or a call gives is printed.
+@Suite("-e prints values", .serialized, .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
+struct EntryOptionTests {
+    private let program: Program
+
+    init() throws { program = try Program() }
+
+    private static let entries: [(code: String, output: String)] = [
+        ("1 + 1", "2\n"), ("=1 + 1", "2\n"), (" = 'x'", "\"x\"\n"), ("1, 2, nil", "1\n2\nnil\n"), ("nil", "nil\n"),
+        ("items:query():count()", "0\n"), ("print('a')", "a\n"), ("local x = 1", ""), ("(function() end)()", ""),
+        ("return 5", "5\n"), ("local function f() return 7 end return f()", "7\n"), ("x = 1 y = 2", ""),
+        ("io.write('a')", "a"), ("io.stdout:write('a\\n')", "a\n"), ("{ 1, { 2 } }", "{ 1, { 2 } }\n"),
+        ("items:export('-', { format = 'jsonl', columns = { 'name' } })", ""),
+        ("csv.write('-', { { a = 1 } })", "a\r\n1\r\n"),
+        ("#items, 'b'", "0\n\"b\"\n"), ("pcall(error, 'e')", "false\n\"e\"\n"), ("", ""), ("-- nothing", ""),
+    ]
+
+    @Test("a chunk that is an expression or a call", arguments: entries)
+    func chunk(_ code: String, output: String) throws {
+        let result = try program("-e", code)
+        #expect(result.stdout == output && result.status == .exited(0), "\(result.stderr)")
+    }
+
+    @Test("a pipe gets tables and texts whole, on a running host as well")
+    func whole() throws {
+        let setUp = """
+            for i = 1, 120 do
+              items:createItem{ name = ("long "):rep(30) .. i, serialNumber = ("s"):rep(50), room = ("r"):rep(90), note = ("n"):rep(60) }
+            end
+            """
+        _ = try program("-e", setUp)
+        let host = try PseudoTerminal(
+            program.path, ["-e", "print('rea' .. 'dy') app:run()"], environment: program.environment,
+            directory: program.scratch.path, columns: 80, rows: 24)
+        try host.expect("ready")
+        defer { host.terminate() }
+        for code in [
+            "items:query()", "items:query():first(120)", "items[7]", "('x'):rep(5000)",
+            "(function() local t = {} for i = 1, 99 do t[i] = { n = i, text = ('t'):rep(99) } end return t end)()",
+        ] {
+            let attached = try program("attach", "-e", code)
+            let own = try program("--read-only", "-e", code)
+            #expect(own.status == .exited(0) && own.stdout == attached.stdout, "\(code): \(own.stderr)")
+            #expect(!own.stdout.contains("…") && !own.stdout.contains("\u{1B}"), "\(code)")
+            if code.hasPrefix("items") { #expect(own.stdout.contains(String(repeating: "r", count: 90))) }
+            if code == "items:query()" {
+                #expect(own.stdout.contains(" 120 ") && own.stdout.hasSuffix("120 rows\n"))
+                #expect(own.stdout.split(separator: "\n").count == 122)
+            }
+        }
+        #expect(try program("attach", "-e", "=#items").stdout == "120\n")
+        #expect(try program("attach", "-e", "io.write('a')").stdout == "a")
+    }
+
+    @Test("an export says how many items on standard error, and nothing else on standard output")
+    func exports() throws {
+        _ = try program("-e", "for i = 1, 1234 do items:createItem{ name = 'Lamp' } end")
+        let piped = try program("export", "--format", "jsonl", "--columns", "name")
+        #expect(piped.stderr == "1,234 items exported\n" && piped.stdout.split(separator: "\n").count == 1234)
+        let file = try program("export", "name == 'none'", "none.csv", directory: program.scratch.path)
+        #expect(file.stdout == "" && file.stderr == "0 items exported to none.csv\n", "\(file.stderr)")
+        #expect(try program("--log-level", "warning", "export", "--format", "csv").stderr == "")
+        let logged = try program("--log-format", "json", "export", "--format", "csv").stderr
+        #expect(
+            logged.contains("\"level\":\"info\"") && logged.contains("\"message\":\"1,234 items exported\""),
+            "\(logged)")
+    }
+}
