@@ -12,7 +12,9 @@ struct AttachCommand: ParsableCommand {
     @Option(help: .container, completion: .container)
     var container: String?
 
-    @Option(name: .customShort("e"), help: ArgumentHelp("Run a chunk on the host, print its values, and exit.", valueName: "code"))
+    @Option(
+        name: .customShort("e"),
+        help: ArgumentHelp("Run a chunk on the host, print its values, and exit.", valueName: "code"))
     var code: String?
 
     @Flag(name: .customLong("no-color"), help: "Do not use colours.")
