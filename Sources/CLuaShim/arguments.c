@@ -67,7 +67,7 @@ static const char *choose(lua_State *L, int index, int type, const char *words, 
     return words + 1;
 }
 
-int clua_conforms(lua_State *L, int base, uint64_t parameters, const char *words) {
+int clua_conforms(lua_State *L, int base, uint64_t parameters, const char *words, int most) {
     for (int index = base; parameters; parameters >>= 8, index++) {
         int takes = (int)(parameters & 0xff), isNilToo = takes & CLUA_TAKES_NIL_TOO, isOne;
         int type = lua_type(L, index);
@@ -78,5 +78,56 @@ int clua_conforms(lua_State *L, int base, uint64_t parameters, const char *words
             isOne = (isNilToo && type <= LUA_TNIL) || conforms(L, index, takes, type);
         if (!isOne && !(isNilToo && type <= LUA_TNIL)) return 0;
     }
-    return 1;
+    return lua_gettop(L) <= most;
+}
+
+/* Whether the value at 1 is called as a function, through the running function as its `__call`. */
+static int is_called_value(lua_State *L) {
+    lua_Debug ar;
+    if (!lua_getstack(L, 0, &ar) || luaL_getmetafield(L, 1, "__call") == LUA_TNIL) return 0;
+    lua_getinfo(L, "f", &ar);
+    int isOne = lua_rawequal(L, -1, -2);
+    lua_pop(L, 2);
+    return isOne;
+}
+
+static lua_CFunction function_at(lua_State *L, int level) {
+    lua_Debug ar;
+    if (!lua_getstack(L, level, &ar)) return NULL;
+    lua_getinfo(L, "f", &ar);
+    lua_CFunction function = lua_tocfunction(L, -1);
+    lua_pop(L, 1);
+    return function;
+}
+
+/* Whether a script has written the arguments of the running function: in a call, or in one by pcall or xpcall. Others
+ * come from who calls it: the host, gsub or sort, a `for` loop, an operator. */
+static int is_written(lua_State *L, int isFunction) {
+    lua_Debug ar;
+    if (!lua_getstack(L, 1, &ar)) return 0;
+    lua_getinfo(L, "S", &ar);
+    if (ar.what[0] == 'C') {
+        lua_CFunction caller = function_at(L, 1), next = function_at(L, 2);
+        return clua_is_protecting(caller) || (next && clua_is_protecting(next) && !clua_is_handling(caller));
+    }
+    if (!lua_getstack(L, 0, &ar)) return 0;
+    lua_getinfo(L, "n", &ar);
+    if (strcmp(ar.namewhat, "for iterator") == 0 || strcmp(ar.namewhat, "metamethod") == 0 ||
+        strcmp(ar.namewhat, "hook") == 0)
+        return 0;
+    return !(isFunction && is_called_value(L));
+}
+
+void clua_dropnils(lua_State *L, int from) {
+    int top = lua_gettop(L);
+    while (top >= from && lua_isnil(L, top)) top--;
+    lua_settop(L, top);
+}
+
+int clua_surplus(lua_State *L, int most, int isFunction) {
+    clua_dropnils(L, most + 1);
+    int top = lua_gettop(L);
+    if (top > most && lua_checkstack(L, 4) && is_written(L, isFunction)) return top - most;
+    lua_settop(L, most);
+    return 0;
 }

@@ -143,9 +143,11 @@ static int narrow_pcall(lua_State *L) {
     return pcall_ended(L, status, breaks);
 }
 
-int clua_is_catcher(lua_CFunction function) {
-    return function == narrow_pcall || function == narrow_xpcall || clua_is_resume(function);
-}
+int clua_is_protecting(lua_CFunction function) { return function == narrow_pcall || function == narrow_xpcall; }
+
+int clua_is_handling(lua_CFunction function) { return function == guarded_handler; }
+
+int clua_is_catcher(lua_CFunction function) { return clua_is_protecting(function) || clua_is_resume(function); }
 
 /* ---- Output ---- */
 

@@ -131,7 +131,8 @@ static int resumed(lua_State *L, int status, lua_KContext context) {
 
 /* A constructor of inline values from numbers: the payload is the number minus an offset. */
 static int number_trampoline(lua_State *L) {
-    if (lua_type(L, 2) == LUA_TNUMBER) {
+    if (lua_gettop(L) > 2) clua_dropnils(L, 3);
+    if (lua_gettop(L) == 2 && lua_type(L, 2) == LUA_TNUMBER) {
         double value = lua_tonumber(L, 2) - lua_tonumber(L, lua_upvalueindex(3));
         uint64_t payload;
         if (isfinite(value)) {

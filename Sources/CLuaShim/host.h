@@ -236,6 +236,9 @@ void clua_close_debugger(clua_debugger *debugger);
 int clua_describe_call(lua_State *L, int level, clua_frame *frame);
 /* Whether a function catches script errors. */
 int clua_is_catcher(lua_CFunction function);
+/* Whether a function is pcall or xpcall; whether it is what xpcall calls for an error. */
+int clua_is_protecting(lua_CFunction function);
+int clua_is_handling(lua_CFunction function);
 int clua_is_body(lua_CFunction function);
 int clua_is_resume(lua_CFunction function);
 

@@ -106,7 +106,8 @@ struct ImageTransactionTests {
                 #expect(scene.layer.failedCall == "link" && scene.layer.calls.contains("read"))
                 scene.layer.disarm()
             }
-            for step in [scene.items.undo, scene.items.redo, scene.items.undo] {
+            let steps: [() throws -> Bool] = [scene.items.undo, scene.items.redo, scene.items.undo]
+            for step in steps {
                 #expect(try step())
                 let isBack = scene.items.canRedo
                 #expect(try scene.stored(scene.item) == (isBack ? scene.old : scene.new))

@@ -133,7 +133,8 @@ import Testing
         }
         fixture.state.globals["length"] = .table(module.table)
         let script = """
-            assert(length(5).value == 3 and length(2.5).value == 0.5 and length(5, 6) == length(5.0))
+            assert(length(5).value == 3 and length(2.5).value == 0.5 and length(5, nil) == length(5.0))
+            assert(not pcall(length, 5, 6))
             assert(length().value == -1 and length(nil).value == -1 and length("5").value == -2)
             for _, wrong in ipairs { 1 / 0, -1 / 0, 0 / 0 } do
               local _, message = pcall(length, wrong)

@@ -116,7 +116,7 @@ import Testing
                 "lamp:total{ 1 }",
                 "test:1: bad argument #1 'prices' to 'Lamp:total' (names as keys expected, got a number)"
             ),
-            ("lamp:counts('a', 1)", "test:1: bad argument #2 to 'Lamp:counts' (string expected, got number)"),
+            ("lamp:counts('a', 1)", "test:1: bad argument #2 'words' to 'Lamp:counts' (string expected, got number)"),
             ("lamp:each(1)", "test:1: bad argument #1 'visit' to 'Lamp:each' (function expected, got number)"),
             ("Lamp.nmaed('x')", "test:1: 'Lamp' has no member 'nmaed'; did you mean 'named'?"),
             ("Lamp.named(1)", "test:1: bad argument #1 'room' to 'Lamp.named' (string expected, got number)"),

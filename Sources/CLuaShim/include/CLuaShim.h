@@ -276,9 +276,15 @@ void clua_pushmethod(lua_State *L, clua_class *cls, void *function); /* its rece
 #define CLUA_TAKES_OR_USERDATA 0x20
 #define CLUA_TAKES_GENERAL 0x7f
 #define CLUA_TAKES_NIL_TOO 0x80
-/* 1 if the arguments from `base` on conform to the bytes; 0: check them one by one. `words` holds the words of each
- * CHOICE in turn, each zero-terminated, followed by another zero; NULL without choices. */
-int clua_conforms(lua_State *L, int base, uint64_t parameters, const char *words);
+/* 1 if the arguments from `base` on conform to the bytes, and the last one's index is `most` or less; 0: check them one
+ * by one. `words` holds the words of each CHOICE in turn, each zero-terminated, followed by another zero; NULL without
+ * choices. */
+int clua_conforms(lua_State *L, int base, uint64_t parameters, const char *words, int most);
+/* The number of arguments beyond the index `most`, without nils at the end, if a script has written the call. Otherwise
+ * removes them and returns 0. `isFunction`: whether the arguments have no receiver. */
+int clua_surplus(lua_State *L, int most, int isFunction);
+/* Removes the nils at the end of the arguments, from the index `from` on. */
+void clua_dropnils(lua_State *L, int from);
 
 typedef enum {
     CLUA_OBJECT = 0, /* a canonical handle: the same object is always the same userdata */

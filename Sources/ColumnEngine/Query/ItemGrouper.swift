@@ -21,23 +21,31 @@ struct ItemGrouper {
 
     /// The groups of some rows. O(n).
     mutating func groups(of rows: [UInt32]) throws -> [RowGroup] {
-        let numbers = try rows.withUnsafeBufferPointer { try self.numbers(of: $0) }
+        let numbers = try numbers(of: rows)
         let (sorted, starts) = Self.sort(rows, by: numbers, groupCount: cells.count)
         return cells.indices.map { group in
             RowGroup(key: value(cells[group]), rows: sorted[starts[group]..<starts[group + 1]])
         }
     }
 
+    /// The number of each row's group, in order of appearance. O(n).
+    mutating func numbers(of rows: [UInt32]) throws -> [UInt32] {
+        try rows.withUnsafeBufferPointer { try self.numbers(of: $0) }
+    }
+
+    /// The values of the groups.
+    var values: [PropertyListValue?] { cells.map(value) }
+
     /// The first cell of each group, and its number of rows. O(n).
     mutating func counts(of rows: [UInt32]) throws -> [(cell: Cell, count: Int)] {
-        let numbers = try rows.withUnsafeBufferPointer { try self.numbers(of: $0) }
+        let numbers = try numbers(of: rows)
         var counts = [Int](repeating: 0, count: cells.count)
         for number in numbers { counts[Int(number)] += 1 }
         return Array(zip(cells, counts))
     }
 
     /// The rows ordered by group, stably, and the start of each group: a counting sort.
-    private static func sort(
+    fileprivate static func sort(
         _ rows: [UInt32], by numbers: [UInt32], groupCount: Int
     ) -> (rows: [UInt32], starts: [Int]) {
         var starts = [Int](repeating: 0, count: groupCount + 1)
@@ -129,5 +137,59 @@ struct ItemGrouper {
         }
         if Int(group) == cells.count { cells.append(cell) }
         return group
+    }
+}
+
+/// Numbers the tuples of several keys' values in order of appearance, key by key.
+struct TupleNumbers {
+    /// The number of each row's tuple.
+    private var numbers: [UInt32]
+    /// For each tuple, and each key so far, the number of its value.
+    private var tuples: [[UInt32]]
+    /// For each key, the values by number.
+    private var values: [[PropertyListValue?]] = []
+
+    /// The number of pairs up to which a table finds a pair's number, instead of a dictionary.
+    private static let tableLimit = 1 << 20
+
+    init(rowCount: Int) {
+        numbers = [UInt32](repeating: 0, count: rowCount)
+        tuples = rowCount == 0 ? [] : [[]]
+    }
+
+    /// Adds a key: the number of each row's value, and the values. O(n).
+    mutating func add(_ added: [UInt32], _ values: [PropertyListValue?]) throws {
+        self.values.append(values)
+        let (width, pairs) = (values.count, tuples.count.multipliedReportingOverflow(by: values.count))
+        var next: [[UInt32]] = []
+        var table = [UInt32](
+            repeating: 0, count: !pairs.overflow && pairs.partialValue <= Self.tableLimit ? pairs.partialValue : 0)
+        var dictionary: [UInt64: UInt32] = [:]
+        for place in numbers.indices {
+            if place & 0xFFFF == 0, Interruption.isDue { throw WorkStopped() }
+            let (tuple, value) = (Int(numbers[place]), added[place])
+            let known: UInt32
+            let pair = UInt64(tuple) * UInt64(width) + UInt64(value)
+            if table.isEmpty { known = dictionary[pair] ?? 0 } else { known = table[Int(pair)] }
+            if known != 0 {
+                numbers[place] = known - 1
+                continue
+            }
+            next.append(tuples[tuple] + [value])
+            if table.isEmpty { dictionary[pair] = UInt32(next.count) } else { table[Int(pair)] = UInt32(next.count) }
+            numbers[place] = UInt32(next.count - 1)
+        }
+        tuples = next
+    }
+
+    /// The groups of the rows. O(n).
+    func groups(of rows: [UInt32]) -> [RowGroup] {
+        let (sorted, starts) = ItemGrouper.sort(rows, by: numbers, groupCount: tuples.count)
+        return tuples.indices.map { group in
+            let keys = tuples[group].enumerated().map { values[$0][Int($1)] }
+            return RowGroup(
+                key: keys.first ?? nil, otherKeys: Array(keys.dropFirst()),
+                rows: sorted[starts[group]..<starts[group + 1]])
+        }
     }
 }

@@ -45,12 +45,22 @@ package struct RowQuery {
         return count
     }
 
-    /// The rows in groups of equal values of a key, in order of appearance; no row is reused meanwhile.
-    package func groups(by key: RowKey) throws -> [RowGroup] {
+    /// The rows in groups of equal values of each key, in order of appearance; no row is reused meanwhile.
+    package func groups(by keys: [RowKey]) throws -> [RowGroup] {
         try store.pinningRows {
             let rows = try rows()
-            var grouper = ItemGrouper(self, key)
-            return try grouper.groups(of: rows)
+            if keys.count == 1, let key = keys.first {
+                var grouper = ItemGrouper(self, key)
+                return try grouper.groups(of: rows)
+            }
+            var tuples = TupleNumbers(rowCount: rows.count)
+            for key in keys {
+                // Made in turn: a key that is a function may change the columns that a later one reads.
+                var grouper = ItemGrouper(self, key)
+                let numbers = try grouper.numbers(of: rows)
+                try tuples.add(numbers, grouper.values)
+            }
+            return tuples.groups(of: rows)
         }
     }
 

@@ -22,8 +22,8 @@ public struct ItemGroups: RandomAccessCollection {
     public var endIndex: Int { groups.count }
     public subscript(position: Int) -> ItemGroup { groups[position] }
 
-    /// Sorts by the number of items, or by key in the order of ``ItemQuery/sorted(_:descending:)-(String,_)``. The sort
-    /// is stable.
+    /// Sorts by the number of items, or by key in the order of ``ItemQuery/sorted(_:descending:)-(String,_)``: with
+    /// several keys by the first, then by the second, and so on. The sort is stable.
     public func sorted(by order: Order, descending: Bool = false) -> ItemGroups {
         let places: [Int]
         switch order {
@@ -31,7 +31,16 @@ public struct ItemGroups: RandomAccessCollection {
         case .key:
             var heap = CellHeap()
             let cells = groups.map { $0.key.map { heap.cell($0) } ?? .absent }
-            places = Self.order(cells, descending, CellOrder.compare)
+            if groups.allSatisfy(\.otherKeys.isEmpty) {
+                places = Self.order(cells, descending, CellOrder.compare)
+                break
+            }
+            let others = groups.map { $0.otherKeys.map { $0.map { heap.cell($0) } ?? .absent } }
+            places = Self.order(Array(groups.indices), descending) { a, b in
+                let order = CellOrder.compare(cells[a], cells[b])
+                if order != 0 { return order }
+                return zip(others[a], others[b]).lazy.map(CellOrder.compare).first { $0 != 0 } ?? 0
+            }
         }
         return ItemGroups(store, places.map { groups[$0] })
     }
@@ -63,5 +72,8 @@ public struct ItemGroups: RandomAccessCollection {
 
 extension ItemQuery {
     /// As ``groupBy(_:)-(ItemKey)``, for further refinement.
-    public func groups(by key: ItemKey) throws -> ItemGroups { ItemGroups(store, try groupBy(key)) }
+    public func groups(by key: ItemKey) throws -> ItemGroups { try groups(by: [key]) }
+
+    /// As ``groupBy(_:)-([ItemKey])``, for further refinement.
+    public func groups(by keys: [ItemKey]) throws -> ItemGroups { ItemGroups(store, try groupBy(keys)) }
 }

@@ -37,12 +37,27 @@ extension ItemQuery {
     }
 
     /// Groups the items by equal values of a key.
-    public func groupBy(_ key: ItemKey) throws -> [ItemGroup] {
-        try rows.groups(by: store.rowKey(key)).map { ItemGroup(store: store, key: $0.key, rows: $0.rows) }
+    public func groupBy(_ key: ItemKey) throws -> [ItemGroup] { try groupBy([key]) }
+
+    /// Groups the items by equal values of each of several keys, in order of appearance: ``ItemGroup/keys`` has the
+    /// values. Without keys all items are one group.
+    ///
+    /// - Throws: as ``sum(_:)``.
+    public func groupBy(_ keys: [String]) throws -> [ItemGroup] { try groupBy(keys.map(store.key)) }
+
+    /// Groups the items by equal values of each of several keys, some of which may be functions.
+    public func groupBy(_ keys: [ItemKey]) throws -> [ItemGroup] {
+        try rows.groups(by: keys.map(store.rowKey)).map { ItemGroup(store, $0) }
     }
 
     /// The different values of a key, in order of appearance, without absent ones.
     public func distinct(_ key: String) throws -> [PropertyListValue] {
         try groupBy(key).compactMap(\.key)
+    }
+
+    /// The different combinations of the values of several keys, in order of appearance: for each key its value, nil if
+    /// the items have none. The items that have none of the keys are left out.
+    public func distinct(_ keys: [String]) throws -> [[PropertyListValue?]] {
+        try groupBy(keys).map(\.keys).filter { $0.contains { $0 != nil } }
     }
 }

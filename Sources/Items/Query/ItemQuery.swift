@@ -113,6 +113,11 @@ public struct ItemQuery {
         try firstReference().map(store.item)
     }
 
+    /// The first items, in order: at most `count`. A negative number counts as 0.
+    ///
+    /// - Throws: as ``all()``.
+    public func first(_ count: Int) throws -> [Item] { try firstReferences(count).map(store.item) }
+
     /// The number of items.
     public func count() throws -> Int { try rows.count() }
 

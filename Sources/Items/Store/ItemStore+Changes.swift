@@ -83,6 +83,32 @@ extension ItemStore {
         try remove(row: item.row)
     }
 
+    /// Removes several items; if one is refused, none is removed. Observers are notified once.
+    ///
+    /// - Throws: as ``removeItem(_:)``; `itemRemoved` also for an item that is given twice.
+    public func removeItems(_ items: [Item]) throws(StoreError) {
+        var rows: Set<UInt32> = []
+        for (place, item) in items.enumerated() {
+            guard item.store === self else {
+                throw StoreError(.foreignItem, "item \(place + 1) of \(items.count) belongs to another store")
+            }
+            if columns.isLive(item.row), !rows.insert(item.row).inserted {
+                throw StoreError(
+                    .itemRemoved, "item \(place + 1) of \(items.count) is given twice: nothing was removed")
+            }
+        }
+        beginBulkChange()
+        defer { endBulkChange() }
+        openSavepoint()
+        do throws(StoreError) {
+            for item in items { try remove(row: item.row) }
+        } catch {
+            rollBackSavepoint()
+            throw error
+        }
+        closeSavepoint()
+    }
+
     func remove(row: UInt32) throws(StoreError) {
         if isReadOnly { throw readOnlyError }
         guard columns.isLive(row) else { throw .itemWasRemoved }

@@ -35,6 +35,33 @@ extension ItemStore {
         return true
     }
 
+    /// Undoes up to `count` commits or transactions, the last one first.
+    ///
+    /// - Returns: the number of undone steps; fewer than `count` at the beginning of the history.
+    /// - Throws: as ``undo()``, with the number of steps undone before.
+    @discardableResult
+    public func undo(_ count: Int) throws(StoreError) -> Int {
+        try repeatStep(count, "undone") { () throws(StoreError) in try undo() }
+    }
+
+    private func repeatStep(
+        _ count: Int, _ done: String, _ step: () throws(StoreError) -> Bool
+    ) throws(StoreError) -> Int {
+        var taken = 0
+        while taken < count {
+            do throws(StoreError) {
+                if try !step() { break }
+            } catch {
+                if taken == 0 { throw error }
+                var error = error
+                error.message += " (\(taken) of \(count) steps \(taken == 1 ? "was" : "were") \(done) before)"
+                throw error
+            }
+            taken += 1
+        }
+        return taken
+    }
+
     /// Counts the items that ``undo()`` would restore; nil if there is nothing to undo. O(changes).
     package var undoTally: ItemCommitTally? { undoStack.last.map { ItemCommitTally($0.changes) } }
 
@@ -59,6 +86,15 @@ extension ItemStore {
             throw error
         }
         return true
+    }
+
+    /// Redoes up to `count` undone steps.
+    ///
+    /// - Returns: the number of redone steps; fewer than `count` if there are no more.
+    /// - Throws: as ``redo()``, with the number of steps redone before.
+    @discardableResult
+    public func redo(_ count: Int) throws(StoreError) -> Int {
+        try repeatStep(count, "redone") { () throws(StoreError) in try redo() }
     }
 
     func checkNoTransaction(_ verb: String) throws(StoreError) {

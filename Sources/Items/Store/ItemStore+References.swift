@@ -98,6 +98,11 @@ extension ItemQuery {
         query.limitCount = Swift.min(1, query.limitCount ?? 1)
         return try query.rows().first.map(store.reference)
     }
+
+    /// The first items, as references. As ``first(_:)``.
+    package func firstReferences(_ count: Int) throws -> [ItemReference] {
+        try limit(Swift.min(count, rows.limitCount ?? .max)).references()
+    }
 }
 
 extension ItemGroup {

@@ -78,3 +78,10 @@ extension LuaVariadic: LuaRepresentable where Element: LuaRepresentable {
         try call.returns(values: values.map { $0.luaValue(in: call.state) })
     }
 }
+
+/// For the functions of a ``LuaEngine``, whose arguments are decodable.
+extension LuaVariadic: Decodable where Element: Decodable {
+    public init(from decoder: any Decoder) throws { self.init(try [Element](from: decoder)) }
+}
+
+extension LuaVariadic: Sendable where Element: Sendable {}

@@ -29,6 +29,7 @@ public struct LuaArgument: ExpressibleByStringInterpolation, Sendable {
         case (_, nil): type
         case (.function, .callback?), (.callback, .callback?), (.text, .choice?): self.type ?? type
         case (.optional(let type), _): .optional(refine(type))
+        case (.variadic(let type), _): .variadic(refine(type))
         case (.union(let types), _): .union(types.map(refine))
         default: type
         }

@@ -42,6 +42,9 @@ public struct LuaFunctionDeclaration: Sendable, Equatable {
         self.example = example
     }
 
+    /// Whether it takes any number of arguments.
+    var isVariadic: Bool { parameters.contains { $0.type.isVariadic } }
+
     /// `name(first, [second])`, followed by an arrow and the results.
     public func signature(owner: String = "") -> String {
         let list = parameters.map { parameter in

@@ -2,11 +2,12 @@ internal import CLuaShim
 
 /// Types in the shim's one-byte encoding, for the check before a call.
 extension LuaType {
-    /// One byte for each parameter, the first lowest; `CLUA_TAKES_GENERAL` for more than eight.
+    /// One byte for each parameter, the first lowest, without a variadic one at the end, which Swift checks;
+    /// `CLUA_TAKES_GENERAL` for more than eight.
     static func takes(_ parameters: [LuaParameter]) -> UInt64 {
         var word: UInt64 = 0
         var types = parameters.map(\.type)
-        if types.last == .variadic(.any) { types.removeLast() }
+        if types.last?.isVariadic ?? false { types.removeLast() }
         guard types.count <= 8 else { return UInt64(CLUA_TAKES_GENERAL) }
         for (position, type) in types.enumerated() { word |= UInt64(type.takes) << UInt64(position * 8) }
         return word

@@ -66,6 +66,9 @@ public indirect enum LuaType: Sendable, Equatable {
     /// The type without nil.
     var wrapped: LuaType { if case .optional(let type) = self { type } else { self } }
 
+    /// Whether it stands for any number of arguments.
+    package var isVariadic: Bool { if case .variadic = self { true } else { false } }
+
     /// Whether the argument may be omitted.
     public var isOptional: Bool {
         switch self {

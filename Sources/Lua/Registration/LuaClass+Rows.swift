@@ -122,7 +122,7 @@ final class LuaRowAccessor: LuaAccessor {
 
     override func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
         guard let setter else { return try super.set(object, L) }
-        guard clua_conforms(L, 3, takes, words?.text) != 0 || type.mismatch(at: 3, on: L) == nil else {
+        guard clua_conforms(L, 3, takes, words?.text, .max) != 0 || type.mismatch(at: 3, on: L) == nil else {
             throw refuse(type, L)
         }
         do {

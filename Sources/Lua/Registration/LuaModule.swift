@@ -12,6 +12,8 @@ public final class LuaModule {
 
     /// Whether it holds a class's static functions, which are declared with the class.
     private let isOfClass: Bool
+    /// Whether its functions replace Lua's own, which ignore surplus arguments.
+    private let isOfLua: Bool
 
     /// Declares a module of the host.
     public convenience init(_ name: String, _ documentation: String, in state: LuaState) {
@@ -21,6 +23,7 @@ public final class LuaModule {
 
     init(_ name: String, ofClass isOfClass: Bool, in state: LuaState) {
         self.isOfClass = isOfClass
+        isOfLua = false
         self.name = name
         self.state = state
         table = state.makeTable(fields: 8)
@@ -45,6 +48,7 @@ public final class LuaModule {
         guard case .table(let table) = state.globals[library] else { return nil }
         name = library
         isOfClass = false
+        isOfLua = true
         self.state = state
         self.table = table
         metatable = state.makeTable()
@@ -59,7 +63,8 @@ public final class LuaModule {
         example: String = "", body: @escaping (LuaCall) throws -> LuaResults
     ) {
         let declaration = LuaFunctionDeclaration(name, parameters, returns: results, documentation, example: example)
-        table[name] = .function(state.makeFunction(declaration, owner: self.name + ".", body: body))
+        table[name] = .function(
+            state.makeFunction(declaration, owner: self.name + ".", base: 1, ignoresSurplus: isOfLua, body: body))
         state.update(self.name, isOfClass ? .class : .module) {
             if isOfClass { $0.statics.append(declaration) } else { $0.functions.append(declaration) }
         }
@@ -112,7 +117,8 @@ extension LuaState {
     public func setGlobal(
         _ declaration: LuaFunctionDeclaration, isPartOfLua: Bool = false, body: @escaping (LuaCall) throws -> LuaResults
     ) {
-        globals[declaration.name] = .function(makeFunction(declaration, body: body))
+        globals[declaration.name] = .function(
+            makeFunction(declaration, base: 1, ignoresSurplus: isPartOfLua, body: body))
         var owner = LuaDeclaration(
             kind: .global, name: declaration.name, documentation: declaration.documentation)
         owner.isPartOfLua = isPartOfLua
@@ -124,7 +130,8 @@ extension LuaState {
         declare(owner)
     }
 
-    /// A Swift function as a Lua value, which lives as long as the state.
+    /// A Swift function as a Lua value, which lives as long as the state. More arguments than its parameters are an
+    /// error in a call that a script has written, unless the last parameter is ``LuaType/variadic(_:)``.
     ///
     /// - Parameters:
     ///   - declaration: its name, parameters and documentation.
@@ -143,14 +150,16 @@ extension LuaState {
     ///   - declaration: its name, parameters and documentation.
     ///   - owner: the prefix of the name in errors: `fs.` or `items:`.
     ///   - base: the stack index of argument 0: 2 skips a receiver.
+    ///   - ignoresSurplus: whether it ignores arguments beyond its parameters, as Lua's own functions do.
     ///   - numbers: with a receiver, the conversion of a finite number, which bypasses the body.
     ///   - body: returns the results.
     /// - Returns: the function.
     package func makeFunction(
-        _ declaration: LuaFunctionDeclaration, owner: String = "", base: Int, numbers: LuaNumberConversion? = nil,
-        body: @escaping (LuaCall) throws -> LuaResults
+        _ declaration: LuaFunctionDeclaration, owner: String = "", base: Int, ignoresSurplus: Bool = false,
+        numbers: LuaNumberConversion? = nil, body: @escaping (LuaCall) throws -> LuaResults
     ) -> LuaFunction {
-        let function = LuaNativeFunction(declaration, owner: owner, base: Int32(base), body: body)
+        let function = LuaNativeFunction(
+            declaration, owner: owner, base: Int32(base), ignoresSurplus: ignoresSurplus, body: body)
         let L = current
         if let numbers {
             clua_pushconstructor(L, retain(function), numbers.cls, numbers.offset)

@@ -12,10 +12,15 @@ class LuaNativeFunction {
     private let parameters: UInt64
     /// The words of the choices, for the shim.
     private let words: LuaChoices?
+    /// The stack index of the last argument that needs no further check; the greatest number for any.
+    private let most: Int32
+    /// Whether there may be arguments beyond the declared parameters.
+    private let takesMore: Bool
     private let body: (LuaCall) throws -> LuaResults
 
+    /// - Parameter ignoresSurplus: whether arguments beyond the declared parameters are ignored, as Lua's own functions do.
     init(
-        _ declaration: LuaFunctionDeclaration, owner: String, base: Int32,
+        _ declaration: LuaFunctionDeclaration, owner: String, base: Int32, ignoresSurplus: Bool = false,
         body: @escaping (LuaCall) throws -> LuaResults
     ) {
         self.declaration = declaration
@@ -24,6 +29,13 @@ class LuaNativeFunction {
         self.body = body
         parameters = LuaType.takes(declaration.parameters)
         words = LuaChoices(declaration.parameters)
+        // A metamethod gets operands that an operator of its kind does not use.
+        let isOperator = declaration.name.hasPrefix("__") && declaration.name != "__call"
+        takesMore = ignoresSurplus || isOperator || declaration.isVariadic
+        let isChecked = declaration.parameters.last.map { $0.type.isVariadic && $0.type != .variadic(.any) } ?? false
+        most =
+            takesMore && !isChecked
+            ? .max : base - 1 + Int32(clamping: declaration.parameters.count - (isChecked ? 1 : 0))
     }
 
     /// An undeclared function, which accepts any arguments.
@@ -34,6 +46,8 @@ class LuaNativeFunction {
         self.body = body
         parameters = 0
         words = nil
+        most = .max
+        takesMore = true
     }
 
     private static let anything = LuaFunctionDeclaration("function", [LuaParameter("…", .variadic(.any))])
@@ -69,16 +83,16 @@ class LuaNativeFunction {
 
     @inline(__always)
     final func check(_ call: LuaCall) throws {
-        guard parameters == 0 || clua_conforms(call.L, base, parameters, words?.text) != 0 else {
-            return try checkEach(call)
-        }
+        guard clua_conforms(call.L, base, parameters, words?.text, most) != 0 else { return try checkEach(call) }
     }
 
     @inline(never)
     private func checkEach(_ call: LuaCall) throws {
         var index = base
         for parameter in declaration.parameters {
-            if case .variadic(let type) = parameter.type, type != .any {
+            if case .variadic(let type) = parameter.type {
+                guard type != .any else { return }
+                clua_dropnils(call.L, index)
                 let top = clua_gettop(call.L)
                 while index <= top {
                     try check(type, parameter, index, call)
@@ -89,6 +103,38 @@ class LuaNativeFunction {
                 index += 1
             }
         }
+        guard !takesMore, clua_gettop(call.L) > most else { return }
+        let surplus = clua_surplus(call.L, most, base == 1 ? 1 : 0)
+        if surplus > 0 { throw surplusError(Int(surplus), call) }
+    }
+
+    /// The error for arguments that the function does not take: "items:moveItem takes 2 arguments, got 3".
+    private func surplusError(_ surplus: Int, _ call: LuaCall) -> LuaError {
+        // The operator's function has its object as the first parameter.
+        let isCall = declaration.name == "__call"
+        let taken = declaration.parameters.dropFirst(isCall ? 1 : 0)
+        let name = isCall ? String(owner.dropLast()) : owner + declaration.name
+        let takes = taken.isEmpty ? "no arguments" : taken.count.counted("argument")
+        let names = taken.map { $0.type.isOptional && $0.type != .any ? "[\($0.name)]" : $0.name }.joined(
+            separator: ", ")
+        let form = taken.isEmpty ? "" : ": \(name)(\(names))"
+        return LuaError(
+            .argument,
+            "\(name) takes \(takes), got \(taken.count + surplus)\(form)\(usualCause(of: surplus, call))")
+    }
+
+    /// The usual cause of a surplus argument, as an advice; empty if it is unlikely.
+    private func usualCause(of surplus: Int, _ call: LuaCall) -> String {
+        if owner.hasSuffix("."), base == 1, case .table(let table) = call.value(0),
+            table.metatable?["__name"].textValue == String(owner.dropLast())
+        {
+            return "; it is called with a dot, \(owner)\(declaration.name)(…)"
+        }
+        guard call.count > 1 else { return "" }
+        if surplus == 1, case .integer = call.value(call.count - 1), case .string = call.value(call.count - 2) {
+            return "; if gsub gives the last one, its second result is a number: put the call in parentheses"
+        }
+        return "; if the last one is a call, it passes all its results: put it in parentheses to pass the first"
     }
 
     private func check(_ type: LuaType, _ parameter: LuaParameter, _ index: Int32, _ call: LuaCall) throws {
@@ -98,7 +144,10 @@ class LuaNativeFunction {
     }
 
     private func argumentError(_ position: Int, _ message: String) -> LuaError {
-        let name = position < declaration.parameters.count ? " '\(declaration.parameters[position].name)'" : ""
+        let parameters = declaration.parameters
+        let parameter =
+            position < parameters.count ? parameters[position] : declaration.isVariadic ? parameters.last : nil
+        let name = parameter.flatMap { $0.name == "…" ? nil : " '\($0.name)'" } ?? ""
         return LuaError(.argument, "bad argument #\(position + 1)\(name) to '\(owner)\(declaration.name)' (\(message))")
     }
 }

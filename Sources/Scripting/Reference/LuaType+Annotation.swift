@@ -60,6 +60,4 @@ extension LuaType {
         default: nil
         }
     }
-
-    var isVariadic: Bool { if case .variadic = self { true } else { false } }
 }

@@ -12,15 +12,17 @@ final class GroupValue {
 /// The groups of a `groupBy` table.
 final class GroupsValue {
     let groups: ItemGroups
-    /// The position of each group by its key; created at the first lookup by key.
-    private lazy var places: [PropertyListValue: Int] = Dictionary(
-        groups.enumerated().compactMap { place, group in group.key.map { (Self.canonical($0), place) } },
+    /// The number of keys by which the items were grouped.
+    let keyCount: Int
+    /// The position of each group by its keys; created at the first lookup.
+    private lazy var places: [[PropertyListValue?]: Int] = Dictionary(
+        groups.enumerated().map { place, group in (group.keys.map { $0.map(Self.canonical) }, place) },
         uniquingKeysWith: { first, _ in first })
 
-    init(_ groups: ItemGroups) { self.groups = groups }
+    init(_ groups: ItemGroups, keyCount: Int) { (self.groups, self.keyCount) = (groups, keyCount) }
 
-    /// The position, counted from 0, of the group with a key.
-    func place(of key: PropertyListValue) -> Int? { places[Self.canonical(key)] }
+    /// The position, counted from 0, of the group with these keys.
+    func place(of keys: [PropertyListValue?]) -> Int? { places[keys.map { $0.map(Self.canonical) }] }
 
     /// Numbers are equal by value.
     private static func canonical(_ key: PropertyListValue) -> PropertyListValue {
@@ -61,19 +63,22 @@ final class GroupsBinding {
             returns: [.object("Groups")], "The groups in another order; the sort is stable.",
             example: "return items:query():groupBy(\"name\"):sorted(\"count\", \"descending\")[1]"
         ) { [unowned self] (value, by: ItemGroups.Order, order: SortOrder?) in
-            table(value.groups.sorted(by: by, descending: order == .descending))
+            table(value.groups.sorted(by: by, descending: order == .descending), keyCount: value.keyCount)
         }
         groups.method(
             "limit", ["count": "a number from 0"], returns: [.object("Groups")], "At most the given number of groups.",
             example: "return #items:query():groupBy(\"name\"):limit(3)"
-        ) { [unowned self] (value, count: Int64) in table(value.groups.limit(try QueryBinding.size(count))) }
+        ) { [unowned self] (value, count: Int64) in
+            table(value.groups.limit(try QueryBinding.size(count)), keyCount: value.keyCount)
+        }
         groups.method(
             "aggregate",
             [
                 "functions":
                     "by the results' names: count(), sum(f), average(f), min(f), max(f) of fields or expressions"
             ],
-            returns: [.array(.table)], "A table for each group: its key, and the functions' results.",
+            returns: [.array(.table)],
+            "A table for each group: its key, its keys if there are several, and the functions' results.",
             example:
                 "items:randomItem() return items:query():groupBy(\"name\"):aggregate{ n = \"count()\", total = \"sum(valueInDollars)\" }[1].n"
         ) { (value, functions: LuaTable) in
@@ -87,8 +92,9 @@ final class GroupsBinding {
                 return true
             }
             return try zip(value.groups, value.groups.aggregate(names.map(\.1))).map { group, results in
-                let row = values.state.makeTable(fields: names.count + 1)
+                let row = values.state.makeTable(fields: names.count + 2)
                 if let key = group.key { row["key"] = try values.lua(key, readOnly: true) }
+                if value.keyCount > 1 { row["keys"] = .table(try GroupBinding.keys(of: group, values)) }
                 for ((name, _), each) in zip(names, results) {
                     row[name] = try each.map { try values.lua($0, readOnly: true) } ?? .nil
                 }
@@ -96,15 +102,26 @@ final class GroupsBinding {
             }
         }
         groups.method(
-            "group", ["key": "what its items have in common"], "The group with a key; nil when there is none.",
+            "group", ["keys": "the value of each key that its items have in common; nil for none"],
+            "The group with a key, or with several; nil when there is none.",
             example: "items:createItem{ name = \"Lamp\" } return items:query():groupBy(\"name\"):group(\"Lamp\").count"
-        ) { [unowned self] (value, key: LuaValue) in
-            try place(of: key, in: value).map { GroupValue(value.groups[$0]) }
+        ) { [unowned self] (value, keys: LuaVariadic<LuaValue>) in
+            var keys = keys.values
+            while keys.count > value.keyCount, keys.last?.isNil ?? false { keys.removeLast() }
+            guard keys.count == value.keyCount else {
+                let (count, given) = (value.keyCount, keys.count)
+                throw LuaMismatch("\(count.counted("key")) expected, as groupBy had; got \(given)", argument: "keys")
+            }
+            return place(of: keys, in: value).map { GroupValue(value.groups[$0]) }
         }
     }
 
-    private func place(of key: LuaValue, in value: GroupsValue) throws -> Int? {
-        do throws(ValueBridge.Refusal) { return value.place(of: try classes.host.values.propertyList(key)) } catch {
+    private func place(of keys: [LuaValue], in value: GroupsValue) -> Int? {
+        do throws(ValueBridge.Refusal) {
+            var found: [PropertyListValue?] = []
+            for key in keys { found.append(key.isNil ? nil : try classes.host.values.propertyList(key)) }
+            return value.place(of: found)
+        } catch {
             return nil
         }
     }
@@ -112,14 +129,14 @@ final class GroupsBinding {
     // MARK: The table
 
     /// The array of the groups, with the metatable of methods and keys.
-    func table(_ found: ItemGroups) -> LuaTable {
+    func table(_ found: ItemGroups, keyCount: Int) -> LuaTable {
         let state = classes.host.state
         let table = state.makeTable(array: found.count)
         for (index, each) in found.enumerated() {
             table[index + 1] = group.value(GroupValue(each))
         }
         let metatable = state.makeTable(fields: 3)
-        metatable[Self.handleKey] = groups.value(GroupsValue(found))
+        metatable[Self.handleKey] = groups.value(GroupsValue(found, keyCount: keyCount))
         metatable["__index"] = .function(index)
         metatable["__name"] = "groups"
         table.setMetatable(metatable)
@@ -134,9 +151,15 @@ final class GroupsBinding {
         let key = call.value(1)
         if let name = key.textValue, let method = methods[name] { return call.returns(LuaValue.function(method)) }
         if case .integer = key { return call.returns(LuaValue.nil) }
-        guard let value = value(of: table), let place = try place(of: key, in: value) else {
-            return call.returns(LuaValue.nil)
+        guard let value = value(of: table) else { return call.returns(LuaValue.nil) }
+        if value.keyCount > 1 {
+            let text = call.state.describe(key)
+            throw LuaError(
+                .argument,
+                "groups are not indexed by \(text): they have \(value.keyCount) keys; groups:group(…) finds one by all of them"
+            )
         }
+        guard let place = place(of: [key], in: value) else { return call.returns(LuaValue.nil) }
         // The group by its original position, even if the element was moved.
         return call.returns(GroupValue(value.groups[place]), group)
     }
@@ -147,8 +170,9 @@ final class GroupsBinding {
 
     private func forwarder(_ name: String) -> LuaFunction {
         let state = classes.host.state
+        let declaration = state.declarations["Groups", .class]?.functions.first { $0.name == name }
         return state.makeFunction(
-            LuaFunctionDeclaration(name, [LuaParameter("…", .variadic(.any))]), owner: "groups:"
+            LuaFunctionDeclaration(name, declaration?.parameters ?? []), owner: "groups:", base: 2
         ) { [unowned self] call in
             let arguments = call.allValues
             guard case .table(let table)? = arguments.first, let value = value(of: table) else {

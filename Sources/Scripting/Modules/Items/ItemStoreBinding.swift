@@ -105,6 +105,7 @@ enum ItemStoreBinding {
     private static func changing(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         let item = classes.item
         let binding = classes.itemBinding
+        let steps: LuaArguments = ["count": "a number from 0: at most as many steps"]
         cls.method(
             "createItem",
             [LuaParameter("fields", .optional(.record("fields", fields)), "values by field name; custom ones, too")],
@@ -119,9 +120,14 @@ enum ItemStoreBinding {
             example: "return items:randomItem().name"
         ) { try $0.randomItem() }
         cls.method(
-            "removeItem", ["item": "the item"], "Removes an item and its images.",
-            example: "items:removeItem(items:randomItem()) return #items"
-        ) { (store, item: Item) in try store.removeItem(item) }
+            "removeItem", ["item": "the item", "others": "further items; all are removed, or none"],
+            "Removes an item, or several, and their images.",
+            example:
+                "items:removeItem(items:randomItem()) items:removeItem(items:randomItem(), items:randomItem()) return #items"
+        ) { (store, item: Item, others: LuaVariadic<Item>) in
+            if others.values.isEmpty { return try store.removeItem(item) }
+            try store.removeItems([item] + others.values)
+        }
         cls.method(
             "moveItem", ["from": "the current position", "to": "the new position"],
             "Moves an item from one position to another, both from 1.",
@@ -149,13 +155,22 @@ enum ItemStoreBinding {
                 try store.transaction(isolation: options.isolation, retries: options.retries) { try body.call() })
         }
         cls.method(
-            "undo", [], "Undoes the last commit or transaction; false if there is none.",
-            example: "items:transaction(function() items:randomItem() end) return items:undo(), #items"
-        ) { try $0.undo() }
+            "undo", steps,
+            "Undoes the last commit or transaction; false if there is none. With a number, the last ones; returns how many.",
+            example: "items:transaction(function() items:randomItem() end) return items:undo(), #items, items:undo(2)"
+        ) { (store, count: Int64?) in
+            guard let count else { return LuaEither<Bool, Int>.first(try store.undo()) }
+            return .second(try store.undo(QueryBinding.size(count)))
+        }
         cls.method(
-            "redo", [], "Redoes the last undone commit.",
-            example: "items:transaction(function() items:randomItem() end) items:undo() return items:redo(), #items"
-        ) { try $0.redo() }
+            "redo", steps,
+            "Redoes the last undone commit; false if there is none. With a number, the last ones; returns how many.",
+            example:
+                "items:transaction(function() items:randomItem() end) items:undo() return items:redo(), #items, items:redo(2)"
+        ) { (store, count: Int64?) in
+            guard let count else { return LuaEither<Bool, Int>.first(try store.redo()) }
+            return .second(try store.redo(QueryBinding.size(count)))
+        }
         cls.method(
             "dryRun", ["body": .callback("()", "a function that changes items")], returns: [.record("diff", diff)],
             "The changes that a function would make, as counts and entries; nothing is changed.",

@@ -103,11 +103,16 @@ enum QueryBinding {
             try call.returns(items: value.query.references(), item)
         }
         cls.method(
-            "first", returns: [.optional(.object("Item"))], "The first item, or nil.",
+            "first", [LuaParameter("count", .optional(.integer), "a number from 0: at most as many items")],
+            returns: [.optional(.union([.object("Item"), .array(.object("Item"))]))],
+            "The first item, or nil; with a number, an array of the first items.",
             example:
-                "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query(\"room == 'Study'\"):first().name"
+                "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query(\"room == 'Study'\"):first().name, #items:query():first(3)"
         ) { value, call in
-            call.returns(row: try value.query.firstReference()?.bits, item)
+            guard let count = try call.optional(0, call.integer) else {
+                return call.returns(row: try value.query.firstReference()?.bits, item)
+            }
+            return try call.returns(items: value.query.firstReferences(size(count)), item)
         }
         cls.method(
             "count", [], "The number of items.",
@@ -160,23 +165,39 @@ enum QueryBinding {
             example: "return items:query():max(\"dateCreated\")"
         ) { (value, key: String) in try lua(value.query.max(key)) }
         cls.method(
-            "distinct", key, "The distinct values of a key, in order.",
+            "distinct", ["key": "a field, or an expression such as width * height", "others": "further keys"],
+            returns: [.array(.any)],
+            "The distinct values of a key, in order; with several keys, a table with a value for each, by the keys' texts. Items with none of the keys are left out.",
             example:
-                "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query():distinct(\"room\")[1]"
-        ) { (value, key: String) in try value.query.distinct(key).map(lua) }
+                "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query():distinct(\"room\")[1], items:query():distinct(\"room\", \"name\")[1].name"
+        ) { (value, key: String, others: LuaVariadic<String>) in
+            if others.values.isEmpty { return try value.query.distinct(key).map(lua) }
+            let keys = [key] + others.values
+            if let place = keys.indices.dropFirst().first(where: { keys[..<$0].contains(keys[$0]) }) {
+                throw LuaMismatch("the key \"\(keys[place])\" is given twice", argument: "others")
+            }
+            return try value.query.distinct(keys).map { values in
+                let row = classes.host.state.makeTable(fields: keys.count)
+                for (key, value) in zip(keys, values) { row[key] = try lua(value) }
+                return .table(row)
+            }
+        }
         cls.method(
             "groupBy",
             [
                 "key": .callback(
                     "(item: Item) → any",
                     "a field, an expression such as dims.w, name.firstWord or width * height, or a function of the item"
-                )
+                ),
+                "others": .callback("(item: Item) → any", "further keys: each combination of their values is a group"),
             ],
             returns: [.array(.object("Group"))],
             "The items in groups: an array in the order of their first items, with the methods of Groups and access by group key.",
-            example: "for _, group in ipairs(items:query():groupBy(\"name\")) do print(group.key, group.count) end"
-        ) { [unowned classes] (value, key: KeyArgument) in
-            classes.groups.table(try value.query.groups(by: try Self.key(key, classes, of: value.query)))
+            example:
+                "for _, group in ipairs(items:query():groupBy(\"name\")) do print(group.key, group.count) end for _, group in ipairs(items:query():groupBy(\"name\", \"valueInDollars\")) do print(group.keys[1], group.keys[2]) end"
+        ) { [unowned classes] (value, key: KeyArgument, others: LuaVariadic<KeyArgument>) in
+            let keys = try ([key] + others.values).map { try Self.key($0, classes, of: value.query) }
+            return classes.groups.table(try value.query.groups(by: keys), keyCount: keys.count)
         }
     }
 
@@ -203,7 +224,10 @@ enum QueryBinding {
     private static func changing(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
         cls.method(
             "update",
-            ["change": .callback("(item: Item)", "values by field name, or a function that changes its item")],
+            [
+                "change": .callback(
+                    "(item: Item)", "values by field name (null removes a field), or a function that changes its item")
+            ],
             "Changes all items of the query, or none if the function fails. Returns their number.",
             example:
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query(\"room == 'Study'\"):update{ room = \"Attic\" }, items:query():update(function(item) item.valueInDollars = item.valueInDollars * 2 end)"
@@ -229,7 +253,9 @@ extension QueryBinding {
         try table.forEach { key, each in
             guard let name = key.textValue else { throw LuaMismatch("a field's name is text", argument: "change") }
             try classes.itemBinding.checkName(name)
-            fields[name] = .some(try classes.itemBinding.value(each, field: name))
+            // A table cannot hold nil: null removes the field.
+            let isNull = classes.host.values.nulls.object(of: each) != nil
+            fields[name] = .some(isNull ? nil : try classes.itemBinding.value(each, field: name))
             return true
         }
         if fields.isEmpty { throw LuaMismatch("at least one field expected, got an empty table", argument: "change") }
