@@ -51,7 +51,7 @@ struct SharedReadsTests {
         ],
         "Group": [
             "items": "return g[1].items", "sum": "return g[1]:sum()", "average": "return g[1]:average()",
-            "min": "return g[1]:min()", "max": "return g[1]:max()", "key": nil, "count": nil,
+            "min": "return g[1]:min()", "max": "return g[1]:max()", "key": nil, "keys": nil, "count": nil,
         ],
         "Groups": [
             "aggregate": "return g:aggregate{ n = 'count()' }", "sorted": nil, "limit": nil, "group": nil,

@@ -15,19 +15,28 @@ final class GroupsValue {
     /// The number of keys by which the items were grouped.
     let keyCount: Int
     /// The position of each group by its keys; created at the first lookup.
-    private lazy var places: [[PropertyListValue?]: Int] = Dictionary(
-        groups.enumerated().map { place, group in (group.keys.map { $0.map(Self.canonical) }, place) },
+    private lazy var places: [[KeyValue]: Int] = Dictionary(
+        groups.enumerated().map { place, group in (group.keys.map { KeyValue($0) }, place) },
         uniquingKeysWith: { first, _ in first })
 
     init(_ groups: ItemGroups, keyCount: Int) { (self.groups, self.keyCount) = (groups, keyCount) }
 
     /// The position, counted from 0, of the group with these keys.
-    func place(of keys: [PropertyListValue?]) -> Int? { places[keys.map { $0.map(Self.canonical) }] }
+    func place(of keys: [PropertyListValue?]) -> Int? { places[keys.map { KeyValue($0) }] }
 
-    /// Numbers are equal by value.
-    private static func canonical(_ key: PropertyListValue) -> PropertyListValue {
-        if case .real(let number) = key, let integer = Int64(exactly: number) { return .integer(integer) }
-        return key
+    /// A key's value: numbers are equal by value, texts by their bytes.
+    private enum KeyValue: Hashable {
+        case text([UInt8])
+        case other(PropertyListValue?)
+
+        init(_ key: PropertyListValue?) {
+            switch key {
+            case .string(let text)?: self = .text(Array(text.utf8))
+            case .single(let number)?: self.init(.real(Double(number)))
+            case .real(let number)?: self = .other(Int64(exactly: number).map { .integer($0) } ?? .real(number))
+            default: self = .other(key)
+            }
+        }
     }
 }
 

@@ -173,7 +173,9 @@ enum QueryBinding {
         ) { (value, key: String, others: LuaVariadic<String>) in
             if others.values.isEmpty { return try value.query.distinct(key).map(lua) }
             let keys = [key] + others.values
-            if let place = keys.indices.dropFirst().first(where: { keys[..<$0].contains(keys[$0]) }) {
+            if let place = keys.indices.dropFirst().first(where: { place in
+                keys[..<place].contains { $0.utf8.elementsEqual(keys[place].utf8) }
+            }) {
                 throw LuaMismatch("the key \"\(keys[place])\" is given twice", argument: "others")
             }
             return try value.query.distinct(keys).map { values in
