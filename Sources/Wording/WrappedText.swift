@@ -12,8 +12,19 @@ package enum WrappedText {
         return lines.map { DisplayWidth.of($0) > columns ? wrap($0, columns) : String($0) }.joined(separator: "\n")
     }
 
+    /// Prose with its lines wrapped, without indentation.
+    static func paragraphs(_ text: String, to columns: Int) -> String {
+        guard columns >= 20 else { return text }
+        return text.split(separator: "\n", omittingEmptySubsequences: false).map { wrap($0, columns, indent: 0) }
+            .joined(separator: "\n")
+    }
+
     private static func wrap(_ line: Substring, _ columns: Int) -> String {
-        let margin = String(repeating: " ", count: hangingIndent(of: line, columns))
+        wrap(line, columns, indent: hangingIndent(of: line, columns))
+    }
+
+    private static func wrap(_ line: Substring, _ columns: Int, indent: Int) -> String {
+        let margin = String(repeating: " ", count: indent)
         var result = ""
         var width = 0
         var isAtStart = true

@@ -332,7 +332,7 @@ struct REPLPtyTests {
             "the tutorial checks what is typed",
             [
                 .enter(":tutorial"), .see("1 of 12: Values"), .enter("6 * 7"), .see("✓ Values"), .see("2 of 12"),
-                .enter(":tutorial 12"), .see("12 of 12"), .enter(":tutorial stop"), .see("over"),
+                .enter(":tutorial 12"), .see("12 of 12"), .enter(":tutorial off"), .see("over"),
             ]),
         PromptRow(
             "a dumb terminal",

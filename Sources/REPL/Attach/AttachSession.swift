@@ -213,6 +213,7 @@ final class AttachSession: Prompt, CommitListener {
         greetingTimer?.cancel()
         others.isQuiet = true
         pager = nil
+        endTutorial()
         host.removeCommitListener(self)
         host.items.removeCommitObserver(sessionChanges)
         if let notifier { host.loop.forget(notifier) }

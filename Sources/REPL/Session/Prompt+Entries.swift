@@ -10,10 +10,16 @@ extension Prompt {
     /// Performs an entry, and calls `end` at its end, possibly before this returns.
     func perform(entry text: String, then end: @escaping () -> Void) {
         hasFailed = false
-        switch EntryKind(text, isDefined: isDefined) {
-        case .command(let command): perform(command, then: end)
+        let kind = EntryKind(text, isDefined: isDefined)
+        switch kind {
+        case .command(let command):
+            perform(command) { [self] in
+                tutor(kind)
+                end()
+            }
         case .question(let question):
             answer(question)
+            tutor(kind)
             end()
         case .lua: run(text, timed: showsTime, then: end)
         }
@@ -54,7 +60,7 @@ extension Prompt {
             report(error, in: text)
             tellChanges()
         }
-        tutor(text, result)
+        tutor(LessonEntry(text, result))
     }
 
     /// Reports an entry's changes to more than one item: a single change is clear from the entry or its result.

@@ -8,7 +8,10 @@ import Wording
 
 /// The front end of the host.
 extension REPL {
+    public func applicationWillTerminate() { endTutorial() }
+
     public func applicationWillStop() {
+        tutorialWillStop()
         if isEditing, editor.isActive { perform(editor.suspendDisplay()) }
         leaveEditing()
         pause()
@@ -26,6 +29,7 @@ extension REPL {
     func takeUp() {
         guard host.exitCode == nil, !isRunningEntry, host.pollTerminal() != .background else { return }
         watch?.events = .readable
+        defer { tutorialDidReturn() }
         guard isEditing else { return perform(plain.resume()) }
         resized()
         guard editor.isActive else { return beginEntry() }

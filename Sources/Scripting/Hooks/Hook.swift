@@ -61,3 +61,25 @@ final class Hook {
         return "\(event) (\(place.source):\(place.line))"
     }
 }
+
+/// Some handlers of scripts, for a prompt that compares what is registered.
+package struct ScriptHandlers {
+    var hooks: [Hook] = []
+
+    init(hooks: [Hook]) { self.hooks = hooks }
+
+    /// Creates a set of none.
+    package init() {}
+
+    package var isEmpty: Bool { hooks.isEmpty }
+
+    /// Those of an event.
+    package func of(_ event: String) -> ScriptHandlers { ScriptHandlers(hooks: hooks.filter { $0.event == event }) }
+
+    /// Those that are not among others.
+    package func without(_ others: ScriptHandlers) -> ScriptHandlers {
+        ScriptHandlers(hooks: hooks.filter { hook in !others.hooks.contains { $0 === hook } })
+    }
+
+    package mutating func add(_ others: ScriptHandlers) { hooks += others.hooks }
+}

@@ -10,6 +10,8 @@ public protocol HostFrontEnd: AnyObject {
     func applicationDidEnterForeground()
     /// Called when the process continues without the terminal.
     func applicationWillEnterBackground()
+    /// Called before the application ends, before its last save.
+    func applicationWillTerminate()
     /// Writes text for standard output or standard error; returns false to let the host write it.
     func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool
     /// Whether scripts' output goes to a terminal.
@@ -28,6 +30,7 @@ extension HostFrontEnd {
     public func applicationWillStop() {}
     public func applicationDidEnterForeground() {}
     public func applicationWillEnterBackground() {}
+    public func applicationWillTerminate() {}
     public func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool { false }
     public var isTerminal: Bool { ScriptOutput.isOwnTerminal }
     public func show(_ image: Image) {}

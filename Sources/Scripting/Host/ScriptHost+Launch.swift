@@ -54,6 +54,7 @@ extension ScriptHost {
         loop.onFirstWait = nil
         // Later calls during the exit do not change its status.
         if lifeCycle.requestedExitCode == nil { lifeCycle.requestedExitCode = code }
+        frontEnd?.applicationWillTerminate()
         handle(.terminate(explicitly: explicitly), cause: cause)
         // Running code ends at its next instruction.
         if exitCode != nil, state.depth > 0 { state.interrupter.interrupt(.events) }

@@ -473,6 +473,14 @@ public final class ScriptHost {
     /// The handlers for a table: their registration and statistics.
     package var handlerStatistics: [HandlerStatistics] { hooks.all.map(HandlerStatistics.init) }
 
+    /// The handlers of scripts that are registered now.
+    package var scriptHandlers: ScriptHandlers { ScriptHandlers(hooks: hooks.all.filter { $0.function != nil }) }
+
+    /// Removes handlers and returns their number.
+    package func remove(_ handlers: ScriptHandlers) -> Int {
+        hooks.remove { hook in handlers.hooks.contains { $0 === hook } }
+    }
+
     /// The texts of chunks by name, for excerpts in error messages.
     package var sources = SourceTexts()
 }

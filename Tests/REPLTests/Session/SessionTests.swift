@@ -91,19 +91,6 @@ import Testing
         #expect(SyntaxPlace.range(of: error, in: text, line: 1, state: state) == range)
     }
 
-    @Test("every lesson's example does it", arguments: Lesson.all.indices)
-    func lessons(number: Int) throws {
-        let test = try TestHost()
-        for lesson in Lesson.all[...number] {
-            let result = test.evaluator.evaluate(lesson.example)
-            let value = (try? result.get())?.first ?? .nil
-            let check = "local items, app = require('cubby').items, require('cubby').app " + lesson.check
-            let done = try test.host.run(Array(check.utf8), name: "=check", arguments: [.text(lesson.example), value])
-                .get()
-            #expect(done.first?.isTruthy ?? false, "\(lesson.title)")
-        }
-    }
-
     @Test("every command is done and told of")
     func commands() {
         #expect(Set(Command.all.map(\.name)).count == Command.all.count)

@@ -1,0 +1,167 @@
+import Application
+import Items
+import LineEditor
+import Lua
+import PropertyList
+import Scripting
+import Testing
+import Wording
+
+@testable import REPL
+
+/// A prompt without a terminal, whose output is kept.
+private final class KeptPrompt: Prompt {
+    let trial: TestHost
+    let host: ScriptHost
+    let evaluator: Evaluator
+    var printer: ValuePrinter
+    let settings = PromptSettings(allowed: Palette([:]), environment: { _ in nil })
+    let functions: FunctionTexts
+    var record = SessionRecord()
+    var tutorial: Tutorial?
+    var showsTime = false
+    var secondsOfQuestions = 0.0
+    var changes = ChangeNotice()
+    let tellsChanges = false
+    var seenFailures = 0
+    let isEditing = false
+    let palette = Palette([:])
+    var hasFailed = false
+    var output = ""
+
+    init(columns: Int = 80) throws {
+        trial = try TestHost()
+        host = trial.host
+        evaluator = Evaluator(host)
+        printer = ValuePrinter(host)
+        printer.columns = columns
+        functions = FunctionTexts(host)
+        host.frontEnd = self
+    }
+
+    var screenColumns: Int { printer.columns }
+    var isTerminal: Bool { false }
+    func draw(_ text: String, toStandardError: Bool) { output += text }
+    func page(_ printed: PrintedValues) { output += printed.text }
+    func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
+        output += String(decoding: bytes, as: UTF8.self)
+        return true
+    }
+    func show(help text: String) -> Bool { true }
+    func describe(_ table: LuaTable) -> String { printer.describe(.table(table)) }
+    func help(onUnknown value: LuaValue) -> String? { nil }
+    func show(whole values: [LuaValue]) {}
+    func environment(_ name: String) -> String? { nil }
+    func run(
+        _ function: LuaFunction, isEntry: Bool, completion: @escaping (Result<[LuaValue], LuaError>) -> Void
+    ) { completion(isEntry ? host.runEntry(function) : host.run(function)) }
+    func request(_ request: TerminalRequest, then: @escaping (TerminalAnswer) -> Void) {
+        then(TerminalAnswer(isDone: false))
+    }
+    func leave() { host.terminate(cause: .script, explicitly: true) }
+    func applicationWillTerminate() { endTutorial() }
+
+    /// Performs entries; what they showed.
+    @discardableResult
+    func enter(_ entries: String...) -> String {
+        output = ""
+        for entry in entries { perform(entry: entry) {} }
+        return output
+    }
+
+    /// The number of the lesson from 1; nil after the end.
+    var lesson: Int? { tutorial.map { $0.lesson + 1 } }
+    var hooks: [String] { host.handlerStatistics.map(\.title) }
+    var lamps: Int { host.items.count }
+}
+
+@Suite("The tutorial") struct TutorialTests {
+    @Test(arguments: [80, 40])
+    func `Its examples lead through it, its lines fit, and nothing of it stays`(columns: Int) throws {
+        let prompt = try KeptPrompt(columns: columns)
+        let hooks = prompt.hooks
+        var shown = prompt.enter(":tutorial")
+        for (place, lesson) in Lesson.all.enumerated() {
+            #expect(prompt.lesson == place + 1, "\(lesson.title)")
+            let lines = prompt.enter(":tutorial again").split(separator: "\n")
+            for line in lines { #expect(DisplayWidth.of(line) <= columns, "\(line)") }
+            #expect(lines.count < 20 && shown.hasSuffix(prompt.output))
+            shown = ""
+            for example in lesson.examples { shown += prompt.enter(example) }
+            #expect(shown.contains("✓ \(lesson.title)"))
+        }
+        #expect(prompt.lesson == nil)
+        #expect(
+            shown.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains(
+                "the lamp and the handler of the tutorial were removed"))
+        #expect(prompt.hooks == hooks && prompt.lamps == 0)
+        #expect(prompt.enter("lamp").contains("nil"))
+    }
+
+    @Test(arguments: Array(1...12))
+    func `A lesson is not passed by something else`(number: Int) throws {
+        let prompt = try KeptPrompt()
+        prompt.enter(":tutorial \(number)")
+        let others = [
+            "", "42", "1 + 1", "nope()", "x = = 1", "print('help items:query( for transaction undo')", ":time",
+            ":hooks",
+            ":nonsense", "?nothingofthisname", "?", "items:query()", "items:query():count()", "-- for query(",
+            "'6 * 7'",
+            "items:createItem{ name = 'Lamp', valueInDollars = 45 }", "items:transaction()",
+            "items:transaction(function() end)", "items:undo(0)", "app:on('willSave', function() end)", ":undo nothing",
+            "lamp2 = lamp", "lamp.room", "_err", "app.state",
+        ]
+        for other in others {
+            prompt.enter(other)
+            #expect(prompt.lesson == number, "\(other)")
+        }
+    }
+
+    @Test(arguments: [
+        (1, ["7*6"]), (1, ["return 6 * 7.0"]),
+        (2, ["lamp = items:createItem{ valueInDollars = 45, name = 'Tutorial Lamp' }"]),
+        (2, ["items:createItem{ valueInDollars = 45, name = 'Tutorial Lamp' }", "lamp = _"]),
+        (2, ["local lamp = items:createItem{ valueInDollars = 45, name = 'Tutorial Lamp' }"]),
+        (3, ["lamp . valueInDollars"]), (4, ["items:query():update{ room = 'Attic' }"]), (5, ["lamp", "_.name"]),
+        (6, ["items:query([[room == 'Attic']]):count()"]),
+        (6, ["items:query():where('valueInDollars == 45'):all()"]), (6, ["items:query'room == \"Attic\"'"]),
+        (7, [":help"]), (7, ["help()"]), (7, ["help(items)"]), (7, ["items?"]), (7, ["??createItem"]), (7, ["help"]),
+        (7, [":help :undo"]),
+        (8, ["for i = 1, 2 do print(i) end"]), (8, ["while false do\nend"]),
+        (9, ["items:transaction(function() lamp.valueInDollars = 1; error('no') end)"]),
+        (9, ["pcall(function() items:transaction(function() error('x') end) end)"]),
+        (10, ["lamp.valueInDollars = 9", "items:undo()"]), (10, ["lamp.valueInDollars = 9 items:undo()"]),
+        (11, ["app:on('didSave', { id = 'mine' }, function() end)"]), (12, ["app:pressHome() app:open()"]),
+    ])
+    func `Other ways to do what is asked are ways`(number: Int, entries: [String]) throws {
+        let prompt = try KeptPrompt()
+        prompt.enter(":tutorial \(number)")
+        for entry in entries { prompt.enter(entry) }
+        #expect(prompt.lesson == (number == 12 ? nil : number + 1), "\(prompt.output)")
+    }
+
+    @Test func `Left in the middle it leaves nothing but what was there`() throws {
+        for end in [":tutorial off", ":tutorial stop", ":quit", "app:terminate()"] {
+            let prompt = try KeptPrompt()
+            prompt.enter("items:createItem{ name = 'Tutorial Lamp', mine = true }")
+            prompt.enter("app:on('didSave', { id = 'tutorial' }, function() end)")
+            let hooks = prompt.hooks
+            prompt.enter(":tutorial 2")
+            prompt.enter(Lesson.all[1].examples[0], ":tutorial 11", Lesson.all[10].examples[0], "nope()")
+            #expect(prompt.lamps == 2 && prompt.hooks != hooks)
+            prompt.enter(end)
+            #expect(prompt.lamps == 1 && prompt.tutorial == nil, "\(end)")
+            #expect(try prompt.host.items[0]?.value(forField: "mine") == .boolean(true))
+            if end.hasPrefix(":tutorial") { #expect(prompt.hooks == hooks) }
+        }
+    }
+
+    @Test func `Without the lamp a lesson says how to get one`() throws {
+        let prompt = try KeptPrompt()
+        prompt.enter(":tutorial 4", "items:removeItem(lamp)", "1", "2")
+        #expect(prompt.output.contains(":tutorial 4 makes one"))
+        #expect(prompt.enter(":tutorial 4").contains("is made for you"))
+        prompt.enter("lamp.room = 'Attic'")
+        #expect(prompt.lesson == 5)
+    }
+}
