@@ -13,7 +13,7 @@ package enum WrappedText {
     }
 
     /// Prose with its lines wrapped, without indentation.
-    static func paragraphs(_ text: String, to columns: Int) -> String {
+    package static func paragraphs(_ text: String, to columns: Int) -> String {
         guard columns >= 20 else { return text }
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { wrap($0, columns, indent: 0) }
             .joined(separator: "\n")

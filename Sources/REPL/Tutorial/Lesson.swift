@@ -24,7 +24,7 @@ struct Lesson: Sendable {
             text:
                 "`items` is your collection. A thing becomes an item; fields are yours to invent. The lamp is removed at the end of the tutorial.",
             examples: [
-                "lamp = items:createItem{\n  name = \"Tutorial Lamp\",\n  valueInDollars = 45, room = \"Study\" }"
+                "lamp = items:createItem{\n  name = \"Tutorial Lamp\",\n  valueInDollars = 45,\n  room = \"Study\" }"
             ]
         ) { entry, state in entry.hasWorked && state.value == 45 },
         Lesson(
@@ -158,7 +158,7 @@ struct LessonEntry {
 
     /// Whether it raised an error of its own, also one that `pcall` caught.
     var hasRaised: Bool {
-        if let error { return error.kind == .runtime }
+        if let error { return error.kind == .runtime && !error.message.contains("bad argument") }
         return words.contains("pcall") && value.map { !$0.isTruthy } ?? false
     }
 

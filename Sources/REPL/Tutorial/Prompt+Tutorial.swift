@@ -2,6 +2,7 @@ import Items
 import LineEditor
 import Lua
 import Scripting
+import Wording
 
 /// The lessons at the prompt.
 extension Prompt {
