@@ -81,7 +81,9 @@ final class Fixture {
                 call.returns(Meters(try call.number(0)), meters)
             })
         globals["call"] = .function(
-            state.makeFunction(LuaFunctionDeclaration("call", [LuaParameter("f", .function), LuaParameter("…", .variadic(.any))])) { call in
+            state.makeFunction(
+                LuaFunctionDeclaration("call", [LuaParameter("f", .function), LuaParameter("…", .variadic(.any))])
+            ) { call in
                 try call.returns(values: call.function(0).call(arguments: call.values(from: 1)))
             })
         self.state = state

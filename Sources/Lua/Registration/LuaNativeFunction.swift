@@ -18,7 +18,7 @@ class LuaNativeFunction {
     private let takesMore: Bool
     private let body: (LuaCall) throws -> LuaResults
 
-    /// - Parameter ignoresSurplus: whether arguments beyond the declared parameters are ignored, as Lua's own functions do.
+    /// `ignoresSurplus` is whether arguments beyond the declared parameters are ignored, as Lua's own functions do.
     init(
         _ declaration: LuaFunctionDeclaration, owner: String, base: Int32, ignoresSurplus: Bool = false,
         body: @escaping (LuaCall) throws -> LuaResults

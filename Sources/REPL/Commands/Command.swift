@@ -19,7 +19,8 @@ struct Command: Sendable {
             name: "help", arguments: "[name]", documentation: "These commands, or what is known of a name.",
             completion: .lua),
         Command(
-            name: "tutorial", arguments: "[lesson]", documentation: "Twelve short lessons that check what you type; off ends them.",
+            name: "tutorial", arguments: "[lesson]",
+            documentation: "Twelve short lessons that check what you type; off ends them.",
             completion: .words(["next", "again", "stop"])),
         Command(
             name: "time", arguments: "[entry]",

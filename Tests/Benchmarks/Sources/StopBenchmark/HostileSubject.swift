@@ -31,7 +31,9 @@ final class HostileSubject {
         host.state.setGlobal(LuaFunctionDeclaration("Counter", [LuaParameter("n", .optional(.integer))])) { call in
             call.returns(Counter(), counters)
         }
-        host.state.setGlobal(LuaFunctionDeclaration("call", [LuaParameter("f", .function), LuaParameter("…", .variadic(.any))])) { call in
+        host.state.setGlobal(
+            LuaFunctionDeclaration("call", [LuaParameter("f", .function), LuaParameter("…", .variadic(.any))])
+        ) { call in
             try call.returns(values: call.function(0).call(arguments: call.values(from: 1)))
         }
         host.launch()
