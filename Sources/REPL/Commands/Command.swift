@@ -21,7 +21,7 @@ struct Command: Sendable {
         Command(
             name: "tutorial", arguments: "[lesson]",
             documentation: "Twelve short lessons that check what you type; off ends them.",
-            completion: .words(["next", "again", "stop"])),
+            completion: .words(["next", "again", "off"])),
         Command(
             name: "time", arguments: "[entry]",
             documentation: "How long an entry takes; without one, after every entry or no more.", completion: .lua),
