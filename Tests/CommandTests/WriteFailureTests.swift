@@ -159,6 +159,7 @@ struct EntryOptionTests {
             }
         }
         #expect(try program("attach", "-e", "=#items").stdout == "120\n")
+        #expect(try program("attach", "-e", "('x'):rep(9 << 20)").standardOutput.count == (9 << 20) + 3)
         #expect(try program("attach", "-e", "io.write('a')").stdout == "a")
     }
 

@@ -8,8 +8,18 @@ extension AttachSession {
             guard environment("PAGER") == nil else { return send(AttachMessage(.page, Self.text(printed))) }
             return open(table, time: printed.time, picture: printed.picture)
         }
+        if printer.isWhole { return sendWhole(printed.text) }
         if !printed.text.isEmpty { send(AttachMessage(.page, printed.text)) }
         draw(printed.picture, toStandardError: false)
+    }
+
+    /// Sends the result of a command's single entry, of which nothing is dropped for a slow reader: it is in memory anyway.
+    private func sendWhole(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            outbox.send(AttachMessage(.page, Array(rest.prefix(1 << 20))))
+            rest = rest.dropFirst(1 << 20)
+        }
     }
 
     private func open(_ table: TableText, time: String, picture: String) {

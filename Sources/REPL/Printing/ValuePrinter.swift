@@ -34,7 +34,7 @@ package struct ValuePrinter {
     private var limits: LuaValueText.Limits {
         var limits = LuaValueText.Limits()
         guard isUnlimited || isWhole else { return limits }
-        (limits.elements, limits.levels, limits.string, limits.bytes) = (.max, 100, .max, 1 << 24)
+        (limits.elements, limits.levels, limits.string, limits.bytes) = (.max, 100, .max, isWhole ? .max : 1 << 24)
         return limits
     }
     /// The number of table rows that keep the prompt and the entry on the screen.
