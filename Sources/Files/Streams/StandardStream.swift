@@ -37,7 +37,11 @@ package final class StandardStream: Sendable {
         var isLossReported = false
     }
 
-    package static let output = StandardStream(STDOUT_FILENO, "standard output")
+    package static let output: StandardStream = {
+        // Also of an embedding program, as C's own stream is.
+        atexit { StandardStream.flushAll() }
+        return StandardStream(STDOUT_FILENO, "standard output")
+    }()
     package static let error = StandardStream(
         STDERR_FILENO, "standard error", buffering: Buffering.none, triesAgain: true)
 
@@ -127,8 +131,7 @@ package final class StandardStream: Sendable {
     package static func flushAll() {
         output.state.withLock { state in
             _ = output.empty(&state)
-            let code = cubby_flush_output()
-            if code != 0 { output.note(lost: 0, code, &state) }
+            output.flushC(&state)
         }
     }
 
@@ -174,12 +177,19 @@ package final class StandardStream: Sendable {
             state.lost += bytes.count
             return code
         }
+        // In order with what an embedding program has printed.
+        if descriptor == STDOUT_FILENO { flushC(&state) }
         let count = cubby_write(descriptor, bytes.baseAddress, bytes.count)
         let code = errno
         state.written += count
         guard count < bytes.count else { return nil }
         note(lost: bytes.count - count, code, &state)
         return code
+    }
+
+    private func flushC(_ state: inout State) {
+        let code = cubby_flush_output()
+        if code != 0 { note(lost: 0, code, &state) }
     }
 
     private func note(lost count: Int, _ code: Int32, _ state: inout State) {

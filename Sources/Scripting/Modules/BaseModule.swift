@@ -110,7 +110,8 @@ enum BaseModule {
         }
         io.function(
             "write", [LuaParameter("…", .variadic(.any), "strings and numbers")], returns: [.object("file*")],
-            "Writes to standard output; returns that file.", example: "io.write(\"a\", 1, \"\\n\")"
+            "Writes to standard output; returns that file, or nil, the reason and its number when a write has failed.",
+            example: "io.write(\"a\", 1, \"\\n\")"
         ) { [unowned host] call in
             try StandardHandles.write(call, toStandardError: false, host) ?? call.returns(table["stdout"])
         }

@@ -71,7 +71,7 @@ struct WriterAccountingTests {
         let whole = try write(source, limit: nil)
         #expect(whole.isTold && whole.loss == nil && whole.bytes.count > 10_000)
         var random = TestGenerator(seed: UInt64(name.utf8.count))
-        for _ in 0..<max(4, Accounting.values / 250) {
+        for _ in 0..<max(4, Accounting.values / 1000) {
             let limit = random.number(whole.bytes.count * 5 / 4)
             let part = try write(source, limit: limit)
             if limit >= whole.bytes.count {
