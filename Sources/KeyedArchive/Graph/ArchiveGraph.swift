@@ -15,6 +15,10 @@ public final class ArchiveGraph {
     package private(set) var unreferencedUIDs: [UInt32] = []
     /// The archive's `$archiver`.
     package var archiverName: String
+    /// What the outermost dictionary has beside the objects, the top, the version and the archiver's name.
+    package var outerEntries: [(key: PropertyListValue, value: PropertyListValue)] = []
+    /// The classes of no object.
+    package var unusedClasses: [ArchivedClass] = []
 
     /// Opens an archive in binary or XML form.
     public convenience init(_ bytes: [UInt8], limits: ArchiveLimits = .standard) throws(ArchiveError) {
@@ -45,6 +49,8 @@ public final class ArchiveGraph {
             unreferenced.append(value)
             unreferencedUIDs.append(uid)
         }
+        outerEntries = try Self.outerEntries(reader)
+        unusedClasses = Self.unusedClasses(reader)
     }
 
     /// Makes a new graph.
@@ -87,6 +93,45 @@ public final class ArchiveGraph {
             values.append((uid, value))
         }
         return values
+    }
+
+    private static func outerEntries(
+        _ reader: KeyedArchiveReader
+    ) throws(ArchiveError) -> [(key: PropertyListValue, value: PropertyListValue)] {
+        let list = reader.propertyList
+        return try lifted { () throws(PropertyListError) in
+            guard let root = try list.container(at: list.topObject), root.count > 4 else { return [] }
+            var known: Set<PropertyListValue> = [
+                .string("$archiver"), .string("$objects"), .string("$top"), .string("$version"),
+            ]
+            var entries: [(key: PropertyListValue, value: PropertyListValue)] = []
+            for index in 0..<root.count {
+                let key = try list.value(at: list.reference(index, in: root))
+                if known.remove(key) != nil { continue }
+                entries.append((key, try list.value(at: list.valueReference(index, in: root))))
+            }
+            return entries
+        }
+    }
+
+    /// The class descriptions that no object names.
+    private static func unusedClasses(_ reader: KeyedArchiveReader) -> [ArchivedClass] {
+        var unused: [UInt32: ArchivedClass] = [:]
+        for index in 1..<max(reader.objectCount, 1) {
+            guard let uid = UInt32(exactly: index), let number = try? reader.number(of: uid),
+                (try? reader.propertyList.container(at: number))?.kind == .dictionary,
+                case nil = try? reader.record(at: uid), let found = try? reader.archivedClass(at: uid)
+            else { continue }
+            unused[uid] = found
+        }
+        // As a rule the first objects name them all.
+        for index in 1..<max(reader.objectCount, 1) where !unused.isEmpty {
+            guard let uid = UInt32(exactly: index), let named = try? reader.record(at: uid)?.classUID() else {
+                continue
+            }
+            unused[named] = nil
+        }
+        return unused.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// The object under `root`, or under the only key.
@@ -139,7 +184,34 @@ public final class ArchiveGraph {
         archiver.archiverName = archiverName
         for field in top { try archiver.encode(topField: field) }
         for value in unreferenced { try archiver.encode(unreferenced: value) }
-        return try archiver.finishEncoding()
+        for unused in unusedClasses { archiver.encode(unused: unused) }
+        guard !outerEntries.isEmpty else { return try archiver.finishEncoding() }
+        archiver.outputFormat = .binary
+        let bytes = try archiver.finishEncoding()
+        return try lifted { () throws(PropertyListError) in
+            let binary = try withOuterEntries(bytes)
+            return (format ?? self.format) == .xml ? try BinaryPropertyListReader(binary).xml() : binary
+        }
+    }
+
+    /// The archive with the entries beside its objects.
+    private func withOuterEntries(_ bytes: [UInt8]) throws(PropertyListError) -> [UInt8] {
+        let reader = try BinaryPropertyListReader(bytes)
+        guard let root = try reader.container(at: reader.topObject) else { return bytes }
+        let writer = BinaryPropertyListWriter()
+        let count = root.count + outerEntries.count
+        let (number, references) = writer.dictionary(count: count)
+        for index in 0..<root.count {
+            let key = try writer.add(reader.reference(index, in: root), of: reader)
+            writer.setReference(index, in: references, to: key)
+            let value = try writer.add(reader.valueReference(index, in: root), of: reader)
+            writer.setReference(count + index, in: references, to: value)
+        }
+        for (place, entry) in outerEntries.enumerated() {
+            writer.setReference(root.count + place, in: references, to: try writer.add(entry.key))
+            writer.setReference(count + root.count + place, in: references, to: try writer.add(entry.value))
+        }
+        return try writer.finish(topObject: number)
     }
 }
 
@@ -176,5 +248,12 @@ extension KeyedArchiver {
     func encode(unreferenced value: ArchiveValue) throws(ArchiveError) {
         _ = try uid(of: value)
         try drainOutside()
+    }
+
+    /// Writes the description of a class that may have no instance.
+    func encode(unused archivedClass: ArchivedClass) {
+        let number = classNumber(archivedClass)
+        let (uid, isFirst) = uid(ofClass: number)
+        if isFirst { writeClass(classes[number].description, uid: uid) }
     }
 }

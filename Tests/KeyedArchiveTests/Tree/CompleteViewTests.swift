@@ -211,6 +211,14 @@ struct CompleteViewTests {
         #expect(Self.differences(tree, more) == ["+ note"])
         #expect(Self.text(more).hasSuffix("beside $top and $objects:\n└─ note: \"by hand\"\n"))
         #expect(try Self.json(more).hasSuffix(#""$file":{"note":"by hand"}}"#))
+        for file in [tree, archiver, more] {
+            let graph = try ArchiveGraph(file.propertyList.binary())
+            defer { graph.dismantle() }
+            for format in [PropertyListFormat.binary, .xml] {
+                let saved = try ArchiveTree(PropertyListStorage(graph.encoded(as: format)))
+                #expect(Self.differences(file, saved) == [])
+            }
+        }
     }
 
     @Test("embedded data at every place: opened once, then by its path")

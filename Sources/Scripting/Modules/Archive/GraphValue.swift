@@ -7,6 +7,8 @@ final class GraphValue {
     let bridge: ArchiveBridge
     var format: PropertyListFormat
     private let archiverName: String
+    private let outerEntries: [(key: PropertyListValue, value: PropertyListValue)]
+    private let unusedClasses: [ArchivedClass]
     private var graph: ArchiveGraph?
     /// The archive's top by key, and the unreferenced objects.
     private var tables: (top: LuaTable, others: LuaTable)?
@@ -20,6 +22,8 @@ final class GraphValue {
         self.encoders = encoders
         format = graph.format
         archiverName = graph.archiverName
+        outerEntries = graph.outerEntries
+        unusedClasses = graph.unusedClasses
         unreferencedUIDs = graph.unreferencedUIDs
     }
 
@@ -114,9 +118,11 @@ final class GraphValue {
             }
         }
         let unreferenced = try output.value(.table(others), ArchiveValueBuilder.Path("unreferenced"))?.elements ?? []
-        return try body(
-            ArchiveGraph(
-                top: fields, unreferenced: unreferenced.compactMap { $0 }, format: format, archiverName: archiverName))
+        let saved = ArchiveGraph(
+            top: fields, unreferenced: unreferenced.compactMap { $0 }, format: format, archiverName: archiverName)
+        saved.outerEntries = outerEntries
+        saved.unusedClasses = unusedClasses
+        return try body(saved)
     }
 
     /// The archive's bytes.
