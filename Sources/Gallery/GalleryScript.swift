@@ -22,6 +22,8 @@ enum GalleryScript {
           const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
           const grouped = (number) => Number(number).toLocaleString("en-US", { maximumFractionDigits: 2 });
           const isDay = (text) => typeof text === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
+          // An application's archive may have a text for the value; it is shown and not counted.
+          const worth = (item) => typeof item.values.get(money) === "number" ? item.values.get(money) : 0;
           const said = (value, field) => {
             if (value === undefined || value === null) return "";
             if (typeof value === "number") return field === money ? "$" + grouped(value) : String(value);
@@ -59,7 +61,7 @@ enum GalleryScript {
             const words = fold(search.value).split(/\s+/).filter(Boolean);
             const all = ordered(sort.value);
             shown = words.length ? all.filter((item) => matches(item, words)) : all;
-            const total = shown.reduce((sum, item) => sum + (item.values.get(money) || 0), 0);
+            const total = shown.reduce((sum, item) => sum + worth(item), 0);
             byId("count").textContent =
               `${grouped(shown.length)} of ${grouped(items.length)} items` + (total ? ` · $${grouped(total)}` : "");
             cards.replaceChildren();
@@ -114,12 +116,12 @@ enum GalleryScript {
           // The largest groups of one field, as bars.
           function chart() {
             const svg = byId("chart"), field = group.value, sums = new Map();
-            const hasMoney = shown.some((item) => item.values.get(money));
+            const hasMoney = shown.some(worth);
             for (const item of shown) {
               let key = item.values.get(field);
               if (Array.isArray(key)) key = key[0];
               key = isDay(key) ? key.slice(0, 4) : said(key, field) || "(none)";
-              sums.set(key, (sums.get(key) || 0) + (hasMoney ? item.values.get(money) || 0 : 1));
+              sums.set(key, (sums.get(key) || 0) + (hasMoney ? worth(item) : 1));
             }
             const bars = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 8);
             byId("totals").hidden = !field || !bars.length;
@@ -191,7 +193,7 @@ enum GalleryScript {
           };
           const groups = fields.filter((field) => field !== money && field !== "itemKey" && field !== "name" && few(field));
           // Without a grouping field the chart shows the most valuable items.
-          if (!groups.length && items.length > 1 && items.some((item) => item.values.get(money))) groups.push("name");
+          if (!groups.length && items.length > 1 && items.some(worth)) groups.push("name");
           group.append(...groups.map((field) => element("option", { value: field }, field)));
           if (!groups.length) group.parentElement.hidden = true;
           if (groups.includes("room")) group.value = "room";

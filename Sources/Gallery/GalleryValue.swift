@@ -20,6 +20,8 @@ indirect enum GalleryValue: Encodable {
         case .date(let date): self = .text(date.iso8601Text ?? date.text)
         case .data(let bytes): self = .text("\(bytes.count) bytes")
         case .array(let elements): self = .list(elements.compactMap(GalleryValue.init))
+        case .set(let elements): self = .list(elements.compactMap(GalleryValue.init))
+        case .wideInteger(let number): self = .text(String(number))
         case .dictionary(let entries):
             var object: [String: GalleryValue] = [:]
             for (key, value) in entries { object[key] = GalleryValue(value) }

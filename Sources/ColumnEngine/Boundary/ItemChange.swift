@@ -28,7 +28,7 @@ public struct ItemChange: Sendable, Hashable {
     /// The field's value after an update; nil if it has none.
     public var new: PropertyListValue?
     /// By name, the fields of an inserted item, or the last fields of a removed one, including `itemKey`; nil for the
-    /// other kinds.
+    /// other kinds. Null marks a field of every item that this one, from an application's archive, lacks.
     public var values: [String: PropertyListValue]?
     /// The position, counted from 0, of an insertion, a removal, or the target of a move; nil for an update, and for an
     /// item to be appended.

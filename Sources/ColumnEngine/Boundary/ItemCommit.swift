@@ -68,7 +68,7 @@ public struct ItemCommit: ~Copyable {
         rows.value(entry.row, ItemField(rawValue: entry.field))
     }
 
-    /// All fields of the changed item by name, including `itemKey`.
+    /// All fields of the changed item by name, including `itemKey`; null for a field of every item that it lacks.
     public func values(_ entry: Entry) -> [String: PropertyListValue] { rows.values(entry.row) }
 
     /// The change with everything needed to repeat it elsewhere, in its own memory.

@@ -10,6 +10,8 @@ public struct ItemLoadReport: Sendable, Hashable {
     public var isSalvaged = false
     /// Problems, in words for the user; unusable parts were kept aside.
     public var notices: [String] = []
+    /// What is carried in the archive and not shown exactly, in words for the user; nothing is lost.
+    public var remarks: [String] = []
     /// Files that damaged parts were moved to.
     public var keptAside: [String] = []
 

@@ -15,14 +15,14 @@ public struct ItemLoader {
         store.index.reserve(count) { [store] in store.keyHash($0) }
     }
 
-    /// Appends an item. A missing field gets its default.
+    /// Appends an item. A missing field gets its default; values of other kinds than a field's are carried.
     ///
-    /// - Parameter values: the item's fields by name, including `itemKey`.
+    /// - Parameter values: the item's fields by name, including `itemKey`; null for a field that it lacks.
     /// - Throws: ``StoreError``: `duplicateKey`, `invalidValue`.
     public func add(_ values: [String: PropertyListValue]) throws(StoreError) {
         let draft = try store.makeDraft()
         do throws(StoreError) {
-            for (name, value) in values { try draft.set(value, forField: name) }
+            try store.fill(draft, with: values)
             try insert(draft)
         } catch {
             draft.discard()

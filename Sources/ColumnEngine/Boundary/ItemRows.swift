@@ -47,7 +47,9 @@ package struct ItemRows {
     func value(_ row: UInt32, _ field: ItemField) -> PropertyListValue? { store.value(row, field) }
 
     @inline(never)
-    func values(_ row: UInt32) -> [String: PropertyListValue] { store.dictionary(of: row) }
+    func values(_ row: UInt32) -> [String: PropertyListValue] {
+        store.dictionary(of: row, marksAbsent: true)
+    }
 
     @inline(never)
     package func name(ofField number: UInt32) -> String { store.fields.names[Int(number)] }

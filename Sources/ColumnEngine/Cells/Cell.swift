@@ -36,6 +36,9 @@ package struct Cell: BitwiseCopyable, Equatable {
 
     package var isAbsent: Bool { head & 0xFF == 0 }
 
+    /// Whether it is a real of double precision.
+    package var isReal: Bool { kind == .real }
+
     package var isText: Bool {
         let kind = UInt8(truncatingIfNeeded: head)
         return kind == Kind.shortText.rawValue || kind == Kind.longText.rawValue

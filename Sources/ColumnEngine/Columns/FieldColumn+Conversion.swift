@@ -96,7 +96,7 @@ extension FieldColumn {
     /// snapshot shares the column then.
     func replaceCells(isUsed: (UInt32) -> Bool, _ replacement: (Cell) -> Cell) {
         switch encoding {
-        case .integers, .reals, .dates: return
+        case .integers, .reals, .dates: replaceMisfits(isUsed: isUsed) { replacement($1) }
         case .codes: dictionary.replaceCells(replacement)
         case .cells:
             // Rows that are still in the archive stay there.
@@ -105,6 +105,7 @@ extension FieldColumn {
                 cells[row] = isKept ? replacement(cells[row]) : unset
                 if !isKept { held -= 1 }
             }
+            replaceMisfits(isUsed: isUsed) { row, _ in cells[row] }
         case .sparse:
             for (row, cell) in entries { entries[row] = isUsed(row) ? replacement(cell) : nil }
             held = entries.count

@@ -15,6 +15,7 @@ extension FieldColumn {
 
     /// Resets a mapped row to the archive's value.
     func resetToArchived(_ row: UInt32) {
+        forgetMisfit(row)
         cells.forget(row)
         words.forget(row)
     }

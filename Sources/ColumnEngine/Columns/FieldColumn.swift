@@ -4,7 +4,7 @@
 /// are unset, so that a field that newer items lack takes no memory for them.
 ///
 /// A declared field's encoding never changes. Its texts are cells, its numbers have no presence bitmap, and its rows
-/// may still be in a mapped archive.
+/// may still be in a mapped archive. Values of another kind, which archives contain, are in ``misfits``.
 final class FieldColumn {
     enum Encoding: String {
         /// 64-bit integers and a presence bitmap.
@@ -39,6 +39,11 @@ final class FieldColumn {
     @exclusivity(unchecked) var cells = Column<Cell>(minimumCapacity: 1)
     @exclusivity(unchecked) var dictionary = CellDictionary()
     @exclusivity(unchecked) var entries: [UInt32: Cell] = [:]
+    /// The cells of a declared field that are not of its kind, by row. Texts' columns have them in ``cells``, too; a
+    /// column of numbers or dates that has some is read row by row.
+    @exclusivity(unchecked) private(set) var misfits: [UInt32: Cell] = [:]
+    /// Whether there are any.
+    @exclusivity(unchecked) private(set) var hasMisfits = false
     /// The number of rows with a value when a dictionary was last rejected.
     @exclusivity(unchecked) var heldAtDecision = 0
 
@@ -86,9 +91,13 @@ final class FieldColumn {
         if encoding == .sparse { return entries[row] ?? .absent }
         guard Int(row) < count else { return unset }
         switch encoding {
-        case .integers: return isPresent(row) ? Cell(.integer, words[row]) : .absent
+        case .integers:
+            if hasMisfits, let misfit = misfits[row] { return misfit }
+            return isPresent(row) ? Cell(.integer, words[row]) : .absent
         case .reals: return isPresent(row) ? real(row) : .absent
-        case .dates: return isPresent(row) ? Cell(.date, words[row]) : .absent
+        case .dates:
+            if hasMisfits, let misfit = misfits[row] { return misfit }
+            return isPresent(row) ? Cell(.date, words[row]) : .absent
         case .codes: return dictionary.cells[Int(codes[row])]
         case .cells, .sparse: return cells[row]
         }
@@ -153,6 +162,48 @@ final class FieldColumn {
     }
 
     private func setDeclared(_ row: UInt32, _ cell: Cell) {
+        if hasMisfits || !fits(cell) { return setAmongMisfits(row, cell) }
+        place(row, cell)
+    }
+
+    /// Whether a cell is of the declared kind.
+    @inline(__always)
+    func fits(_ cell: Cell) -> Bool {
+        switch declaredKind {
+        case .integer?: cell.kind == .integer
+        case .date?: cell.kind == .date
+        case .text?: cell.isText || cell.isAbsent && unset.isAbsent
+        case .mixed?, nil: true
+        }
+    }
+
+    @inline(never)
+    private func setAmongMisfits(_ row: UInt32, _ cell: Cell) {
+        if fits(cell) {
+            misfits.removeValue(forKey: row)
+            place(row, cell)
+        } else {
+            misfits[row] = cell
+            place(row, encoding == .cells ? cell : unset)
+        }
+        hasMisfits = !misfits.isEmpty
+    }
+
+    /// Forgets that a row's cell is not of the declared kind.
+    func forgetMisfit(_ row: UInt32) {
+        guard hasMisfits else { return }
+        misfits.removeValue(forKey: row)
+        hasMisfits = !misfits.isEmpty
+    }
+
+    /// Replaces the misfits of the rows in use by equal ones whose texts lie elsewhere, and forgets the others.
+    func replaceMisfits(isUsed: (UInt32) -> Bool, _ replacement: (UInt32, Cell) -> Cell) {
+        guard hasMisfits else { return }
+        for (row, cell) in misfits { misfits[row] = isUsed(row) ? replacement(row, cell) : nil }
+        hasMisfits = !misfits.isEmpty
+    }
+
+    private func place(_ row: UInt32, _ cell: Cell) {
         if Int(row) >= count {
             // Snapshots have no row that is new here.
             extend(to: Int(row))

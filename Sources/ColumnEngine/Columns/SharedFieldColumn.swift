@@ -4,6 +4,8 @@ final class SharedFieldColumn: @unchecked Sendable {
     private let encoding: FieldColumn.Encoding
     private let isDeclared: Bool
     private let unset: Cell
+    /// Whether an item may lack the field.
+    var isOptional: Bool { unset.isAbsent }
     private let count: Int
     private let words: SharedColumn<UInt64>
     private let presence: SharedColumn<UInt64>
@@ -12,6 +14,9 @@ final class SharedFieldColumn: @unchecked Sendable {
     private let cells: SharedColumn<Cell>
     private let dictionary: [Cell]
     private let entries: [UInt32: Cell]
+    private let misfits: [UInt32: Cell]
+    /// Whether some cells are not of the field's declared kind.
+    let hasMisfits: Bool
 
     /// Copies nothing: the column copies before later changes.
     init(_ column: FieldColumn) {
@@ -26,6 +31,8 @@ final class SharedFieldColumn: @unchecked Sendable {
         cells = column.cells.share()
         dictionary = column.dictionary.cells
         entries = column.entries
+        misfits = column.misfits
+        hasMisfits = column.hasMisfits
     }
 
     /// The cell of a row; nil if it is only in the archive.
@@ -34,11 +41,13 @@ final class SharedFieldColumn: @unchecked Sendable {
         if encoding == .sparse { return entries[row] ?? .absent }
         guard Int(row) < count else { return unset }
         switch encoding {
-        case .integers: return isPresent(row) ? words[row].map { Cell(.integer, $0) } : .absent
+        case .integers, .dates:
+            if hasMisfits, let misfit = misfits[row] { return misfit }
+            let kind: Cell.Kind = encoding == .integers ? .integer : .date
+            return isPresent(row) ? words[row].map { Cell(kind, $0) } : .absent
         case .reals:
             guard isPresent(row), let bits = words[row] else { return .absent }
             return has(integral, row) ? .integer(Int64(Double(bitPattern: bits))) : Cell(.real, bits)
-        case .dates: return isPresent(row) ? words[row].map { Cell(.date, $0) } : .absent
         case .codes: return dictionary[Int(codes[row] ?? 0)]
         case .cells, .sparse: return cells[row]
         }

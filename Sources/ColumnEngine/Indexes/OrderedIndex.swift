@@ -21,22 +21,34 @@ package final class OrderedIndex {
     @exclusivity(unchecked) private var isPending = RowSet()
     /// Tombstones: entries to be removed from the tree, old values of items in the store, at most one per item.
     @exclusivity(unchecked) private var tombstones: [IndexEntry] = []
-    /// Nil for a field without a declaration.
-    private let declaredKind: FieldKind?
+    /// The column of a declared field.
+    private let declared: FieldColumn?
+    /// Nil for a field without a declaration, and for one that has values of other kinds.
+    private var declaredKind: FieldKind?
     private let isKey: Bool
     /// Whether the prefix is the whole value.
-    private let isExact: Bool
+    private var isExact: Bool
     /// Whether every item has the field.
-    private let isAlwaysThere: Bool
+    private var isAlwaysThere: Bool
 
     init(_ store: ColumnStore, _ field: ItemField) {
         self.store = store
         self.field = field
         let column = store.table.column(field)
         isKey = field == store.table.keyField
-        declaredKind = column?.declaredKind
+        declared = column.flatMap { $0.isDeclared ? $0 : nil }
+        declaredKind = column.flatMap { $0.hasMisfits ? nil : $0.declaredKind }
         isExact = declaredKind == .integer || declaredKind == .date || isKey
-        isAlwaysThere = isKey || column.map { !$0.unset.isAbsent } ?? false
+        isAlwaysThere = isKey || column.map { !$0.unset.isAbsent && !$0.hasMisfits } ?? false
+    }
+
+    /// Begins anew when the first value of another kind than the declared one has come.
+    @inline(never)
+    private func restartMixed() {
+        (declaredKind, isExact, isAlwaysThere, isBuilt) = (nil, false, false, false)
+        tree = SortedTree()
+        (pending, isPending, tombstones) = ([], RowSet(), [])
+        uses = Self.usesThatBuild
     }
 
     // MARK: Changes of the store
@@ -44,6 +56,7 @@ package final class OrderedIndex {
     /// Called when a row has entered the store, or its value has changed.
     @inline(__always)
     func rowCame(_ row: UInt32) {
+        if let declared, declared.hasMisfits, declaredKind != nil { restartMixed() }
         guard isBuilt, hasValue(row), isPending.insert(row) else { return }
         pending.append(row)
         // For a transaction that changes the same items repeatedly.

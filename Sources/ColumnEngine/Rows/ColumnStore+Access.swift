@@ -181,13 +181,39 @@ extension ColumnStore {
         for field in fields { _ = materialise(field) }
     }
 
-    /// The kinds of cells that a field has ever had, a bit each; for a declared field, its own kinds.
+    /// The kinds of cells that a field has ever had, a bit each; for a declared field, its own and those of the misfits
+    /// that it has.
     package func cellKinds(_ field: ItemField) -> UInt16 {
+        let own: Cell.Kind
         switch table.declared(field)?.kind {
-        case .integer?: 1 << UInt16(Cell.Kind.integer.rawValue)
-        case .date?: 1 << UInt16(Cell.Kind.date.rawValue)
-        case .text?: 1 << UInt16(Cell.Kind.shortText.rawValue)
-        default: table.kinds(field) ?? 1 << UInt16(Cell.Kind.shortText.rawValue)
+        case .integer?: own = .integer
+        case .date?: own = .date
+        case .text?: own = .shortText
+        default: return table.kinds(field) ?? 1 << UInt16(Cell.Kind.shortText.rawValue)
+        }
+        return table.column(field)?.misfits.values.reduce(1 << UInt16(own.rawValue)) {
+            $1.isAbsent ? $0 : $0 | 1 << UInt16($1.kind.rawValue)
+        } ?? 0
+    }
+
+    /// Whether a declared field has values of other kinds, or is lacking in an item.
+    @inline(never)
+    package func hasMisfits(_ field: ItemField) -> Bool { table.column(field)?.hasMisfits ?? false }
+
+    /// Whether every new item has a field: an item that lacks it is an application's.
+    package func isRequired(_ field: ItemField) -> Bool { table.declared(field)?.isOptional == false }
+
+    /// The kind of a declared field that has values of other kinds; nil for all other fields.
+    package func misfitKind(_ field: ItemField) -> FieldKind? {
+        table.column(field).flatMap { $0.hasMisfits ? $0.declaredKind : nil }
+    }
+
+    /// Calls a body with each row in the store whose value of a declared field is not of its kind, in order.
+    package func forEachMisfit(_ field: ItemField, among rows: [UInt32]?, _ body: (UInt32, Cell) -> Void) {
+        noteWholeRead()
+        guard let misfits = table.column(field)?.misfits else { return }
+        for row in rows ?? order.slots where row != ItemOrder.hole {
+            if let cell = misfits[row] { body(row, cell) }
         }
     }
 

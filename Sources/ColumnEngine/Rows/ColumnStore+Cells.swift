@@ -28,17 +28,6 @@ extension ColumnStore {
         return try checked(value, for: field).map { cell($0, for: field) } ?? .absent
     }
 
-    /// Whether a field can hold a cell.
-    package func takes(_ cell: Cell, _ field: ItemField) -> Bool {
-        guard let (kind, isOptional) = table.declared(field) else { return field != table.keyField }
-        return switch kind {
-        case .text: cell.isText || cell.isAbsent && isOptional
-        case .integer: cell.kind == .integer
-        case .date: cell.kind == .date && cell.realValue.isFinite
-        case .mixed: true
-        }
-    }
-
     /// A cell for a text given as bytes.
     package func textCell(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) -> Cell {
         if table.declared(field).map({ $0.kind != .text }) ?? (field == table.keyField) {

@@ -28,14 +28,7 @@ extension ColumnStore {
         let draft = try makeDraft()
         let row = draft.row
         do throws(StoreError) {
-            for (name, value) in change.values ?? ["itemKey": .string(change.itemKey)] {
-                let field = try givenField(name)
-                if field == table.keyField {
-                    try draft.set(value, for: field)
-                } else {
-                    table.setCell(row, field, try givenCell(value, for: field))
-                }
-            }
+            try fill(draft, with: change.values ?? ["itemKey": .string(change.itemKey)])
             let hash = try newKeyHash(row)
             if let position = change.position, position < order.count {
                 insert(row, at: position)
@@ -45,6 +38,18 @@ extension ColumnStore {
         } catch {
             draft.discard()
             throw error
+        }
+    }
+
+    /// Sets the fields of a draft to those of a record.
+    func fill(_ draft: ItemDraft, with values: [String: PropertyListValue]) throws(StoreError) {
+        for (name, value) in values {
+            let field = try givenField(name)
+            if field == table.keyField {
+                try draft.set(value, for: field)
+            } else {
+                draft.place(try givenCell(value, for: field), field)
+            }
         }
     }
 
@@ -60,15 +65,17 @@ extension ColumnStore {
         return fields.field(named: name)
     }
 
-    /// A custom field also accepts any value that an archive may contain.
+    /// A field also accepts any value that an archive may contain.
     private func givenCell(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> Cell {
-        guard field.rawValue > table.keyField.rawValue else { return try checkedCell(value, for: field) }
+        if field == table.keyField { throw FieldValidation.keyIsReadOnly }
         guard let value else { return .absent }
+        // In a record, null marks a declared field that the item lacks.
+        if value == .null, field.rawValue < table.keyField.rawValue { return .absent }
         guard FieldValidation.isKeepable(value) else {
             let name = fields.name(of: field)
             throw StoreError(.invalidValue(field: name), "\(name) cannot hold the value that is to be applied")
         }
-        return heap.cell(value)
+        return cell(value, for: field)
     }
 
     private func checkPosition(_ position: Int, limit: Int) throws(StoreError) {

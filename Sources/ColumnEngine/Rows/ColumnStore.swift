@@ -121,7 +121,7 @@ package final class ColumnStore {
     /// Called when the row has left the store and the history.
     package func rowDied(_ row: UInt32) {
         table.forEachDeclared { _, column in
-            if column.encoding == .cells { heap.discard(column.cell(row)) }
+            if column.encoding == .cells || column.hasMisfits { heap.discard(column.cell(row)) }
         }
         if table.textKeys[row] { heap.discard(table.keys[row].cell) }
         table.forEachCustomCell(row) { number, cell in discard(cell, of: ItemField(rawValue: number)) }
@@ -159,11 +159,21 @@ package final class ColumnStore {
         field == table.keyField ? .string(table.keyString(row)) : heap.value(table.cell(row, field))
     }
 
-    /// An item's fields by name, including `itemKey`. The hidden field of its attachments is included only on request.
-    package func dictionary(of row: UInt32, keepsAttachment: Bool = false) -> [String: PropertyListValue] {
+    /// An item's fields by name, including `itemKey`.
+    ///
+    /// - Parameters:
+    ///   - row: the item.
+    ///   - keepsAttachment: whether to include the hidden field of its attachments.
+    ///   - marksAbsent: whether a declared field that the item lacks, though new items have it, is null: for records
+    ///     of whole items.
+    package func dictionary(
+        of row: UInt32, keepsAttachment: Bool = false, marksAbsent: Bool = false
+    ) -> [String: PropertyListValue] {
         var result: [String: PropertyListValue] = [:]
         for number in 0...table.keyField.rawValue {
-            if let value = value(row, ItemField(rawValue: number)) { result[fields.names[Int(number)]] = value }
+            let field = ItemField(rawValue: number)
+            result[fields.names[Int(number)]] =
+                value(row, field) ?? (marksAbsent && isRequired(field) ? .null : nil)
         }
         table.forEachCustomCell(row) { number, cell in
             if keepsAttachment || number != fields.attachment?.rawValue {

@@ -29,9 +29,8 @@ package enum FieldValidation {
         }
         let wanted =
             switch kind {
-            case .text, .mixed: isOptional ? "a string or nil" : "a string"
-            case .integer: "an integer"
-            case .date: "a date"
+            case .text where isOptional: "a string or nil"
+            default: kind.named
             }
         throw refusal(name(), wanted, value)
     }

@@ -22,6 +22,9 @@ package struct ItemDraft {
         try set(value, for: try store.fieldForAssignment(name, value))
     }
 
+    /// Sets fields to the values of a record, of any kind.
+    package func carry(_ values: [String: PropertyListValue]) throws(StoreError) { try store.fill(self, with: values) }
+
     /// The name of a field of the store.
     package func name(of field: ItemField) -> String { store.fields.name(of: field) }
 
@@ -45,7 +48,7 @@ package struct ItemDraft {
     }
 
     @inline(__always)
-    private func place(_ cell: Cell, _ field: ItemField) {
+    func place(_ cell: Cell, _ field: ItemField) {
         let old = store.table.replaceCell(row, field, cell)
         if !old.isAbsent { store.discard(old, of: field) }
     }

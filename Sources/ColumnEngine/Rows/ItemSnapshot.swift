@@ -79,6 +79,9 @@ public final class ItemSnapshot: @unchecked Sendable {
     /// Whether all items are in memory.
     package var isInMemory: Bool { source == nil }
 
+    /// Whether a declared field has values of other kinds, or lacks some.
+    package var hasMisfits: Bool { contents.columns.contains { $0?.hasMisfits ?? false } }
+
     /// Whether a part of the archive was unreadable.
     package var isDamaged: Bool { source?.isDamaged ?? false }
 
@@ -142,11 +145,14 @@ public final class ItemSnapshot: @unchecked Sendable {
     @inline(never)
     package func source(ofCopy key: String) -> String? { contents.copies[key] }
 
-    /// An item's fields by name, including `itemKey`, for a persistence that stores whole records.
+    /// An item's fields by name, including `itemKey`, for a persistence that stores whole records; null for a field of
+    /// every item that it lacks.
     public func values(at position: Int) -> [String: PropertyListValue] {
         var result = [fieldNames[Int(contents.keyField.rawValue)]: PropertyListValue.string(keyString(position))]
         for number in 0..<contents.keyField.rawValue {
-            result[fieldNames[Int(number)]] = value(cell(position, ItemField(rawValue: number)))
+            let cell = cell(position, ItemField(rawValue: number))
+            let isLacking = cell.isAbsent && columns[Int(number)]?.takeUnretainedValue().isOptional == false
+            result[fieldNames[Int(number)]] = isLacking ? .null : value(cell)
         }
         forEachCustomField(position) { field, cell in result[fieldNames[Int(field)]] = heap.value(cell) }
         return result

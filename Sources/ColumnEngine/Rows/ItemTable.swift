@@ -219,7 +219,7 @@ package struct ItemTable: ~Copyable {
     }
 
     func soleKind(_ field: ItemField) -> FieldKind {
-        if let kind = column(field)?.declaredKind { return kind }
+        if let column = column(field), let kind = column.declaredKind { return column.hasMisfits ? .mixed : kind }
         guard let kinds = kinds(field), kinds != 0 else { return .mixed }
         if Self.areOnly(kinds, .shortText, .longText) { return .text }
         if Self.areOnly(kinds, .integer) { return .integer }
@@ -228,7 +228,9 @@ package struct ItemTable: ~Copyable {
 
     /// The kind of a field for an index: numbers of all kinds are one, and a field without values counts as text.
     func indexedKind(_ field: ItemField) -> IndexedKind {
-        switch column(field)?.declaredKind {
+        let column = column(field)
+        if column?.hasMisfits ?? false { return .mixed }
+        switch column?.declaredKind {
         case .text?: return .text
         case .integer?: return .integer
         case .date?: return .date

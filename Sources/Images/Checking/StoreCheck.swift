@@ -78,6 +78,7 @@ public struct StoreCheck {
                         ? "keep the damaged file beside, and save the items that could be read"
                         : "keep beside what cannot be used")
             }
+            for notice in opened.carriedNotices { note(.warning, notice) }
             schema = persistence.schema
             store = opened
         } catch {

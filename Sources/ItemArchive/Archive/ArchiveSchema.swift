@@ -34,6 +34,8 @@ public struct ArchiveSchema: Sendable, Hashable {
     public var itemKeyKey = "itemKey"
     /// Whether the value is an NSNumber object and not an inline integer.
     public var valueIsObject = false
+    /// The fields that are nil in items that lack them. For items that lack another field there is no key.
+    var nilFields: Set<ItemField> = []
     /// Custom fields that are inline in the item and not objects.
     public var inlineFields: Set<String> = []
     /// The keys of items without a key under `itemKeyKey`: nil there means that the item has no image.

@@ -4,7 +4,8 @@ import KeyedArchive
 /// Fields of items with objects of an application's own classes, such as a UIImage: kept unchanged, and written back
 /// with their items.
 ///
-/// This application does not see them as fields. A custom field of the same name replaces one.
+/// This application does not see them as fields, except for a decimal in a field of every item, which it reads as a
+/// number. A custom field of the same name replaces one, and so does another value of a field of every item.
 public struct ForeignFields: Sendable, Hashable {
     /// A keyed archive of the objects, by number.
     private var archive: [UInt8] = []
@@ -75,11 +76,8 @@ public struct ForeignFields: Sendable, Hashable {
         var isEmpty: Bool { fields.isEmpty }
 
         /// The foreign fields of an item, by name.
-        func fields(ofItem key: String) -> [(name: String, value: ArchiveValue)] {
-            guard let names = fields[key] else { return [] }
-            return names.sorted { $0.key < $1.key }.compactMap { name, number in
-                values[number].map { (name, $0) }
-            }
+        func fields(ofItem key: String) -> [String: ArchiveValue] {
+            fields[key]?.compactMapValues { values[$0] } ?? [:]
         }
     }
 }

@@ -7,15 +7,44 @@ extension ItemArchiveReader {
     @inline(__always)
     func isNull(_ number: Int) -> Bool { number == archive.table.nilNumber }
 
-    mutating func text(_ reference: Int, _ field: String) throws(PropertyListError) -> Cell {
+    mutating func text(_ reference: Int, _ field: ItemField, _ row: UInt32) throws(PropertyListError) -> Cell {
         let number = try archive.resolve(reference)
-        if isNull(number) { return .absent }
+        if isNull(number) { return absent(field) }
         if let bytes = try reader.asciiString(at: number) { return cell(number, bytes) }
         if let text = try archive.table.string(at: number) {
             if try reader.kind(of: number) != .string { hasOtherForms = true }
             return store.text(text)
         }
-        if try reader.kind(of: number) != .null { leaveOut("the \(field) of an item is no text") }
+        return try carried(number, reference, field, row)
+    }
+
+    /// The cell of a field that is nil.
+    private mutating func absent(_ field: ItemField) -> Cell {
+        if field != .serialNumber {
+            hasOtherForms = true
+            nilFields.insert(field)
+        }
+        return .absent
+    }
+
+    /// A value of another kind than its field's, as it is.
+    private mutating func carried(
+        _ number: Int, _ reference: Int, _ field: ItemField, _ row: UInt32
+    ) throws(PropertyListError) -> Cell {
+        if try reader.kind(of: number) == .null { return absent(field) }
+        hasOtherForms = true
+        let name = store.name(of: field)
+        let uid = schema.form == .keyedArchive ? try reader.uid(at: reference) : nil
+        if let decimal = try archive.decimal(at: number) {
+            if !decimal.isExactAsValue { longDecimals[field, default: Sample()].note(row, decimal.description) }
+            if let uid { foreignOfItem.append((name, uid)) }
+            return store.cell(decimal.propertyListValue)
+        }
+        if let value = try archive.value(at: number), let checked = try? FieldValidation.checked(value, custom: name) {
+            return store.cell(checked)
+        }
+        unheld[field, default: Sample()].note(row, archive.describe(number))
+        if let uid { foreignOfItem.append((name, uid)) } else { leaveOut("\(name) of an item cannot be a field") }
         return .absent
     }
 
@@ -30,40 +59,31 @@ extension ItemArchiveReader {
         return cell
     }
 
-    mutating func integer(_ reference: Int) throws(PropertyListError) -> Int64 {
+    mutating func integer(_ reference: Int, _ row: UInt32) throws(PropertyListError) -> Cell {
         let number = try archive.resolve(reference)
-        if isNull(number) { return 0 }
+        if isNull(number) { return absent(.valueInDollars) }
+        let plain = try reader.number(at: number)
+        var found = plain
+        if found == nil { found = try archive.table.number(at: number) }
+        guard let value = found else { return try carried(number, reference, .valueInDollars, row) }
         if schema.form == .keyedArchive {
             if number != reference { schema.valueIsObject = true }
             if valueForms.insert(number != reference).inserted, valueForms.count > 1 { hasOtherForms = true }
         }
-        switch try reader.number(at: number) {
-        case .integer(let value)?: return value
-        case .boolean(let value)?: return value ? 1 : 0
-        case .real(let value)?:
-            if let integer = Int64(exactly: value) { return integer }
-            leaveOut("valueInDollars of an item, \(value), is no integer and was rounded")
-            return Int64(exactly: value.rounded(.toNearestOrEven)) ?? 0
-        case .single(let value)?:
-            if let integer = Int64(exactly: value) { return integer }
-            leaveOut("valueInDollars of an item, \(value), is no integer and was rounded")
-            return Int64(exactly: value.rounded(.toNearestOrEven)) ?? 0
-        case .wideInteger?, nil:
-            leaveOut("valueInDollars of an item is no integer of 64 bits")
-            return 0
-        }
+        if case .integer(let integer)? = plain { return .integer(integer) }
+        hasOtherForms = true
+        return store.cell(PropertyListValue(value))
     }
 
     mutating func date(
-        _ index: Int, _ item: BinaryPropertyListContainer
-    ) throws(PropertyListError) -> Double {
-        if let date = try archive.date(at: index, in: item) { return date.secondsSinceReferenceDate }
-        if isNull(try archive.object(at: index, in: item)) {
-            hasOtherForms = true
-            return 0
+        _ index: Int, _ item: BinaryPropertyListContainer, _ row: UInt32
+    ) throws(PropertyListError) -> Cell {
+        if let date = try archive.date(at: index, in: item), date.secondsSinceReferenceDate.isFinite {
+            return .date(date.secondsSinceReferenceDate)
         }
-        leaveOut("dateCreated of an item is no date")
-        return 0
+        let number = try archive.object(at: index, in: item)
+        if isNull(number) { return absent(.dateCreated) }
+        return try carried(number, reader.valueReference(index, in: item), .dateCreated, row)
     }
 
     mutating func readKey(_ reference: Int, _ draft: ItemDraft) throws(PropertyListError) -> Bool {
@@ -74,9 +94,13 @@ extension ItemArchiveReader {
             store.setKey(draft.row, packed)
             return true
         }
-        let cell = try text(reference, "itemKey")
-        guard cell.isText, cell.withText({ $0.count > 0 }) else { return false }
-        store.setKey(draft.row, text: cell)
+        if isNull(number) { return false }
+        guard let text = try archive.table.string(at: number), !text.isEmpty else {
+            if try reader.kind(of: number) != .null { leaveOut("the itemKey of an item is not a text") }
+            return false
+        }
+        if try reader.kind(of: number) != .string { hasOtherForms = true }
+        store.setKey(draft.row, text: store.text(text))
         return true
     }
 

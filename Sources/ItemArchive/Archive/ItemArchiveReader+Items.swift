@@ -41,20 +41,21 @@ extension ItemArchiveReader {
                 }
                 switch role {
                 case .className: continue
-                case .name:
-                    let cell = try text(reference, "name")
-                    if cell.isAbsent { hasOtherForms = true } else { store.setCell(draft.row, .name, cell) }
-                case .serialNumber: store.setCell(draft.row, .serialNumber, try text(reference, "serialNumber"))
-                case .value: store.setCell(draft.row, .valueInDollars, .integer(try integer(reference)))
-                case .date: store.setCell(draft.row, .dateCreated, .date(try date(index, container)))
+                case .name: store.setCell(draft.row, .name, try text(reference, .name, draft.row))
+                case .serialNumber:
+                    store.setCell(draft.row, .serialNumber, try text(reference, .serialNumber, draft.row))
+                case .value: store.setCell(draft.row, .valueInDollars, try integer(reference, draft.row))
+                case .date: store.setCell(draft.row, .dateCreated, try date(index, container, draft.row))
                 case .itemKey: hasKey = try readKey(reference, draft)
                 case .custom(let field, let name): try readCustom(reference, draft, field, name)
                 }
             } catch {
                 isDamaged = true
+                if let field = role.field { store.setCell(draft.row, field, .absent) }
                 note("item \(count + 1) of the archive lacks a field that cannot be read: \(error.message)")
             }
         }
+        for field in plan.missing { store.setCell(draft.row, field, .absent) }
         if isDamaged { damagedItems += 1 }
         finish(draft, hasKey: hasKey, lacksImage: lacksImage)
         if !foreignOfItem.isEmpty {
@@ -129,6 +130,10 @@ extension ItemArchiveReader {
         let key = first(ArchiveSchema.itemKeyKeys)
         if name != nil, key != nil || value != nil || date != nil { namesFields = true }
         if name == nil || serial == nil || value == nil || date == nil { hasOtherForms = true }
+        if name == nil { plan.missing.append(.name) }
+        if value == nil { plan.missing.append(.valueInDollars) }
+        if date == nil { plan.missing.append(.dateCreated) }
+        missingFields.formUnion(plan.missing)
         if !hasSchema {
             if let name { schema.nameKey = name }
             if let serial { schema.serialNumberKey = serial }

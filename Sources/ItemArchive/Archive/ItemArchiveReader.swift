@@ -1,6 +1,7 @@
 package import ColumnEngine
 import KeyedArchive
 package import PropertyList
+import Wording
 
 /// Reads a store's items from an archive of any edition; `docs/journal.md` describes the mapping.
 ///
@@ -28,6 +29,24 @@ package struct ItemArchiveReader {
     /// Whether some item has a name, and a key, a value or a date.
     var namesFields = false
     var valueForms: Set<Bool> = []
+    /// The fields of every item that are nil in some item, and those for which some item has no key.
+    var nilFields: Set<ItemField> = []
+    var missingFields: Set<ItemField> = []
+    /// Values of these fields that the store cannot hold exactly, by field: decimals with more digits than a real, and
+    /// objects of other classes.
+    var longDecimals: [ItemField: Sample] = [:]
+    var unheld: [ItemField: Sample] = [:]
+
+    /// The number of some values, and the first three, with their items' rows.
+    struct Sample {
+        var count = 0
+        var first: [(row: UInt32, text: String)] = []
+
+        mutating func note(_ row: UInt32, _ text: @autoclosure () -> String) {
+            count += 1
+            if first.count < 3 { first.append((row, text())) }
+        }
+    }
     var lists: Set<Int> = []
     var count = 0
     /// The first failures to read, in words.
@@ -41,6 +60,17 @@ package struct ItemArchiveReader {
     struct Plan {
         enum Role {
             case className, name, serialNumber, value, date, itemKey, custom(ItemField, String)
+
+            /// The field, if it is one of every item's.
+            var field: ItemField? {
+                switch self {
+                case .name: .name
+                case .serialNumber: .serialNumber
+                case .value: .valueInDollars
+                case .date: .dateCreated
+                case .className, .itemKey, .custom: nil
+                }
+            }
         }
         var shape: ArchiveShape?
         var roles: [Role] = []
@@ -48,6 +78,8 @@ package struct ItemArchiveReader {
         var classIndex: Int?
         /// The entry `imageKey` of an item that also has an `itemKey`.
         var imageKey: Int?
+        /// The fields of every item for which there is no key.
+        var missing: [ItemField] = []
     }
 
     var plan = Plan()
@@ -106,7 +138,38 @@ package struct ItemArchiveReader {
             }
             keepForeign()
         }
+        settleForms()
         settleKeys()
+    }
+
+    /// Notes forms of which an archive that is written from the fields has only one.
+    private mutating func settleForms() {
+        schema.nilFields = nilFields.subtracting(missingFields)
+        guard schema.form == .keyedArchive else { return }
+        for field in nilFields.intersection(missingFields).sorted(by: { $0.rawValue < $1.rawValue }) {
+            leaveOut("\(store.name(of: field)) is nil in some items, and missing in others: it will be missing in all")
+        }
+        if valueForms.count > 1 {
+            leaveOut("valueInDollars is an object in some items, and inline in others: it will be an object in all")
+        }
+    }
+
+    /// What the store does not hold exactly, in words: an item's text is read as the nearest value.
+    var remarks: [String] {
+        func list(_ samples: [ItemField: Sample], _ text: (String, Sample, String) -> String) -> [String] {
+            samples.sorted { $0.key.rawValue < $1.key.rawValue }.map { field, sample in
+                let items = sample.first.map { "\($0.text) in \(store.label($0.row))" }.joined(separator: ", ")
+                return text(store.name(of: field), sample, items + (sample.count > sample.first.count ? ", …" : ""))
+            }
+        }
+        return list(longDecimals) { name, sample, items in
+            "\(name) is a decimal with more digits than a number has in \(sample.count.counted("item")): \(items). "
+                + "The archive keeps the digits; the nearest number is shown"
+        }
+            + list(unheld) { name, sample, items in
+                "\(name) is an object that a field cannot hold in \(sample.count.counted("item")): \(items). "
+                    + "The archive keeps it; the field is nil"
+            }
     }
 
     /// Reads the items of an archive whose root is lost, in the order of writing.

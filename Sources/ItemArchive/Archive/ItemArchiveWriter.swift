@@ -68,25 +68,37 @@ package struct ItemArchiveWriter {
             0..<snapshot.count, of: archivedClass, isMutable: schema.isMutableArray
         ) { index, archiver throws(ArchiveError) in
             expect(index + Self.lookahead, archiver)
-            try snapshot.cell(index, .name).withText { text throws(ArchiveError) in
-                try archiver.encode(utf8: text, forKey: name)
+            let objects = hasForeign ? foreignObjects(foreign, index) : [:]
+            let nameCell = snapshot.cell(index, .name)
+            if nameCell.isText {
+                try nameCell.withText { text throws(ArchiveError) in try archiver.encode(utf8: text, forKey: name) }
+            } else {
+                try encode(nameCell, .name, name, objects, archiver)
             }
             let serialNumber = snapshot.cell(index, .serialNumber)
-            if serialNumber.isAbsent {
-                try archiver.encode(String?.none, forKey: serial)
-            } else {
+            if serialNumber.isText {
                 try serialNumber.withText { text throws(ArchiveError) in
                     try archiver.encode(utf8: text, forKey: serial)
                 }
-            }
-            if valueIsObject {
-                try archiver.encode(
-                    PropertyListValue.integer(snapshot.cell(index, .valueInDollars).integerValue), forKey: value)
+            } else if serialNumber.isAbsent, objects.isEmpty {
+                try archiver.encode(String?.none, forKey: serial)
             } else {
-                try archiver.encode(snapshot.cell(index, .valueInDollars).integerValue, forKey: value)
+                try encode(serialNumber, .serialNumber, serial, objects, archiver)
             }
-            try archiver.encode(
-                PropertyListDate(secondsSinceReferenceDate: snapshot.cell(index, .dateCreated).realValue), forKey: date)
+            let number = snapshot.cell(index, .valueInDollars)
+            if number.kind != .integer || !objects.isEmpty {
+                try encode(number, .valueInDollars, value, objects, archiver)
+            } else if valueIsObject {
+                try archiver.encode(PropertyListValue.integer(number.integerValue), forKey: value)
+            } else {
+                try archiver.encode(number.integerValue, forKey: value)
+            }
+            let created = snapshot.cell(index, .dateCreated)
+            if created.kind == .date {
+                try archiver.encode(PropertyListDate(secondsSinceReferenceDate: created.realValue), forKey: date)
+            } else {
+                try encode(created, .dateCreated, date, objects, archiver)
+            }
             if hasKeyless, keylessItems.contains(snapshot.keyString(index)) {
                 // The application's own key stays nil: ours has another name.
                 try archiver.encode(String?.none, forKey: key)
@@ -94,11 +106,7 @@ package struct ItemArchiveWriter {
             } else {
                 try encodeKey(index, key, archiver)
             }
-            if hasForeign {
-                let key = snapshot.keyString(index)
-                try encode(
-                    foreign.fields(ofItem: snapshot.source(ofCopy: key) ?? key), of: index, archiver)
-            }
+            if !objects.isEmpty { try encode(objects, of: index, archiver) }
             try snapshot.forEachCustomField(index) { field, cell throws(ArchiveError) in
                 try encode(cell, custom[Int(field)], inline[Int(field)], archiver)
             }
@@ -122,19 +130,43 @@ package struct ItemArchiveWriter {
         guard snapshot.isInMemory, index < snapshot.count else { return }
         snapshot.cell(index, .name).withText { archiver.expect($0) }
         snapshot.cell(index, .serialNumber).withText { archiver.expect($0) }
-        archiver.expect(PropertyListDate(secondsSinceReferenceDate: snapshot.cell(index, .dateCreated).realValue))
+        let date = snapshot.cell(index, .dateCreated)
+        if date.kind == .date { archiver.expect(PropertyListDate(secondsSinceReferenceDate: date.realValue)) }
     }
 
     /// Writes an item's objects of another application's classes, unless a custom field has replaced them.
     private func encode(
-        _ foreign: [(name: String, value: ArchiveValue)], of index: Int, _ archiver: KeyedArchiver
+        _ foreign: [String: ArchiveValue], of index: Int, _ archiver: KeyedArchiver
     ) throws(ArchiveError) {
-        guard !foreign.isEmpty else { return }
-        var names: Set<String> = []
+        var names = Set(schema.fields.map(\.name))
         snapshot.forEachCustomField(index) { field, _ in names.insert(snapshot.fieldNames[Int(field)]) }
-        for (name, value) in foreign where !names.contains(name) {
+        for (name, value) in foreign.sorted(by: { $0.key < $1.key }) where !names.contains(name) {
             try archiver.encode(value, forKey: schema.archivedKey(ofField: name))
         }
+    }
+
+    /// An item's objects of another application's classes, by field; those of the item that it is a copy of.
+    private func foreignObjects(_ foreign: ForeignFields.Objects, _ index: Int) -> [String: ArchiveValue] {
+        let key = snapshot.keyString(index)
+        return foreign.fields(ofItem: snapshot.source(ofCopy: key) ?? key)
+    }
+
+    /// Writes a field of every item whose value is not of its kind, or whose object in the archive says more.
+    private func encode(
+        _ cell: Cell, _ field: ItemField, _ key: ArchiveKey, _ objects: [String: ArchiveValue],
+        _ archiver: KeyedArchiver
+    ) throws(ArchiveError) {
+        let value = snapshot.value(cell)
+        if let object = objects[snapshot.fieldNames[Int(field.rawValue)]], ItemObjectEditor.areSame(object.carriedValue, value) {
+            return try archiver.encode(object, forKey: key)
+        }
+        guard value != nil else {
+            if field == .serialNumber || schema.nilFields.contains(field) {
+                try archiver.encode(String?.none, forKey: key)
+            }
+            return
+        }
+        try encode(cell, key, field == .valueInDollars && !schema.valueIsObject, archiver)
     }
 
     private func encode(
@@ -162,10 +194,20 @@ package struct ItemArchiveWriter {
         for index in 0..<snapshot.count {
             var values = snapshot.values(at: index)
             var entries: [String: PropertyListValue] = [:]
-            for field in schema.fields { entries[field.key] = values.removeValue(forKey: field.name) }
+            for field in schema.fields {
+                let value = values.removeValue(forKey: field.name)
+                if value != .null { entries[field.key] = value }
+            }
             for (name, value) in values { entries[schema.archivedKey(ofField: name)] = value }
             items.append(.dictionary(entries))
         }
         return .array(items)
+    }
+}
+
+extension ArchiveValue {
+    /// The value under which the store carries an object of a field of every item; nil if it cannot hold it.
+    var carriedValue: PropertyListValue? {
+        if case .value(.decimal(let decimal)) = self { decimal.propertyListValue } else { nil }
     }
 }

@@ -24,24 +24,27 @@ struct ItemObjectEditor {
             if field.name == "itemKey" {
                 // The application's own key stays nil: it means that the item has no image.
                 if !hasKey { set(value, under: "itemKey") }
-            } else if value != old[field.name] {
-                // The first of the field's keys in the object, in the order of the reader.
-                let key = field.aliases.first { object[$0] != nil } ?? field.key
-                if case .object(_?)? = object[key] {
+            } else if !Self.areSame(value, old[field.name]) {
+                let key = key(of: field, in: object)
+                if value == .null {
+                    object[key] = nil
+                } else if case .object(_?)? = object[key] {
                     set(value, under: key)
                 } else {
                     place(value, under: key, inline: true)
                 }
             }
         }
-        for name in customNames(Set(old.keys).union(new.keys)) where old[name] != new[name] {
+        for name in customNames(Set(old.keys).union(new.keys)) where !Self.areSame(old[name], new[name]) {
             setCustom(new[name], under: schema.archivedKey(ofField: name))
         }
     }
 
     /// Sets all fields of a new object.
     mutating func fill(with values: Values) {
-        for field in schema.fields { place(values[field.name], under: field.key, inline: !schema.valueIsObject) }
+        for field in schema.fields where values[field.name] != .null {
+            place(values[field.name], under: field.key, inline: !schema.valueIsObject)
+        }
         for name in customNames(values.keys) {
             guard let value = values[name] else { continue }
             let key = schema.archivedKey(ofField: name)
@@ -49,6 +52,24 @@ struct ItemObjectEditor {
                 object[key] = .inline(value)
             } else {
                 setCustom(value, under: key)
+            }
+        }
+    }
+
+    /// The first of a field's keys in an object, in the order of the reader.
+    private func key(of field: (name: String, key: String, aliases: [String]), in object: ArchivedObject) -> String {
+        field.aliases.first { object[$0] != nil } ?? field.key
+    }
+
+    /// Takes over another item's objects, and missing keys, of fields of every item that have its values and are not in
+    /// the usual form.
+    mutating func takeUnusualForms(of model: ArchivedObject, with values: Values, for new: Values) {
+        for field in schema.fields where field.name != "itemKey" && Self.areSame(new[field.name], values[field.name]) {
+            let entry = model[key(of: field, in: model)]
+            switch (field.name, values[field.name], entry) {
+            case ("name", .string?, _), ("serialNumber", .string?, _), ("dateCreated", .date?, _): continue
+            case ("valueInDollars", .integer?, .inline?), ("valueInDollars", .integer?, .object(.integer?)?): continue
+            default: object[key(of: field, in: object)] = entry
             }
         }
     }
@@ -96,6 +117,12 @@ struct ItemObjectEditor {
         for (_, usual, aliases) in schema.fields where aliases.contains(key) && object[usual] == nil {
             object[usual] = .object(nil)
         }
+    }
+
+    /// Whether two values are the same; a real that is not a number is the same as itself.
+    static func areSame(_ first: PropertyListValue?, _ second: PropertyListValue?) -> Bool {
+        if case .real(let left)? = first, case .real(let right)? = second { return left.bitPattern == right.bitPattern }
+        return first == second
     }
 
     /// Whether coders write a value inline.

@@ -66,11 +66,17 @@ struct MappedItems: Sendable {
         let item = try item(row)
         let declaration = Self.declared[Int(field.rawValue)]
         let place = shape.places[Int(field.rawValue)]
-        guard place >= 0 else { return declaration.unset }
+        guard place >= 0 else {
+            if declaration.unset.isAbsent { return .absent }
+            throw .corruptArchive("\(declaration.name) of item \(row + 1) is missing")
+        }
         switch declaration.kind {
         case .text, .mixed:
             let cell = try text(at: try archive.object(at: place, in: item), values)
-            return cell.isAbsent ? declaration.unset : cell
+            if cell.isAbsent, !declaration.unset.isAbsent {
+                throw .corruptArchive("\(declaration.name) of item \(row + 1) is nil")
+            }
+            return cell
         case .integer:
             guard case .integer(let value)? = try archive.table.number(at: archive.object(at: place, in: item)) else {
                 throw .corruptArchive("\(declaration.name) of item \(row + 1) is no integer")

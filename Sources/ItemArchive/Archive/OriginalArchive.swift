@@ -40,7 +40,7 @@ public final class OriginalArchive: Sendable {
             let object: ArchivedObject
             if let existing = places.objects[key], let old = known.row(forKey: key) {
                 var editor = ItemObjectEditor(existing, schema)
-                let values = known.store.dictionary(of: old, keepsAttachment: true)
+                let values = known.values(old)
                 editor.update(from: values, to: fields, hasKey: known.keyed.contains(key))
                 object = existing
             } else {
@@ -50,7 +50,8 @@ public final class OriginalArchive: Sendable {
                 if let source = snapshot.source(ofCopy: key), let model = places.objects[source],
                     let old = known.row(forKey: source)
                 {
-                    let values = known.store.dictionary(of: old, keepsAttachment: true)
+                    let values = known.values(old)
+                    editor.takeUnusualForms(of: model, with: values, for: fields)
                     editor.takeForeignFields(of: model, besides: values)
                 }
             }
@@ -71,6 +72,11 @@ public final class OriginalArchive: Sendable {
         var elements: [String?]
         /// The keys that the archive contains.
         var keyed: Set<String>
+
+        /// The fields of an item as in a snapshot.
+        func values(_ row: UInt32) -> [String: PropertyListValue] {
+            store.dictionary(of: row, keepsAttachment: true, marksAbsent: true)
+        }
 
         func row(forKey key: String) -> UInt32? {
             var key = key

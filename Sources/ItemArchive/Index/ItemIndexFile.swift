@@ -33,6 +33,9 @@ package struct ItemIndexFile: Sendable {
         slots.upperBound..<slots.upperBound + Self.integerFields.count * count * 8
     }
     private var descriptionEnd = 0
+    /// Whether the program that made the index knew that every value is of its field's kind. Earlier ones also indexed
+    /// archives of more than 64 megabytes with absent values.
+    private(set) var knowsThatAllFit = true
 
     // MARK: Making
 
@@ -41,7 +44,7 @@ package struct ItemIndexFile: Sendable {
     init?(_ snapshot: ItemSnapshot, _ schema: ArchiveSchema) {
         // Properties that only a full reading finds must be found at the next opening.
         guard schema.form == .keyedArchive, schema.keylessItems.isEmpty, schema.foreignFields.isEmpty,
-            schema.original == nil, snapshot.count > 0
+            schema.original == nil, snapshot.count > 0, !snapshot.hasMisfits
         else { return nil }
         archive = .none
         archiveChecksum = 0
@@ -107,6 +110,7 @@ package struct ItemIndexFile: Sendable {
         header.appendLittleEndian(UInt64(slots.lowerBound))
         header.appendLittleEndian(UInt64(descriptionEnd - Self.headerLength))
         header.appendLittleEndian(Self.checksum(bytes[Self.headerLength..<descriptionEnd]))
+        header.appendLittleEndian(UInt64(1))  // see `knowsThatAllFit`
         header += [UInt8](repeating: 0, count: Self.headerLength - 8 - header.count)
         header.appendLittleEndian(Checksum.hash(header))
         bytes.replaceSubrange(0..<header.count, with: header)
@@ -186,6 +190,7 @@ package struct ItemIndexFile: Sendable {
             length <= start, start - length >= UInt64(Self.headerLength)
         else { return nil }
         count = Int(items)
+        knowsThatAllFit = bytes.littleEndian(UInt64.self, at: 96) & 1 != 0
         slots = Int(start)..<Int(start) + Int(slotCount) * 4
         let checksums = UnsafeRawBufferPointer(
             rebasing: bytes[(slots.upperBound + Self.integerFields.count * count * 8)...])

@@ -95,6 +95,7 @@ extension ArchivePersistence {
         guard let mapped = try? layer.map(file) else { return false }
         return mapped.withUnsafeBytes { bytes in
             guard let index = ItemIndexFile(bytes), index.archive == identity,
+                index.knowsThatAllFit || identity.size <= OriginalArchive.maximumBytes,
                 let slots = index.slots(in: bytes, keeper: mapped),
                 let items = try? MappedItems(
                     storage, index.schema, fieldNames: FieldTable(.domain).names + index.customFields),
@@ -164,6 +165,7 @@ extension ArchivePersistence {
         }
         report.archivedItems = items.count
         report.notices += items.notices
+        report.remarks += items.remarks
         if failure == nil, items.damage.isEmpty {
             if items.leavesSomethingOut || items.hasOtherForms { schema.original = items.original }
             keepsOriginal = items.leavesSomethingOut && schema.original == nil

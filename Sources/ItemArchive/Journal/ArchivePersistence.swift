@@ -123,11 +123,11 @@ public final class ArchivePersistence: DocumentPersistence {
     public func append(_ commit: borrowing ItemCommit, durable: Bool) throws(StoreError) -> ItemRevision {
         if isReadOnly { throw .storeIsReadOnly }
         try commit.checkFollows(revision)
-        var record = JournalEncoder.record(of: commit)
+        var (record, carries) = JournalEncoder.record(of: commit)
         try attempt { () throws(FileError) in
-            let journal = try currentJournal(durable: durable)
+            let journal = try currentJournal(carries: carries, durable: durable)
             try journal.append(&record, kind: .changes, durable: durable)
-            following?.add(record)
+            following?.add(record, carries: carries)
         }
         revision = revision.next
         return revision
@@ -137,10 +137,18 @@ public final class ArchivePersistence: DocumentPersistence {
         try attempt { () throws(FileError) in try journal?.synchronize() }
     }
 
-    private func currentJournal(durable: Bool) throws(FileError) -> JournalWriter {
+    /// - Parameter carries: whether it must be of the version whose records have values of any kind.
+    private func currentJournal(carries: Bool, durable: Bool) throws(FileError) -> JournalWriter {
         try settleJournal()
-        if let journal { return journal }
-        let header = JournalHeader(archive: identity, identifier: Self.identifier(), firstSequence: nextSequence)
+        if let journal {
+            guard carries, journal.header.version < JournalHeader.latestVersion else { return journal }
+            let raised = try journal.raised()
+            journal.isReplaced = true
+            self.journal = raised
+            return raised
+        }
+        var header = JournalHeader(archive: identity, identifier: Self.identifier(), firstSequence: nextSequence)
+        if carries { header.version = JournalHeader.latestVersion }
         let created = try JournalWriter.create(
             journalPath, header, nextSequence: nextSequence, durable: durable, using: layer)
         journal = created
@@ -233,7 +241,8 @@ public final class ArchivePersistence: DocumentPersistence {
     private func follow(_ next: FollowingRecords) throws(FileError) {
         try layer.syncDirectory(folder)
         guard journal != nil || next.count > 0 else { return }
-        let header = JournalHeader(archive: identity, identifier: next.identifier, firstSequence: next.firstSequence)
+        var header = JournalHeader(archive: identity, identifier: next.identifier, firstSequence: next.firstSequence)
+        if next.carries { header.version = JournalHeader.latestVersion }
         let created = try JournalWriter.create(
             journalPath, header, records: next.bytes, nextSequence: next.nextSequence, durable: true, using: layer)
         journal?.isReplaced = true

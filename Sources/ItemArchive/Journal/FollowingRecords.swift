@@ -7,6 +7,8 @@ struct FollowingRecords {
     private(set) var nextSequence: UInt64
     private(set) var bytes: [UInt8] = []
     private(set) var count = 0
+    /// Whether a record has values of other kinds than their fields'.
+    private(set) var carries = false
 
     init(identifier: UInt64, firstSequence: UInt64) {
         self.identifier = identifier
@@ -14,8 +16,11 @@ struct FollowingRecords {
         nextSequence = firstSequence
     }
 
-    /// - Parameter record: with space for its header in front, whose content is ignored.
-    mutating func add(_ record: consuming [UInt8]) {
+    /// - Parameters:
+    ///   - record: with space for its header in front, whose content is ignored.
+    ///   - carries: whether it has values of other kinds than their fields'.
+    mutating func add(_ record: consuming [UInt8], carries: Bool) {
+        if carries { self.carries = true }
         JournalRecord.seal(&record, kind: .changes, sequence: nextSequence, identifier: identifier)
         bytes += record
         nextSequence &+= 1

@@ -19,6 +19,10 @@ package enum JournalCode {
         case copy = 7
         /// key, bytes: the item's rank in a shared collection; never in a file's journal
         case rank = 8
+        /// key, fields: a new item at the end, whose fields may be of any kind
+        case appendCarrying = 9
+        /// position, key, fields: the same at a position
+        case insertCarrying = 10
     }
 
     package enum Key: UInt8 {

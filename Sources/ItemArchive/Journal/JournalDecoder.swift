@@ -28,12 +28,15 @@ struct JournalDecoder {
         while !reader.isAtEnd {
             switch JournalCode.Change(rawValue: try reader.byte()) {
             case .append: try insertion(at: nil)
-            case .insert:
+            case .appendCarrying: try insertion(at: nil, carries: true)
+            case .insert, .insertCarrying:
+                reader.stepBack()
+                let carries = try reader.byte() == JournalCode.Change.insertCarrying.rawValue
                 let position = try reader.varint()
                 guard position <= UInt64(store.count) || isTolerant else {
                     throw corrupt("an item is inserted past the end")
                 }
-                try insertion(at: Int(min(position, UInt64(store.count))))
+                try insertion(at: Int(min(position, UInt64(store.count))), carries: carries)
             case .remove:
                 if let row = try existingRow() { store.takeOut(row) }
             case .set: try setField()
@@ -66,11 +69,12 @@ struct JournalDecoder {
         }
     }
 
-    private mutating func insertion(at position: Int?) throws(StoreError) {
+    /// - Parameter carries: whether the item's fields may be of any kind.
+    private mutating func insertion(at position: Int?, carries: Bool = false) throws(StoreError) {
         let draft = loader.makeDraft()
         do throws(StoreError) {
             try readKey(into: draft)
-            try fill(draft)
+            try fill(draft, carries)
             try loader.insert(draft)
         } catch {
             draft.discard()
@@ -86,18 +90,23 @@ struct JournalDecoder {
         }
     }
 
-    private mutating func fill(_ draft: ItemDraft) throws(StoreError) {
+    private mutating func fill(_ draft: ItemDraft, _ carries: Bool) throws(StoreError) {
         let row = draft.row
         let name = try cell()
-        guard name.isText else { throw corrupt("a name is no text") }
+        guard name.isText || carries else { throw corrupt("a name is not a text") }
         store.setCell(row, .name, name)
         let serial = try cell()
-        guard serial.isText || serial.isAbsent else { throw corrupt("a serialNumber is no text") }
+        guard serial.isText || serial.isAbsent || carries else { throw corrupt("a serialNumber is not a text") }
         store.setCell(row, .serialNumber, serial)
-        store.setCell(row, .valueInDollars, .integer(try reader.signed()))
-        let date = Double(bitPattern: try reader.fixed(UInt64.self))
-        guard date.isFinite else { throw corrupt("a dateCreated is no date") }
-        store.setCell(row, .dateCreated, .date(date))
+        if carries {
+            store.setCell(row, .valueInDollars, try cell())
+            store.setCell(row, .dateCreated, try cell())
+        } else {
+            store.setCell(row, .valueInDollars, .integer(try reader.signed()))
+            let date = Double(bitPattern: try reader.fixed(UInt64.self))
+            guard date.isFinite else { throw corrupt("a dateCreated is not a date") }
+            store.setCell(row, .dateCreated, .date(date))
+        }
         let count = try reader.varint()
         for _ in 0..<count {
             let field = try field()
@@ -110,7 +119,7 @@ struct JournalDecoder {
         let row = try existingRow()
         let field = try field()
         let cell = try cell()
-        guard store.takes(cell, field) else { throw corrupt("\(store.name(of: field)) cannot hold its value") }
+        guard field != .itemKey else { throw corrupt("an itemKey cannot change") }
         if let row { store.replayChange(row, field, to: cell) } else { store.discard(cell) }
     }
 

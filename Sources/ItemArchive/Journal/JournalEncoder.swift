@@ -16,6 +16,8 @@ package struct JournalEncoder {
 
     /// Whether the keys of existing items come with their indices in the archive.
     private let givesPlaces: Bool
+    /// Whether a value is of another kind than its field's: the journal's version must say so.
+    private(set) var carries = false
 
     /// - Parameters:
     ///   - rows: the items.
@@ -34,10 +36,12 @@ package struct JournalEncoder {
 
     /// The record of a commit: space for the header, which the journal fills in, then the changes. This avoids copying
     /// the changes, which may be many, behind a header.
-    static func record(of commit: borrowing ItemCommit) -> [UInt8] {
+    ///
+    /// - Returns: the record, and whether it has values of other kinds than their fields'.
+    static func record(of commit: borrowing ItemCommit) -> (bytes: [UInt8], carries: Bool) {
         var encoder = JournalEncoder(commit.rows, room: JournalRecord.headerLength, givesPlaces: true)
         encoder.encode(commit)
-        return encoder.writer.bytes
+        return (encoder.writer.bytes, encoder.carries)
     }
 
     private mutating func encode(_ commit: borrowing ItemCommit) {
@@ -79,7 +83,9 @@ package struct JournalEncoder {
         begin(.set)
         placedKey(row)
         writer.varint(UInt64(field))
-        writer.cell(rows.cell(row, ItemField(rawValue: number)), rows)
+        let cell = rows.cell(row, ItemField(rawValue: number))
+        if !DomainCells.isUsual(cell, ItemField(rawValue: number)) { carries = true }
+        writer.cell(cell, rows)
     }
 
     /// Encodes the rank of an item, in collections with ranks.
@@ -104,17 +110,17 @@ package struct JournalEncoder {
         custom.removeAll(keepingCapacity: true)
         rows.forEachCustomField(row) { custom.append(($0, $1)) }
         for (number, _) in custom { _ = fieldNumber(number) }
+        let domain = DomainCells { rows.cell(row, $0) }
+        let areUsual = domain.areUsual
+        if !areUsual { carries = true }
         if let position {
-            begin(.insert)
+            begin(areUsual ? .insert : .insertCarrying)
             writer.varint(UInt64(position))
         } else {
-            begin(.append)
+            begin(areUsual ? .append : .appendCarrying)
         }
         writer.key(row, rows)
-        writer.cell(rows.cell(row, .name), rows)
-        writer.cell(rows.cell(row, .serialNumber), rows)
-        writer.signed(rows.cell(row, .valueInDollars).integerValue)
-        writer.fixed(rows.cell(row, .dateCreated).tail)
+        writer.domain(domain) { rows.value(ofBox: $0) }
         writer.varint(UInt64(custom.count))
         for (number, value) in custom {
             writer.varint(UInt64(fieldNumber(number)))

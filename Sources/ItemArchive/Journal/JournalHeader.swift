@@ -5,8 +5,11 @@ import Files
 public struct JournalHeader: Sendable, Hashable {
     /// The header's size in bytes.
     public static let length = 64
-    /// The format version that this code writes; version 1, which has no indices of items, is read, too.
-    public static let version: UInt16 = 2
+    /// The newest format version that this code reads and writes: its records may have values of other kinds than
+    /// their fields'.
+    public static let latestVersion: UInt16 = 3
+    /// The version of journals without such values. Version 1, which has no indices of items, is read, too.
+    public static let usualVersion: UInt16 = 2
 
     static let magic: [UInt8] = Array("CubbyJnl".utf8)
     static let byteOrder: UInt16 = 0x0102
@@ -17,6 +20,8 @@ public struct JournalHeader: Sendable, Hashable {
     public var identifier: UInt64
     /// The number of the first record.
     public var firstSequence: UInt64
+    /// The format version of the records.
+    public var version = JournalHeader.usualVersion
 
     /// Creates the header of a new journal.
     public init(archive: ArchiveIdentity, identifier: UInt64, firstSequence: UInt64) {
@@ -28,7 +33,7 @@ public struct JournalHeader: Sendable, Hashable {
     /// The header's bytes.
     public var bytes: [UInt8] {
         var bytes = Self.magic
-        bytes.appendLittleEndian(Self.version)
+        bytes.appendLittleEndian(version)
         bytes.appendLittleEndian(Self.byteOrder)
         bytes.appendLittleEndian(UInt32(Self.length))
         bytes.appendLittleEndian(archive.size)
@@ -50,14 +55,14 @@ public struct JournalHeader: Sendable, Hashable {
         guard bytes.prefix(8).elementsEqual(Self.magic) else {
             throw StoreError(.corruptJournal, "the journal does not begin as one")
         }
-        let version = bytes.littleEndian(UInt16.self, at: 8)
+        version = bytes.littleEndian(UInt16.self, at: 8)
         let order = bytes.littleEndian(UInt16.self, at: 10)
         guard Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<56])) == bytes.littleEndian(UInt64.self, at: 56)
         else { throw StoreError(.corruptJournal, "the journal's header is damaged") }
-        guard version <= Self.version else {
+        guard version <= Self.latestVersion else {
             throw StoreError(
                 .newerFormat,
-                "the journal is of format \(version), and this program knows up to \(Self.version): a newer one wrote it"
+                "the journal is of format \(version), and this program knows up to \(Self.latestVersion): a newer one wrote it"
             )
         }
         guard version >= 1, order == Self.byteOrder,

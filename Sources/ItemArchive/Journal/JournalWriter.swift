@@ -54,6 +54,18 @@ package final class JournalWriter {
         return writer
     }
 
+    /// The same journal in the latest format version, put in its place: an older program then refuses it as a whole,
+    /// instead of the first record that it does not know. The records' checksums stay valid.
+    func raised() throws(FileError) -> JournalWriter {
+        var header = header
+        header.version = JournalHeader.latestVersion
+        let old = try layer.open(path, .read)
+        defer { layer.close(old) }
+        let records = try layer.contents(of: old)[header.bytes.count..<length]
+        return try .create(
+            path, header, records: Array(records), nextSequence: nextSequence, durable: true, using: layer)
+    }
+
     /// Appends a record whose payload follows 32 bytes of space.
     ///
     /// - Throws: `FileError`; then nothing has been appended.

@@ -31,9 +31,13 @@ package enum RecordChange: Sendable {
         while !reader.isAtEnd {
             switch (JournalCode.Change(rawValue: try reader.byte()), origin) {
             case (.append, _): changes.append(try insertion(&reader, names, at: nil))
+            case (.appendCarrying, _): changes.append(try insertion(&reader, names, at: nil, carries: true))
             case (.insert, .journal):
                 let position = try position(&reader)
                 changes.append(try insertion(&reader, names, at: position))
+            case (.insertCarrying, .journal):
+                let position = try position(&reader)
+                changes.append(try insertion(&reader, names, at: position, carries: true))
             case (.remove, _): changes.append(.remove(key: try key(&reader, origin)))
             case (.set, _):
                 let key = try key(&reader, origin)
@@ -56,7 +60,7 @@ package enum RecordChange: Sendable {
                     throw reader.corrupt("a field has no usable name")
                 }
                 names.append(name)
-            case (.insert, .log), (.move, .log), (.copy, .log), (.rank, .journal), (nil, _):
+            case (.insert, .log), (.insertCarrying, .log), (.move, .log), (.copy, .log), (.rank, .journal), (nil, _):
                 throw reader.corrupt("an unknown change")
             }
         }
@@ -69,16 +73,22 @@ package enum RecordChange: Sendable {
     }
 
     private static func insertion(
-        _ reader: inout RecordReader, _ names: [String], at position: Int?
+        _ reader: inout RecordReader, _ names: [String], at position: Int?, carries: Bool = false
     ) throws(StoreError) -> RecordChange {
         let key = try key(&reader)
         var values: [String: PropertyListValue] = ["itemKey": .string(key)]
-        values["name"] = try value(&reader)
+        // Null marks a field that the item lacks, though new items have it.
+        values["name"] = try value(&reader) ?? (carries ? .null : nil)
         values["serialNumber"] = try value(&reader)
-        values["valueInDollars"] = .integer(try reader.signed())
-        let seconds = Double(bitPattern: try reader.fixed(UInt64.self))
-        guard seconds.isFinite else { throw reader.corrupt("a dateCreated is no date") }
-        values["dateCreated"] = .date(PropertyListDate(secondsSinceReferenceDate: seconds))
+        if carries {
+            values["valueInDollars"] = try value(&reader) ?? .null
+            values["dateCreated"] = try value(&reader) ?? .null
+        } else {
+            values["valueInDollars"] = .integer(try reader.signed())
+            let seconds = Double(bitPattern: try reader.fixed(UInt64.self))
+            guard seconds.isFinite else { throw reader.corrupt("a dateCreated is not a date") }
+            values["dateCreated"] = .date(PropertyListDate(secondsSinceReferenceDate: seconds))
+        }
         for _ in 0..<(try reader.count()) { values[try name(&reader, names)] = try value(&reader) }
         return .insert(key: key, values, at: position)
     }

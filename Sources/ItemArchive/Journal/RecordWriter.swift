@@ -113,6 +113,19 @@ package struct RecordWriter {
 
     // MARK: Items
 
+    /// The fields of every item: in the usual form, or as values of any kind.
+    mutating func domain(_ domain: DomainCells, ofBox: (Cell) -> PropertyListValue) {
+        cell(domain.name, ofBox: ofBox)
+        cell(domain.serialNumber, ofBox: ofBox)
+        if domain.areUsual {
+            signed(domain.value.integerValue)
+            fixed(domain.date.tail)
+        } else {
+            cell(domain.value, ofBox: ofBox)
+            cell(domain.date, ofBox: ofBox)
+        }
+    }
+
     /// The record of one insertion: a snapshot's item with all its fields.
     package mutating func item(_ snapshot: ItemSnapshot, at position: Int) {
         var custom: [(UInt32, Cell)] = []
@@ -122,12 +135,10 @@ package struct RecordWriter {
             text(snapshot.fieldNames[Int(field)])
         }
         let ofBox: (Cell) -> PropertyListValue = { snapshot.value($0) ?? .null }
-        bytes.append(JournalCode.Change.append.rawValue)
+        let domain = DomainCells { snapshot.cell(position, $0) }
+        bytes.append((domain.areUsual ? JournalCode.Change.append : .appendCarrying).rawValue)
         key(snapshot.key(position), isText: snapshot.isTextKey(position))
-        cell(snapshot.cell(position, .name), ofBox: ofBox)
-        cell(snapshot.cell(position, .serialNumber), ofBox: ofBox)
-        signed(snapshot.cell(position, .valueInDollars).integerValue)
-        fixed(snapshot.cell(position, .dateCreated).tail)
+        self.domain(domain, ofBox: ofBox)
         varint(UInt64(custom.count))
         for (number, (_, value)) in zip(UInt64(ItemField.domain.count)..., custom) {
             varint(number)
@@ -184,5 +195,32 @@ package struct RecordWriter {
 
     package mutating func fixed<Number: FixedWidthInteger>(_ number: Number) {
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+}
+
+/// The cells of the fields of every item, for its record.
+struct DomainCells {
+    let name: Cell, serialNumber: Cell, value: Cell, date: Cell
+
+    init(_ cell: (ItemField) -> Cell) {
+        (name, serialNumber) = (cell(.name), cell(.serialNumber))
+        (value, date) = (cell(.valueInDollars), cell(.dateCreated))
+    }
+
+    /// Whether all are of their fields' kinds.
+    var areUsual: Bool {
+        Self.isUsual(name, .name) && Self.isUsual(serialNumber, .serialNumber) && Self.isUsual(value, .valueInDollars)
+            && Self.isUsual(date, .dateCreated)
+    }
+
+    /// Whether a field's cell is of its kind. A custom field takes any.
+    static func isUsual(_ cell: Cell, _ field: ItemField) -> Bool {
+        switch field {
+        case .name: cell.isText
+        case .serialNumber: cell.isText || cell.isAbsent
+        case .valueInDollars: cell.kind == .integer
+        case .dateCreated: cell.kind == .date
+        default: true
+        }
     }
 }

@@ -11,6 +11,7 @@ extension ItemStore {
     /// Checks a predicate against the kinds of fields whose values are all of one kind.
     func checkKinds(of predicate: FormatPredicate) throws(FormatPredicateError) {
         var kinds = Self.domainKinds
+        for field in ItemField.domain where columns.hasMisfits(field) { kinds[columns.name(of: field)] = .unknown }
         for name in predicate.fields where kinds[name] == nil {
             kinds[name] = columns.existingField(named: name).map(kind(of:))
         }

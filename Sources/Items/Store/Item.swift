@@ -33,27 +33,49 @@ public final class Item {
         get throws(StoreError) { store.columns.keyString(try store.row(reference)) }
     }
 
-    /// The name.
+    /// The name. Throws `invalidValue` if an application's archive has another value, or none, which
+    /// ``value(forField:)`` gives; so do the next three.
     public var name: String {
-        get throws(StoreError) { CellHeap.string(try store.cell(.name, of: reference)) }
+        get throws(StoreError) {
+            let cell = try store.cell(.name, of: reference)
+            guard cell.isText else { throw try store.refusal(.name, of: reference) }
+            return CellHeap.string(cell)
+        }
     }
 
     /// The serial number, if it has one.
     public var serialNumber: String? {
         get throws(StoreError) {
             let cell = try store.cell(.serialNumber, of: reference)
-            return cell.isAbsent ? nil : CellHeap.string(cell)
+            if cell.isAbsent { return nil }
+            guard cell.isText else { throw try store.refusal(.serialNumber, of: reference) }
+            return CellHeap.string(cell)
         }
     }
 
     /// The value in dollars.
     public var valueInDollars: Int64 {
-        get throws(StoreError) { try store.valueInDollars(of: reference) }
+        get throws(StoreError) {
+            guard let value = try store.valueInDollars(of: reference) else {
+                throw try store.refusal(.valueInDollars, of: reference)
+            }
+            return value
+        }
     }
 
     /// The time of creation.
     public var dateCreated: PropertyListDate {
-        get throws(StoreError) { try store.dateCreated(of: reference) }
+        get throws(StoreError) {
+            guard let date = try store.dateCreated(of: reference) else {
+                throw try store.refusal(.dateCreated, of: reference)
+            }
+            return date
+        }
+    }
+
+    /// The name in quotes, or the key of an item without one: for messages.
+    package var label: String {
+        get throws(StoreError) { store.columns.label(try store.row(reference)) }
     }
 
     /// The item's position in its store, counted from 0.
@@ -173,8 +195,15 @@ extension Item: CustomStringConvertible {
     /// The same with a custom format of dates.
     package func description(of date: (PropertyListDate) -> String) -> String {
         guard !isRemoved else { return "removed item" }
-        let table = store.columns.fields(of: row)
-        let created = date(table.dateCreated ?? PropertyListDate(secondsSinceReferenceDate: 0))
-        return "\(table.name) (\(table.serialNumber ?? "")): Worth $\(table.valueInDollars), recorded on \(created)"
+        func text(_ field: ItemField) -> String {
+            switch store.columns.value(row, field) {
+            case nil where field == .serialNumber: ""
+            case .string(let text)? where field == .name || field == .serialNumber: text
+            case .date(let moment)?: date(moment)
+            case let value: FieldValidation.describe(value)
+            }
+        }
+        return "\(text(.name)) (\(text(.serialNumber))): "
+            + "Worth $\(text(.valueInDollars)), recorded on \(text(.dateCreated))"
     }
 }

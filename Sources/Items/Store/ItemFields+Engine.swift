@@ -37,7 +37,7 @@ extension ItemLoader {
 }
 
 extension ColumnStore {
-    func fields(of row: UInt32) -> ItemFields { ItemFields(stored: dictionary(of: row)) }
+    func fields(of row: UInt32) -> ItemFields { ItemFields(stored: dictionary(of: row, marksAbsent: true)) }
 }
 
 extension ItemDraft {
@@ -47,6 +47,7 @@ extension ItemDraft {
         if let serial = fields.serialNumber { try set(.string(serial), for: .serialNumber) }
         try set(.integer(fields.valueInDollars), for: .valueInDollars)
         if let date = fields.dateCreated { try set(.date(date), for: .dateCreated) }
+        if !fields.carried.isEmpty { try carry(fields.carried) }
         if let key = fields.itemKey { try set(.string(key), for: .itemKey) }
         for (name, value) in fields.custom {
             if [FieldDeclaration].domain.contains(where: { $0.name == name }) || name == "itemKey" {

@@ -5,17 +5,20 @@ public import PropertyList
 /// The initial values of a new item; fields that are not given get defaults.
 public struct ItemFields: Sendable, Hashable {
     /// Empty if not given.
-    public var name: String
+    public var name: String { didSet { carried["name"] = nil } }
     /// None if not given.
-    public var serialNumber: String?
+    public var serialNumber: String? { didSet { carried["serialNumber"] = nil } }
     /// 0 if not given.
-    public var valueInDollars: Int64
+    public var valueInDollars: Int64 { didSet { carried["valueInDollars"] = nil } }
     /// The moment of creation if nil.
-    public var dateCreated: PropertyListDate?
+    public var dateCreated: PropertyListDate? { didSet { carried["dateCreated"] = nil } }
     /// A new UUID if nil; must not be in use.
     public var itemKey: String?
     /// Custom fields by name.
     public var custom: [String: PropertyListValue]
+    /// The values of the fields of every item that are of other kinds, by name, as an application's archive has them;
+    /// null for a field that the item lacks. Setting the field removes its value here.
+    public private(set) var carried: [String: PropertyListValue] = [:]
 
     /// Creates the fields of an item; the store supplies a value where nil.
     public init(
@@ -66,6 +69,8 @@ public struct ItemFields: Sendable, Hashable {
         case ("valueInDollars", .integer(let number)?): valueInDollars = number
         case ("dateCreated", .date(let date)?): dateCreated = date
         case ("itemKey", .string(let text)?): itemKey = text
+        case ("name", _), ("serialNumber", _), ("valueInDollars", _), ("dateCreated", _):
+            carried[field] = value ?? .null
         default: custom[field] = value
         }
     }
@@ -76,7 +81,7 @@ public struct ItemFields: Sendable, Hashable {
         for (name, value) in values { setStored(value, name) }
     }
 
-    /// The given fields by name, including `itemKey`.
+    /// The given fields by name, including `itemKey`; null for a field that the item lacks.
     public var values: [String: PropertyListValue] {
         var values = custom
         values["name"] = .string(name)
@@ -84,6 +89,7 @@ public struct ItemFields: Sendable, Hashable {
         values["valueInDollars"] = .integer(valueInDollars)
         values["dateCreated"] = dateCreated.map { .date($0) }
         values["itemKey"] = itemKey.map { .string($0) }
+        for (name, value) in carried { values[name] = value }
         return values
     }
 }

@@ -20,14 +20,33 @@ extension ItemStore {
         columns.cell(try row(reference), field)
     }
 
-    /// The value in dollars.
-    package func valueInDollars(of reference: ItemReference) throws(StoreError) -> Int64 {
-        try cell(.valueInDollars, of: reference).integerValue
+    /// The value in dollars; nil if it is of another kind, or the item lacks it: see ``value(of:_:)``.
+    @inline(__always)
+    package func valueInDollars(of reference: ItemReference) throws(StoreError) -> Int64? {
+        let cell = try cell(.valueInDollars, of: reference)
+        return cell.kind == .integer ? cell.integerValue : nil
     }
 
-    /// The item's creation date.
-    package func dateCreated(of reference: ItemReference) throws(StoreError) -> PropertyListDate {
-        PropertyListDate(secondsSinceReferenceDate: try cell(.dateCreated, of: reference).realValue)
+    /// The item's creation date; nil if it is of another kind, or the item lacks it.
+    @inline(__always)
+    package func dateCreated(of reference: ItemReference) throws(StoreError) -> PropertyListDate? {
+        let cell = try cell(.dateCreated, of: reference)
+        return cell.kind == .date ? PropertyListDate(secondsSinceReferenceDate: cell.realValue) : nil
+    }
+
+    /// A field's value of any kind; nil if the item lacks it.
+    package func value(of field: ItemField, _ reference: ItemReference) throws(StoreError) -> PropertyListValue? {
+        columns.value(try row(reference), field)
+    }
+
+    /// The error for a field of every item that has a value of another kind.
+    func refusal(_ field: ItemField, of reference: ItemReference) throws(StoreError) -> StoreError {
+        let (row, name) = (try row(reference), columns.name(of: field))
+        let kind = [FieldDeclaration].domain[Int(field.rawValue)].kind.named
+        let value = FieldValidation.describe(columns.value(row, field))
+        return StoreError(
+            .invalidValue(field: name),
+            "\(name) of \(columns.label(row)) is not \(kind) but \(value): value(forField:) gives it as it is")
     }
 
     /// A text field's bytes; see ``Item/withUTF8(of:_:)``.
@@ -57,7 +76,8 @@ extension ItemStore {
         guard columns.isLive(row), !isWatched, !isReadOnly else {
             return try setCell(row, .valueInDollars, .integer(value))
         }
-        if columns.cell(row, .valueInDollars).integerValue != value {
+        let old = columns.cell(row, .valueInDollars)
+        if old.kind != .integer || old.integerValue != value {
             columns.change(row, .valueInDollars, to: .integer(value))
         }
     }

@@ -40,13 +40,13 @@ extension ItemStore {
         for position in 0..<latest.columns.count {
             let row = latest.columns.row(at: position)
             let key = latest.columns.keyString(row)
-            let values = latest.columns.dictionary(of: row, keepsAttachment: true)
+            let values = latest.keptValues(of: row)
             if isHere.insert(key).inserted {
                 changes.append(.insert(values, at: position))
                 keys.insert(key, at: position)
                 continue
             }
-            let old = Self.row(of: key, in: columns).map { columns.dictionary(of: $0, keepsAttachment: true) } ?? [:]
+            let old = Self.row(of: key, in: columns).map { keptValues(of: $0) } ?? [:]
             for field in Set(old.keys).union(values.keys).sorted() where old[field] != values[field] {
                 changes.append(.update(key, field, to: values[field]))
             }

@@ -39,8 +39,10 @@ extension ItemStore {
     }
 
     /// An item's fields, and the digests of its attachments.
-    func keptValues(of item: Item) -> [String: PropertyListValue] {
-        columns.dictionary(of: item.row, keepsAttachment: true)
+    func keptValues(of item: Item) -> [String: PropertyListValue] { keptValues(of: item.row) }
+
+    func keptValues(of row: UInt32) -> [String: PropertyListValue] {
+        columns.dictionary(of: row, keepsAttachment: true, marksAbsent: true)
     }
 
     /// Repeats the moves of waiting commits: if an item was moved twice, the later commit, the waiting one, wins.

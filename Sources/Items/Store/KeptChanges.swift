@@ -108,9 +108,9 @@ struct KeptChanges {
         var entry = entry(kind, row, store)
         entry.position = position
         entry.number = UInt32(items.count)
-        var values = store.dictionary(of: row, keepsAttachment: keepsAttachment)
+        var values = store.dictionary(of: row, keepsAttachment: keepsAttachment, marksAbsent: true)
         for (field, value) in earlier ?? [:] where field != attachment?.rawValue {
-            values[fieldNames[Int(field)]] = value
+            values[fieldNames[Int(field)]] = value ?? (store.isRequired(ItemField(rawValue: field)) ? .null : nil)
         }
         items.append(values)
         append(entry, row, store)

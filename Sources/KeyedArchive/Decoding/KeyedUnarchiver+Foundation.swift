@@ -251,16 +251,12 @@ extension KeyedUnarchiver {
         if length == 0, isNegative { return .nan }
         let bytes = try bytes("NS.mantissa", of: record)
         let exponent = try integer("NS.exponent", of: record)
-        guard bytes.count == 16, (0...8).contains(length), let exponent = Int8(exactly: exponent) else {
-            throw invalid(record, "its digits or its exponent are out of range")
-        }
         // The writer's byte order: 1 is little endian, 2 is big endian.
         let isBig = try record.decodeInteger(forKey: "NS.mantissa.bo") == 2
-        var mantissa: UInt128 = 0
-        for index in stride(from: Int(length) - 1, through: 0, by: -1) {
-            let (first, second) = (UInt128(bytes[index * 2]), UInt128(bytes[index * 2 + 1]))
-            mantissa = mantissa << 16 | (isBig ? first << 8 | second : second << 8 | first)
-        }
-        return ArchivedDecimal(mantissa: mantissa, exponent: exponent, isNegative: isNegative)
+        guard
+            let decimal = ArchivedDecimal(
+                units: bytes, length: length, exponent: exponent, isNegative: isNegative, isBigEndian: isBig)
+        else { throw invalid(record, "its digits or its exponent are out of range") }
+        return decimal
     }
 }

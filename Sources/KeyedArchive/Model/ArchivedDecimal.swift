@@ -1,3 +1,5 @@
+public import PropertyList
+
 /// A decimal number of up to 38 digits and a power of ten, as in NSDecimalNumber.
 public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
     /// The digits as an integer; archives store eight 16-bit units, least significant first.
@@ -15,6 +17,23 @@ public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
         self.exponent = exponent
         self.isNegative = isNegative
         isNaN = false
+    }
+
+    /// Reads the parts that an archive stores; nil if they are out of range.
+    ///
+    /// - Parameters:
+    ///   - units: the 16-bit units of the digits, least significant first.
+    ///   - length: the number of units in use.
+    ///   - isBigEndian: the order of the bytes in a unit.
+    init?(units: some RandomAccessCollection<UInt8>, length: Int64, exponent: Int64, isNegative: Bool, isBigEndian: Bool) {
+        guard units.count == 16, (0...8).contains(length), let exponent = Int8(exactly: exponent) else { return nil }
+        let bytes = Array(units)
+        var mantissa: UInt128 = 0
+        for index in stride(from: Int(length) - 1, through: 0, by: -1) {
+            let (first, second) = (UInt128(bytes[index * 2]), UInt128(bytes[index * 2 + 1]))
+            mantissa = mantissa << 16 | (isBigEndian ? first << 8 | second : second << 8 | first)
+        }
+        self.init(mantissa: mantissa, exponent: exponent, isNegative: isNegative)
     }
 
     /// Not a number.
@@ -36,6 +55,38 @@ public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
             let mantissa = UInt128(whole + fraction), let exponent = Int8(exactly: -fraction.count)
         else { return nil }
         self.init(mantissa: mantissa, exponent: exponent, isNegative: isNegative)
+    }
+
+    /// The same number without zeros at the end.
+    private var stripped: ArchivedDecimal {
+        var result = self
+        while result.mantissa != 0, result.mantissa % 10 == 0, result.exponent < .max {
+            result.mantissa /= 10
+            result.exponent += 1
+        }
+        return result
+    }
+
+    /// The number as a value of a property list: an integer if it has no fraction and at most 128 bits, or else the
+    /// nearest real.
+    public var propertyListValue: PropertyListValue {
+        if isNaN { return .real(.nan) }
+        if mantissa == 0 { return .integer(0) }
+        let number = stripped
+        if number.exponent >= 0, let integer = Int128(number.description) {
+            return Int64(exactly: integer).map { .integer($0) } ?? .wideInteger(integer)
+        }
+        return .real(Double(description) ?? .nan)
+    }
+
+    /// Whether ``propertyListValue`` has all the digits.
+    public var isExactAsValue: Bool {
+        guard case .real(let real) = propertyListValue, !isNaN else { return true }
+        let number = stripped
+        // A real keeps fifteen decimal digits.
+        if number.mantissa < 1_000_000_000_000_000 { return true }
+        guard let shown = ArchivedDecimal(text: real.description)?.stripped else { return false }
+        return shown.mantissa == number.mantissa && shown.exponent == number.exponent
     }
 
     /// The number in decimal digits.

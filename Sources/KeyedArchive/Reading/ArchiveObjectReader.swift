@@ -54,6 +54,32 @@ package struct ArchiveObjectReader: @unchecked Sendable {
         return try archivedClass(at: uid)
     }
 
+    /// An NSDecimalNumber; nil for another object, and for one with parts out of range.
+    package mutating func decimal(at number: Int) throws(PropertyListError) -> ArchivedDecimal? {
+        guard table.objects != nil, let instance = try table.dictionary(at: number),
+            let known = try archivedClass(of: instance)?.foundationClass,
+            known == .decimalNumber || known == .decimalPlaceholder
+        else { return nil }
+        let list = table.propertyList
+        func part(_ key: StaticString) throws(PropertyListError) -> BinaryPropertyListReader.Number? {
+            guard let value = try list.value(of: key, in: instance) else { return nil }
+            return try table.number(at: try table.resolve(value))
+        }
+        func integer(_ key: StaticString) throws(PropertyListError) -> Int64? {
+            if case .integer(let value)? = try part(key) { value } else { nil }
+        }
+        let isNegative = try part("NS.negative")
+        guard let length = try integer("NS.length") else { return nil }
+        let isBelowZero = isNegative == .boolean(true) || isNegative == .integer(1)
+        if length == 0, isBelowZero { return .nan }
+        guard let exponent = try integer("NS.exponent"), let value = try list.value(of: "NS.mantissa", in: instance),
+            let units = try table.data(at: try table.resolve(value))
+        else { return nil }
+        return ArchivedDecimal(
+            units: units, length: length, exponent: exponent, isNegative: isBelowZero,
+            isBigEndian: try integer("NS.mantissa.bo") == 2)
+    }
+
     /// A description of an object for messages.
     package mutating func describe(_ number: Int) -> String {
         guard let instance = try? table.dictionary(at: number), let archived = try? archivedClass(of: instance) else {

@@ -30,7 +30,8 @@ struct ItemRows: TableRows {
     func names(in rows: Range<Int>) -> [String] {
         let items = rows.map(item)
         var names = ["name", "serialNumber"]
-        if items.contains(where: { ((try? $0.valueInDollars) ?? 0) != 0 }) { names.append("valueInDollars") }
+        let values = items.lazy.compactMap { (try? $0.value(forField: "valueInDollars")) ?? nil }
+        if values.contains(where: { $0 != .integer(0) }) { names.append("valueInDollars") }
         names.append("dateCreated")
         var custom: Set<String> = []
         for item in items { custom.formUnion((try? item.customFieldNames) ?? []) }

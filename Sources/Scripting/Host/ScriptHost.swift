@@ -195,7 +195,7 @@ public final class ScriptHost {
 
         restoreIndexes()
         logStore()
-        for notice in items.loadReport.notices { logger.warning("\(notice)") }
+        for notice in items.loadReport.notices + items.carriedNotices { logger.warning("\(notice)") }
         if let problem = defaults.problem { logger.warning("\(problem.message)") }
         items.onDamage = { [logger] notice in logger.warning("\(notice)") }
         wire()

@@ -26,8 +26,10 @@ final class CacheReplacement: ItemReplacement, @unchecked Sendable {
         (path, layer) = (cache.path, cache.layer)
         (self.snapshot, self.ranks, self.collection, self.lineage) = (snapshot, ranks, collection, lineage)
         var source = SystemRandomNumberGenerator()
-        header = JournalHeader(
+        var header = JournalHeader(
             archive: SharedCache.identity(of: collection.epoch), identifier: source.next(), firstSequence: 1)
+        if snapshot.hasMisfits { header.version = JournalHeader.latestVersion }
+        self.header = header
     }
 
     func write() throws(StoreError) {

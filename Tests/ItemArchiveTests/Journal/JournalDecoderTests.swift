@@ -53,7 +53,7 @@ private final class RecordPersistence: ItemPersistence {
     }
 
     func append(_ commit: borrowing ItemCommit, durable: Bool) throws(StoreError) -> ItemRevision {
-        records.append(Array(JournalEncoder.record(of: commit)[JournalRecord.headerLength...]))
+        records.append(Array(JournalEncoder.record(of: commit).bytes[JournalRecord.headerLength...]))
         return commit.revision.next
     }
 

@@ -9,7 +9,7 @@ enum ColumnView {
     case cells(UnsafePointer<Cell>)
     /// Texts that may still be in a mapped archive.
     case mappedTexts(FieldColumn)
-    /// A field that is read row by row: `itemKey`, or a rare one.
+    /// A field that is read row by row: `itemKey`, a rare one, or a declared one of mixed kinds.
     case rows
     /// A field that no item has.
     case absent
@@ -40,6 +40,7 @@ extension FieldColumn {
     /// The column as an operator reads it, with an element for each row.
     func view(rowCount: Int) -> ColumnView {
         extend(to: rowCount)
+        if hasMisfits, encoding != .cells { return .rows }
         let present = UnsafePointer(presence.base)
         let isFull = isDeclared || held == count
         switch encoding {

@@ -42,11 +42,16 @@ final class ItemObject: KeyedEncodable {
         } catch {
             throw ArchiveError(code: .invalidValue, message: error.message)
         }
-        try archiver.encode(fields.name, forKey: "name")
-        try archiver.encode(fields.serialNumber, forKey: "serialNumber")
-        try archiver.encode(fields.valueInDollars, forKey: "valueInDollars")
-        try archiver.encode(fields.dateCreated, forKey: "dateCreated")
+        if fields.carried["name"] == nil { try archiver.encode(fields.name, forKey: "name") }
+        if fields.carried["serialNumber"] == nil { try archiver.encode(fields.serialNumber, forKey: "serialNumber") }
+        if fields.carried["valueInDollars"] == nil {
+            try archiver.encode(fields.valueInDollars, forKey: "valueInDollars")
+        }
+        if fields.carried["dateCreated"] == nil { try archiver.encode(fields.dateCreated, forKey: "dateCreated") }
         try archiver.encode(fields.itemKey, forKey: "itemKey")
+        for (name, value) in fields.carried.sorted(by: { $0.key < $1.key }) where value != .null {
+            try archiver.encode(value, forKey: name)
+        }
         for (name, value) in fields.custom.sorted(by: { $0.key < $1.key }) {
             try archiver.encode(value, forKey: name)
         }

@@ -49,7 +49,8 @@ final class ItemBinding {
                 try store.setValueInDollars(try call.integer(0), of: ItemReference(bits: item))
             }
         ) { [store] item, call in
-            call.returns(try store.valueInDollars(of: ItemReference(bits: item)))
+            if let value = try store.valueInDollars(of: ItemReference(bits: item)) { return call.returns(value) }
+            return try Self.carried(store, .valueInDollars, item, values, call)
         }
         cls.field(
             "dateCreated", .object("date"), "Its creation date.",
@@ -58,7 +59,10 @@ final class ItemBinding {
                 try store.setValue(date, for: .dateCreated, of: ItemReference(bits: item))
             }
         ) { [store] item, call in
-            call.returns(DateValue(try store.dateCreated(of: ItemReference(bits: item))), values.dates)
+            guard let date = try store.dateCreated(of: ItemReference(bits: item)) else {
+                return try Self.carried(store, .dateCreated, item, values, call)
+            }
+            return call.returns(DateValue(date), values.dates)
         }
         text(cls, "itemKey", .text, "Its key, a UUID; also the key of its image.", .itemKey, isReadOnly: true)
         return cls
@@ -69,7 +73,7 @@ final class ItemBinding {
         _ cls: LuaClass<Item>, _ name: String, _ type: LuaType, _ documentation: String, _ field: ItemField,
         isReadOnly: Bool = false
     ) {
-        let store = host.items
+        let (store, values) = (host.items, host.values)
         let set: (UInt64, LuaCall) throws -> Void = { [store] item, call in
             let item = ItemReference(bits: item)
             if call.isNil(0) { return try store.setValue(nil, for: field, of: item) }
@@ -77,11 +81,20 @@ final class ItemBinding {
         }
         cls.field(name, type, documentation, set: isReadOnly ? nil : set) { [store] item, call in
             var results = call.returnsNothing()
+            var isText = true
             try store.withUTF8(of: field, ItemReference(bits: item)) { text in
-                results = text.map { call.returns(bytes: UnsafeRawBufferPointer($0)) } ?? call.returns(LuaValue.nil)
+                if let text { results = call.returns(bytes: UnsafeRawBufferPointer(text)) } else { isText = false }
             }
-            return results
+            return isText ? results : try Self.carried(store, field, item, values, call)
         }
+    }
+
+    /// Returns a field's value that is not of the field's kind, as an application's archive has it, or nil.
+    private static func carried(
+        _ store: ItemStore, _ field: ItemField, _ item: UInt64, _ values: ValueBridge, _ call: LuaCall
+    ) throws -> LuaResults {
+        let value = try store.value(of: field, ItemReference(bits: item))
+        return call.returns(try value.map { try values.lua($0, readOnly: true) } ?? .nil)
     }
 
     /// Declares the members that require the class itself.
@@ -133,8 +146,8 @@ final class ItemBinding {
     private func meansRemoval(_ item: Item) throws -> Bool {
         guard let failure = images.failureToOpen(in: host.state) else { return true }
         if try images.store.hasImage(forKey: item.itemKey) { throw failure }
-        let name = try item.name
-        host.logger.warning("\(name.debugDescription) gets no picture: \(failure)")
+        let name = try item.label
+        host.logger.warning("\(name) gets no picture: \(failure)")
         return false
     }
 

@@ -44,15 +44,9 @@ struct ItemChangesBinding {
     /// An item's fields by name.
     private static func fields(_ fields: ItemFields, _ values: ValueBridge) throws -> LuaValue {
         let table = values.state.makeTable(fields: 5 + fields.custom.count)
-        func set(_ name: String, _ value: PropertyListValue?) throws {
-            if let value { table[name] = try values.lua(value, readOnly: true) }
+        for (name, value) in fields.values where value != .null {
+            table[name] = try values.lua(value, readOnly: true)
         }
-        try set("name", .string(fields.name))
-        try set("serialNumber", fields.serialNumber.map(PropertyListValue.string))
-        try set("valueInDollars", .integer(fields.valueInDollars))
-        try set("dateCreated", fields.dateCreated.map(PropertyListValue.date))
-        try set("itemKey", fields.itemKey.map(PropertyListValue.string))
-        for (name, value) in fields.custom { try set(name, value) }
         return .table(table)
     }
 }

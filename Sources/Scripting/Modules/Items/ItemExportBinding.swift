@@ -1,5 +1,6 @@
 import Application
 import Items
+import Logging
 import Lua
 
 /// `items:export` and `query:export`.
@@ -55,6 +56,16 @@ enum ItemExportBinding {
     }
 
     private static func export(
+        _ store: ItemStore, _ query: ItemQuery?, _ path: String, _ given: Options, _ host: ScriptHost
+    ) throws -> OrError<Int> {
+        let result = try write(store, query, path, given, host)
+        if case .success = result {
+            for notice in try store.carriedNotices(exporting: query, given.columns) { host.logger.warning("\(notice)") }
+        }
+        return result
+    }
+
+    private static func write(
         _ store: ItemStore, _ query: ItemQuery?, _ path: String, _ given: Options, _ host: ScriptHost
     ) throws -> OrError<Int> {
         var options = try given.fileOptions(path)

@@ -290,11 +290,12 @@ extension ItemClasses {
         func lua(_ value: PropertyListValue?) throws -> LuaValue {
             try value.map { try host.values.lua($0, readOnly: true) } ?? .nil
         }
-        func brief(_ fields: ItemFields) -> LuaValue {
-            entry([("itemKey", fields.itemKey.map(LuaValue.text) ?? .nil), ("name", .text(fields.name))])
+        func brief(_ fields: ItemFields) throws -> LuaValue {
+            let name = fields.values["name"].flatMap { $0 == .null ? nil : $0 }
+            return entry([("itemKey", fields.itemKey.map(LuaValue.text) ?? .nil), ("name", try lua(name))])
         }
-        list("inserted", diff.inserted.map(brief))
-        list("removed", diff.removed.map(brief))
+        list("inserted", try diff.inserted.map(brief))
+        list("removed", try diff.removed.map(brief))
         list(
             "updated",
             try diff.updated.map {
