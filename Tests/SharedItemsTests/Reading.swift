@@ -69,6 +69,7 @@ struct Reading: CustomTestStringConvertible {
             try "vase".utf8.withContiguousStorageIfAvailable { try known.item.setUTF8($0, for: .name) }
         },
         Reading("Item.position", .whole) { _ = try $0.item.position },
+        Reading("Item.label", .item) { _ = try $0.item.label },
     ]
 
     private static let ofStore = [
@@ -82,6 +83,9 @@ struct Reading: CustomTestStringConvertible {
         Reading("ItemStore.isRemoved", .item) { _ = $0.store.isRemoved($0.reference) },
         Reading("ItemStore.valueInDollars", .item) { _ = try $0.store.valueInDollars(of: $0.reference) },
         Reading("ItemStore.dateCreated", .item) { _ = try $0.store.dateCreated(of: $0.reference) },
+        Reading("ItemStore.value", .item) { _ = try $0.store.value(of: .name, $0.reference) },
+        Reading("ItemStore.misfits", .whole) { _ = $0.store.misfits() },
+        Reading("ItemStore.carriedNotices", .whole) { _ = $0.store.carriedNotices },
         Reading("ItemStore.withUTF8", .item) { try $0.store.withUTF8(of: .name, $0.reference) { _ in } },
         Reading("ItemStore.setValueInDollars", .item) { try $0.store.setValueInDollars(7, of: $0.reference) },
         Reading("ItemStore.setValue", .item) { try $0.store.setValue(nil, for: .serialNumber, of: $0.reference) },

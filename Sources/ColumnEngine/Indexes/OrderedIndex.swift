@@ -21,8 +21,9 @@ package final class OrderedIndex {
     @exclusivity(unchecked) private var isPending = RowSet()
     /// Tombstones: entries to be removed from the tree, old values of items in the store, at most one per item.
     @exclusivity(unchecked) private var tombstones: [IndexEntry] = []
-    /// The column of a declared field.
-    private let declared: FieldColumn?
+    /// The column of a declared field. Unretained: the store has it, and reference counting would cost more than the
+    /// access.
+    private let declared: Unmanaged<FieldColumn>?
     /// Nil for a field without a declaration, and for one that has values of other kinds.
     private var declaredKind: FieldKind?
     private let isKey: Bool
@@ -36,7 +37,7 @@ package final class OrderedIndex {
         self.field = field
         let column = store.table.column(field)
         isKey = field == store.table.keyField
-        declared = column.flatMap { $0.isDeclared ? $0 : nil }
+        declared = column.flatMap { $0.isDeclared ? Unmanaged.passUnretained($0) : nil }
         declaredKind = column.flatMap { $0.hasMisfits ? nil : $0.declaredKind }
         isExact = declaredKind == .integer || declaredKind == .date || isKey
         isAlwaysThere = isKey || column.map { !$0.unset.isAbsent && !$0.hasMisfits } ?? false
@@ -56,7 +57,7 @@ package final class OrderedIndex {
     /// Called when a row has entered the store, or its value has changed.
     @inline(__always)
     func rowCame(_ row: UInt32) {
-        if let declared, declared.hasMisfits, declaredKind != nil { restartMixed() }
+        if declaredKind != nil, declared?._withUnsafeGuaranteedRef({ $0.hasMisfits }) ?? false { restartMixed() }
         guard isBuilt, hasValue(row), isPending.insert(row) else { return }
         pending.append(row)
         // For a transaction that changes the same items repeatedly.

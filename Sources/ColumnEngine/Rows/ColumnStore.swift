@@ -166,6 +166,7 @@ package final class ColumnStore {
     ///   - keepsAttachment: whether to include the hidden field of its attachments.
     ///   - marksAbsent: whether a declared field that the item lacks, though new items have it, is null: for records
     ///     of whole items.
+    /// - Returns: the values; a field without one is not in it.
     package func dictionary(
         of row: UInt32, keepsAttachment: Bool = false, marksAbsent: Bool = false
     ) -> [String: PropertyListValue] {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ItemArchive
 import KeyedArchive
 import PropertyList
 
@@ -13,9 +14,14 @@ struct FileCheck {
     }
 
     func run() throws {
-        let check = ArchiveCheck(try ArchiveFiles.bytes(of: path))
-        Report.line("\(ArchiveFiles.name(path)): \(check.kind)\(check.findings.isEmpty ? ", nothing wrong" : "")")
+        let bytes = try ArchiveFiles.bytes(of: path)
+        let check = ArchiveCheck(bytes)
+        // The application that owns an archive of items may read other values than are there.
+        let notices = check.hasErrors ? [] : ItemArchiveReader.notices(on: bytes)
+        let isWell = check.findings.isEmpty && notices.isEmpty
+        Report.line("\(ArchiveFiles.name(path)): \(check.kind)\(isWell ? ", nothing wrong" : "")")
         for finding in check.findings { Report.line("  \(Self.text(finding))") }
+        for notice in notices { Report.line("  warning: \(notice)") }
         guard check.hasErrors else {
             if repair != nil { Report.line("  nothing to repair: nothing is written") }
             return

@@ -58,6 +58,7 @@ struct TransferOptions: ParsableArguments {
             let own = try ItemStore.open(ArchivePersistence(of: opened))
             let shared = try ItemStore.open(SharedHost.persistence(address, of: opened))
             for store in [own, shared] { store.attachments = opened.pictures }
+            for notice in own.carriedNotices + shared.carriedNotices { CommandFailure.say(VisibleText.line(notice)) }
             let bar = CommandProgress("Copying", total: max(own.count, shared.count))
             defer { bar.finish() }
             let copied = try copy(own, shared, bar.show)

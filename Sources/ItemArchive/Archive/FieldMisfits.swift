@@ -36,16 +36,18 @@ extension ColumnStore {
     /// - Parameters:
     ///   - rows: the items; all if nil.
     ///   - fields: the fields.
+    /// - Returns: one for each such field.
     /// - Complexity: O(1) if there are none, else O(items).
     package func misfits(
         among rows: [UInt32]? = nil, in fields: [ItemField] = ItemField.domain
     ) -> [FieldMisfits] {
-        fields.compactMap { field in
+        noteWholeRead()
+        return fields.compactMap { field in
             guard let kind = misfitKind(field) else { return nil }
             var examples: [FieldMisfits.Example] = []
             var count = 0
             forEachMisfit(field, among: rows) { row, cell in
-                if cell.isReal, case let real = cell.realValue, Int64(exactly: real) != nil { return }
+                if kind == .integer, cell.isReal, case let real = cell.realValue, Int64(exactly: real) != nil { return }
                 count += 1
                 if count <= 3 { examples.append(FieldMisfits.Example(item: label(row), value: value(cell))) }
             }
@@ -60,5 +62,19 @@ extension ColumnStore {
         guard cell.isText, cell.withText({ !$0.isEmpty }) else { return keyString(row) }
         let name = CellHeap.string(cell)
         return (name.count <= 40 ? name : name.prefix(40) + "…").quoted()
+    }
+}
+
+extension ItemArchiveReader {
+    /// What the items of an application's archive have in their fields that is not of the fields' kinds, in words.
+    ///
+    /// - Returns: nothing for a file that is no archive of items.
+    package static func notices(on bytes: [UInt8]) -> [String] {
+        guard let reader = try? BinaryPropertyListReader(detecting: PropertyListStorage(bytes)) else { return [] }
+        let store = ColumnStore(.domain)
+        var items = ItemArchiveReader(ItemLoader(store), reader, ArchiveIdentity(of: bytes))
+        do throws(PropertyListError) { try items.read() } catch { return [] }
+        guard items.schema.form == .keyedArchive, items.hasSchema, items.namesFields else { return [] }
+        return store.misfits().map(\.description) + items.remarks
     }
 }

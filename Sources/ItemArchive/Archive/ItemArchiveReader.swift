@@ -15,7 +15,7 @@ package struct ItemArchiveReader {
     var schema = ArchiveSchema()
     var notices: [String] = []
     /// The first contents of the archive that the store does not hold, in words.
-    var leftOut: [String] = []
+    package private(set) var leftOut: [String] = []
     /// Whether the archive has content that the store does not hold.
     var leavesSomethingOut = false
     /// Whether the archive has values in other forms than the store writes: absent, mutable, shared.
@@ -29,6 +29,8 @@ package struct ItemArchiveReader {
     /// Whether some item has a name, and a key, a value or a date.
     var namesFields = false
     var valueForms: Set<Bool> = []
+    /// The forms that an archive written from the fields does not have, in words.
+    private(set) var mixedForms: [String] = []
     /// The fields of every item that are nil in some item, and those for which some item has no key.
     var nilFields: Set<ItemField> = []
     var missingFields: Set<ItemField> = []
@@ -37,16 +39,6 @@ package struct ItemArchiveReader {
     var longDecimals: [ItemField: Sample] = [:]
     var unheld: [ItemField: Sample] = [:]
 
-    /// The number of some values, and the first three, with their items' rows.
-    struct Sample {
-        var count = 0
-        var first: [(row: UInt32, text: String)] = []
-
-        mutating func note(_ row: UInt32, _ text: @autoclosure () -> String) {
-            count += 1
-            if first.count < 3 { first.append((row, text())) }
-        }
-    }
     var lists: Set<Int> = []
     var count = 0
     /// The first failures to read, in words.
@@ -82,6 +74,17 @@ package struct ItemArchiveReader {
         var missing: [ItemField] = []
     }
 
+    /// The number of some values, and the first three, with their items' rows.
+    struct Sample {
+        var count = 0
+        var first: [(row: UInt32, text: String)] = []
+
+        mutating func note(_ row: UInt32, _ text: @autoclosure () -> String) {
+            count += 1
+            if first.count < 3 { first.append((row, text())) }
+        }
+    }
+
     var plan = Plan()
     /// The objects in items' fields that the store cannot hold, and the arrays of items.
     var foreign: [ForeignFields.Field] = []
@@ -106,6 +109,12 @@ package struct ItemArchiveReader {
         self.reader = reader
         self.identity = identity
         archive = ArchiveObjectReader(ArchiveObjectTable(plain: reader), limits: Self.limits, isReadWhole: true)
+    }
+
+    /// The number of objects of an application's own classes in custom fields.
+    package var foreignCount: Int {
+        let domain = schema.fields.map(\.name)
+        return foreign.count { !domain.contains($0.name) }
     }
 
     /// The archive itself, for saves that edit it where items have changed; nil if that is impossible.
@@ -147,29 +156,38 @@ package struct ItemArchiveReader {
         schema.nilFields = nilFields.subtracting(missingFields)
         guard schema.form == .keyedArchive else { return }
         for field in nilFields.intersection(missingFields).sorted(by: { $0.rawValue < $1.rawValue }) {
-            leaveOut("\(store.name(of: field)) is nil in some items, and missing in others: it will be missing in all")
+            mixedForms.append(
+                "\(store.name(of: field)) is nil in some items, and missing in others: a save leaves it out in all")
         }
         if valueForms.count > 1 {
-            leaveOut("valueInDollars is an object in some items, and inline in others: it will be an object in all")
+            mixedForms.append(
+                "valueInDollars is an object in some items, and inline in others: a save makes it an object in all")
         }
     }
 
-    /// What the store does not hold exactly, in words: an item's text is read as the nearest value.
+    /// What the store does not hold exactly, in words.
     var remarks: [String] {
-        func list(_ samples: [ItemField: Sample], _ text: (String, Sample, String) -> String) -> [String] {
-            samples.sorted { $0.key.rawValue < $1.key.rawValue }.map { field, sample in
-                let items = sample.first.map { "\($0.text) in \(store.label($0.row))" }.joined(separator: ", ")
-                return text(store.name(of: field), sample, items + (sample.count > sample.first.count ? ", …" : ""))
-            }
-        }
-        return list(longDecimals) { name, sample, items in
+        list(longDecimals) { name, sample, items in
             "\(name) is a decimal with more digits than a number has in \(sample.count.counted("item")): \(items). "
                 + "The archive keeps the digits; the nearest number is shown"
         }
-            + list(unheld) { name, sample, items in
-                "\(name) is an object that a field cannot hold in \(sample.count.counted("item")): \(items). "
-                    + "The archive keeps it; the field is nil"
-            }
+            + unheldObjects.map { $0 + ". The archive keeps it; the field is nil" }
+    }
+
+    /// The fields of every item that have an object that they cannot hold, in words.
+    package var unheldObjects: [String] {
+        list(unheld) { name, sample, items in
+            "\(name) is an object that a field cannot hold in \(sample.count.counted("item")): \(items)"
+        }
+    }
+
+    private func list(
+        _ samples: [ItemField: Sample], _ text: (String, Sample, String) -> String
+    ) -> [String] {
+        samples.sorted { $0.key.rawValue < $1.key.rawValue }.map { field, sample in
+            let items = sample.first.map { "\($0.text) in \(store.label($0.row))" }.joined(separator: ", ")
+            return text(store.name(of: field), sample, items + (sample.count > sample.first.count ? ", …" : ""))
+        }
     }
 
     /// Reads the items of an archive whose root is lost, in the order of writing.

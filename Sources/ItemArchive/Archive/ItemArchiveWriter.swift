@@ -157,7 +157,9 @@ package struct ItemArchiveWriter {
         _ archiver: KeyedArchiver
     ) throws(ArchiveError) {
         let value = snapshot.value(cell)
-        if let object = objects[snapshot.fieldNames[Int(field.rawValue)]], ItemObjectEditor.areSame(object.carriedValue, value) {
+        if let object = objects[snapshot.fieldNames[Int(field.rawValue)]],
+            ItemObjectEditor.areSame(object.carriedValue, value)
+        {
             return try archiver.encode(object, forKey: key)
         }
         guard value != nil else {

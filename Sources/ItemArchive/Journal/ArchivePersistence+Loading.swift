@@ -168,8 +168,9 @@ extension ArchivePersistence {
         report.remarks += items.remarks
         if failure == nil, items.damage.isEmpty {
             if items.leavesSomethingOut || items.hasOtherForms { schema.original = items.original }
-            keepsOriginal = items.leavesSomethingOut && schema.original == nil
-            if keepsOriginal { report.notices += items.leftOut }
+            let losses = items.leftOut + items.mixedForms
+            keepsOriginal = (items.leavesSomethingOut || !losses.isEmpty) && schema.original == nil
+            if keepsOriginal { report.notices += losses }
         } else {
             report.notices += items.leftOut
             try keepDamaged(storage, items, failure, &report)

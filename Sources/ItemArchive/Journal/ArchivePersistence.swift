@@ -137,7 +137,7 @@ public final class ArchivePersistence: DocumentPersistence {
         try attempt { () throws(FileError) in try journal?.synchronize() }
     }
 
-    /// - Parameter carries: whether it must be of the version whose records have values of any kind.
+    /// The journal for the next record, which is of the version whose records have values of any kind if `carries`.
     private func currentJournal(carries: Bool, durable: Bool) throws(FileError) -> JournalWriter {
         try settleJournal()
         if let journal {

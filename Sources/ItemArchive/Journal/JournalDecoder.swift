@@ -69,7 +69,7 @@ struct JournalDecoder {
         }
     }
 
-    /// - Parameter carries: whether the item's fields may be of any kind.
+    /// Adds an item, whose fields may be of any kind if it `carries`.
     private mutating func insertion(at position: Int?, carries: Bool = false) throws(StoreError) {
         let draft = loader.makeDraft()
         do throws(StoreError) {

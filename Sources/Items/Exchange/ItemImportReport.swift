@@ -18,6 +18,10 @@ public struct ItemImportRemark: Sendable, Hashable, CustomStringConvertible {
         case duplicateKeys
         /// Values that are not of the kind that their column is declared as: carried as they are.
         case otherKinds
+        /// Fields of every item that items of an archive lack: they get a new item's value.
+        case missing
+        /// Contents of an archive that items do not hold: left out.
+        case objects
     }
 
     /// What the remark is about.

@@ -258,6 +258,8 @@ final class ItemMerger {
             wanted = try value(text, column)
         case .value(let value): wanted = value == .null ? nil : try converted(value, column)
         }
+        // What an application's archive has there stays, though it could not be assigned.
+        if wanted != nil, isEqual(store.columns.value(present), wanted) { return nil }
         wanted = try store.columns.checked(wanted, for: column.field)
         return isEqual(store.columns.value(present), wanted)
             ? nil : wanted.map { store.columns.cell($0, for: column.field) } ?? .absent

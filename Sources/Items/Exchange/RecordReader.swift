@@ -1,6 +1,7 @@
 import ColumnEngine
 import ItemArchive
 import PropertyList
+import Wording
 
 /// Reads items from a file with a single value: an array of records, or an archive.
 struct RecordReader {
@@ -52,6 +53,8 @@ struct RecordReader {
                 ArchiveIdentity(of: bytes))
             try reader.read()
             if let damage = reader.damage.first { throw PropertyListError(code: .readCorrupt, message: damage) }
+            if let object = reader.unheldObjects.first { throw PropertyListError(code: .readCorrupt, message: object) }
+            noteLosses(of: reader, other, merger)
         } catch {
             throw StoreError(.unreadableFile, "\(path) is no archive of items: \(error)", path: path, cause: error)
         }
@@ -61,6 +64,19 @@ struct RecordReader {
             row.attachmentNames = other.attachmentNames(item)
             try merger.take(.dictionary(other.dictionary(of: item)), row)
         }
+    }
+
+    /// Counts what the items of an archive lack, and what of it they do not hold.
+    private func noteLosses(of reader: ItemArchiveReader, _ store: ColumnStore, _ merger: ItemMerger) {
+        for field in ItemField.domain {
+            var count = 0
+            store.forEachMisfit(field, among: nil) { if $1.isAbsent { count += 1 } }
+            merger.remark(
+                .missing, count, "\(count.counted("item")) without \(store.name(of: field)): a new item's value")
+        }
+        let objects = reader.foreignCount
+        merger.remark(.objects, objects, "\(objects.counted("object")) of an application's own classes: left out")
+        merger.remark(.objects, reader.leftOut.count, reader.leftOut.joined(separator: "; "))
     }
 }
 

@@ -17,6 +17,8 @@ extension ItemStore {
     /// - Parameters:
     ///   - query: the items; all if nil.
     ///   - names: the fields; all if nil.
+    /// - Returns: the lines.
+    /// - Throws: errors of the query's conditions.
     package func carriedNotices(exporting query: ItemQuery?, _ names: [String]?) throws -> [String] {
         let fields = ItemField.domain.filter { field in
             columns.hasMisfits(field) && names?.contains(columns.name(of: field)) ?? true

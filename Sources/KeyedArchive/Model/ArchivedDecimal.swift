@@ -19,13 +19,11 @@ public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
         isNaN = false
     }
 
-    /// Reads the parts that an archive stores; nil if they are out of range.
-    ///
-    /// - Parameters:
-    ///   - units: the 16-bit units of the digits, least significant first.
-    ///   - length: the number of units in use.
-    ///   - isBigEndian: the order of the bytes in a unit.
-    init?(units: some RandomAccessCollection<UInt8>, length: Int64, exponent: Int64, isNegative: Bool, isBigEndian: Bool) {
+    /// Reads the parts that an archive stores: the 16-bit units of the digits, least significant first, how many of them
+    /// are in use, and the order of their bytes. Nil if they are out of range.
+    init?(
+        units: some RandomAccessCollection<UInt8>, length: Int64, exponent: Int64, isNegative: Bool, isBigEndian: Bool
+    ) {
         guard units.count == 16, (0...8).contains(length), let exponent = Int8(exactly: exponent) else { return nil }
         let bytes = Array(units)
         var mantissa: UInt128 = 0

@@ -44,7 +44,10 @@ struct ApplyingTests {
 
     static let refused: [(ItemChange, StoreError.Code)] = [
         (.remove("none"), .itemRemoved), (.update("none", "name", to: .string("x")), .itemRemoved),
-        (.update("key 1", "name", to: .integer(1)), .invalidValue(field: "name")),
+        (
+            .update("key 1", "name", to: .date(PropertyListDate(secondsSinceReferenceDate: .infinity))),
+            .invalidValue(field: "name")
+        ),
         (.update("key 1", "itemKey", to: .string("x")), .readOnlyField(field: "itemKey")),
         (.update("key 1", "", to: .integer(1)), .invalidValue(field: "")),
         (

@@ -44,7 +44,8 @@ final class ItemBinding {
         text(cls, "name", .text, "Its name.", .name)
         text(cls, "serialNumber", .optional(.text), "Its serial number, or nil.", .serialNumber)
         cls.field(
-            "valueInDollars", .integer, "Its value in whole dollars.",
+            "valueInDollars", .integer,
+            "Its value in whole dollars; of another kind, or nil, if an application's archive has it so.",
             set: { [store] item, call in
                 try store.setValueInDollars(try call.integer(0), of: ItemReference(bits: item))
             }
@@ -53,7 +54,7 @@ final class ItemBinding {
             return try Self.carried(store, .valueInDollars, item, values, call)
         }
         cls.field(
-            "dateCreated", .object("date"), "Its creation date.",
+            "dateCreated", .object("date"), "Its creation date; nil if an application's archive has none.",
             set: { [store] item, call in
                 let date = PropertyListValue.date(try call.object(0, values.dates).date)
                 try store.setValue(date, for: .dateCreated, of: ItemReference(bits: item))
