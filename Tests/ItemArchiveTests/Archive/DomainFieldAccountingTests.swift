@@ -102,6 +102,13 @@ struct DomainFieldAccountingTests {
         return try graph.encoded()
     }
 
+    /// Runs a body with an own folder for every thousand values.
+    private static func forEachBatch(_ body: (StoreFolder, [Record]) throws -> Void) throws {
+        for batch in 0..<max(Accounting.values / 1_000, 1) {
+            try body(try StoreFolder(), records(250, seed: UInt64(batch)))
+        }
+    }
+
     // MARK: Comparing
 
     private static func isUsual(_ value: PropertyListValue?, _ field: String) -> Bool {
@@ -142,7 +149,10 @@ struct DomainFieldAccountingTests {
 
     @Test("are read, found and counted as they are, and are the same after a save, object for object")
     func carried() throws {
-        let records = Self.records(max(Accounting.values / 4, 8), seed: 35)
+        try Self.forEachBatch { folder, records in try carried(folder, records) }
+    }
+
+    private func carried(_ folder: StoreFolder, _ records: [Record]) throws {
         let original = try Self.archive(records)
         try folder.write(original, folder.archive)
         var store = try folder.open()
@@ -189,7 +199,10 @@ struct DomainFieldAccountingTests {
 
     @Test("a copy, an undone removal and a reordering bring them to the journal, and from there to the archive")
     func journal() throws {
-        let records = Self.records(max(min(Accounting.values, 10_000) / 10, 8), seed: 7)
+        try Self.forEachBatch { folder, records in try journal(folder, records) }
+    }
+
+    private func journal(_ folder: StoreFolder, _ records: [Record]) throws {
         try folder.write(try Self.archive(records), folder.archive)
         var store = try folder.open()
         try store.commit()
@@ -309,9 +322,49 @@ struct DomainFieldAccountingTests {
         #expect(try results(store) == results(other))
     }
 
+    @Test("a mapped archive gets them from its journal; an archive that has some gets no index")
+    func mapped() throws {
+        var store = try folder.open(mapped: true)
+        for number in 0..<20 { try store.createItem(ItemFields(name: "item \(number)", valueInDollars: Int64(number))) }
+        try store.saveChanges()
+        #expect(try !folder.read(folder.index).isEmpty)
+        store = try folder.open(mapped: true)
+        try store.apply([
+            .insert(["itemKey": .string("k"), "name": .null, "valueInDollars": .real(12.5), "dateCreated": .null])
+        ])
+        func check() throws {
+            let item = try #require(store.item(forKey: "k"))
+            #expect(try item.value(forField: "valueInDollars") == .real(12.5))
+            #expect(try item.value(forField: "name") == nil && item.value(forField: "dateCreated") == nil)
+            #expect(throws: StoreError.self) { try item.dateCreated }
+            for (text, count) in [
+                ("valueInDollars == 12.5", 1), ("dateCreated == nil", 1), ("name == nil", 1), ("valueInDollars < 5", 5),
+                ("name BEGINSWITH 'item'", 20), ("name CONTAINS '1'", 11), ("valueInDollars * 2 == 25", 1),
+            ] {
+                #expect(try store.query(FormatPredicate(format: text)).count() == count, "\(text)")
+            }
+            #expect(try store.query().sum("valueInDollars") == .real(202.5))
+            #expect(try store.query().min("valueInDollars") == .integer(0))
+            #expect(try store.query().sorted("name").first() === item)
+            #expect(store.misfits().map(\.field) == ["name", "valueInDollars", "dateCreated"])
+        }
+        try check()
+        store = try folder.open(mapped: true)
+        #expect(store.loadReport.archivedItems == 20 && store.loadReport.replayedRecords == 1)
+        try check()
+        try store.saveChanges()
+        #expect(throws: (any Error).self) { try folder.read(folder.index) }
+        store = try folder.open(mapped: true)
+        #expect(store.loadReport.archivedItems == 21)
+        try check()
+    }
+
     @Test("an archive that is written from the fields has them, too")
     func rewritten() throws {
-        let records = Self.records(max(min(Accounting.values, 100_000) / 4, 8), seed: 64)
+        try Self.forEachBatch { folder, records in try rewritten(folder, records) }
+    }
+
+    private func rewritten(_ folder: StoreFolder, _ records: [Record]) throws {
         let original = try Self.archive(records)
         func read(_ bytes: [UInt8]) throws -> (ItemStore, ArchiveSchema) {
             let store = ItemStore()
@@ -341,8 +394,11 @@ struct DomainFieldAccountingTests {
     }
 
     @Test("records of shared collections and of whole items have them")
-    func records() throws {
-        let records = Self.records(max(min(Accounting.values, 100_000) / 4, 8), seed: 3)
+    func wholeRecords() throws {
+        try Self.forEachBatch { folder, records in try wholeRecords(folder, records) }
+    }
+
+    private func wholeRecords(_ folder: StoreFolder, _ records: [Record]) throws {
         try folder.write(try Self.archive(records), folder.archive)
         let snapshot = ItemSnapshot(try folder.open().columns)
         let (copied, loaded, changed) = (ItemStore(), ItemStore(), ItemStore())

@@ -40,7 +40,7 @@ extension FieldColumn {
     /// The column as an operator reads it, with an element for each row.
     func view(rowCount: Int) -> ColumnView {
         extend(to: rowCount)
-        if hasMisfits, encoding != .cells { return .rows }
+        if hasMisfits, encoding != .cells || !cells.isWhole { return .rows }
         let present = UnsafePointer(presence.base)
         let isFull = isDeclared || held == count
         switch encoding {
