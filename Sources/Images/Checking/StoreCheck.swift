@@ -78,7 +78,10 @@ public struct StoreCheck {
                         ? "keep the damaged file beside, and save the items that could be read"
                         : "keep beside what cannot be used")
             }
-            for notice in opened.carriedNotices { note(.warning, notice) }
+            for misfits in opened.misfits() {
+                note(misfits.isOnlyNil ? .note : .warning, "\(misfits): carried as it is, until it is changed")
+            }
+            for remark in report.remarks { note(.warning, remark) }
             schema = persistence.schema
             store = opened
         } catch {

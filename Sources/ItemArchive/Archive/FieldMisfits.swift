@@ -20,6 +20,8 @@ public struct FieldMisfits: Sendable, Hashable, CustomStringConvertible {
     /// The number of items. A real without a fraction in a field of integers is read alike by all programs, and does
     /// not count.
     public let count: Int
+    /// Whether all of them lack the field, and a program reads nil, as here; for an integer it would read 0.
+    public let isOnlyNil: Bool
     /// The first three, in the store's order.
     public let examples: [Example]
 
@@ -45,14 +47,16 @@ extension ColumnStore {
         return fields.compactMap { field in
             guard let kind = misfitKind(field) else { return nil }
             var examples: [FieldMisfits.Example] = []
-            var count = 0
+            var (count, isOnlyNil) = (0, kind != .integer)
             forEachMisfit(field, among: rows) { row, cell in
                 if kind == .integer, cell.isReal, case let real = cell.realValue, Int64(exactly: real) != nil { return }
                 count += 1
+                if !cell.isAbsent { isOnlyNil = false }
                 if count <= 3 { examples.append(FieldMisfits.Example(item: label(row), value: value(cell))) }
             }
             guard count > 0 else { return nil }
-            return FieldMisfits(field: name(of: field), kind: kind.named, count: count, examples: examples)
+            return FieldMisfits(
+                field: name(of: field), kind: kind.named, count: count, isOnlyNil: isOnlyNil, examples: examples)
         }
     }
 
@@ -68,13 +72,16 @@ extension ColumnStore {
 extension ItemArchiveReader {
     /// What the items of an application's archive have in their fields that is not of the fields' kinds, in words.
     ///
-    /// - Returns: nothing for a file that is no archive of items.
+    /// - Returns: nothing for a file that is no archive of items, and for one with nothing but nil in fields that are
+    ///   objects.
     package static func notices(on bytes: [UInt8]) -> [String] {
         guard let reader = try? BinaryPropertyListReader(detecting: PropertyListStorage(bytes)) else { return [] }
         let store = ColumnStore(.domain)
         var items = ItemArchiveReader(ItemLoader(store), reader, ArchiveIdentity(of: bytes))
         do throws(PropertyListError) { try items.read() } catch { return [] }
         guard items.schema.form == .keyedArchive, items.hasSchema, items.namesFields else { return [] }
-        return store.misfits().map(\.description) + items.remarks
+        let misfits = store.misfits()
+        if items.remarks.isEmpty, misfits.allSatisfy(\.isOnlyNil) { return [] }
+        return misfits.map(\.description) + items.remarks
     }
 }
