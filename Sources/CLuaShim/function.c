@@ -129,13 +129,13 @@ static int resumed(lua_State *L, int status, lua_KContext context) {
     return invoke(L, ((function_box *)lua_touserdata(L, 1))->function);
 }
 
-/* A constructor of inline values from numbers: the payload is the number minus an offset. */
+/* A constructor of inline values from numbers: the payload of a whole number is the number minus an offset. */
 static int number_trampoline(lua_State *L) {
     if (lua_gettop(L) > 2) clua_dropnils(L, 3);
     if (lua_gettop(L) == 2 && lua_type(L, 2) == LUA_TNUMBER) {
         double value = lua_tonumber(L, 2) - lua_tonumber(L, lua_upvalueindex(3));
         uint64_t payload;
-        if (isfinite(value)) {
+        if (isfinite(value) && value == floor(value)) {
             memcpy(&payload, &value, sizeof payload);
             clua_pushinline(L, lua_touserdata(L, lua_upvalueindex(2)), payload);
             return 1;

@@ -97,23 +97,112 @@ extension CalendarDate {
     }
 }
 
-extension PropertyListDate {
-    /// `2026-11-21 04:13:00 +0000`, the description of NSDate, without the fraction of a second.
-    package var text: String { text(offset: .utc) }
+/// A number's integral part, rounded down, and the decimal digits of the rest: the fewest that read back as the same
+/// `Double`, without trailing zeros.
+package struct DecimalParts {
+    package let whole: Int
+    package let fraction: String
 
-    /// The same by a local clock: `2026-11-21 05:13:00 +0100`.
-    package func text(offset: UTCOffset) -> String {
-        guard let texts = CalendarDate(self, offset: offset.seconds)?.texts else {
-            return "\(secondsSinceReferenceDate) seconds since 2001"
+    /// Nil for a number that is not finite, or as large as the calendar.
+    package init?(_ value: Double) {
+        let floor = value.rounded(.down)
+        guard abs(floor) < Double(CalendarDate.limit) else { return nil }
+        whole = Int(floor)
+        guard floor < value else {
+            fraction = ""
+            return
         }
-        return "\(texts.day) \(texts.time) \(offset.text)"
+        let digits = Self.fraction(of: value.magnitude.description)
+        fraction = value < 0 ? Self.complement(digits) : digits
+    }
+
+    /// The digits after the point: `25` of `1.25`, `000012` of `1.2e-05`.
+    private static func fraction(of text: String) -> String {
+        guard let mark = text.firstIndex(of: "e"), let exponent = Int(text[text.index(after: mark)...]) else {
+            return String(text.split(separator: ".", omittingEmptySubsequences: false).last ?? "")
+        }
+        let digits = text[..<mark].filter { $0 != "." }
+        let trimmed = digits.hasSuffix("0") && digits.count > 1 ? String(digits.dropLast()) : digits
+        return String(repeating: "0", count: max(0, -exponent - 1)) + trimmed
+    }
+
+    /// The fraction that makes one with another.
+    static func complement(_ digits: some StringProtocol) -> String {
+        var bytes = digits.utf8.map { 0x69 - $0 }
+        if let last = bytes.indices.last { bytes[last] += 1 }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The `Double` nearest to the sum of an integer and decimal digits behind the point.
+    package static func value(_ whole: Int, _ fraction: some StringProtocol) -> Double {
+        let digits = fraction.trimmedZeros
+        guard !digits.isEmpty else { return Double(whole) }
+        if digits.utf8.count <= 15, let numerator = Int(digits) {
+            let scale = powers[digits.utf8.count]
+            let (product, overflow) = whole.multipliedReportingOverflow(by: scale)
+            let (sum, overflow2) = product.addingReportingOverflow(numerator)
+            // The quotient of two exact numbers is rounded once.
+            if !overflow, !overflow2, abs(sum) < 1 << 53 { return Double(sum) / Double(scale) }
+        }
+        if whole >= 0 { return Double("\(whole).\(digits)") ?? Double(whole) }
+        return Double("-\(-(whole + 1)).\(complement(digits))") ?? Double(whole)
+    }
+
+    private static let powers: [Int] = (0...15).map { power in (0..<power).reduce(1) { value, _ in value * 10 } }
+}
+
+extension StringProtocol {
+    /// Without the zeros at the end.
+    fileprivate var trimmedZeros: SubSequence {
+        var rest = self[...]
+        while rest.last == "0" { rest.removeLast() }
+        return rest
+    }
+}
+
+extension PropertyListDate {
+    /// Creates a date from whole seconds since 1970 and decimal digits of a fraction: the nearest one.
+    package init(secondsSince1970 whole: Int, fraction digits: some StringProtocol) {
+        self.init(secondsSinceReferenceDate: DecimalParts.value(whole - Int(Self.unixEpochOffset), digits))
+    }
+
+    /// The last whole second before or at the date, since 1970, and the decimal digits of the rest: the fewest that read
+    /// back as the same date. Nil for a date that is not finite or beyond the calendar.
+    package var parts: (seconds: Int, fraction: String)? {
+        guard let parts = DecimalParts(secondsSinceReferenceDate) else { return nil }
+        let seconds = parts.whole + Int(Self.unixEpochOffset)
+        return abs(seconds) < CalendarDate.limit ? (seconds, parts.fraction) : nil
+    }
+
+    /// The same with six digits, rounded: of a moment of our time, a `Double` has hardly more.
+    package var microseconds: (seconds: Int, fraction: String)? {
+        guard let (seconds, digits) = parts else { return nil }
+        guard digits.utf8.count > 6 else { return (seconds, digits) }
+        let rounded = (Int(digits.prefix(6)) ?? 0) + (digits.utf8.dropFirst(6).first ?? 0 >= UInt8(ascii: "5") ? 1 : 0)
+        if rounded == 1_000_000 { return (seconds + 1, "") }
+        return (seconds, String(String(rounded + 1_000_000).dropFirst().trimmedZeros))
     }
 
     /// The last whole second before or at the date; nil for one that is not finite or beyond the calendar.
     package var wholeSecondsSince1970: Int? {
-        let seconds = secondsSince1970.rounded(.down)
-        return abs(seconds) < Double(CalendarDate.limit) ? Int(seconds) : nil
+        let floor = secondsSinceReferenceDate.rounded(.down)
+        guard abs(floor) < Double(CalendarDate.limit) else { return nil }
+        let seconds = Int(floor) + Int(Self.unixEpochOffset)
+        return abs(seconds) < CalendarDate.limit ? seconds : nil
     }
+
+    /// `2026-11-21 04:13:00 +0000`, the description of NSDate, with the fraction of a second if there is one.
+    package var text: String { text(offset: .utc) }
+
+    /// The same by a local clock: `2026-11-21 05:13:00.25 +0100`.
+    package func text(offset: UTCOffset) -> String {
+        guard let (seconds, fraction) = parts else { return Self.beyondText(secondsSinceReferenceDate) }
+        let texts = CalendarDate(localSeconds: seconds + offset.seconds).texts
+        return "\(texts.day) \(texts.time)\(fraction.isEmpty ? "" : ".")\(fraction) \(offset.text)"
+    }
+
+    /// The text of a date beyond the calendar, which ``ISO8601`` reads.
+    private static func beyondText(_ seconds: Double) -> String { "\(seconds)\(ISO8601.beyondSuffix)" }
 
     /// `2026-11-21T04:13:00Z`, truncated to whole seconds; nil outside the years 0 to 9999.
     package var iso8601Text: String? {
@@ -123,29 +212,23 @@ extension PropertyListDate {
 }
 
 extension PropertyListDate {
-    /// Appends `2026-11-21T04:13:00.25Z`: ISO 8601 with milliseconds at most, without trailing zeros. Outside of the
-    /// years 0 to 9999 it appends ``text``.
+    /// Appends `2026-11-21T04:13:00.25Z`: ISO 8601 with as many digits as identify the date, which reads back as the
+    /// same one. Years beyond 9999 and before 0 have a sign and six digits; dates beyond the calendar have ``text``.
     package func appendExchangeText(to bytes: inout [UInt8]) {
         let milliseconds = (secondsSinceReferenceDate * 1000).rounded()
-        guard abs(milliseconds) < 1e15 else { return bytes.append(contentsOf: text.utf8) }
+        guard abs(milliseconds) < 1e15, milliseconds / 1000 == secondsSinceReferenceDate else {
+            guard let (seconds, fraction) = parts else { return bytes.append(contentsOf: text.utf8) }
+            Self.append(CalendarDate(localSeconds: seconds), to: &bytes)
+            if !fraction.isEmpty {
+                bytes.append(UInt8(ascii: "."))
+                bytes.append(contentsOf: fraction.utf8)
+            }
+            return bytes.append(UInt8(ascii: "Z"))
+        }
         let whole = Int(milliseconds)
         let fraction = (whole % 1000 + 1000) % 1000
-        let seconds = PropertyListDate(secondsSinceReferenceDate: Double((whole - fraction) / 1000))
-        guard let date = CalendarDate(seconds), 0...9999 ~= date.year else {
-            return bytes.append(contentsOf: text.utf8)
-        }
-        func two(_ number: Int) {
-            bytes.append(UInt8(0x30 + number / 10))
-            bytes.append(UInt8(0x30 + number % 10))
-        }
-        two(date.year / 100)
-        two(date.year % 100)
-        for (mark, number) in [
-            ("-", date.month), ("-", date.day), ("T", date.hour), (":", date.minute), (":", date.second),
-        ] as [(Unicode.Scalar, Int)] {
-            bytes.append(UInt8(ascii: mark))
-            two(number)
-        }
+        Self.append(
+            CalendarDate(localSeconds: (whole - fraction) / 1000 + Int(Self.unixEpochOffset)), to: &bytes)
         if fraction > 0 {
             bytes.append(UInt8(ascii: "."))
             bytes.append(UInt8(0x30 + fraction / 100))
@@ -153,6 +236,27 @@ extension PropertyListDate {
             if fraction % 10 > 0 { bytes.append(UInt8(0x30 + fraction % 10)) }
         }
         bytes.append(UInt8(ascii: "Z"))
+    }
+
+    /// Appends `2026-11-21T04:13:00`.
+    private static func append(_ date: CalendarDate, to bytes: inout [UInt8]) {
+        func two(_ number: Int) {
+            bytes.append(UInt8(0x30 + number / 10 % 10))
+            bytes.append(UInt8(0x30 + number % 10))
+        }
+        let year = abs(date.year)
+        if !(0...9999 ~= date.year) {
+            bytes.append(UInt8(ascii: date.year < 0 ? "-" : "+"))
+            two(year / 10_000)
+        }
+        two(year / 100)
+        two(year)
+        for (mark, number) in [
+            ("-", date.month), ("-", date.day), ("T", date.hour), (":", date.minute), (":", date.second),
+        ] as [(Unicode.Scalar, Int)] {
+            bytes.append(UInt8(ascii: mark))
+            two(number)
+        }
     }
 
     /// The text of ``appendExchangeText(to:)``.

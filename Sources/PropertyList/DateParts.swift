@@ -9,7 +9,7 @@ package struct DateParts: Sendable, Hashable {
     }
 
     package var calendar: CalendarDate
-    /// Less than a second.
-    package var fraction: Double
+    /// The digits of a fraction of a second.
+    package var fraction: String
     package var zone: Zone?
 }

@@ -1,4 +1,11 @@
 extension DatePattern {
+    /// The moment that the pattern shows: rounded to the microsecond, or exact if it has more than six digits of a
+    /// fraction. Nil for a date outside the calendar's range.
+    package func moment(of date: PropertyListDate) -> (seconds: Int, fraction: String)? {
+        let isExact = pieces.contains { if case .field("S", let count) = $0 { count > 6 } else { false } }
+        return isExact ? date.parts : date.microseconds
+    }
+
     /// The formatted date.
     ///
     /// - Parameters:
@@ -7,18 +14,21 @@ extension DatePattern {
     ///   - zone: the zone's name.
     /// - Returns: the text; nil for a date outside the calendar's range.
     package func text(of date: PropertyListDate, offset: UTCOffset = .utc, zone: String = "UTC") -> String? {
-        guard let calendar = CalendarDate(date, offset: offset.seconds) else { return nil }
-        let fraction = date.secondsSince1970 - date.secondsSince1970.rounded(.down)
+        guard let (seconds, fraction) = moment(of: date) else { return nil }
+        let calendar = CalendarDate(localSeconds: seconds + offset.seconds)
         return pieces.map { piece in
             switch piece {
             case .text(let text): text
+            case .field("S", let count):
+                // Cut, as the seconds are.
+                fraction.prefix(count) + String(repeating: "0", count: max(0, count - fraction.utf8.count))
             case .field(let letter, let count) where "XxZzv".contains(letter): Self.zone(letter, count, offset, zone)
-            case .field(let letter, let count): Self.field(letter, count, calendar, fraction)
+            case .field(let letter, let count): Self.field(letter, count, calendar)
             }
         }.joined()
     }
 
-    private static func field(_ letter: Character, _ count: Int, _ date: CalendarDate, _ fraction: Double) -> String {
+    private static func field(_ letter: Character, _ count: Int, _ date: CalendarDate) -> String {
         switch letter {
         case "G":
             return date.year > 0 ? (count == 4 ? "Anno Domini" : "AD") : (count == 4 ? "Before Christ" : "BC")
@@ -44,11 +54,6 @@ extension DatePattern {
         case "k": return padded(date.hour == 0 ? 24 : date.hour, count)
         case "m": return padded(date.minute, count)
         case "s": return padded(date.second, count)
-        case "S":
-            // Truncated, as the seconds are; the addend compensates for the rounding of binary fractions.
-            let digits = String(Int(fraction * 1e6 + 0.01))
-            let six = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
-            return String(six.prefix(count)) + String(repeating: "0", count: max(0, count - 6))
         default: return ""
         }
     }

@@ -6,7 +6,7 @@ struct DateTextReader {
     private let text: [Character]
     private var position = 0
     private var numbers: [Character: Int] = [:]
-    private var fraction = 0.0
+    private var fraction = ""
     private var isAfternoon: Bool?
     private var weekday: (number: Int, position: Int)?
     private var zone: DateParts.Zone?
@@ -69,10 +69,8 @@ struct DateTextReader {
         case "s": numbers["s"] = try number(2, isFollowed, 0...60, "a second")
         case "S":
             let digits = text[position...].prefix { $0.isASCII && $0.isNumber }
-            guard !digits.isEmpty, let value = Double("0." + String(digits.prefix(18))) else {
-                throw error("a fraction")
-            }
-            fraction = value
+            guard !digits.isEmpty else { throw error("a fraction") }
+            fraction = String(digits)
             position += digits.count
         case "a": isAfternoon = try name(["AM", "PM"], "AM or PM") == 1
         case "E", "c": weekday = (try name(DatePattern.weekdays, "a weekday") + 1, start)

@@ -1,23 +1,30 @@
 /// Parses ISO 8601 dates: calendar, ordinal and week dates, with or without a time and a zone, in the basic and the
-/// extended form. A space may replace the `T` and precede the zone. Without a zone the time is UTC.
+/// extended form. A space may replace the `T` and precede the zone. Without a zone the time is UTC. Years beyond 9999 and
+/// before 0 have a sign, or more than four digits, and hyphens. Of a fraction all digits count.
 public struct ISO8601 {
+    /// Follows the seconds of a date beyond the calendar.
+    static let beyondSuffix = " seconds since 2001"
+
     private var rest: Substring.UTF8View
 
     /// The date of a text; nil when the text is invalid. Every field is checked against the calendar.
     public static func parse(_ text: String) -> PropertyListDate? {
+        if text.hasSuffix(beyondSuffix) {
+            guard let seconds = Double(text.dropLast(beyondSuffix.utf8.count)), seconds.isFinite else { return nil }
+            return PropertyListDate(secondsSinceReferenceDate: seconds)
+        }
         var parser = ISO8601(rest: text[...].utf8)
         guard let days = parser.day() else { return nil }
-        var seconds = 0.0
+        var seconds = 0
+        var fraction: Substring = ""
         if parser.take("T") || parser.take("t") || parser.take(" ") {
             guard let time = parser.time() else { return nil }
             _ = parser.take(" ")
             guard let zone = parser.zone() else { return nil }
-            seconds = time - Double(zone)
+            (seconds, fraction) = (time.seconds - zone, time.fraction)
         }
         guard parser.rest.isEmpty else { return nil }
-        // Computed relative to the reference date, so that whole and binary fractions of a second are exact.
-        return PropertyListDate(
-            secondsSinceReferenceDate: Double(days * 86400) - PropertyListDate.unixEpochOffset + seconds)
+        return PropertyListDate(secondsSince1970: days * 86400 + seconds, fraction: fraction)
     }
 
     private mutating func take(_ character: Character) -> Bool {
@@ -39,8 +46,14 @@ public struct ISO8601 {
 
     /// Parses a date, in days since 1970.
     private mutating func day() -> Int? {
-        guard let year = digits(4) else { return nil }
+        let isNegative = take("-")
+        let isSigned = isNegative || take("+")
+        let count = digitsAhead()
+        let isLong = isSigned || count > 4 && rest.dropFirst(count).first == UInt8(ascii: "-")
+        guard !isLong || (4...6).contains(count), let magnitude = digits(isLong ? count : 4) else { return nil }
+        let year = isNegative ? -magnitude : magnitude
         let extended = take("-")
+        guard extended || !isLong else { return nil }
         if take("W") { return week(of: year, extended: extended) }
         switch digitsAhead() {
         case 0: return extended ? nil : CalendarDate.daysSince1970(year: year, month: 1, day: 1)
@@ -72,12 +85,12 @@ public struct ISO8601 {
         return monday + (week - 1) * 7 + weekday - 1
     }
 
-    /// Parses a time, in seconds since midnight.
-    private mutating func time() -> Double? {
+    /// Parses a time: seconds since midnight, and the digits of a fraction.
+    private mutating func time() -> (seconds: Int, fraction: Substring)? {
         guard let hour = digits(2), hour <= 24 else { return nil }
         var minute = 0
         var second = 0
-        var fraction = 0.0
+        var fraction: Substring = ""
         let extended = take(":")
         if extended || digitsAhead() > 0 {
             guard let value = digits(2), value < 60 else { return nil }
@@ -87,15 +100,15 @@ public struct ISO8601 {
                 second = value
                 if take(".") || take(",") {
                     let count = digitsAhead()
-                    guard count > 0, count <= 18, let value = digits(count) else { return nil }
-                    var scale = 1.0
-                    for _ in 0..<count { scale *= 10 }
-                    fraction = Double(value) / scale
+                    guard count > 0 else { return nil }
+                    fraction = Substring(rest.prefix(count))
+                    rest = rest.dropFirst(count)
                 }
             }
         }
-        guard hour < 24 || (minute == 0 && second == 0 && fraction == 0) else { return nil }
-        return Double(hour * 3600 + minute * 60 + second) + fraction
+        guard hour < 24 || (minute == 0 && second == 0 && fraction.utf8.allSatisfy { $0 == UInt8(ascii: "0") })
+        else { return nil }
+        return (hour * 3600 + minute * 60 + second, fraction)
     }
 
     /// Parses a zone, in seconds east of UTC.

@@ -13,19 +13,33 @@ public struct PropertyListDate: Sendable, Hashable, Comparable {
         self.secondsSinceReferenceDate = secondsSinceReferenceDate
     }
 
-    /// Creates a date from the seconds since 1970-01-01T00:00:00Z.
+    /// Creates a date from the seconds since 1970-01-01T00:00:00Z. A number of up to six decimals, which is one of a clock,
+    /// gives the date of its decimal digits, as a text does.
     public init(secondsSince1970: Double) {
-        secondsSinceReferenceDate = secondsSince1970 - Self.unixEpochOffset
+        let difference = secondsSince1970 - Self.unixEpochOffset
+        if difference != difference.rounded(), let parts = DecimalParts(secondsSince1970),
+            parts.fraction.utf8.count <= 6
+        {
+            self.init(secondsSince1970: parts.whole, fraction: parts.fraction)
+        } else {
+            self.init(secondsSinceReferenceDate: difference)
+        }
     }
 
-    package var secondsSince1970: Double { secondsSinceReferenceDate + Self.unixEpochOffset }
+    /// The inverse of ``init(secondsSince1970:)``.
+    package var secondsSince1970: Double {
+        let sum = secondsSinceReferenceDate + Self.unixEpochOffset
+        let isWhole = secondsSinceReferenceDate == secondsSinceReferenceDate.rounded()
+        guard !isWhole, let parts, parts.fraction.utf8.count <= 6 else { return sum }
+        return DecimalParts.value(parts.seconds, parts.fraction)
+    }
 
-    /// The current time of the wall clock.
+    /// The current time of the wall clock, to the microsecond, of which a `Double` has each in our time.
     package static func now() -> PropertyListDate {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        return PropertyListDate(
-            secondsSinceReferenceDate: Double(time.tv_sec) - unixEpochOffset + Double(time.tv_nsec) / 1e9)
+        let microseconds = (time.tv_sec - Int(unixEpochOffset)) * 1_000_000 + time.tv_nsec / 1000
+        return PropertyListDate(secondsSinceReferenceDate: Double(microseconds) / 1e6)
     }
 
     public static func < (lhs: Self, rhs: Self) -> Bool {

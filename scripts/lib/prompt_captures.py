@@ -183,9 +183,9 @@ def capture(name, lines, columns=COLUMNS, rows=ROWS):
     screen = re.sub(r"\d[\d,]* (sample|round|run)s?\b", r"(count) \1s", screen)
     screen = re.sub(r"\ba run \([\s\S]*?runs\)", "a run (rounds)", screen)
     screen = re.sub(r"0x[0-9a-f]{6,}", "0x(address)", screen)
-    # The replacements keep the width.
+    # The replacements keep the width, but for fractions of seconds, behind which nothing is aligned.
     screen = re.sub(r"20\d\d-\d\d-\d\d \d\d:\d\d", "2026-01-01 00:00", screen)
-    screen = re.sub(r"(00:00):\d\d", r"\1:00", screen)
+    screen = re.sub(r"(00:00):\d\d(\.\d+)?", r"\1:00", screen)
     return "\n".join(line.rstrip() for line in screen.replace(home, "~").split("\n")).rstrip("\n")
 
 

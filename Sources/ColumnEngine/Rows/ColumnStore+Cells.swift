@@ -106,6 +106,8 @@ extension ColumnStore {
     private static func now() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        return Double(time.tv_sec) - PropertyListDate.unixEpochOffset + Double(time.tv_nsec) / 1e9
+        // To the millisecond, which is as much as a date of creation needs, and is short in texts.
+        let milliseconds = (time.tv_sec - Int(PropertyListDate.unixEpochOffset)) * 1000 + time.tv_nsec / 1_000_000
+        return Double(milliseconds) / 1000
     }
 }

@@ -19,7 +19,7 @@ struct CanonicalStyle: OptionSet {
     static let boolean = CanonicalStyle(rawValue: 16)
     /// `1906-10-17`.
     static let day = CanonicalStyle(rawValue: 32)
-    /// `1906-10-17T09:30:00Z`, up to milliseconds and without redundant zeros.
+    /// `1906-10-17T09:30:00Z`, with the digits that identify the date; other years as `+012026-01-01T00:00:00Z`.
     static let moment = CanonicalStyle(rawValue: 64)
 
     static let all: CanonicalStyle = [.integer, .decimal, .float, .floatWithBareZero, .boolean, .day, .moment]
@@ -42,10 +42,20 @@ struct CanonicalStyle: OptionSet {
                 return FileText.date(text) == nil ? [] : text.count == 10 ? .day : .moment
             }
             return number(text, from: 0)
-        case UInt8(ascii: "-"): return number(text, from: 1)
+        case UInt8(ascii: "-") where text.count < 21: return number(text, from: 1)
+        case UInt8(ascii: "-"): return longYear(text).union(number(text, from: 1))
+        case UInt8(ascii: "+"): return longYear(text)
         case UInt8(ascii: "t"), UInt8(ascii: "f"): return FileText.boolean(text) == nil ? [] : .boolean
         default: return []
         }
+    }
+
+    /// A date beyond the years 0 to 9999.
+    private static func longYear(_ text: UnsafeBufferPointer<UInt8>) -> CanonicalStyle {
+        guard text.count < 400, text.count > 8, text[7] == UInt8(ascii: "-"),
+            let date = ISO8601.parse(FileText.string(text))
+        else { return [] }
+        return text.elementsEqual(date.exchangeText.utf8) ? .moment : []
     }
 
     private static func number(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> CanonicalStyle {

@@ -94,30 +94,31 @@ enum FileText {
         return text.elementsEqual(value.description.utf8)
     }
 
-    /// Parses a date such as `1906-10-17` or `1906-10-17T09:30:00.25Z`, with at most three fractional digits and no
-    /// redundant zero; nil for any other text.
+    /// Parses a date such as `1906-10-17` or `1906-10-17T09:30:00.25Z`, whose text is the one that an export has; nil for
+    /// any other text.
     static func date(_ text: UnsafeBufferPointer<UInt8>) -> PropertyListDate? {
         guard text.count >= 10, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
             let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2),
-            year > 0, (1...12).contains(month), (1...CalendarDate.days(inMonth: month, of: year)).contains(day)
+            year > 0 || text.count > 10, (1...12).contains(month),
+            (1...CalendarDate.days(inMonth: month, of: year)).contains(day)
         else { return nil }
         let days = CalendarDate.daysSince1970(year: year, month: month, day: day)
-        let midnight = Double(days * 86400) - PropertyListDate.unixEpochOffset
-        if text.count == 10 { return PropertyListDate(secondsSinceReferenceDate: midnight) }
+        if text.count == 10 { return PropertyListDate(secondsSince1970: days * 86400, fraction: "") }
         guard text.count >= 20, text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":"),
             text[16] == UInt8(ascii: ":"), text[text.count - 1] == UInt8(ascii: "Z"),
             let hour = number(text, 11, 2), let minute = number(text, 14, 2), let second = number(text, 17, 2),
             hour < 24, minute < 60, second < 60
         else { return nil }
-        var time = Double(hour * 3600 + minute * 60 + second)
-        if text.count > 20 {
-            let count = text.count - 21
-            guard text[19] == UInt8(ascii: "."), (1...3).contains(count), text[text.count - 2] != UInt8(ascii: "0"),
-                let fraction = number(text, 20, count)
-            else { return nil }
-            time += Double(fraction) / powers[count]
-        }
-        return PropertyListDate(secondsSinceReferenceDate: midnight + time)
+        let whole = days * 86400 + hour * 3600 + minute * 60 + second
+        if text.count == 20 { return PropertyListDate(secondsSince1970: whole, fraction: "") }
+        let count = text.count - 21
+        guard text[19] == UInt8(ascii: "."), count > 0, text[text.count - 2] != UInt8(ascii: "0"),
+            text[20..<20 + count].allSatisfy(\.isDigit)
+        else { return nil }
+        let digits = String(decoding: text[20..<20 + count], as: UTF8.self)
+        let date = PropertyListDate(secondsSince1970: whole, fraction: digits)
+        // Three digits identify a date of these years; of more there may be a shorter text.
+        return count <= 3 || date.parts?.fraction == digits ? date : nil
     }
 
     private static func number(_ text: UnsafeBufferPointer<UInt8>, _ start: Int, _ count: Int) -> Int? {

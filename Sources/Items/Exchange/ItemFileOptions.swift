@@ -48,6 +48,8 @@ public struct ItemFileOptions {
 
     /// The exported fields in order; if nil, all that some item has, the domain's first.
     public var columns: [String]?
+    /// Called with a sentence about values that the format does not hold whole.
+    public var onRemark: ((String) -> Void)?
 
     /// Creates the default options for a format.
     public init(format: ItemFileFormat) { self.format = format }

@@ -51,7 +51,7 @@ extension ItemFieldKind {
         case (.string, .real(let number)): .string("\(number)")
         case (.string, .single(let number)): .string("\(number)")
         case (.string, .boolean(let value)): .string(value ? "true" : "false")
-        case (.string, .date(let date)): .string(date.iso8601Text ?? date.text)
+        case (.string, .date(let date)): .string(date.exchangeText)
         default: nil
         }
     }

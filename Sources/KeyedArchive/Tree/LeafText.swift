@@ -56,7 +56,7 @@ package struct LeafText: Sendable {
         case .wideInteger(let value): "\(value)"
         case .real(let value): "\(value)"
         case .single(let value): "\(value)"
-        case .date(let date): Self.date(date)
+        case .date(let date): date.text
         case .data(let bytes): data(bytes)
         case .string(let text): string(text)
         case .uid(let uid): "UID \(uid)"
@@ -64,15 +64,6 @@ package struct LeafText: Sendable {
         case .set(let elements): "a set of \(elements.count)"
         case .dictionary(let entries): entries.count.counted("entry")
         }
-    }
-
-    /// `2026-11-21 04:13:00 +0000`, with the fraction of a second if there is one.
-    static func date(_ date: PropertyListDate) -> String {
-        let seconds = date.secondsSinceReferenceDate
-        let fraction = seconds - seconds.rounded(.down)
-        guard fraction > 0, CalendarDate(date) != nil else { return date.text }
-        let digits = "\((fraction * 1000).rounded(.down) / 1000)".dropFirst(1)
-        return date.text.replacing(" +", with: "\(digits.count > 1 && digits != ".0" ? digits : "") +")
     }
 
     func string(_ text: String) -> String {

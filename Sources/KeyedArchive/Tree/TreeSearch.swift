@@ -41,7 +41,7 @@ package struct TreeSearch {
         switch visit.value.content {
         case .leaf(.string(let text)): visit.value.isLongLeaf ? isFound(in: text, visit) : needle.isFound(in: text)
         case .leaf(.date(let date)):
-            needle.mayBeDate && (needle.isFound(in: date.exchangeText) || needle.isFound(in: LeafText.date(date)))
+            needle.mayBeDate && (needle.isFound(in: date.exchangeText) || needle.isFound(in: date.text))
         case .leaf(.data), .leaf(.uid), .leaf(.null), .nothing, .broken, .list, .bag, .dictionary, .object: false
         case .leaf(let leaf): needle.isFound(in: LeafText().text(leaf))
         case .value(let value): needle.isFound(in: LeafText.plain(value))

@@ -5,7 +5,8 @@ package protocol LuaInline {
     var luaBits: UInt64 { get }
 }
 
-/// The conversion of numbers to inline values: the value's bits are those of the number minus an offset.
+/// The conversion of whole numbers to inline values: the value's bits are those of the number minus an offset. Others are
+/// left to the function.
 package struct LuaNumberConversion {
     let cls: OpaquePointer
     let offset: Double

@@ -12,7 +12,8 @@ final class SessionChanges: ItemCommitObserver {
 
     func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {
         guard commit.count <= Self.limit, dates.count <= Self.limit else { return dates.removeAll() }
-        let now = PropertyListDate.now()
+        let milliseconds = (PropertyListDate.now().secondsSinceReferenceDate * 1000).rounded(.down)
+        let now = PropertyListDate(secondsSinceReferenceDate: milliseconds / 1000)
         for change in commit where change.kind != .move { dates[change.itemKey] = now }
     }
 

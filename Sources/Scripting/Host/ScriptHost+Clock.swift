@@ -4,10 +4,14 @@ extension ScriptHost {
     /// A date's text in the user's time zone, with its offset from UTC.
     package func localText(_ date: PropertyListDate) -> String { values.clock.local(date) }
 
-    /// A date for a table, to the minute in the user's zone; midnight in UTC is a day, which is the same in all zones.
+    /// A date for a table, to the minute in the user's zone, with `…` for seconds; midnight in UTC is a day, which is the
+    /// same in all zones.
     package func shortText(_ date: PropertyListDate) -> String {
         let text = date.text
-        return String(text.hasSuffix(" 00:00:00 +0000") ? text.prefix(10) : localText(date).prefix(16))
+        if text.hasSuffix(" 00:00:00 +0000") { return String(text.dropLast(15)) }
+        let local = localText(date)
+        guard let mark = local.lastIndex(of: ":") else { return local }
+        return local[..<mark] + (local[mark...].hasPrefix(":00 ") ? "" : "…")
     }
 
     /// Makes a text for the user, with dates in the user's time zone.

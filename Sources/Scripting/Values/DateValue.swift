@@ -9,13 +9,16 @@ struct DateValue: LuaInline, Equatable {
     init(_ date: PropertyListDate) { self.date = date }
     /// - Parameters:
     ///   - seconds: since 1970.
-    ///   - fraction: a fraction to add, in seconds.
-    init(_ seconds: Int64, fraction: Double) {
-        // Relative to the reference date, since whole and binary fractions of a second are exact in that form.
-        date = PropertyListDate(
-            secondsSinceReferenceDate: Double(seconds) - PropertyListDate.unixEpochOffset + fraction)
+    ///   - digits: the decimal digits of a fraction.
+    init(_ seconds: Int64, fraction digits: String) {
+        date = PropertyListDate(secondsSince1970: Int(seconds), fraction: digits)
     }
     init(luaBits: UInt64) { date = PropertyListDate(secondsSinceReferenceDate: Double(bitPattern: luaBits)) }
+    /// The date a number of seconds later.
+    func moved(by seconds: Double) -> DateValue {
+        DateValue(PropertyListDate(secondsSinceReferenceDate: date.secondsSinceReferenceDate + seconds))
+    }
+
     var luaBits: UInt64 { date.secondsSinceReferenceDate.bitPattern }
 }
 

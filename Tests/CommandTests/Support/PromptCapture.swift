@@ -54,6 +54,6 @@ struct PromptCapture: CustomTestStringConvertible, Sendable {
         shown = shown.replacing(/[0-9][0-9,]* (sample|round|run)s?\b/) { "(count) \($0.1)s" }
         shown = shown.replacing(/\ba run \([\s\S]*?runs\)/, with: "a run (rounds)")
         shown = shown.replacing(/20\d\d-\d\d-\d\d \d\d:\d\d/, with: "2026-01-01 00:00")
-        return shown.replacing(/00:00:\d\d/, with: "00:00:00")
+        return shown.replacing(/00:00:\d\d(\.\d+)?/, with: "00:00:00")
     }
 }

@@ -31,7 +31,10 @@ struct CanonicalStyleTests {
             (["0000-01-01"], .string), (["1906-10-17", "1906-10-17T00:00:00Z"], .string),
             (["2001-02-03T04:05:06Z", "2001-02-03T04:05:06.25Z"], .date), (["2001-02-03T04:05:06.250Z"], .string),
             (["2001-02-03T04:05:60Z"], .string), (["2001-02-03T24:00:00Z"], .string),
-            (["2001-02-03T04:05:06.1234Z"], .string), (["2001-02-03T04:05:06+00:00"], .string),
+            (["2001-02-03T04:05:06.1234Z"], .date), (["2001-02-03T04:05:06.12345678901Z"], .string),
+            (["2001-02-03T04:05:06.12340Z"], .string), (["+010000-01-01T00:00:00Z", "2001-02-03T04:05:06Z"], .date),
+            (["+002001-01-01T00:00:00Z"], .string), (["-003000-01-23T00:00:00.5Z"], .date),
+            (["2001-02-03T04:05:06+00:00"], .string),
             (["2001-2-3"], .string), (["20010203"], .integer), (["1996-1997"], .string), (["c. 1860"], .string),
         ] as [([String], ItemFieldKind)])
     func kinds(_ texts: [String], _ expected: ItemFieldKind) {
@@ -76,7 +79,7 @@ struct CanonicalStyleTests {
         "dates come back as they were written",
         arguments: [
             "0001-01-01T00:00:00Z", "1899-12-31T23:59:59.999Z", "1970-01-01T00:00:00.001Z", "2000-12-31T23:59:59.9Z",
-            "9999-12-31T23:59:59Z",
+            "9999-12-31T23:59:59Z", "0000-12-30T00:00:00Z", "2026-11-25T20:33:03.8238597Z",
         ])
     func dates(_ text: String) throws {
         let date = try #require(Array(text.utf8).withUnsafeBufferPointer { FileText.date($0) })
@@ -84,11 +87,11 @@ struct CanonicalStyleTests {
         #expect(date == ISO8601.parse(text))
     }
 
-    @Test("a part of a millisecond is rounded, into the next second where it must be")
-    func rounding() {
+    @Test("a part of a millisecond is written, too")
+    func digits() {
         func text(_ seconds: Double) -> String { PropertyListDate(secondsSinceReferenceDate: seconds).exchangeText }
-        #expect(text(0.99951) == "2001-01-01T00:00:01Z")
-        #expect(text(-0.0004) == "2001-01-01T00:00:00Z")
+        #expect(text(0.99951) == "2001-01-01T00:00:00.99951Z")
+        #expect(text(-0.0004) == "2000-12-31T23:59:59.9996Z")
         #expect(text(-0.5) == "2000-12-31T23:59:59.5Z")
         #expect(text(1e300) == PropertyListDate(secondsSinceReferenceDate: 1e300).text)
     }

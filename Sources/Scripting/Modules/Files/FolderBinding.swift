@@ -111,8 +111,9 @@ enum FolderBinding {
 
     private static func table(of status: FileStatus, _ created: Int64?, _ values: ValueBridge) -> LuaTable {
         func date(_ nanoseconds: Int64) -> LuaValue {
-            let seconds = nanoseconds / 1_000_000_000
-            return values.dates.value(DateValue(seconds, fraction: Double(nanoseconds % 1_000_000_000) / 1e9))
+            let fraction = (nanoseconds % 1_000_000_000 + 1_000_000_000) % 1_000_000_000
+            let digits = String(String(fraction + 1_000_000_000).dropFirst())
+            return values.dates.value(DateValue((nanoseconds - fraction) / 1_000_000_000, fraction: digits))
         }
         let table = values.state.makeTable(fields: 5)
         let kind =

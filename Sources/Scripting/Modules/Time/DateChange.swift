@@ -26,8 +26,7 @@ enum DateChange {
             guard abs(number.clamped) <= 1 << 46 else { throw beyond }
             return Int(number)
         }
-        guard let start = date.wholeSecondsSince1970 else { throw beyond }
-        let fraction = date.secondsSince1970 - Double(start)
+        guard let (start, fraction) = date.parts else { throw beyond }
         let (years, months) = (try part("years"), try part("months"))
         let days = try part("weeks") * 7 + part("days")
         guard abs(years) < 1 << 21, abs(months) < 1 << 25, abs(days) < 1 << 30 else { throw beyond }
@@ -42,8 +41,8 @@ enum DateChange {
         for (name, seconds) in durations { moment += Int64(try part(name) * seconds) }
         let seconds = table["seconds"].numberValue ?? 0
         guard seconds.isFinite, abs(Double(moment) + seconds) < Double(CalendarDate.limit) else { throw beyond }
-        let whole = seconds.rounded(.down)
-        return DateValue(moment + Int64(whole), fraction: fraction + (seconds - whole))
+        let whole = DateValue(moment, fraction: fraction)
+        return seconds == 0 ? whole : whole.moved(by: seconds)
     }
 
     private static var beyond: LuaMismatch { LuaMismatch("that is beyond the calendar") }

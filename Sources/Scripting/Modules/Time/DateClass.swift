@@ -10,17 +10,17 @@ enum DateClass {
     static func make(in state: LuaState, _ clock: LocalClock) -> LuaClass<DateValue> {
         let cls = LuaClass<DateValue>(
             inline: "date",
-            "A moment in time. Dates are compared with == and <; `d - e` is in seconds, `d + seconds` is a date. `tostring` gives UTC; `print` and the prompt show local time.",
+            "A moment in time. Dates are compared with == and <; `d - e` is in seconds, `d + seconds` is a date. `tostring` gives UTC; `print` and the prompt show local time. Both have the fraction of a second with all digits, so that the text stands for the same moment.",
             in: state)
         addParts(cls)
         cls.method(
             "format",
             [
                 "pattern":
-                    "Unicode's fields (`yyyy-MM-dd HH:mm`, text between apostrophes) or, with a %, those of os.date (default: `yyyy-MM-dd`)",
+                    "Unicode's fields (`yyyy-MM-dd HH:mm:ss.SSS`, text between apostrophes) or, with a %, those of os.date (default: `yyyy-MM-dd`)",
                 "zone": LuaArgument("\(zone) (default: UTC)"),
             ],
-            "The date as text, in English.",
+            "The date as text, in English. The moment is rounded to the microsecond, and `S`, the fraction of a second, is cut to as many digits as it has letters; more than six show the exact moment.",
             example: "return date(0):format(\"d MMMM yyyy\"), date(0):format(\"%d.%m.%Y %H:%M %Z\", \"Europe/Berlin\")"
         ) { (value, pattern: String?, zone: String?) in
             let zone = try clock.zone(named: zone)
@@ -68,7 +68,8 @@ enum DateClass {
         let parts: [(String, String, (CalendarDate) -> Int)] = [
             ("year", "The year, in UTC.", { $0.year }), ("month", "The month, 1 to 12, in UTC.", { $0.month }),
             ("day", "The day of the month, in UTC.", { $0.day }), ("hour", "The hour, 0 to 23, in UTC.", { $0.hour }),
-            ("minute", "The minute.", { $0.minute }), ("second", "The second.", { $0.second }),
+            ("minute", "The minute.", { $0.minute }),
+            ("second", "The whole second; `inZone` keeps its fraction.", { $0.second }),
         ]
         for (name, documentation, part) in parts {
             cls.property(name, .integer, documentation) { value, call in
@@ -76,7 +77,7 @@ enum DateClass {
                 return call.returns(part(date))
             }
         }
-        cls.property("seconds", .number, "Seconds since 1970-01-01 in UTC.") { value, call in
+        cls.property("seconds", .number, "Seconds since 1970-01-01 in UTC, with their fraction.") { value, call in
             call.returns(value.date.secondsSince1970)
         }
     }
@@ -96,25 +97,21 @@ enum DateClass {
             call.returns(try call.object(0, cls).date <= (try call.object(1, cls).date))
         }
         cls.rawMetamethod("__sub") { call in
-            let date = try call.object(0, cls).date
+            let value = try call.object(0, cls)
             if let other = call.optionalObject(1, cls) {
-                return call.returns(date.secondsSinceReferenceDate - other.date.secondsSinceReferenceDate)
+                return call.returns(value.date.secondsSinceReferenceDate - other.date.secondsSinceReferenceDate)
             }
-            return call.returns(moved(date, by: -(try call.number(1))), cls)
+            return call.returns(value.moved(by: -(try call.number(1))), cls)
         }
         cls.rawMetamethod("__add") { call in
             if let date = call.optionalObject(0, cls) {
-                return call.returns(moved(date.date, by: try call.number(1)), cls)
+                return call.returns(date.moved(by: try call.number(1)), cls)
             }
-            return call.returns(moved(try call.object(1, cls).date, by: try call.number(0)), cls)
+            return call.returns(try call.object(1, cls).moved(by: try call.number(0)), cls)
         }
         cls.rawMetamethod("__concat") { call in
             call.returns(LuaString(call.allValues.prefix(2).flatMap { call.state.describe($0).bytes }))
         }
-    }
-
-    private static func moved(_ date: PropertyListDate, by seconds: Double) -> DateValue {
-        DateValue(PropertyListDate(secondsSinceReferenceDate: date.secondsSinceReferenceDate + seconds))
     }
 
     /// The text in a pattern of either notation; nil if it cannot be formatted.
@@ -122,7 +119,7 @@ enum DateClass {
         of date: PropertyListDate, _ pattern: String, _ zone: Zone
     ) throws(DatePatternError) -> String? {
         let parsed = pattern.contains("%") ? nil : try DatePattern(pattern)
-        guard let whole = date.wholeSecondsSince1970 else { return nil }
+        guard let whole = (parsed?.moment(of: date) ?? date.microseconds)?.seconds else { return nil }
         let offset = zone.offset(at: Int64(whole))
         if let parsed { return parsed.text(of: date, offset: offset, zone: zone.name) }
         var local = time_t(whole + offset.seconds)

@@ -7,7 +7,8 @@ enum DateFields {
     private static let fields: [(name: String, type: LuaType, documentation: String, asArgument: String)] = [
         ("year", .integer, "the year", ", required"), ("month", .integer, "1 to 12", " (default: 1)"),
         ("day", .integer, "the day of the month", " (default: 1)"), ("hour", .integer, "0 to 23", " (default: 0)"),
-        ("minute", .integer, "0 to 59", " (default: 0)"), ("second", .number, "0 to below 60", " (default: 0)"),
+        ("minute", .integer, "0 to 59", " (default: 0)"),
+        ("second", .number, "0 to below 60, with its fraction", " (default: 0)"),
         ("zone", .text, "as \"Europe/Berlin\", \"local\" or \"+02:00\"", " (default: UTC)"),
         ("offset", .integer, "seconds east of UTC", "; selects one of two moments of a repeated local time"),
         ("abbreviation", .text, "the zone's abbreviation, such as CEST", "; ignored"),
@@ -42,21 +43,21 @@ enum DateFields {
         let day = try part("day", 1...Int64(CalendarDate.days(inMonth: month, of: year)), 1)
         let (hour, minute) = (try part("hour", 0...23, 0), try part("minute", 0...59, 0))
         let second = table["second"].numberValue ?? 0
-        guard second >= 0, second < 60 else {
+        guard second >= 0, second < 60, let seconds = DecimalParts(second) else {
             throw LuaMismatch("option 'second': a number from 0 to below 60 expected, got \(second)")
         }
         var calendar = CalendarDate(
             localSeconds: CalendarDate.daysSince1970(year: year, month: month, day: day) * 86400)
-        (calendar.hour, calendar.minute, calendar.second) = (hour, minute, Int(second))
+        (calendar.hour, calendar.minute, calendar.second) = (hour, minute, seconds.whole)
         let zone = try clock.zone(of: table)
         let moment = zone.moment(
             ofLocal: Int64(calendar.localSeconds), preferred: table["offset"].integerValue.map(Int.init))
-        return DateValue(moment, fraction: second - second.rounded(.down))
+        return DateValue(moment, fraction: seconds.fraction)
     }
 
     /// The parts of a moment in a zone; nil beyond the calendar.
     static func table(of date: PropertyListDate, in zone: Zone, _ state: LuaState) -> LuaTable? {
-        guard let seconds = date.wholeSecondsSince1970 else { return nil }
+        guard let (seconds, fraction) = date.parts else { return nil }
         let offset = zone.offset(at: Int64(seconds))
         let calendar = CalendarDate(localSeconds: seconds + offset.seconds)
         let table = state.makeTable(fields: 11)
@@ -67,6 +68,7 @@ enum DateFields {
         ] {
             table[name] = .integer(Int64(part))
         }
+        if !fraction.isEmpty { table["second"] = .number(DecimalParts.value(calendar.second, fraction)) }
         table["zone"] = .text(zone.name)
         table["abbreviation"] = .text(offset.abbreviation)
         table["isDaylight"] = .boolean(offset.isDaylight)
