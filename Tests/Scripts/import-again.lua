@@ -166,12 +166,14 @@ tell(items:import(write("r.csv", "name\n\xff\n")))
 local lines = write("a.jsonl", '{"name":"J1","n":1.5}\n\n{"name":"J2","tags":["a"],"gone":null}\n')
 tell(items:import(lines))
 -- expect: 2	2 created, 0 updated, 0 unchanged, 0 rejected
+-- expect: 1 null left out, the first of "gone": a field has a value or is absent
 print(items[#items].tags[1], items[#items - 1].n)
 -- expect: a	1.5
 tell(items:import(lines, { key = "name", update = true }))
 -- expect: 0	0 created, 0 updated, 2 unchanged, 0 rejected
+-- expect: 1 null left out, the first of "gone": a field has a value or is absent
 tell(items:import(write("b.jsonl", '{"name":"J3"}\n{"name":\n')))
--- expect: invalidRow	b.jsonl, row 2: not JSON: line 1, column 9: the JSON text ends where a value is expected
+-- expect: invalidRow	b.jsonl, row 2: not JSON: column 9: the JSON text ends where a value is expected
 tell(items:import(tmp .. "b.jsonl", { onError = "skip" }))
 -- expect: 1	1 created, 0 updated, 0 unchanged, 1 rejected
 

@@ -91,6 +91,7 @@ print(err.code, err.path == tmp .. "d.json")
 items[4].weight = 2.5
 items[4].when = date("1999-12-31T23:59:59.5Z")
 items[4].raw = data("\0\1")
+for _, item in items:each() do item.dateCreated = date("2001-02-03") end
 local all = {}
 for _, item in items:each() do all[#all + 1] = tostring(item) .. item.itemKey end
 for _, name in ipairs{ "out.csv", "out.json", "out.plist", "out.archive" } do
@@ -107,13 +108,14 @@ for _, name in ipairs{ "out.csv", "out.json", "out.plist", "out.archive" } do
 end
 -- expect: out.csv	4
 -- expect log: out.csv: weight real; when date; other columns are text
--- expect: true	string	2.5	1999-12-31 23:59:59 +0000	AAE=
+-- expect: true	string	2.5	1999-12-31 23:59:59.5 +0000	AAE=
 -- expect: out.json	4
 -- expect: true	table	2.5	1999-12-31T23:59:59.5Z	AAE=
+-- expect log: out.plist: a property list in XML has whole seconds: 1 date cut to them (an archive has all digits)
 -- expect: out.plist	4
 -- expect: true	table	2.5	1999-12-31 23:59:59 +0000	<2 bytes: 0001>
 -- expect: out.archive	4
--- expect: true	table	2.5	1999-12-31 23:59:59 +0000	<2 bytes: 0001>
+-- expect: true	table	2.5	1999-12-31 23:59:59.5 +0000	<2 bytes: 0001>
 print(items:export(tmp .. "some.csv", { map = { name = "Title", itemKey = false, dateCreated = false, raw = false, tags = false, when = false } }))
 -- expect: 4
 io.write((fs.read(tmp .. "some.csv"):gsub("\r", "")))

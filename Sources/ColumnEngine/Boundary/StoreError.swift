@@ -33,6 +33,8 @@ public struct StoreError: Error, CustomStringConvertible {
         case newerFormat
         /// A file to be imported is not of the expected format.
         case unreadableFile
+        /// A value of the named field that the format of a file to be written does not have.
+        case unwritableValue(field: String)
         /// A row of such a file, counted from 1, is not an item; nothing of the file was imported.
         case invalidRow(Int)
         /// The system refused to read or write.
@@ -65,6 +67,7 @@ public struct StoreError: Error, CustomStringConvertible {
             case .corruptJournal: "corruptJournal"
             case .newerFormat: "newerFormat"
             case .unreadableFile: "unreadableFile"
+            case .unwritableValue: "unwritableValue"
             case .invalidRow: "invalidRow"
             case .inputOutput: "inputOutput"
             case .readOnly: "readOnly"
@@ -78,8 +81,9 @@ public struct StoreError: Error, CustomStringConvertible {
         /// Whether the caller's program is at fault, so that a script gets it raised and not returned.
         public var isProgrammerError: Bool {
             switch self {
-            case .corruptArchive, .corruptJournal, .newerFormat, .unreadableFile, .invalidRow, .inputOutput, .readOnly,
-                .inUse, .full, .conflict, .disconnected:
+            case .corruptArchive, .corruptJournal, .newerFormat, .unreadableFile, .unwritableValue, .invalidRow,
+                .inputOutput,
+                .readOnly, .inUse, .full, .conflict, .disconnected:
                 false
             default: true
             }

@@ -96,7 +96,8 @@ package enum FieldValidation {
         case .date(let date): date.secondsSinceReferenceDate.isFinite
         case .string(let text): text.utf8.count <= byteLimit
         case .data(let bytes): bytes.count <= byteLimit
-        case .array(let elements): depth < depthLimit && elements.allSatisfy { isPlain($0, depth: depth + 1) }
+        case .array(let elements):
+            depth < depthLimit && elements.allSatisfy { $0 == .null || isPlain($0, depth: depth + 1) }
         case .dictionary(let entries): depth < depthLimit && entries.values.allSatisfy { isPlain($0, depth: depth + 1) }
         case .boolean, .integer, .wideInteger, .real, .single: true
         }
@@ -105,7 +106,7 @@ package enum FieldValidation {
     private static func checkCustom(_ value: PropertyListValue, _ path: String, depth: Int) throws(StoreError) {
         switch value {
         case .null:
-            let advice = depth == 0 ? "assign nil to remove the field" : "leave the element out"
+            let advice = depth == 0 ? "assign nil to remove the field" : "leave the entry out"
             throw StoreError(.invalidValue(field: path), "\(path) cannot hold null: \(advice)")
         case .uid:
             throw StoreError(
@@ -121,7 +122,8 @@ package enum FieldValidation {
             try checkLength(bytes.count, path)
         case .array(let elements):
             try checkDepth(depth, path)
-            for (index, element) in elements.enumerated() {
+            // Null is an element of its own; a dictionary without the entry says the same.
+            for (index, element) in elements.enumerated() where element != .null {
                 try checkCustom(element, "\(path)[\(index + 1)]", depth: depth + 1)
             }
         case .dictionary(let entries):

@@ -76,7 +76,7 @@ struct ImportKeys {
         case .integer(let number): String(number)
         case .wideInteger(let number): String(number)
         case .real(let number): String(number)
-        case .single(let number): String(number)
+        case .single(let number): String(Double(number))
         case .boolean(let flag): flag ? "true" : "false"
         case .date(let date): date.exchangeText
         default: nil

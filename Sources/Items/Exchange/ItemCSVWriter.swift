@@ -41,7 +41,10 @@ struct ItemCSVWriter {
         case let value?:
             if let text = ImportKeys.text(value) { return writer.append(text) }
             // JSON text of data is Base64 in quotes; the cell omits the quotes.
-            let text = try value.json()
+            let text: [UInt8]
+            do throws(JSONError) { text = try value.json() } catch {
+                throw exporter.refusal(row, exporter.store.name(of: field), error.message)
+            }
             if case .data = value { writer.append(text.dropFirst().dropLast()) } else { writer.append(text) }
         }
     }

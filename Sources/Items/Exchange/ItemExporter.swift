@@ -3,6 +3,7 @@ import ColumnEngine
 import ItemArchive
 import PropertyList
 package import SQLite
+import Wording
 
 /// Writes items as a file, in pieces if the format allows it.
 struct ItemExporter {
@@ -60,6 +61,16 @@ struct ItemExporter {
         }
     }
 
+    /// An error that names the item and the field whose value the format does not have.
+    func refusal(_ row: UInt32, _ field: String, _ message: String) -> StoreError {
+        let key = store.columns.withKey(row) { String(decoding: $0, as: UTF8.self) }
+        var name = ""
+        if case .string(let text)? = store.columns.value(row, .name) {
+            name = "'\(VisibleText.line(String(text.prefix(40))))', "
+        }
+        return StoreError(.unwritableValue(field: field), "item \(name)itemKey \(key), field \(field): \(message)")
+    }
+
     func put(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes(write) }
 
     /// The exported fields: the chosen ones in their order, or else the domain's, followed by custom ones by name.
@@ -79,12 +90,22 @@ struct ItemExporter {
     private func records() throws -> PropertyListValue {
         let columns = try columns()
         var records: [PropertyListValue] = []
+        var cut = 0
         records.reserveCapacity(rows.count)
         for row in rows {
             try options.report(records.count, rows.count)
             var record: [String: PropertyListValue] = [:]
-            for (field, name) in columns { record[name] = store.columns.value(row, field) }
+            for (field, name) in columns {
+                guard let value = store.columns.value(row, field) else { continue }
+                record[name] = value
+                cut += value.datesWithFraction
+            }
             records.append(.dictionary(record))
+        }
+        if cut > 0 {
+            options.onRemark?(
+                "a property list in XML has whole seconds: \(cut.counted("date")) cut to them (an archive has all digits)"
+            )
         }
         return .array(records)
     }
@@ -113,6 +134,18 @@ struct ItemExporter {
             }
         }
         return other
+    }
+}
+
+extension PropertyListValue {
+    /// The number of dates with a part of a second.
+    fileprivate var datesWithFraction: Int {
+        switch self {
+        case .date(let date): date.secondsSinceReferenceDate.truncatingRemainder(dividingBy: 1) == 0 ? 0 : 1
+        case .array(let elements), .set(let elements): elements.reduce(0) { $0 + $1.datesWithFraction }
+        case .dictionary(let entries): entries.values.reduce(0) { $0 + $1.datesWithFraction }
+        default: 0
+        }
     }
 }
 
@@ -187,7 +220,7 @@ extension ItemQuery {
 extension Item {
     /// The item as a JSON object.
     ///
-    /// - Throws: `itemRemoved`; `JSONError` for a number that JSON cannot represent.
+    /// - Throws: `itemRemoved`; `unwritableValue` for a number that JSON cannot represent.
     package func json(isPretty: Bool) throws -> [UInt8] {
         var options = ItemFileOptions(format: .json)
         options.columns = try ItemField.domain.map(store.name) + customFieldNames

@@ -12,7 +12,7 @@ public struct ItemImportRemark: Sendable, Hashable, CustomStringConvertible {
         case leftOut
         /// A header whose names look like values: the file may have none.
         case oddHeader
-        /// Null values within a record's dictionaries: left out.
+        /// Nulls of JSON records and of dictionaries within them: left out. Those in arrays are values.
         case nulls
         /// Keys that one object has more than once: the last counts.
         case duplicateKeys

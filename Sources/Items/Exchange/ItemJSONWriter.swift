@@ -64,7 +64,9 @@ struct ItemJSONWriter {
                 } else if cell.isText {
                     cell.withText { text.string(utf8: $0) }
                 } else if let value = store.value(cell) {
-                    try append(value)
+                    do throws(JSONError) { try append(value) } catch {
+                        throw exporter.refusal(row, columns[place].name, error.message)
+                    }
                 }
             }
             text.end("}", level, isEmpty: isFirst)
@@ -73,7 +75,7 @@ struct ItemJSONWriter {
         }
     }
 
-    private mutating func append(_ value: PropertyListValue) throws {
+    private mutating func append(_ value: PropertyListValue) throws(JSONError) {
         switch value {
         case .integer(let number): text.append(String(number))
         // Keeps a real's type when it is read again.

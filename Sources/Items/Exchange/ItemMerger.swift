@@ -16,6 +16,10 @@ final class ItemMerger {
     private var keys: ImportKeys?
     private var key: [UInt8] = []
     private var rejected = RejectedRows()
+    /// The keys that JSON objects have more than once.
+    var repeatedKeys = RepeatedKeys()
+    /// The number of nulls that JSON records have in dictionaries, and the first one's path.
+    private var nulls = (count: 0, first: "")
     /// The row returned by a host's function.
     private lazy var transformed = ImportedRow(store, options)
 
@@ -28,7 +32,21 @@ final class ItemMerger {
     /// The report, after all rows.
     func finish() throws -> ItemImportReport {
         report.rejects = try rejected.bytes(options.cellDelimiter)
+        remark(
+            .nulls, nulls.count,
+            "\(nulls.count.counted("null")) left out, the first of \(nulls.first.quoted()): a field has a value or is absent"
+        )
+        remark(
+            .duplicateKeys, repeatedKeys.count,
+            "\(repeatedKeys.count.counted("key")) more than once in an object, the first \((repeatedKeys.first ?? "").quoted()): the last value counts"
+        )
         return report
+    }
+
+    /// Counts a null that a JSON record has in a dictionary.
+    func noteNull(at path: @autoclosure () -> String) {
+        if nulls.count == 0 { nulls.first = path() }
+        nulls.count += 1
     }
 
     /// Adds a remark to the report; none for a count of 0.
@@ -265,13 +283,12 @@ final class ItemMerger {
             ? nil : wanted.map { store.columns.cell($0, for: column.field) } ?? .absent
     }
 
-    /// Compares dates by their texts in files, and numbers by value, since JSON has only one kind of number.
+    /// Compares numbers by value, since JSON has only one kind of number.
     private func isEqual(_ present: PropertyListValue?, _ wanted: PropertyListValue?) -> Bool {
         switch (present, wanted) {
-        case (.date(let present)?, .date(let wanted)?):
-            present == wanted || present.exchangeText == wanted.exchangeText
         case (.real(let real)?, .integer(let integer)?), (.integer(let integer)?, .real(let real)?):
             Int64(exactly: real) == integer
+        case (.single(let single)?, .real(let real)?), (.real(let real)?, .single(let single)?): Double(single) == real
         default: present == wanted
         }
     }

@@ -45,11 +45,15 @@ struct JSONLineReader {
         row.number = row.line
         if row.line % 64 == 0 { try options.progress?(file.position, file.size) }
         let record: PropertyListValue
-        do throws(JSONError) { record = try PropertyListValue(json: line) } catch {
-            let (copy, failure) = (line, StoreError(.unreadableFile, error.message))
+        do throws(JSONError) {
+            record = try PropertyListValue(json: line, repeated: &merger.repeatedKeys)
+        } catch {
+            // A row is a line.
+            let place = error.column.map { "column \($0): " } ?? ""
+            let (copy, failure) = (line, StoreError(.unreadableFile, "not JSON: \(place)\(error.reason)"))
             row.original = { [("line", copy)] }
             return try merger.refuse(row, failure)
         }
-        try merger.take(record, row)
+        try merger.takeJSON(record, row)
     }
 }

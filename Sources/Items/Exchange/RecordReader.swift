@@ -12,12 +12,15 @@ struct RecordReader {
 
     func readJSON(_ file: ImportFile, _ row: ImportedRow, _ merger: ItemMerger) throws {
         let text = try TextDecoding(file, options.encoding)
-        try read(try decoded { try PropertyListValue(json: try text.contents(file.size)) }, row, merger)
+        let records = try decoded {
+            try PropertyListValue(json: try text.contents(file.size), repeated: &merger.repeatedKeys)
+        }
+        try read(records, row) { try merger.takeJSON($0, row) }
     }
 
     func readPropertyList(_ file: ImportFile, _ row: ImportedRow, _ merger: ItemMerger) throws {
         let bytes = try file.contents()
-        try read(try decoded { try PropertyListValue(decoding: bytes) }, row, merger)
+        try read(try decoded { try PropertyListValue(decoding: bytes) }, row) { try merger.take($0, row) }
     }
 
     private func decoded(_ decode: () throws -> PropertyListValue) throws -> [PropertyListValue] {
@@ -34,11 +37,13 @@ struct RecordReader {
         return records
     }
 
-    private func read(_ records: [PropertyListValue], _ row: ImportedRow, _ merger: ItemMerger) throws {
+    private func read(
+        _ records: [PropertyListValue], _ row: ImportedRow, _ take: (PropertyListValue) throws -> Void
+    ) throws {
         for (index, record) in records.enumerated() {
             try options.report(index, records.count)
             row.number = index + 1
-            try merger.take(record, row)
+            try take(record)
         }
     }
 
@@ -81,6 +86,36 @@ struct RecordReader {
 }
 
 extension ItemMerger {
+    /// Merges a record of JSON: nulls in its dictionaries are left out and counted, those in arrays are values.
+    func takeJSON(_ record: PropertyListValue, _ row: ImportedRow) throws {
+        guard case .dictionary(let values) = record else { return try take(record, row) }
+        var kept = values
+        for (name, value) in values {
+            if value == .null { noteNull(at: name) } else { kept[name] = withoutNulls(value, name) }
+        }
+        // A null of the record itself means that the field has no value, also where an item has one.
+        try take(.dictionary(kept), row)
+    }
+
+    /// A value without the nulls in its dictionaries, which are counted.
+    private func withoutNulls(_ value: PropertyListValue, _ path: @autoclosure () -> String) -> PropertyListValue {
+        switch value {
+        case .array(let elements):
+            return .array(elements.map { $0 == .null ? .null : withoutNulls($0, path() + "[]") })
+        case .dictionary(let entries):
+            var kept: [String: PropertyListValue] = [:]
+            for (key, element) in entries {
+                if element == .null {
+                    noteNull(at: path() + "." + key)
+                } else {
+                    kept[key] = withoutNulls(element, path() + "." + key)
+                }
+            }
+            return .dictionary(kept)
+        default: return value
+        }
+    }
+
     /// Merges a record, which may have new names.
     func take(_ record: PropertyListValue, _ row: ImportedRow) throws {
         row.original = { record.texts }

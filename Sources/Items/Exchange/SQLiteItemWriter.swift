@@ -62,12 +62,11 @@ struct SQLiteItemWriter {
             default: false
             }
         if isNaN {
-            let name = columns.name(of: field)
-            throw StoreError(
-                .invalidValue(field: name),
-                "\(name) of the item \(columns.keyString(row)) is NaN, which SQLite would keep as NULL")
+            throw exporter.refusal(row, exporter.store.name(of: field), "SQLite would keep nan as NULL, which is no value")
         }
-        try insertion.bind(try self.value(value), at: place)
+        do { try insertion.bind(try self.value(value), at: place) } catch let error as JSONError {
+            throw exporter.refusal(row, exporter.store.name(of: field), error.message)
+        }
     }
 
     private func value(_ value: PropertyListValue?) throws -> SQLiteValue {

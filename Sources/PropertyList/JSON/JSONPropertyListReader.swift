@@ -110,7 +110,7 @@ struct JSONPropertyListReader {
     private func tagged(_ tag: JSONTag, _ item: Item) throws(PropertyListError) -> UInt32 {
         switch (tag, item) {
         case (.date, .string(let text)):
-            if let date = PropertyListDateText.parse(text.utf8) { return table.date(date) }
+            if let date = PropertyListDateText.parse(text.utf8) ?? ISO8601.parse(text) { return table.date(date) }
         case (.date, .integer), (.date, .real), (.real, .real), (.real, .integer), (.real, .string):
             guard let value = real(item) else { break }
             if tag == .real { return table.real(value) }

@@ -2,12 +2,13 @@
 struct JSONReader {
     private static let depthLimit = 512
     private var scanner: JSONScanner
+    private var repeated = RepeatedKeys()
 
-    static func value(of bytes: [UInt8]) throws(PropertyListError) -> PropertyListValue {
+    static func value(of bytes: [UInt8]) throws(PropertyListError) -> (PropertyListValue, RepeatedKeys) {
         var reader = JSONReader(scanner: try JSONScanner(bytes, takesHalfPairs: false))
         let value = try reader.value(depth: 0)
         try reader.scanner.finish()
-        return value
+        return (value, reader.repeated)
     }
 
     private mutating func value(depth: Int) throws(PropertyListError) -> PropertyListValue {
@@ -31,7 +32,8 @@ struct JSONReader {
     /// A number with an integral value is an integer, in any notation.
     private static func value(_ number: JSONScanner.Number) -> PropertyListValue {
         switch number {
-        case .integer(let value): Int64(exactly: value).map(PropertyListValue.integer) ?? .real(Double(value))
+        case .integer(let value): Int64(exactly: value).map(PropertyListValue.integer) ?? .wideInteger(value)
+        case .real(let value) where value == 0 && value.sign == .minus: .real(value)
         case .real(let value): Int64(exactly: value).map(PropertyListValue.integer) ?? .real(value)
         }
     }
@@ -45,7 +47,7 @@ struct JSONReader {
         return .array(elements)
     }
 
-    /// The first of equal keys counts.
+    /// The last of equal keys counts.
     private mutating func dictionary(depth: Int) throws(PropertyListError) -> PropertyListValue {
         scanner.enter()
         var entries: [String: PropertyListValue] = [:]
@@ -54,7 +56,7 @@ struct JSONReader {
             isFirst = false
             let key = try scanner.key()
             let value = try value(depth: depth + 1)
-            if entries[key] == nil { entries[key] = value }
+            if entries.updateValue(value, forKey: key) != nil { repeated.note(key) }
         }
         return .dictionary(entries)
     }

@@ -106,26 +106,40 @@ struct JSONScanner {
             position += 1
         }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        guard let first = text.utf8.first, first != 0x2B, text.utf8.count <= 4096 else {
+        /// An error at the number's beginning.
+        func refusal(_ message: String) -> PropertyListError {
             position = start
-            throw error("this is no JSON value")
+            return error(message)
         }
         let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
+        if digits.isEmpty, let word = word(at: position) {
+            throw refusal("\(text)\(word) is not a JSON value: JSON has no such number (null stands for no value)")
+        }
+        guard let first = text.utf8.first, first != 0x2B else { throw refusal("this is no JSON value") }
+        let shown = text.utf8.count > 40 ? "\(text.prefix(40))…" : text
+        guard text.utf8.count <= 4096 else { throw refusal("“\(shown)” has more than 4096 characters") }
         if digits.first == UInt8(ascii: "0"), let second = digits.dropFirst().first, "0123456789".utf8.contains(second)
         {
-            position = start
-            throw error("“\(text.prefix(40))” is no number")
+            throw refusal("“\(shown)” is no number")
         }
         if isPlain {
             if let value = Int64(text) { return .integer(Int128(value)) }
             if let value = Int128(text) { return .integer(value) }
         }
-        guard Self.isNumber(digits) else {
-            position = start
-            throw error("“\(text.prefix(40))” is no number")
+        guard Self.isNumber(digits), let value = Double(text) else {
+            throw refusal("“\(shown)” is no number")
         }
-        guard let value = Double(text), value.isFinite else { throw error("“\(text.prefix(40))” is no number") }
+        if isPlain { throw refusal("“\(shown)” is an integer of more than 128 bits, which would not be exact") }
+        guard value.isFinite else { throw refusal("“\(shown)” is larger than any number here") }
+        if value == 0, digits.prefix(while: { $0 | 0x20 != UInt8(ascii: "e") }).contains(where: { $0 > 0x30 }) {
+            throw refusal("“\(shown)” is smaller than any number here, and is not 0")
+        }
         return .real(value)
+    }
+
+    /// `NaN` or `Infinity`, which other programs write.
+    private func word(at place: Int) -> String? {
+        ["NaN", "Infinity", "nan", "inf", "Inf"].first { bytes[place...].starts(with: $0.utf8) }
     }
 
     /// Whether digits precede a point, follow it, and follow an exponent's letter.

@@ -1,6 +1,6 @@
 /// The keys of the dictionaries that represent kinds that JSON lacks.
 enum JSONTag: String, CaseIterable {
-    /// ISO 8601 in whole seconds, or a number of seconds since 2001.
+    /// ISO 8601, or a number of seconds since 2001.
     case date = "$date"
     /// Base64.
     case data = "$data"

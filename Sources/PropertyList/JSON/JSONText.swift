@@ -162,13 +162,7 @@ package struct JSONText {
             tag(.float) { $0.append("\(value)") }
         case .date(let date):
             tag(.date) { text in
-                if let iso = date.iso8601Text,
-                    date.secondsSinceReferenceDate.rounded() == date.secondsSinceReferenceDate
-                {
-                    text.string(iso)
-                } else {
-                    text.append("\(date.secondsSinceReferenceDate)")
-                }
+                if date.parts != nil { text.date(date) } else { text.append("\(date.secondsSinceReferenceDate)") }
             }
         case .data(let data):
             tag(.data) { $0.base64(data) }

@@ -20,7 +20,7 @@ struct JSONWriter {
         case .boolean(let value): out.append(value ? "true" : "false")
         case .integer(let value): out.append(String(value))
         case .uid(let value): out.append(String(value))
-        case .wideInteger(let value): try real(Double(value))
+        case .wideInteger(let value): out.append(String(value))
         case .real(let value): try real(value)
         case .single(let value): try real(Double(value))
         case .date(let date): out.string(date.exchangeText)
@@ -33,7 +33,7 @@ struct JSONWriter {
             out.append("[")
             for (index, element) in elements.enumerated() {
                 out.next(level + 1, isFirst: index == 0)
-                try write(element, level + 1)
+                do throws(JSONError) { try write(element, level + 1) } catch { throw error.below("[\(index + 1)]") }
             }
             out.end("]", level, isEmpty: elements.isEmpty)
         case .dictionary(let entries):
@@ -42,7 +42,7 @@ struct JSONWriter {
             for (index, entry) in try sorted(entries).enumerated() {
                 out.next(level + 1, isFirst: index == 0)
                 out.key(entry.key)
-                try write(entry.value, level + 1)
+                do throws(JSONError) { try write(entry.value, level + 1) } catch { throw error.below(".\(entry.key)") }
             }
             out.end("}", level, isEmpty: entries.isEmpty)
         }
@@ -81,8 +81,19 @@ struct JSONWriter {
     }
 
     private mutating func real(_ value: Double) throws(JSONError) {
-        guard value.isFinite else { throw JSONError(message: "JSON has no \(value)") }
+        guard value.isFinite else { throw JSONError(message: "JSON has no \(value.isNaN ? "nan" : "\(value)")") }
         let text = String(value)
-        out.append(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+        // Without a point a reader takes the zero for an integer, which has no sign.
+        let isShort = text.hasSuffix(".0") && text != "-0.0"
+        out.append(isShort ? String(text.dropLast(2)) : text)
+    }
+}
+
+extension JSONError {
+    /// The same error of a container that holds the value; the steps so far stand before the message.
+    fileprivate func below(_ step: String) -> JSONError {
+        guard message.utf8.count < 1024 else { return self }
+        let isPath = message.hasPrefix("[") || message.hasPrefix(".")
+        return JSONError(message: step + (isPath ? "" : ": ") + message)
     }
 }

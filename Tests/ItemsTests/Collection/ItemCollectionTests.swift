@@ -210,7 +210,7 @@ struct ItemCollectionTests {
     func refusals() async throws {
         struct Wrong: Codable, Sendable {
             var name: String?
-            var deep: [Double?] = []
+            var deep: [[String: Double?]] = []
         }
         let items = try ItemDatabase().collection(of: Wrong.self)
         func field(_ model: Wrong) async -> String? {
@@ -219,7 +219,7 @@ struct ItemCollectionTests {
             }
             return nil
         }
-        #expect(await field(Wrong(name: "a", deep: [1, nil])) == "deep[2]")
+        #expect(await field(Wrong(name: "a", deep: [["b": nil]])) == "deep[1].b")
         let date = ItemAttribute("printed", \Book.printed)
         #expect(date.name == "printed")
         var book = Book()

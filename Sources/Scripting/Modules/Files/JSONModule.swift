@@ -1,11 +1,14 @@
 import Items
+import Logging
 import Lua
 import PropertyList
+import Wording
 
 /// `json`: encode and decode.
 enum JSONModule {
     static func install(_ classes: ItemClasses) -> LuaModule {
         let bridge = classes.host.values
+        var hasWarned = false
         let module = LuaModule(
             "json", "JSON. null represents null; dates are written in ISO 8601, data in Base64.", in: bridge.state)
         module.function(
@@ -18,11 +21,15 @@ enum JSONModule {
                 LuaParameter(
                     "options", .optional(.options([LuaParameter("pretty", .boolean, "indent the text")])),
                     "options for encoding"),
-            ], returns: [.string],
-            "Encodes a value as JSON with sorted keys. Raises an error if JSON cannot represent it.",
+            ], returns: LuaType.orError(.string),
+            "Encodes a value as JSON with sorted keys, dates and numbers with all digits. Raises an error with the path of a value that JSON cannot represent, such as NaN; for items nil and an error that names item and field.",
             example: "return json.encode({ name = \"Bear\", tags = { \"gift\" } })"
         ) { [unowned classes] call in
-            if let json = try items(call, classes) { return call.returns(LuaString(json)) }
+            do {
+                if let json = try items(call, classes) { return call.returns(LuaString(json)) }
+            } catch let error as StoreError where !error.code.isProgrammerError {
+                return call.returns(failure: error)
+            }
             let value: PropertyListValue
             do throws(ValueBridge.Refusal) { value = try bridge.propertyList(call.value(0)) } catch {
                 throw call.refuse(0, error.message)
@@ -34,13 +41,20 @@ enum JSONModule {
         }
         module.function(
             "decode", [LuaParameter("text", .string, "JSON in UTF-8")], returns: LuaType.orError(.any),
-            "Decodes a JSON text; nil and an error if it is invalid.",
+            "Decodes a JSON text; nil and an error with line and column if it is invalid. Integers are exact up to 128 bits (beyond 64 bits a WideInteger); larger ones, NaN and reals out of range are errors. Of equal keys in an object the last counts, which the log says once.",
             example: "return json.decode('[1, 2.5, null]')[2]"
-        ) { call in
+        ) { [unowned host = classes.host] call in
             let bytes = try call.bytes(0)
             let value: PropertyListValue
-            do throws(JSONError) { value = try PropertyListValue(json: bytes) } catch {
+            var repeated = RepeatedKeys()
+            do throws(JSONError) { value = try PropertyListValue(json: bytes, repeated: &repeated) } catch {
                 return call.returns(failure: ScriptError("invalidJSON", error.message))
+            }
+            if let key = repeated.first, !hasWarned {
+                hasWarned = true
+                host.logger.warning(
+                    "json.decode: \(repeated.count.counted("key")) more than once in an object, the first \(key.quoted()); the last value counts (said once)"
+                )
             }
             return call.returns(try bridge.lua(value))
         }

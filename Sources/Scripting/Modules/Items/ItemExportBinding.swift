@@ -69,6 +69,7 @@ enum ItemExportBinding {
         _ store: ItemStore, _ query: ItemQuery?, _ path: String, _ given: Options, _ host: ScriptHost
     ) throws -> OrError<Int> {
         var options = try given.fileOptions(path)
+        options.onRemark = { [unowned host] in host.logger.warning("\(path): \($0)") }
         if options.format == .sqlite {
             if path == "-" {
                 throw LuaMismatch("a SQLite database is a file, and no stream of bytes", argument: "path")

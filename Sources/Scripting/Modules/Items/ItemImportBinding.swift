@@ -84,7 +84,8 @@ final class ItemImportBinding {
             LuaParameter("renamed", .integer, "columns with the name of an earlier one, imported as NAME_2, …"),
             LuaParameter("leftOut", .integer, "columns without a name and without any cell, left out"),
             LuaParameter("oddHeader", .integer, "1 if the header's names look like values"),
-            LuaParameter("nulls", .integer, "null values within dictionaries, left out"),
+            LuaParameter(
+                "nulls", .integer, "nulls in JSON records and in dictionaries, left out; those in arrays are values"),
             LuaParameter("duplicateKeys", .integer, "keys that one object has again: the last counts"),
             LuaParameter("otherKinds", .integer, "values of another kind than their column declares, unchanged"),
             LuaParameter("remarks", .array(.text), "what was left out or carried differently, a sentence each"),
