@@ -20,14 +20,14 @@ enum GalleryScript {
             return node;
           };
           const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
-          const grouped = (number) => Number(number).toLocaleString("en-US", { maximumFractionDigits: 2 });
+          const grouped = (number) => Number(number).toLocaleString("en-US", { maximumFractionDigits: 20 });
           const isDay = (text) => typeof text === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
           // An application's archive may have a text for the value; it is shown and not counted.
           const worth = (item) => typeof item.values.get(money) === "number" ? item.values.get(money) : 0;
           const said = (value, field) => {
             if (value === undefined || value === null) return "";
             if (typeof value === "number") return field === money ? "$" + grouped(value) : String(value);
-            if (isDay(value)) return value.endsWith("T00:00:00Z") ? value.slice(0, 10) : value.slice(0, 16).replace("T", " ");
+            if (isDay(value)) return value.endsWith("T00:00:00Z") ? value.slice(0, 10) : value.slice(0, 16).replace("T", " ") + (value.endsWith(":00Z") ? "" : "…");
             if (Array.isArray(value)) return value.map((one) => said(one)).join(", ");
             return typeof value === "object" ? JSON.stringify(value) : String(value);
           };

@@ -293,7 +293,7 @@ typedef enum {
     CLUA_ROW = 3,    /* 48 bits of payload, no handle: the same payload is the same value; one class per state */
 } clua_kind;
 
-/* A function like clua_pushfunction's for a `__call` that makes inline values of a class: for a finite number, the
+/* A function like clua_pushfunction's for a `__call` that makes inline values of a class: for a whole number, the
  * shim returns the value whose payload is the number minus `offset`. */
 void clua_pushconstructor(lua_State *L, void *function, clua_class *cls, double offset);
 

@@ -149,11 +149,13 @@ package struct LuaValueText {
         return LuaName.isValid(name) ? name : "[\(LuaString(name).quoted(limit: limits.string))]"
     }
 
-    /// A float in Lua's notation: 1e+15, 2.0.
+    /// A float as by `tostring`, 1e+15, 2.0, if those fourteen digits read back as the number; else with as many digits as
+    /// identify it.
     package static func text(_ number: Double) -> String {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 40) { text in
+        let short = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 40) { text in
             guard let start = text.baseAddress else { return "" }
             return String(decoding: text.prefix(Int(clua_numbertext(number, start, 40))).map(UInt8.init), as: UTF8.self)
         }
+        return number.isFinite && Double(short) != number ? number.description : short
     }
 }

@@ -98,7 +98,7 @@ struct Completer {
             return Candidate(name, kind: .variable, detail: "string of \(string.bytes.count.counted("byte"))")
         case .boolean(let flag): return Candidate(name, kind: .variable, detail: flag ? "true" : "false")
         case .integer(let number): return Candidate(name, kind: .variable, detail: "\(number)")
-        case .number(let number): return Candidate(name, kind: .variable, detail: "\(number)")
+        case .number(let number): return Candidate(name, kind: .variable, detail: LuaValueText.text(number))
         case .thread: return Candidate(name, kind: .variable, detail: "coroutine")
         case .nil: return Candidate(name, kind: .variable)
         }

@@ -29,7 +29,7 @@ enum CSVText {
         case .integer(let number): String(number)
         case .number(let number): "\(number)"
         case .string(let bytes): cell(String(decoding: bytes, as: UTF8.self))
-        case .date(let date): date.iso8601Text ?? date.text
+        case .date(let date): date.exchangeText
         case .array, .object:
             cell(PlainValueJSON.text(value).split(separator: "\n").map(\.trimmed).joined(separator: " "))
         }

@@ -58,7 +58,9 @@ struct ItemRecord {
         switch value {
         case .string(let text): RecordText.value(text, limit: limit)
         case .integer(let number): isMoney ? "$" + Int(clamping: number).grouped : String(number)
+        case .wideInteger(let number): String(number)
         case .real(let number): LuaValueText.text(number)
+        case .single(let number): "\(number)"
         case .boolean(let flag): flag ? "true" : "false"
         case .date(let date): host.localText(date)
         case .data(let bytes): bytes.count.counted("byte")

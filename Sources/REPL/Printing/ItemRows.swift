@@ -1,5 +1,6 @@
 import Images
 import Items
+import Lua
 import PropertyList
 import Scripting
 import Wording
@@ -50,7 +51,8 @@ struct ItemRows: TableRows {
         }
         switch value {
         case .null: return nil
-        case .integer, .real: return TableCell(text: text(value, isMoney: name == "valueInDollars"), isNumber: true)
+        case .integer, .wideInteger, .real, .single:
+            return TableCell(text: text(value, isMoney: name == "valueInDollars"), isNumber: true)
         default: return TableCell(text: text(value, isMoney: false))
         }
     }
@@ -77,13 +79,16 @@ struct ItemRows: TableRows {
         switch value {
         case .string(let text): text
         case .integer(let number): isMoney ? "$" + Int(clamping: number).grouped : String(number)
-        case .real(let number): "\(number)"
+        case .wideInteger(let number): String(number)
+        case .real(let number): LuaValueText.text(number)
+        case .single(let number): "\(number)"
         case .boolean(let flag): flag ? "true" : "false"
         case .date(let date): record.host.shortText(date)
         case .data(let bytes): bytes.count.counted("byte")
-        case .array(let elements): elements.map { text($0, isMoney: false) }.joined(separator: ", ")
+        case .array(let elements), .set(let elements): elements.map { text($0, isMoney: false) }.joined(separator: ", ")
         case .dictionary(let entries): "{\(entries.count.counted("field"))}"
-        default: "…"
+        case .null: "null"
+        case .uid(let number): "UID \(number)"
         }
     }
 }

@@ -9,7 +9,9 @@ enum LuaLiteral {
         switch value {
         case .null: return "nil"
         case .boolean(let flag): return flag ? "true" : "false"
-        case .integer(let number): return number == .min ? "math.mininteger" : String(number)
+        case .integer(let number):
+            if number == Int128(Int64.min) { return "math.mininteger" }
+            return Int64(exactly: number) == nil ? "plist.integer(\"\(number)\")" : String(number)
         case .number(let number): return self.number(number)
         case .string(let bytes): return LuaString(bytes).quoted()
         case .date(let date): return "date(\"\(date.text)\")"

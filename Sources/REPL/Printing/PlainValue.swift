@@ -7,7 +7,8 @@ import Scripting
 indirect enum PlainValue: Equatable {
     case null
     case boolean(Bool)
-    case integer(Int64)
+    /// Of up to 128 bits: a property list's may have more than Lua's.
+    case integer(Int128)
     case number(Double)
     case string([UInt8])
     case date(PropertyListDate)
@@ -52,7 +53,7 @@ struct PlainValues {
         switch value {
         case .nil: return .null
         case .boolean(let flag): return .boolean(flag)
-        case .integer(let number): return .integer(number)
+        case .integer(let number): return .integer(Int128(number))
         case .number(let number): return .number(number)
         case .string(let string): return .string(string.bytes)
         default: break
@@ -64,6 +65,7 @@ struct PlainValues {
             guard let items = try? query.all() else { return .other("query") }
             return .array(items.map(plain))
         case .date(let date): return .date(date)
+        case .wideInteger(let number): return .integer(number)
         case .contents(let contents): return plain(contents, &seen)
         case .image, .other: break
         }
@@ -84,7 +86,11 @@ struct PlainValues {
         var entries: [(key: String, value: PlainValue)] = []
         try? table.forEach { key, value in
             if case .integer(let index) = key, count > 0, (1...Int64(count)).contains(index) { return true }
-            entries.append((key.textValue ?? host.state.describe(key).description, plain(value, &seen)))
+            let name =
+                if case .number(let number) = key { LuaValueText.text(number) } else {
+                    host.state.describe(key).description
+                }
+            entries.append((key.textValue ?? name, plain(value, &seen)))
             return true
         }
         var elements: [PlainValue] = []
@@ -109,15 +115,18 @@ struct PlainValues {
     func plain(_ value: PropertyListValue) -> PlainValue {
         switch value {
         case .string(let text): .string(Array(text.utf8))
-        case .integer(let number): .integer(Int64(clamping: number))
+        case .integer(let number): .integer(Int128(number))
+        case .wideInteger(let number): .integer(number)
         case .real(let number): .number(number)
+        case .single(let number): .number(Double(number))
         case .boolean(let flag): .boolean(flag)
         case .date(let date): .date(date)
         case .data(let bytes): .string(Array(bytes))
-        case .array(let elements): .array(elements.map(plain))
+        case .array(let elements), .set(let elements): .array(elements.map(plain))
         case .dictionary(let entries):
             .object(entries.map { ($0.key, plain($0.value)) }.sorted { $0.0 < $1.0 }.map { (key: $0.0, value: $0.1) })
-        default: .null
+        case .uid(let number): .other("UID \(number)")
+        case .null: .null
         }
     }
 }

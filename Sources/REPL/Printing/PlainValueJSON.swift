@@ -1,6 +1,7 @@
 import PropertyList
 
-/// Plain values as JSON: dates as ISO 8601 text, invalid UTF-8 as U+FFFD, values without a JSON form as null.
+/// Plain values as JSON: dates as ISO 8601 text, invalid UTF-8 as U+FFFD, NaN and infinities as texts, functions and other
+/// values without a JSON form as null.
 struct PlainValueJSON {
     private var out = JSONText()
 
@@ -15,9 +16,9 @@ struct PlainValueJSON {
         case .null, .other: out.append("null")
         case .boolean(let flag): out.append(flag ? "true" : "false")
         case .integer(let number): out.append(String(number))
-        case .number(let number): out.append(number.isFinite ? "\(number)" : "null")
+        case .number(let number): number.isFinite ? out.append("\(number)") : out.string("\(number)")
         case .string(let bytes): out.string(String(decoding: bytes, as: UTF8.self))
-        case .date(let date): out.string(date.iso8601Text ?? date.text)
+        case .date(let date): out.date(date)
         case .array(let elements):
             out.append("[")
             for (index, element) in elements.enumerated() {

@@ -61,7 +61,10 @@ struct RecordRows: TableRows {
 
     func cell(_ row: Int, _ name: String) -> TableCell? {
         let value = value(name, of: table[row + 1])
-        return value.isNil ? nil : TableCell(text: text(value), isNumber: value.numberValue != nil)
+        if value.isNil { return nil }
+        var isNumber = value.numberValue != nil
+        if case .wideInteger = host.inspect(value) { isNumber = true }
+        return TableCell(text: text(value), isNumber: isNumber)
     }
 
     func isRemoved(_ row: Int) -> Bool {
@@ -103,7 +106,7 @@ struct RecordRows: TableRows {
         switch value {
         case .nil: ""
         case .string(let text): text.text ?? text.quoted(limit: 2000)
-        case .number(let number): String(printer.number(number).prefix(12))
+        case .number(let number): printer.number(number)
         // An unchecked row far below may hold a table; no script code runs for it.
         case .table: "{…}"
         case .function, .thread: value.typeName

@@ -42,7 +42,11 @@ struct TableText {
         for (place, name) in layout.names.enumerated() where place == 0 || place > offset {
             let cells = zip(shown, removed).map { $1 ? nil : rows.cell($0, name) }
             let limit = name == "name" ? 48 : rows is ItemRows ? 30 : 48
-            var texts = cells.map { cutsTexts ? TextTable.cut($0?.text ?? "", to: limit) : $0?.text ?? "" }
+            // A number is shown whole: its beginning would be another number.
+            var texts = cells.map { cell in
+                let isWhole = !cutsTexts || cell?.isNumber == true
+                return isWhole ? cell?.text ?? "" : TextTable.cut(cell?.text ?? "", to: limit)
+            }
             if place == 0 { for row in removed.indices where removed[row] { texts[row] = "(removed)" } }
             let isNumber = cells.contains { $0 != nil } && cells.allSatisfy { $0?.isNumber ?? true }
             var column = TextTable.Column(

@@ -159,7 +159,7 @@ package struct ValuePrinter {
         return host.showing { text.describe(value) }
     }
 
-    /// A float in Lua's notation: 1e+15, 2.0.
+    /// A float in Lua's notation with all of its digits: 1e+15, 2.0, 0.1.
     func number(_ number: Double) -> String { LuaValueText.text(number) }
 
     /// The text of `tostring`, escaped for a terminal.

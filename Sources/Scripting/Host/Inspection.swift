@@ -11,6 +11,7 @@ package enum Inspection {
     case query(ItemQuery)
     case image(Image)
     case date(PropertyListDate)
+    case wideInteger(Int128)
     /// A read-only array or dictionary of an item.
     case contents(LuaTable)
     case other
@@ -25,6 +26,7 @@ extension ScriptHost {
             if let query = classes.query.object(of: value) { return .query(query.query) }
             if let image = classes.imageClasses.image.object(of: value) { return .image(image) }
             if let date = values.dates.object(of: value) { return .date(date.date) }
+            if let wide = values.wideIntegers.object(of: value) { return .wideInteger(wide.value) }
             return .other
         case .table(let table):
             if let contents = (try? ReadOnlyTable.contents(of: value)) ?? nil { return .contents(contents) }

@@ -51,6 +51,7 @@ struct ObjectText {
         case .string(let text):
             let shown = text.description
             return shown.count > Self.textLimit ? "\"\(shown.prefix(Self.textLimit))…\"" : "\"\(shown)\""
+        case .number(let number): return LuaValueText.text(number)
         default: return bridge.state.describe(value).description
         }
     }

@@ -238,11 +238,23 @@ enum CSVModule {
         return columns.sorted(by: <)
     }
 
-    /// A value in the notation of all exports: a date in ISO 8601, nothing for nil.
+    /// A value in the notation of all exports: dates in ISO 8601 and numbers with all digits, data in Base64, tables as
+    /// JSON, nothing for nil.
     private static func cell(of value: LuaValue, _ host: ScriptHost) throws -> [UInt8] {
         if value.isNil { return [] }
         if let date = host.values.dates.object(of: value) { return Array(date.date.exchangeText.utf8) }
-        return try BaseModule.text(of: value, in: host.state)
+        if case .number(let number) = value { return Array(LuaValueText.text(number).utf8) }
+        var isJSON = host.values.datas.object(of: value) != nil
+        if case .table(let table) = value, table.metatable?["__tostring"].isNil ?? true { isJSON = true }
+        guard isJSON else { return try BaseModule.text(of: value, in: host.state) }
+        do {
+            let text = try host.values.propertyList(value).json()
+            return text.first == UInt8(ascii: "\"") ? Array(text.dropFirst().dropLast()) : text
+        } catch let error as ValueBridge.Refusal {
+            throw LuaMismatch("a cell: \(error.message)", argument: "rows")
+        } catch let error as JSONError {
+            throw LuaMismatch("a cell: \(error.message)", argument: "rows")
+        }
     }
 }
 

@@ -96,6 +96,9 @@ final class DescriptionBinding {
     private static func cell(_ value: LuaValue, on host: ScriptHost, width: Int) -> String {
         if case .table = value { return TextTable.cut("\(value)", to: width) }
         if let date = host.values.dates.object(of: value) { return host.shortText(date.date) }
+        // A number is shown whole: its beginning would be another number.
+        if case .number(let number) = value { return LuaValueText.text(number) }
+        if host.values.wideIntegers.object(of: value) != nil { return "\(host.state.describe(value))" }
         return TextTable.cut("\(host.state.describe(value))", to: width)
     }
 }

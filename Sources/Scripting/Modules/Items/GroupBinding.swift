@@ -35,7 +35,10 @@ enum GroupBinding {
             ) { (value, key: String?) in try lua(aggregate(value.group, key ?? "valueInDollars")) }
         }
         cls.metamethod("__tostring") { value, call in
-            let keys = try value.group.keys.map { "\(call.state.describe(try lua($0)))" }
+            let keys = try value.group.keys.map { key -> String in
+                if case .real(let number)? = key { return LuaValueText.text(number) }
+                return "\(call.state.describe(try lua(key)))"
+            }
             return call.returns("\(keys.joined(separator: ", ")): \(value.group.count)")
         }
         return cls
