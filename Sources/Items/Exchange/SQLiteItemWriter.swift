@@ -62,7 +62,8 @@ struct SQLiteItemWriter {
             default: false
             }
         if isNaN {
-            throw exporter.refusal(row, exporter.store.name(of: field), "SQLite would keep nan as NULL, which is no value")
+            throw exporter.refusal(
+                row, exporter.store.name(of: field), "SQLite would keep nan as NULL, which is no value")
         }
         do { try insertion.bind(try self.value(value), at: place) } catch let error as JSONError {
             throw exporter.refusal(row, exporter.store.name(of: field), error.message)
