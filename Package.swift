@@ -217,7 +217,8 @@ let package = Package(
         .testTarget(
             name: "REPLTests",
             dependencies: [
-                "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "Files", "TestSupport",
+                "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "Files", "Wording",
+                "TestSupport",
             ]),
         .testTarget(
             name: "DebugAdapterTests",

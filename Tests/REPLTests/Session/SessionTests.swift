@@ -1,6 +1,7 @@
 import Lua
 import Scripting
 import Testing
+import Wording
 
 @testable import REPL
 
