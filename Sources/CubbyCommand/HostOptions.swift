@@ -93,7 +93,8 @@ struct HostOptions: ParsableArguments {
     @Flag(
         inversion: .prefixedNo,
         help: ArgumentHelp(
-            "After a failed handler, timer or final save: exit with 1, or with the script's status (--no-strict)."))
+            "Raise where a query leaves out items of other kinds. After a failed handler, timer or final save: exit with 1, or with the script's status (--no-strict)."
+        ))
     var strict: Bool?
 
     @Option(
@@ -161,6 +162,7 @@ struct HostOptions: ParsableArguments {
             options.keepsCommits = offline == .queue
         }
         options.isReadOnly = readOnly
+        options.isStrict = strict ?? false
         options.runsInitScript = !noInit
         let configured = try ConfiguredContainer(located, asks: asks)
         let settings = try SettingsInForce(self, configured.settings, in: located)

@@ -19,6 +19,9 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     public let fields: Set<String>
 
     @usableFromInline package let plan: PredicatePlan
+    /// Whether a part of it may have no value for values of the right kinds, or its kinds are not known before
+    /// evaluation; a division by 0 aside.
+    package let isPartial: Bool
     private let fieldOffsets: [String: Int]
 
     /// Compiles format text.
@@ -45,6 +48,7 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
         self.source = source
         self.fieldOffsets = fieldOffsets
         fields = Set(fieldOffsets.keys)
+        isPartial = Self.isPartial(node)
         plan = PredicatePlan(node)
     }
 
@@ -122,18 +126,47 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
         try check(kinds: kinds) { _, _ in nil }
     }
 
-    /// Checks kinds, with an advice from a field's name and the expression that it is compared with.
+    /// Checks kinds, with an advice from a field's name and the expression that it is compared with, or nil where it is
+    /// computed with.
     package func check(
-        kinds: [String: PredicateKind], advice: (String, FormatExpression) -> String?
+        kinds: [String: PredicateKind], advice: (String, FormatExpression?) -> String?
     ) throws(FormatPredicateError) {
         let checker = PredicateChecker(kindOfField: { kinds[$0] ?? .unknown })
         guard let (comparison, problem) = checker.firstProblem(in: node) else { return }
-        let named = Self.fields(of: .comparison(comparison)).compactMap { fieldOffsets[$0] }
-        let advice = comparison.fieldsAndOthers.compactMap { advice($0, $1) }.first
-        throw FormatPredicateError(
-            problem.code,
-            "\(problem.message), in \(PredicateNode.comparison(comparison))\(advice.map { "; \($0)" } ?? "")",
-            column: (named.min() ?? 0) + 1, source: source)
+        let names = Self.fields(of: .comparison(comparison))
+        let advice =
+            comparison.fieldsAndOthers.compactMap { advice($0, $1) }.first
+            ?? names.sorted().compactMap { advice($0, nil) }.first
+        throw error(
+            problem.code, "\(problem.message), in \(subject(comparison))\(advice.map { "; \($0)" } ?? "")", at: names,
+            suggestions: problem.suggestions)
+    }
+
+    /// An error at the first of some fields.
+    package func error(
+        _ code: FormatPredicateError.Code, _ message: String, at fields: Set<String>, suggestions: [String] = []
+    ) -> FormatPredicateError {
+        let column = fields.compactMap { fieldOffsets[$0] }.min() ?? 0
+        return FormatPredicateError(code, message, column: column + 1, source: source, suggestions: suggestions)
+    }
+
+    /// Whether a part of the predicate has no value, or never holds, when the values at a path are of a kind.
+    package func refuses(_ kind: PredicateKind, at path: PredicateKeyPath) -> Bool {
+        PredicateChecker(kindOfPath: { $0 == path ? kind : .unknown }).firstProblem(in: node) != nil
+    }
+
+    /// A predicate that stands for an expression, so that it is checked as one; it compares it with nil.
+    package init(checking expression: FormatExpression, text: String) {
+        let node = PredicateNode.comparison(PredicateComparison(expression, .equal, .constant(.null)))
+        var offsets: [String: Int] = [:]
+        for field in Self.fields(of: node) { offsets[field] = 0 }
+        self.init(node, source: text, fieldOffsets: offsets)
+    }
+
+    private func subject(_ comparison: PredicateComparison) -> String {
+        // The comparison with nil of a checked expression is not the user's.
+        if case .constant(.null) = comparison.right { return "\(comparison.left)" }
+        return "\(PredicateNode.comparison(comparison))"
     }
 
     // MARK: Indexes

@@ -28,7 +28,7 @@ extension RowQuery {
     }
 
     private func summary(of field: ItemField, _ rows: [UInt32]) throws -> FieldSummary? {
-        var grouper = ItemGrouper(self, .field(field))
+        var grouper = try ItemGrouper(self, .field(field))
         let groups = try grouper.counts(of: rows).filter { !$0.cell.isAbsent }
         if groups.isEmpty { return nil }
         let kinds = Set(groups.map(\.cell.kind))

@@ -1,4 +1,5 @@
 import CPlatform
+import PredicateFormat
 import PropertyList
 
 /// The sum and the count of a key's numbers.
@@ -8,17 +9,32 @@ struct ItemAggregate {
     private var integers: Int128 = 0
     private var reals = 0.0
     private var hasReals = false
+    /// The values that are not numbers, by their kinds.
+    private(set) var others: [OtherKind: Int] = [:]
+
+    /// A kind of values that are not added up.
+    enum OtherKind: String, CaseIterable {
+        case truth = "a truth value", date = "a date", text = "text", data = "data", collection = "a collection"
+
+        init?(_ cell: Cell) {
+            switch cell.kind {
+            case .no, .yes: self = .truth
+            case .date: self = .date
+            case .shortText, .longText: self = .text
+            default: return nil
+            }
+        }
+    }
+
+    /// The boxes of a batch, whose values are in a heap.
+    private var boxes: [Cell] = []
 
     private static let batch = 1024
     /// Prefetch distance in rows.
     private static let lookahead = 32
 
-    /// Adds the numbers of the rows that are in the store.
-    ///
-    /// - Throws: ``StoreError`` for a value that is not a number.
-    mutating func add(_ rows: UnsafeBufferPointer<UInt32>, _ key: VectorKey, _ name: String, _ store: ColumnStore)
-        throws
-    {
+    /// Adds the numbers of the rows that are in the store, and counts other values.
+    mutating func add(_ rows: UnsafeBufferPointer<UInt32>, _ key: VectorKey, _ store: ColumnStore) throws {
         try Self.forEachLiveBatch(rows, store) { batch in
             switch key {
             case .view(.integers(let values, let presence), _): addIntegers(batch, values, presence)
@@ -26,9 +42,9 @@ struct ItemAggregate {
                 addReals(batch, values, presence, integral)
             default:
                 var heap = CellHeap()
-                try key.withCells(batch, store, &heap) { cells in
-                    for (place, cell) in cells.enumerated() { try add(cell, batch[place], name, store) }
-                }
+                try key.withCells(batch, store, &heap) { cells in for cell in cells { add(cell) } }
+                for box in boxes { add(boxed: key.value(box, store, heap)) }
+                boxes.removeAll(keepingCapacity: true)
             }
         }
     }
@@ -93,22 +109,38 @@ struct ItemAggregate {
 
     private mutating func add(_ integer: Int64) { integers += Int128(integer) }
 
-    private mutating func add(_ cell: Cell, _ row: UInt32, _ name: String, _ store: ColumnStore) throws(StoreError) {
+    private mutating func add(_ cell: Cell) {
         switch cell.kind {
         case .absent: return
         case .integer: add(cell.integerValue)
         case .real, .single:
             reals += CellOrder.number(cell)
             hasReals = true
+        case .box: return boxes.append(cell)
         default:
-            let value = FieldValidation.describe(store.fields.existing(name).map { store.value(row, $0) } ?? nil)
-            throw StoreError(
-                .invalidValue(field: name),
-                "\(name) cannot be added up: \(value) of item \(store.table.keyString(row)) is no number")
+            if let kind = OtherKind(cell) { others[kind, default: 0] += 1 }
+            return
         }
         count += 1
     }
 
+    private mutating func add(boxed value: PropertyListValue) {
+        switch value {
+        case .wideInteger(let integer):
+            let (sum, overflow) = integers.addingReportingOverflow(integer)
+            if overflow {
+                reals += Double(integer)
+                hasReals = true
+            } else {
+                integers = sum
+            }
+            count += 1
+        case .data: others[.data, default: 0] += 1
+        default: others[.collection, default: 0] += 1
+        }
+    }
+
+    /// An integer if all numbers were integers and the sum fits 64 bits, else a real.
     var sum: PropertyListValue {
         if !hasReals, let sum = Int64(exactly: integers) { return .integer(sum) }
         return .real(reals + Double(integers))
@@ -116,28 +148,97 @@ struct ItemAggregate {
 
     var average: Double? { count == 0 ? nil : (reals + Double(integers)) / Double(count) }
 
-    /// The least or the greatest of a key's values, in the sort order; nil if no row has one.
+    // MARK: Extremes
+
+    /// The kinds of values that are compared with each other.
+    private enum Comparable: Int, CaseIterable {
+        case number, date, text, none
+
+        var named: String {
+            switch self {
+            case .number: "a number"
+            case .date: "a date"
+            case .text: "text"
+            case .none: "data or a collection"
+            }
+        }
+
+        init(_ cell: Cell) {
+            switch cell.kind {
+            case .date: self = .date
+            case .shortText, .longText: self = .text
+            case .box: self = .none
+            default: self = .number
+            }
+        }
+    }
+
+    /// The best value of a kind so far.
+    fileprivate struct Best {
+        var count = 0
+        var cell: Cell?
+        var value: PropertyListValue?
+    }
+
+    /// The least or the greatest of a key's values, in the sort order; nil if no row has one. Of values of several
+    /// kinds those of the most frequent kind are compared, and the others are counted.
     static func extreme(
         _ rows: UnsafeBufferPointer<UInt32>, _ key: VectorKey, _ store: ColumnStore, wanted: Int
-    ) throws -> PropertyListValue? {
-        var best: Cell?
+    ) throws -> (value: PropertyListValue?, others: [(kind: String, count: Int)]) {
+        var bests = [Best](repeating: Best(), count: Comparable.allCases.count)
         var heap = CellHeap()
-        var bestValue: PropertyListValue?
         try forEachLiveBatch(rows, store) { batch in
             var scratch = CellHeap()
-            var found: Cell?
+            var found = [Cell?](repeating: nil, count: bests.count)
+            var boxes: [Cell] = []
             try key.withCells(batch, store, &scratch) { cells in
                 for cell in cells where !cell.isAbsent {
-                    if let current = found ?? best, CellOrder.compare(cell, current).signum() != wanted { continue }
-                    found = cell
+                    if cell.kind == .box {
+                        boxes.append(cell)
+                        continue
+                    }
+                    let kind = Comparable(cell).rawValue
+                    bests[kind].count += 1
+                    let current = found[kind] ?? bests[kind].cell
+                    if let current, CellOrder.compare(cell, current).signum() != wanted { continue }
+                    found[kind] = cell
                 }
             }
-            guard let found else { return }
-            // The batch's computed values are freed with it: a text is copied, and of a box only the kind is compared.
-            let isStores = if case .view(.cells, _) = key { found.kind == .box } else { false }
-            bestValue = isStores ? store.heap.value(found) : scratch.value(found)
-            best = found.isText ? found.withText { heap.text($0) } : found
+            for (kind, cell) in found.enumerated() {
+                guard let cell else { continue }
+                // The batch's computed values are freed with it: a text is copied.
+                bests[kind].value = scratch.value(cell)
+                bests[kind].cell = cell.isText ? cell.withText { heap.text($0) } : cell
+            }
+            for box in boxes {
+                let value = key.value(box, store, scratch)
+                if case .wideInteger = value {
+                    bests[Comparable.number.rawValue].take(value, wanted)
+                } else {
+                    let none = Comparable.none.rawValue
+                    if bests[none].count == 0 { bests[none].value = value }
+                    bests[none].count += 1
+                }
+            }
         }
-        return bestValue
+        let winner = bests.indices.max { (bests[$0].count, -$0) < (bests[$1].count, -$1) } ?? 0
+        let others = bests.indices.filter { $0 != winner && bests[$0].count > 0 }.map {
+            (kind: Comparable(rawValue: $0)?.named ?? "", count: bests[$0].count)
+        }
+        return (bests[winner].value, others)
+    }
+}
+
+extension ItemAggregate.Best {
+    /// Compares an integer beyond 64 bits, which is before or after all others of the numbers.
+    fileprivate mutating func take(_ wide: PropertyListValue, _ wanted: Int) {
+        count += 1
+        if let value, let first = PredicateNumber(wide), let second = PredicateNumber(value),
+            PredicateNumber.order(first, second) ?? 0 != wanted
+        {
+            return
+        }
+        value = wide
+        if case .wideInteger(let integer) = wide { cell = .real(Double(integer)) }
     }
 }

@@ -1,4 +1,6 @@
+import PredicateFormat
 package import PropertyList
+import Wording
 
 /// An aggregate function: `count()`, `sum(valueInDollars)`, `average(width * height)`, `min(acquired)`, `max(name)`.
 public struct ItemAggregateFunction {
@@ -25,8 +27,8 @@ public struct ItemAggregateFunction {
         try self.init(name, store.key(key), store)
     }
 
-    init(_ name: Name, _ key: RowKey, _ store: ColumnStore) {
-        self.init(store, name, store.text(of: key), VectorKey(key, RowQuery(store)))
+    init(_ name: Name, _ key: RowKey, _ store: ColumnStore) throws {
+        self.init(store, name, store.text(of: key), try VectorKey(key, RowQuery(store)))
     }
 
     private init(_ store: ColumnStore, _ name: Name, _ text: String, _ key: VectorKey?) {
@@ -58,12 +60,19 @@ public struct ItemAggregateFunction {
         try self.init(name, argument, store)
     }
 
-    /// The function's value for some rows; nil if it is undefined without values.
-    package func value(of rows: UnsafeBufferPointer<UInt32>) throws -> PropertyListValue? {
+    /// The function's value for some rows; nil if it is undefined without values. `isPart` tells that they are one of
+    /// several groups: then values that are all of another kind are counted and the result is nil; otherwise they are an
+    /// error.
+    package func value(of rows: UnsafeBufferPointer<UInt32>, isPart: Bool = false) throws -> PropertyListValue? {
         store.noteWholeRead()
         guard let key else { return .integer(Int64(rows.count)) }
+        defer { store.note(key.audit, "\(name.rawValue)(\(text))") }
         switch name {
-        case .min, .max: return try ItemAggregate.extreme(rows, key, store, wanted: name == .min ? -1 : 1)
+        case .min, .max:
+            let (value, others) = try ItemAggregate.extreme(rows, key, store, wanted: name == .min ? -1 : 1)
+            for (kind, count) in others { note("is " + kind, count) }
+            if !isPart { try checkComputed(key, hasValues: value != nil) }
+            return value
         case .count, .sum, .average:
             var totals = ItemAggregate()
             if name == .count {
@@ -74,8 +83,46 @@ public struct ItemAggregateFunction {
                 }
                 return .integer(Int64(number))
             }
-            try totals.add(rows, key, text, store)
+            try totals.add(rows, key, store)
+            let others = ItemAggregate.OtherKind.allCases.compactMap { kind in totals.others[kind].map { (kind, $0) } }
+            if totals.count == 0, !isPart, let (kind, count) = others.first {
+                throw StoreError(
+                    .invalidValue(field: text),
+                    "\(text) cannot be added up: \(example(rows) ?? "it is \(kind.rawValue) in \(count.counted("item"))")\(advice(kind))"
+                )
+            }
+            for (kind, count) in others { note("is " + kind.rawValue, count) }
+            if !isPart { try checkComputed(key, hasValues: totals.count > 0) }
+            if isPart, totals.count == 0, !others.isEmpty || key.audit?.all.isEmpty == false { return nil }
             return name == .sum ? totals.sum : totals.average.map(PropertyListValue.real)
         }
+    }
+
+    private func note(_ reason: String, _ count: Int) {
+        store.leftOut.note("\(name.rawValue)(\(text))", text, reason, count)
+    }
+
+    /// Refuses an expression that has a value for no item, because of the kinds of their values.
+    private func checkComputed(_ key: VectorKey, hasValues: Bool) throws(StoreError) {
+        guard !hasValues, let audit = key.audit, let (fault, count) = audit.all.first(where: { $0.fault.isOfKind })
+        else {
+            return
+        }
+        throw StoreError(
+            .invalidValue(field: text),
+            "\(text) has no value: \(fault.subject) \(fault.text) in \(count.counted("item"))")
+    }
+
+    /// The first of a field's values, which are not numbers.
+    private func example(_ rows: UnsafeBufferPointer<UInt32>) -> String? {
+        guard let field = store.fields.existing(text), let row = rows.first(where: { store.value($0, field) != nil })
+        else { return nil }
+        let value = FieldValidation.describe(store.value(row, field))
+        return "\(value) of item \(store.table.keyString(row)) is not a number"
+    }
+
+    private func advice(_ kind: ItemAggregate.OtherKind) -> String {
+        guard kind == .text, store.fields.existing(text) != nil else { return "" }
+        return "; items:convert(\"\(text)\", \"real\") makes numbers of texts"
     }
 }

@@ -14,14 +14,21 @@ struct ItemGrouper {
 
     private static let batch = 1024
 
-    init(_ query: RowQuery, _ key: RowKey) {
+    private let text: String
+
+    init(_ query: RowQuery, _ key: RowKey) throws {
         store = query.store
-        self.key = VectorKey(key, query)
+        text = store.text(of: key)
+        self.key = try VectorKey(key, query)
     }
+
+    /// Notes the rows for which the key has no value.
+    func noteMissing() { store.note(key.audit, "groupBy(\(text))") }
 
     /// The groups of some rows. O(n).
     mutating func groups(of rows: [UInt32]) throws -> [RowGroup] {
         let numbers = try numbers(of: rows)
+        noteMissing()
         let (sorted, starts) = Self.sort(rows, by: numbers, groupCount: cells.count)
         return cells.indices.map { group in
             RowGroup(key: value(cells[group]), rows: sorted[starts[group]..<starts[group + 1]])

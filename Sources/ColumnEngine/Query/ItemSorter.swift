@@ -18,8 +18,8 @@ struct ItemSorter {
     private var bar: Entry?
 
     /// A sorter of rows to be added in the order of the scan; none of the keys is a function.
-    init(_ query: RowQuery, _ keys: [ItemSortKey], keeping kept: Int?) {
-        columns = keys.map { SortColumn($0, query) }
+    init(_ query: RowQuery, _ keys: [ItemSortKey], keeping kept: Int?) throws {
+        columns = try keys.map { try SortColumn($0, query) }
         self.kept = kept
     }
 
@@ -28,12 +28,12 @@ struct ItemSorter {
         var asked: [Int: SortColumn] = [:]
         for (index, key) in keys.enumerated() {
             guard case .function = key.key else { continue }
-            let column = SortColumn(key, query)
+            let column = try SortColumn(key, query)
             try rows.withUnsafeBufferPointer { try column.add($0) }
             column.isComplete = true
             asked[index] = column
         }
-        columns = keys.enumerated().map { asked[$0] ?? SortColumn($1, query) }
+        columns = try keys.enumerated().map { try asked[$0] ?? SortColumn($1, query) }
         self.kept = kept
         try rows.withUnsafeBufferPointer { try add($0) }
     }
@@ -61,6 +61,9 @@ struct ItemSorter {
             if entries.count >= max(64, kept &* 2) { shrink(to: kept) }
         }
     }
+
+    /// Notes the rows that a key could not compare.
+    func noteOthers() { for column in columns { column.noteOthers() } }
 
     private mutating func shrink(to kept: Int) {
         var entries = entries

@@ -28,7 +28,7 @@ extension ColumnStore {
     /// Parses a key: the field of that name if it exists, otherwise an expression over fields.
     ///
     /// - Throws: ``StoreError`` with `unknownField` for a name that no item has; ``FormatPredicateError`` for a
-    ///   malformed expression.
+    ///   malformed expression, and for one that has a value for no item because of the kinds of their values.
     package func key(_ text: String) throws -> RowKey {
         if let field = fields.existing(text) { return .field(field) }
         // An empty store has no fields, and accepts every key.
@@ -44,6 +44,7 @@ extension ColumnStore {
         }
         let expression = try FormatExpression(format: text)
         for name in expression.fields.sorted() { try checkQueried(name) }
+        if !isEmpty { try check(expression, text: text) }
         return .expression(expression, text: text)
     }
 

@@ -4,7 +4,7 @@ extension RowQuery {
     /// Runs the query as ``all()`` does, and returns its plan with counts. Builds its index if necessary.
     package func explain() throws -> ItemQueryPlan {
         let profile = ItemQueryProfile()
-        let found = try rows(profile).count
+        let found = try store.reporting { try rows(profile).count }
         var plan = profile.found
         if !order.isEmpty, !profile.isInIndexOrder {
             plan = ItemQueryPlan(

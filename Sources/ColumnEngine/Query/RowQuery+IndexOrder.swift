@@ -3,7 +3,7 @@ extension RowQuery {
     /// other query.
     package func partOfIndex() -> (index: OrderedIndex, ranks: Range<Int>, isDescending: Bool)? {
         store.noteWholeRead()
-        guard !hasConditions, let key = order.first,
+        guard !hasConditions, let key = order.first, order.keys.allSatisfy(store.isPlain),
             let index = store.indexes.first(where: { $0.field == key.field }),
             key.field == store.table.keyField
                 || order.second.map({ $0.field == store.table.keyField && $0.isDescending == key.isDescending })
@@ -39,8 +39,9 @@ extension RowQuery {
     /// The result of a sorted query from an index on its first field, without sorting all of it; nil if no index is
     /// usable, or a scan is cheaper.
     func rowsInIndexOrder(_ access: ItemAccess, _ profile: ItemQueryProfile?) -> [UInt32]? {
+        // A field with values of several kinds is counted by the sorter.
         guard let key = order.first, let index = store.indexes.first(where: { $0.field == key.field }),
-            index.isReady(builds: profile != nil)
+            order.keys.allSatisfy(store.isPlain), index.isReady(builds: profile != nil)
         else { return nil }
         let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
             .flatMap { $0.overflow ? nil : $0.partialValue }
@@ -166,7 +167,8 @@ private struct IndexWalk {
             slots.sort()
             group = slots.map { order[Int($0)] }
             if !otherKeys.isEmpty {
-                var sorter = ItemSorter(query, otherKeys, keeping: wanted == .max ? nil : wanted - found.count)
+                let kept = wanted == .max ? nil : wanted - found.count
+                guard var sorter = try? ItemSorter(query, otherKeys, keeping: kept) else { return }
                 group.withUnsafeBufferPointer { try? sorter.add($0) }
                 group = sorter.finish()
             }

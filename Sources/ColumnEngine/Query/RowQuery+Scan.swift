@@ -6,11 +6,8 @@ extension RowQuery {
     func rows(_ profile: ItemQueryProfile?) throws -> [UInt32] {
         if let rows = rowsOfIndex(profile) { return rows }
         let access = access(builds: profile != nil)
-        guard !order.isEmpty else {
-            var rows: [UInt32] = []
-            try visitBatches(access, profile) { rows += $0 }
-            return rows
-        }
+        try auditConditions(access)
+        guard !order.isEmpty else { return try foundRows(access, profile) }
         if let rows = rowsInIndexOrder(access, profile) { return rows }
         var unlimited = self
         (unlimited.limitCount, unlimited.offsetCount) = (nil, 0)
@@ -19,15 +16,16 @@ extension RowQuery {
         if order.asksFunctions {
             unlimited.order = ItemSortOrder()
             return try store.pinningRows {
-                let rows = try unlimited.rows(profile)
+                let rows = try unlimited.foundRows(unlimited.access(builds: profile != nil), profile)
                 let start = profile.map { _ in ContinuousClock.now }
                 var sorter = try ItemSorter(self, order.keys, keeping: kept, rows: rows)
                 let sorted = sorter.finish()
+                sorter.noteOthers()
                 profile?.sort.add(rowsIn: rows.count, rowsOut: sorted.count, since: start)
                 return Array(sorted.dropFirst(offsetCount).prefix(limitCount ?? .max))
             }
         }
-        var sorter = ItemSorter(self, order.keys, keeping: kept)
+        var sorter = try ItemSorter(self, order.keys, keeping: kept)
         try unlimited.visitBatches(access, profile) { batch in
             let start = profile.map { _ in ContinuousClock.now }
             try sorter.add(UnsafeBufferPointer(batch))
@@ -35,17 +33,27 @@ extension RowQuery {
         }
         let start = profile.map { _ in ContinuousClock.now }
         let sorted = sorter.finish()
+        sorter.noteOthers()
         profile?.sort.add(rowsIn: 0, rowsOut: sorted.count, since: start)
         if Interruption.isDue { throw WorkStopped() }
         return Array(sorted.dropFirst(offsetCount).prefix(limitCount ?? .max))
     }
 
-    package func rows() throws -> [UInt32] { try rows(nil) }
+    /// The rows that satisfy the conditions, in the store's order.
+    private func foundRows(_ access: ItemAccess, _ profile: ItemQueryProfile?) throws -> [UInt32] {
+        var rows: [UInt32] = []
+        try visitBatches(access, profile) { rows += $0 }
+        return rows
+    }
+
+    package func rows() throws -> [UInt32] { try store.reporting { try rows(nil) } }
 
     /// Calls a body with the rows that satisfy the conditions, in the store's order, between offset and limit, until it
     /// returns false. `changes` tells whether the body may change the store.
     package func visit(changes: Bool, _ body: (UInt32) throws -> Bool) throws {
-        try visit(access(), nil, changes: changes, body)
+        let access = access()
+        try store.reporting { try auditConditions(access) }
+        try visit(access, nil, changes: changes, body)
     }
 
     /// The same with the rows of each batch that satisfy the conditions.

@@ -31,10 +31,13 @@ package struct RowQuery {
     }
 
     /// The number of rows.
-    package func count() throws -> Int {
+    package func count() throws -> Int { try store.reporting { try countedRows() } }
+
+    private func countedRows() throws -> Int {
         var query = self
         query.order = ItemSortOrder()
         let access = access()
+        try auditConditions(access)
         if case .index(_, let ranges, isExact: true) = access {
             let found = ranges.reduce(0) { $0 + $1.count }
             return Swift.min(limitCount ?? .max, Swift.max(0, found - offsetCount))
@@ -48,19 +51,22 @@ package struct RowQuery {
     /// The rows in groups of equal values of each key, in order of appearance; no row is reused meanwhile.
     package func groups(by keys: [RowKey]) throws -> [RowGroup] {
         try store.pinningRows {
-            let rows = try rows()
-            if keys.count == 1, let key = keys.first {
-                var grouper = ItemGrouper(self, key)
-                return try grouper.groups(of: rows)
+            try store.reporting {
+                let rows = try rows(nil)
+                if keys.count == 1, let key = keys.first {
+                    var grouper = try ItemGrouper(self, key)
+                    return try grouper.groups(of: rows)
+                }
+                var tuples = TupleNumbers(rowCount: rows.count)
+                for key in keys {
+                    // Made in turn: a key that is a function may change the columns that a later one reads.
+                    var grouper = try ItemGrouper(self, key)
+                    let numbers = try grouper.numbers(of: rows)
+                    grouper.noteMissing()
+                    try tuples.add(numbers, grouper.values)
+                }
+                return tuples.groups(of: rows)
             }
-            var tuples = TupleNumbers(rowCount: rows.count)
-            for key in keys {
-                // Made in turn: a key that is a function may change the columns that a later one reads.
-                var grouper = ItemGrouper(self, key)
-                let numbers = try grouper.numbers(of: rows)
-                try tuples.add(numbers, grouper.values)
-            }
-            return tuples.groups(of: rows)
         }
     }
 
@@ -68,9 +74,11 @@ package struct RowQuery {
     package func aggregate(_ name: ItemAggregateFunction.Name, _ key: RowKey) throws -> PropertyListValue? {
         var query = self
         if limitCount == nil, offsetCount == 0 { query.order = ItemSortOrder() }
-        let rows = try query.rows()
-        // Made last: a condition that is a function may change the columns that the key reads.
-        let function = ItemAggregateFunction(name, key, store)
-        return try rows.withUnsafeBufferPointer { try function.value(of: $0) }
+        return try store.reporting {
+            let rows = try query.rows(nil)
+            // Made last: a condition that is a function may change the columns that the key reads.
+            let function = try ItemAggregateFunction(name, key, store)
+            return try rows.withUnsafeBufferPointer { try function.value(of: $0) }
+        }
     }
 }

@@ -21,13 +21,21 @@ final class SortColumn {
     /// Whether the cells of all rows are computed.
     var isComplete = false
 
+    /// The number of values of each kind, if they are of several kinds; nil for a field with one.
+    private var tally: [KindSet.RawValue: Int]?
+    private let text: String
+
     private var inversion: UInt64 { isDescending ? .max : 0 }
 
-    init(_ key: ItemSortKey, _ query: RowQuery) {
+    init(_ key: ItemSortKey, _ query: RowQuery) throws {
         store = query.store
         isDescending = key.isDescending
-        self.key = VectorKey(key.key, query)
+        text = store.text(of: key.key)
+        self.key = try VectorKey(key.key, query)
+        tally = store.isPlain(key) ? nil : [:]
         switch self.key {
+        // Integers beyond 64 bits are in boxes: they are sorted among the numbers.
+        case .view(_, let field) where store.kindSet(field).contains(.box): source = .computed
         case .view(.codes(let codes, let dictionary), _): source = .ranks(codes, Self.ranks(dictionary))
         case .view(let view, let field): source = .view(view, field)
         default: source = .computed
@@ -49,8 +57,36 @@ final class SortColumn {
 
     /// Computes the key of rows added to the sort, if it is a computed key.
     func add(_ rows: UnsafeBufferPointer<UInt32>) throws {
-        guard case .computed = source, !isComplete else { return }
-        computed += try key.withCells(rows, store, &heap) { Array($0) }
+        if case .computed = source {
+            if isComplete { return }
+            let start = computed.count
+            computed += try key.withCells(rows, store, &heap) { Array($0) }
+            for place in start..<computed.count {
+                if computed[place].kind == .box,
+                    case .wideInteger(let integer) = key.value(computed[place], store, heap)
+                {
+                    computed[place] = .real(Double(integer))
+                }
+                if tally != nil { count(computed[place]) }
+            }
+        } else if tally != nil, case .view(_, let field) = key {
+            for row in rows { count(store.table.cell(row, field)) }
+        }
+    }
+
+    private func count(_ cell: Cell) {
+        if !cell.isAbsent { tally?[KindSet(cell).rawValue, default: 0] += 1 }
+    }
+
+    /// Notes the rows whose values are of other kinds than most, and those for which the key has no value.
+    func noteOthers() {
+        store.note(key.audit, "sorted(\(text))")
+        guard let tally, tally.count > 1,
+            let winner = tally.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })
+        else { return }
+        for (kind, count) in tally.sorted(by: { $0.key < $1.key }) where kind != winner.key {
+            store.leftOut.note("sorted(\(text))", text, "is \(KindSet(rawValue: kind).named)", count, areKept: true)
+        }
     }
 
     /// Calls a body with the word of each of some rows, and whether it is exact: a loop for each kind of column.

@@ -39,6 +39,13 @@ package final class ColumnStore {
     /// The number of items that have left the store. At a stable address, for readers that poll it.
     package let epochCounter: UnsafeMutablePointer<UInt64>
 
+    /// Called with the items that an answer left out, at its end; an error it throws is the answer's. Nil: they are not
+    /// counted.
+    @exclusivity(unchecked) package var onLeftOut: (([ItemsLeftOut]) throws -> Void)?
+    /// The items that the current answer has left out so far.
+    @exclusivity(unchecked) var leftOut = LeftOutTally()
+    @exclusivity(unchecked) var pathMemo = PathMemo()
+
     /// The items that have the same index in the archive.
     @exclusivity(unchecked) var archivedPlaces = ArchivedPlaces()
     /// By the key of a copy, the key of its original: attributes without a field exist only in the archive.

@@ -40,11 +40,11 @@ public struct ItemGroup {
     public func max(_ key: String) throws -> PropertyListValue? { try aggregate(.max, key) }
 
     private func aggregate(_ function: ItemAggregateFunction.Name, _ key: String) throws -> PropertyListValue? {
-        try value(ItemAggregateFunction(function, key, store.columns))
+        try store.columns.reporting { try value(ItemAggregateFunction(function, key, store.columns)) }
     }
 
     /// A function's value for the group.
-    func value(_ function: ItemAggregateFunction) throws -> PropertyListValue? {
-        try rows.withUnsafeBufferPointer { try function.value(of: $0) }
+    func value(_ function: ItemAggregateFunction, isPart: Bool = false) throws -> PropertyListValue? {
+        try rows.withUnsafeBufferPointer { try function.value(of: $0, isPart: isPart) }
     }
 }

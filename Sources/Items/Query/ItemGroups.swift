@@ -60,13 +60,14 @@ public struct ItemGroups: RandomAccessCollection {
     }
 
     /// Evaluates functions for each group, in the order of groups and functions. `ItemAggregateFunction` parses their
-    /// texts.
+    /// texts. A group without a number to sum has nil for the sum.
     ///
-    /// - Throws: `StoreError` for an invalid function, for a field that no item has, and for a value that cannot be
-    ///   summed.
+    /// - Throws: `StoreError` for an invalid function, and for a field that no item has.
     public func aggregate(_ functions: [String]) throws -> [[PropertyListValue?]] {
-        let functions = try functions.map { try ItemAggregateFunction(format: $0, of: store.columns) }
-        return try groups.map { group in try functions.map { try group.value($0) } }
+        try store.columns.reporting {
+            let functions = try functions.map { try ItemAggregateFunction(format: $0, of: store.columns) }
+            return try groups.map { group in try functions.map { try group.value($0, isPart: true) } }
+        }
     }
 }
 

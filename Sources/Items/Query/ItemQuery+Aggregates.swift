@@ -3,11 +3,13 @@ import PredicateFormat
 public import PropertyList
 
 extension ItemQuery {
-    /// The sum of a key's numbers: an integer if all are integers and the sum fits 64 bits, else a real. Items without
-    /// the key are skipped; an empty sum is the integer 0. A key is a field or a predicate expression.
+    /// The sum of a key's numbers: an integer if all are integers and the sum fits 64 bits, else the nearest real. Items
+    /// without the key are skipped; an empty sum is the integer 0. Values that are not numbers are left out and reported
+    /// to ``ItemStore/onLeftOut``. A key is a field or a predicate expression, in which the quotient of two integers is
+    /// an integer.
     ///
-    /// - Throws: `StoreError` for a field that no item has, and for a value that is not a number;
-    ///   `FormatPredicateError` for an invalid expression.
+    /// - Throws: `StoreError` for a field that no item has, and when no value is a number; `FormatPredicateError` for an
+    ///   invalid expression, and for one that has a value for no item because of the kinds of their values.
     public func sum(_ key: String) throws -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
 
     /// The mean of a key's numbers; nil when there are none.
@@ -15,10 +17,12 @@ extension ItemQuery {
         if case .real(let number)? = try aggregate(.average, key) { number } else { nil }
     }
 
-    /// The least of a key's values in the order of `sorted(_:descending:)`; nil if no item has the key.
+    /// The least of a key's values in the order of `sorted(_:descending:)`; nil if no item has the key. Of values of
+    /// several kinds, those of the most frequent kind are compared, and the others are reported to
+    /// ``ItemStore/onLeftOut``.
     public func min(_ key: String) throws -> PropertyListValue? { try aggregate(.min, key) }
 
-    /// The greatest of a key's values; nil if no item has the key.
+    /// The greatest of a key's values, as ``min(_:)``; nil if no item has the key.
     public func max(_ key: String) throws -> PropertyListValue? { try aggregate(.max, key) }
 
     private func aggregate(_ name: ItemAggregateFunction.Name, _ key: String) throws -> PropertyListValue? {

@@ -78,6 +78,14 @@ public final class ItemStore {
     public internal(set) var loadReport = ItemLoadReport()
     /// Called with a text for the user if a part of the mapped archive turns out to be unreadable.
     public var onDamage: ((String) -> Void)?
+    /// Called at the end of an answer of a query with the items that it left out, because their values are of a kind that
+    /// a comparison, a computation or a sort does not take: `n > 5 left out 2 items whose n is text`. An error that it
+    /// throws is the answer's. Nil: such items are not counted. Counting costs time for fields with values of several
+    /// kinds alone.
+    public var onLeftOut: (([ItemsLeftOut]) throws -> Void)? {
+        get { columns.onLeftOut }
+        set { columns.onLeftOut = newValue }
+    }
     /// Whether there are commits that the document does not have; false without a document.
     var hasCommittedChanges = false
     /// The heap's bytes of text at the last commit.

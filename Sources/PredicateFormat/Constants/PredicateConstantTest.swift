@@ -18,7 +18,7 @@ package struct PredicateConstantTest: Sendable {
         self.options = options
         self.constant = constant
         whenAbsent = PredicateComparing.holds(nil, operation, constant, options)
-        text = PredicateTextTest(operation, options, constant)
+        text = PredicateTextTest(operation, options.inForce, constant)
         integer = PredicateIntegerTest(operation, constant)
         date = PredicateDateTest(operation, constant)
     }

@@ -10,8 +10,9 @@ enum PredicateComparing {
 
     static func holds(
         _ left: PropertyListValue?, _ operation: PredicateOperator, _ right: PropertyListValue?,
-        _ options: PredicateOptions
+        _ written: PredicateOptions
     ) -> Bool {
+        let options = written.inForce
         switch operation {
         case .equal: return isEqual(left, right, options)
         case .notEqual: return !isEqual(left, right, options)

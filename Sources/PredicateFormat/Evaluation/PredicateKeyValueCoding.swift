@@ -37,37 +37,7 @@ enum PredicateKeyValueCoding {
         case .array(let elements), .set(let elements):
             guard depth < depthLimit else { return nil }
             return .array(elements.map { property(key, of: $0, depth: depth + 1) ?? .null })
-        case .string(let text):
-            return property(key, of: text)
-        case .date(let date):
-            switch key {
-            case "timeIntervalSince1970": return .real(date.secondsSince1970)
-            case "timeIntervalSinceReferenceDate": return .real(date.secondsSinceReferenceDate)
-            default: return key == "self" ? value : nil
-            }
-        case .data(let bytes):
-            return key == "length" ? .integer(Int64(bytes.count)) : key == "self" ? value : nil
-        default:
-            guard let number = PredicateNumber(value) else { return key == "self" ? value : nil }
-            switch key {
-            case "doubleValue", "floatValue": return .real(number.asDouble)
-            case "intValue", "integerValue", "longLongValue": return number.truncated?.value
-            case "boolValue": return .boolean(number.asDouble != 0)
-            default: return key == "self" ? value : nil
-            }
-        }
-    }
-
-    private static func property(_ key: String, of text: String) -> PropertyListValue? {
-        switch key {
-        case "length": .integer(Int64(text.utf16.count))
-        case "lowercaseString": .string(text.lowercased())
-        case "firstWord": .string(String(decoding: text.utf8.prefix { $0 != 0x20 }, as: UTF8.self))
-        case "uppercaseString": .string(text.uppercased())
-        case "doubleValue", "floatValue": .real(Double(text) ?? 0)
-        case "intValue", "integerValue", "longLongValue": .integer(Int64(text) ?? 0)
-        case "self": .string(text)
-        default: nil
+        default: return PredicateProperty.value(key, of: value)
         }
     }
 

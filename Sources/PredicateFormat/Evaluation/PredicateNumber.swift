@@ -31,6 +31,14 @@ package enum PredicateNumber {
         }
     }
 
+    /// The integer that the number is; nil for a number with a fraction, and for one beyond 128 bits.
+    var whole: Int128? {
+        switch self {
+        case .integer(let number): number
+        case .real(let number): Int128(exactly: number)
+        }
+    }
+
     /// The integral part; nil for a real outside the range of 128-bit integers.
     var truncated: PredicateNumber? {
         guard case .real(let number) = self else { return self }
@@ -38,7 +46,7 @@ package enum PredicateNumber {
     }
 
     /// Negative, zero or positive when the first is less, equal or greater; nil when one is not a number.
-    static func order(_ first: PredicateNumber, _ second: PredicateNumber) -> Int? {
+    package static func order(_ first: PredicateNumber, _ second: PredicateNumber) -> Int? {
         switch (first, second) {
         case (.integer(let a), .integer(let b)):
             return a < b ? -1 : a == b ? 0 : 1

@@ -1,15 +1,25 @@
 import PropertyList
+import Wording
 
-/// Finds comparisons that no values can satisfy, as far as kinds are known. A comparison of unknown kinds passes.
+/// Finds comparisons that no values can satisfy and computations that no values have, as far as kinds are known. A
+/// comparison of unknown kinds passes.
 struct PredicateChecker {
     struct Problem {
         let code: FormatPredicateError.Code
         let message: String
         /// Whether the right side is at fault.
-        let isRight: Bool
+        var isRight = false
+        var suggestions: [String] = []
     }
 
-    let kindOfField: (String) -> PredicateKind
+    /// The kind at the end of a path; unknown when it is not known before evaluation.
+    let kindOfPath: (PredicateKeyPath) -> PredicateKind
+
+    init(kindOfField: @escaping (String) -> PredicateKind) {
+        kindOfPath = { $0.rest.isEmpty ? kindOfField($0.field) : .unknown }
+    }
+
+    init(kindOfPath: @escaping (PredicateKeyPath) -> PredicateKind) { self.kindOfPath = kindOfPath }
 
     /// The first such comparison of a tree, and its problem.
     func firstProblem(in node: PredicateNode) -> (comparison: PredicateComparison, problem: Problem)? {
@@ -17,7 +27,9 @@ struct PredicateChecker {
         case .constant:
             return nil
         case .comparison(let comparison):
-            return problem(in: comparison).map { (comparison, $0) }
+            let problem =
+                problem(of: comparison.left) ?? problem(of: comparison.right) ?? problem(in: comparison)
+            return problem.map { (comparison, $0) }
         case .not(let inner):
             return firstProblem(in: inner)
         case .and(let parts), .or(let parts):
@@ -28,9 +40,75 @@ struct PredicateChecker {
         }
     }
 
+    // MARK: Computations
+
+    private func kind(of expression: FormatExpression) -> PredicateKind {
+        PredicateKind(of: expression, kindOfPath: kindOfPath)
+    }
+
+    /// The first part of an expression that has no value, because an operand is of a kind that it does not take.
+    func problem(of expression: FormatExpression) -> Problem? {
+        switch expression {
+        case .constant, .local: return nil
+        case .keyPath(let path):
+            guard let key = path.rest.first, !path.isSelf else { return nil }
+            return Self.propertyProblem(key, of: kindOfPath(PredicateKeyPath(path.field)))
+        case .property(let base, let keys):
+            if let problem = problem(of: base) { return problem }
+            return keys.first.flatMap { Self.propertyProblem($0, of: kind(of: base)) }
+        case .negated(let operand):
+            return problem(of: operand) ?? operandProblem("-", operand, takesDates: false)
+        case .arithmetic(let left, let operation, let right):
+            let takesDates = operation == .add || operation == .subtract
+            return problem(of: left) ?? problem(of: right)
+                ?? operandProblem(operation.rawValue, left, takesDates: takesDates)
+                ?? operandProblem(operation.rawValue, right, takesDates: takesDates)
+        case .element(let base, .index(let index)): return problem(of: base) ?? problem(of: index)
+        case .element(let base, _): return problem(of: base)
+        case .aggregate(let elements): return elements.lazy.compactMap(problem).first
+        case .function(let function, let arguments):
+            if let problem = arguments.lazy.compactMap(problem).first { return problem }
+            for (index, argument) in arguments.enumerated() where !function.takes(kind(of: argument), at: index) {
+                return mismatch(
+                    "\(function.rawValue) does not take \(kind(of: argument).named), which \(argument) is",
+                    isRight: false)
+            }
+            return nil
+        case .conditional(let condition, let first, let second):
+            return firstProblem(in: condition)?.problem ?? problem(of: first) ?? problem(of: second)
+        case .subquery(let collection, _, let condition):
+            return problem(of: collection) ?? firstProblem(in: condition)?.problem
+        }
+    }
+
+    private func operandProblem(_ operation: String, _ operand: FormatExpression, takesDates: Bool) -> Problem? {
+        let kind = kind(of: operand)
+        if kind.isComputable, takesDates || kind != .date { return nil }
+        return mismatch("\(operation) takes numbers, and \(operand) is \(kind.named)", isRight: false)
+    }
+
+    /// The problem of a property that values of a kind do not have.
+    static func propertyProblem(_ key: String, of kind: PredicateKind) -> Problem? {
+        switch kind {
+        case .unknown, .absent, .collection: return nil
+        case .string, .number, .date, .data: break
+        }
+        if key.hasPrefix("@") {
+            return Problem(code: .typeMismatch, message: "\(key) takes a collection, not \(kind.named)")
+        }
+        if PredicateProperty.exists(key, of: kind) { return nil }
+        let known = PredicateProperty.all(of: kind).map(\.rawValue)
+        let names = NearestNames.nearest(to: key, among: known)
+        return Problem(
+            code: .unknownField, message: "\(kind.named) has no property \(key)\(NearestNames.suggestion(names))",
+            suggestions: names)
+    }
+
+    // MARK: Comparisons
+
     func problem(in comparison: PredicateComparison) -> Problem? {
-        let right = PredicateKind(of: comparison.right, kindOfField: kindOfField)
-        var left = PredicateKind(of: comparison.left, kindOfField: kindOfField)
+        let right = PredicateKind(of: comparison.right, kindOfPath: kindOfPath)
+        var left = PredicateKind(of: comparison.left, kindOfPath: kindOfPath)
         if comparison.modifier != .direct {
             let word = comparison.modifier.rawValue
             switch left {
@@ -98,7 +176,7 @@ struct PredicateChecker {
             return mismatch("BETWEEN takes two bounds, and these are \(bounds.count)", isRight: true)
         }
         for bound in bounds {
-            let kind = PredicateKind(of: bound, kindOfField: kindOfField)
+            let kind = PredicateKind(of: bound, kindOfPath: kindOfPath)
             if kind == .collection || kind == .data {
                 return mismatch("BETWEEN needs an order, and a bound is \(kind.named)", isRight: true)
             }

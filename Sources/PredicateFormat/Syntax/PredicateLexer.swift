@@ -12,9 +12,8 @@ struct PredicateLexer {
 
     /// The signs, each before its own prefixes.
     private static let signs = [
-        "==", "=>", "=<", "=", "!=", "!", "<=", "<>", "<", ">=", ">", "&&", "||", "**", "*", "+", "-", "/", "(", ")",
-        "{",
-        "}", "[", "]", ",", ".", "@",
+        "==", "=>", "=<", "=", "!=", "!", "<=", "<>", "<<", "<", ">=", ">>", ">", "&&", "&", "||", "|", "^", "~", "**",
+        "*", "+", "-", "/", "(", ")", "{", "}", "[", "]", ",", ".", "@",
     ].map { (text: $0, bytes: Array($0.utf8)) }
 
     init(_ source: String) {
@@ -74,7 +73,7 @@ struct PredicateLexer {
             }
         default:
             if let name = word() {
-                kind = .word(name, escaped: false)
+                kind = .word(name + selector(), escaped: false)
             } else {
                 kind = .sign(try sign())
             }
@@ -104,6 +103,20 @@ struct PredicateLexer {
         return place > start ? String(decoding: bytes[start..<place], as: UTF8.self) : nil
     }
 
+    /// Reads the rest of a function's name of Foundation, as `:by:` of `modulus:by:(`; nothing when no call follows.
+    private mutating func selector() -> String {
+        let start = place
+        while byte() == UInt8(ascii: ":") {
+            place += 1
+            _ = word()
+        }
+        if place > start, bytes[place - 1] == UInt8(ascii: ":"), byte() == UInt8(ascii: "(") {
+            return String(decoding: bytes[start..<place], as: UTF8.self)
+        }
+        place = start
+        return ""
+    }
+
     private mutating func sign() throws(FormatPredicateError) -> String {
         let start = place
         guard let sign = Self.signs.first(where: { bytes[start...].starts(with: $0.bytes) }) else {
@@ -111,8 +124,9 @@ struct PredicateLexer {
         }
         place += sign.bytes.count
         // `a === b` and `a =~ b` are not pairs of operators.
-        if let last = sign.bytes.last, "=<>&|".utf8.contains(last), let next = byte(), "=<>&|~".utf8.contains(next) {
-            throw unknownSign(at: start)
+        if let last = sign.bytes.last, "=<>&|".utf8.contains(last), let next = byte() {
+            let isBitwise = ["&", "|", "<<", ">>"].contains(sign.text)
+            if "=<>&|".utf8.contains(next) || next == UInt8(ascii: "~") && !isBitwise { throw unknownSign(at: start) }
         }
         return sign.text
     }
@@ -131,7 +145,7 @@ struct PredicateLexer {
         }
         let text = String(decoding: run, as: UTF8.self)
         let known = ["==", "!=", "<=", ">=", "<>", "&&", "||"]
-        let aliases = ["&": "&&", "|": "||", "===": "==", "!==": "!=", "=~": "MATCHES", "~=": "MATCHES", "~": "LIKE"]
+        let aliases = ["===": "==", "!==": "!=", "=~": "MATCHES", "~=": "MATCHES"]
         let names = aliases[text].map { [$0] } ?? NearestNames.nearest(to: text, among: known)
         return error(
             .unknownOperator, "\(text) is no operator\(NearestNames.suggestion(names))", at: start, suggestions: names)

@@ -11,8 +11,9 @@ extension PredicateParser {
             if token.isSign(".") {
                 let base = try expression(parsed)
                 advance()
+                let start = token.start
                 let key = try self.key()
-                parsed.content = .expression(Self.property(key, of: base))
+                parsed.content = .expression(try property(key, of: base, at: start))
             } else if token.isSign("[") {
                 let base = try expression(parsed)
                 advance()
@@ -50,18 +51,25 @@ extension PredicateParser {
             suggestions: names)
     }
 
-    private static func property(_ key: String, of base: FormatExpression) -> FormatExpression {
+    /// A key of an expression: a constant's property is read now.
+    private func property(
+        _ key: String, of base: FormatExpression, at offset: Int
+    ) throws(FormatPredicateError) -> FormatExpression {
         switch base {
         case .keyPath(let path) where path.isSelf && path.rest.isEmpty && !key.hasPrefix("@"):
-            .keyPath(PredicateKeyPath(key))
+            return .keyPath(PredicateKeyPath(key))
         case .keyPath(let path):
-            .keyPath(PredicateKeyPath(path.field, path.rest + [key]))
+            return .keyPath(PredicateKeyPath(path.field, path.rest + [key]))
         case .property(let inner, let keys):
-            .property(inner, keys + [key])
+            return .property(inner, keys + [key])
         case .constant(let value):
-            .constant(PredicateKeyValueCoding.value(value, [key]) ?? .null)
+            let kind = PredicateKind(of: value)
+            if let problem = PredicateChecker.propertyProblem(key, of: kind) {
+                throw error(.unknownField, problem.message, at: offset, suggestions: problem.suggestions)
+            }
+            return .constant(PredicateKeyValueCoding.value(value, [key]) ?? .null)
         default:
-            .property(base, [key])
+            return .property(base, [key])
         }
     }
 
@@ -80,7 +88,7 @@ extension PredicateParser {
                 return index
             }
         }
-        let position = try parse(.sum)
+        let position = try parse(.bitOr)
         let index = try expression(position)
         try expect("]", "behind the index")
         return .index(index)
@@ -195,7 +203,7 @@ extension PredicateParser {
         var height = 0
         if take(closing) { return (elements, height) }
         while true {
-            let parsed = try parse(.sum)
+            let parsed = try parse(.bitOr)
             elements.append(try expression(parsed))
             height = max(height, parsed.height)
             if take(closing) { return (elements, height) }
@@ -225,24 +233,104 @@ extension PredicateParser {
         if PredicateKeyword(name) != nil {
             throw error("a value is missing before \(name); a field of that name is written #\(name)", at: start)
         }
-        guard let function = PredicateFunction(named: name) else {
-            if name.uppercased() == "SUBQUERY" { return try subquery() }
-            if name.uppercased() == "TERNARY" { return try conditional() }
-            let known = PredicateFunction.allCases.map(\.rawValue) + ["SUBQUERY", "TERNARY"]
-            let names = NearestNames.nearest(to: name, among: known)
-            throw error(
-                .unknownFunction, "\(name) is no function\(NearestNames.suggestion(names))", at: start,
-                suggestions: names)
+        let upper = name.uppercased()
+        if upper == "SUBQUERY" { return try subquery() }
+        if upper == "TERNARY" { return try conditional() }
+        guard PredicateArithmetic.functions[name] != nil || PredicateFunction(named: name) != nil else {
+            throw unknownFunction(name, at: start)
         }
         advance()
         advance()
         let (arguments, height) = try list(until: ")", from: start)
+        if upper == "FUNCTION" || upper == "FUNCTION:" { return try message(arguments, height: height + 1, at: start) }
+        return try call(named: name, arguments, height: height + 1, at: start)
+    }
+
+    /// Functions of Foundation that the language leaves out, and why.
+    private static let leftOut: [String: String] = [
+        "distanceToLocation:fromLocation:": "there are no locations", "noindex:": "indexes are chosen by themselves",
+        "objectFrom:withIndex:": "write an index in brackets, as tags[0]",
+        "inverseOrderKey:": "sort with \"descending\"", "FETCH": "there are no fetch requests",
+        "BLOCK": "write the function as a condition of its own",
+    ]
+
+    private func unknownFunction(_ name: String, at start: Int) -> FormatPredicateError {
+        if let reason = Self.leftOut[name] {
+            return error(.unknownFunction, "\(name) is a function that predicates leave out: \(reason)", at: start)
+        }
+        let known =
+            PredicateFunction.allCases.map(\.rawValue) + PredicateArithmetic.functions.keys.sorted()
+            + ["SUBQUERY", "TERNARY"]
+        let names = NearestNames.nearest(to: name, among: known)
+        return error(
+            .unknownFunction, "\(name) is no function\(NearestNames.suggestion(names))", at: start, suggestions: names)
+    }
+
+    /// A call of a known function.
+    private func call(
+        named name: String, _ arguments: [FormatExpression], height: Int, at start: Int
+    ) throws(FormatPredicateError) -> Parsed {
+        if let operation = PredicateArithmetic.functions[name] {
+            guard arguments.count == 2 else { throw error("\(name) takes 2 arguments", at: start) }
+            return try computed(arguments[0], operation, arguments[1], height: height, at: [start, start])
+        }
+        guard let function = PredicateFunction(named: name) else { throw unknownFunction(name, at: start) }
         let counts = function.argumentCounts
         guard counts.contains(arguments.count) else {
             let wanted = counts.count == 1 ? "\(counts.lowerBound)" : "\(counts.lowerBound) to \(counts.upperBound)"
             throw error("\(function.rawValue) takes \(wanted) argument\(wanted == "1" ? "" : "s")", at: start)
         }
-        return try result(of: function, arguments, height: height + 1, at: start)
+        return try call(function, arguments, height: height, at: start)
+    }
+
+    /// `FUNCTION(receiver, "selector", …)`: a property, a method, or a function of the receiver and the arguments.
+    private func message(
+        _ arguments: [FormatExpression], height: Int, at start: Int
+    ) throws(FormatPredicateError) -> Parsed {
+        guard arguments.count >= 2, case .constant(.string(let selector)) = arguments[1] else {
+            throw error("FUNCTION takes a receiver, a selector as text, and its arguments", at: start)
+        }
+        let receiver = arguments[0]
+        let others = Array(arguments.dropFirst(2))
+        let colons = selector.utf8.count { $0 == UInt8(ascii: ":") }
+        if colons == 0, others.isEmpty,
+            let index = ["firstObject": PredicateSubscript.first, "lastObject": .last][selector]
+        {
+            let element = Self.element(index, of: receiver)
+            return Parsed(content: .expression(element), start: start, height: try checked(height, at: start))
+        }
+        if colons == 0, others.isEmpty {
+            let key = selector == "count" ? "@count" : selector
+            guard key == "@count" || PredicateProperty(rawValue: key) != nil else {
+                throw unknownSelector(selector, at: start)
+            }
+            let property = try property(key, of: receiver, at: start)
+            return Parsed(content: .expression(property), start: start, height: try checked(height, at: start))
+        }
+        if let method = PredicateMethod(rawValue: selector) {
+            guard others.count == colons else {
+                throw error("\(selector) takes \(colons) argument\(colons == 1 ? "" : "s")", at: start)
+            }
+            for (argument, kind) in zip([receiver] + others, method.kinds) {
+                let found = PredicateKind(of: argument)
+                guard [kind, .unknown, .absent].contains(found) || kind == .unknown else {
+                    throw error(.typeMismatch, "\(selector) takes \(kind.named), and this is \(found.named)", at: start)
+                }
+            }
+            return try call(.method, arguments, height: height, at: start)
+        }
+        let isKnown = PredicateArithmetic.functions[selector] != nil || PredicateFunction(named: selector) != nil
+        guard isKnown, colons == 0 || colons == arguments.count - 1 else { throw unknownSelector(selector, at: start) }
+        return try call(named: selector, [receiver] + others, height: height, at: start)
+    }
+
+    private func unknownSelector(_ selector: String, at start: Int) -> FormatPredicateError {
+        let known = PredicateProperty.allCases.map(\.rawValue) + PredicateMethod.allCases.map(\.rawValue)
+        let names = NearestNames.nearest(to: selector, among: known)
+        return error(
+            .unknownFunction,
+            "FUNCTION calls no method \(selector) of Foundation's classes: predicates leave it out\(NearestNames.suggestion(names))",
+            at: start, suggestions: names)
     }
 
     /// Parses `TERNARY(condition, first, second)`.
@@ -267,7 +355,7 @@ extension PredicateParser {
         let start = token.start
         advance()
         advance()
-        let source = try parse(.sum)
+        let source = try parse(.bitOr)
         let collection = try expression(source)
         try expect(",", "behind the collection of SUBQUERY")
         guard case .variable(let name) = token.kind else {
@@ -290,8 +378,8 @@ extension PredicateParser {
     }
 
     /// A call, or its value when all arguments are constants.
-    private func result(
-        of function: PredicateFunction, _ arguments: [FormatExpression], height: Int, at start: Int
+    func call(
+        _ function: PredicateFunction, _ arguments: [FormatExpression], height: Int, at start: Int
     ) throws(FormatPredicateError) -> Parsed {
         if function == .cast {
             guard case .constant(.string(let type)) = arguments[1], PredicateFunction.castTypes.contains(type) else {
@@ -310,6 +398,11 @@ extension PredicateParser {
                 return Parsed(content: .expression(call), start: start, height: try checked(height, at: start))
             }
             values.append(value == .null ? nil : value)
+        }
+        for (index, value) in values.enumerated() {
+            guard let value, !function.takes(PredicateKind(of: value), at: index) else { continue }
+            throw error(
+                .typeMismatch, "\(function.rawValue) does not take \(PredicateKind(of: value).named)", at: start)
         }
         let value = function.apply(values)
         if value == nil, function == .cast, let argument = values[0] {

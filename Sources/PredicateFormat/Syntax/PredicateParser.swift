@@ -4,8 +4,8 @@ import Wording
 
 /// Parses tokens into a tree, by precedence climbing.
 ///
-/// In order of precedence, lowest first: `OR`, `AND`, `NOT`, comparisons (not associative), `+ -`, `* /`, the sign,
-/// `**` (right associative), key paths and brackets. Conditions and values share parentheses, so one function parses
+/// In order of precedence, lowest first: `OR`, `AND`, `NOT`, comparisons (not associative), `|`, `^`, `&`, `<< >>`,
+/// `+ -`, `* /`, the signs `-` and `~`, `**` (right associative), key paths and brackets. Conditions and values share parentheses, so one function parses
 /// both.
 struct PredicateParser {
     typealias Level = PredicatePrinter.Level
@@ -155,19 +155,19 @@ struct PredicateParser {
             let height = try checked(operand.height + 1, at: start)
             return Parsed(content: .expression(try negated(inner, at: start)), start: start, height: height)
         }
+        if token.isSign("~") {
+            advance()
+            let operand = try parse(.power)
+            let value = try call(.onesComplement, [expression(operand)], height: operand.height + 1, at: start)
+            return value
+        }
         return try postfix()
     }
 
     private var arithmeticOperator: (PredicateArithmetic, Level)? {
         guard case .sign(let sign) = token.kind else { return nil }
-        switch sign {
-        case "+": return (.add, .sum)
-        case "-": return (.subtract, .sum)
-        case "*": return (.multiply, .product)
-        case "/": return (.divide, .product)
-        case "**": return (.power, .power)
-        default: return nil
-        }
+        guard let operation = PredicateArithmetic(rawValue: sign), let level = Level(of: operation) else { return nil }
+        return (operation, level)
     }
 
     private mutating func arithmetic(
@@ -180,22 +180,37 @@ struct PredicateParser {
         switch level {
         // The exponent may have a sign and powers of its own: 2 ** -3 ** 2.
         case .power: right = try parse(.power)
-        case .product: right = try parse(.negation)
-        default: right = try parse(.product)
+        default: right = try parse(Level(rawValue: level.rawValue + 1) ?? .negation)
         }
         let second = try expression(right)
-        for (operand, offset) in [(first, left.start), (second, right.start)] {
+        let height = try checked(max(left.height, right.height) + 1, at: place)
+        return try computed(first, operation, second, height: height, at: [left.start, right.start])
+    }
+
+    /// The result of an operator: a constant when both operands are.
+    func computed(
+        _ first: FormatExpression, _ operation: PredicateArithmetic, _ second: FormatExpression, height: Int,
+        at places: [Int]
+    ) throws(FormatPredicateError) -> Parsed {
+        for (operand, offset) in zip([first, second], places) {
             let kind = PredicateKind(of: operand)
             guard kind.isComputable else {
                 throw error(.typeMismatch, "\(operation.rawValue) takes numbers, and this is \(kind.named)", at: offset)
             }
+            if operation.takesWholeNumbers, case .constant(let value) = operand, value != .null,
+                PredicateNumber(value)?.whole == nil
+            {
+                throw error(
+                    .typeMismatch, "\(operation.rawValue) takes whole numbers, and this is \(operand)", at: offset)
+            }
         }
-        let height = try checked(max(left.height, right.height) + 1, at: place)
+        let start = places.first ?? 0
         if case .constant(let a) = first, case .constant(let b) = second {
-            let value = operation.apply(a, b) ?? .null
-            return Parsed(content: .expression(.constant(value)), start: left.start, height: 1)
+            return Parsed(content: .expression(.constant(operation.apply(a, b) ?? .null)), start: start, height: 1)
         }
-        return Parsed(content: .expression(.arithmetic(first, operation, second)), start: left.start, height: height)
+        return Parsed(
+            content: .expression(.arithmetic(first, operation, second)), start: start,
+            height: try checked(height, at: start))
     }
 
     private func negated(
@@ -230,21 +245,34 @@ struct PredicateParser {
     ) throws(FormatPredicateError) -> Parsed {
         let place = token.start
         let word = token.named
-        if case .node = left.content {
+        if case .node(let node) = left.content {
+            if let mistaken = joinedByBits(node, before: place) { throw mistaken }
             throw error(
                 "a comparison has no value to compare; comparisons are joined by AND, as in 1 < x AND x < 5", at: place)
         }
         let first = try expression(left)
         advance()
-        let options = try self.options()
+        let options = try self.options(of: operation)
         if token.kind == .end { throw error("a value is missing behind \(word)", at: token.start) }
-        let right = try parse(.sum)
+        let right = try parse(.bitOr)
         let second = try expression(right)
         let comparison = PredicateComparison(first, operation, second, options: options)
         // The elements of a modified comparison are checked at evaluation.
         if !isModified(before: left.start) { try check(comparison, at: left.start, right: right.start) }
         let height = try checked(max(left.height, right.height) + 1, at: place)
         return Parsed(content: .node(.comparison(comparison)), start: left.start, height: height)
+    }
+
+    /// The error for `a == 1 & b == 2`, where & or | is meant to join two comparisons.
+    private func joinedByBits(_ node: PredicateNode, before place: Int) -> FormatPredicateError? {
+        guard case .comparison(let comparison) = node, case .arithmetic(_, let operation, _) = comparison.right,
+            operation == .bitAnd || operation == .bitOr,
+            let sign = tokens.last(where: { $0.start < place && $0.isSign(operation.rawValue) })
+        else { return nil }
+        let meant = operation.rawValue + operation.rawValue
+        return error(
+            .unknownOperator, "\(operation.rawValue) joins the bits of two numbers; did you mean \(meant)?",
+            at: sign.start, suggestions: [meant])
     }
 
     /// Whether a modifier such as `ANY` precedes an offset, parentheses aside.
@@ -255,19 +283,24 @@ struct PredicateParser {
         return tokens[position].end <= offset && tokens[position].keyword?.modifier != nil
     }
 
-    /// Parses `[c]`, `[d]` or `[cd]` after an operator.
-    private mutating func options() throws(FormatPredicateError) -> PredicateOptions {
+    /// Parses the options after an operator, as `[cd]`.
+    private mutating func options(of operation: PredicateOperator) throws(FormatPredicateError) -> PredicateOptions {
         guard take("[") else { return [] }
         guard case .word(let letters, _) = token.kind else {
-            throw error("[c], [d] or [cd] is missing behind the operator", at: token.start)
+            throw error("[c], [d], [n], [l] or several, as [cd], are missing behind the operator", at: token.start)
         }
         var options: PredicateOptions = []
         for letter in letters.lowercased() {
-            switch letter {
-            case "c": options.insert(.caseInsensitive)
-            case "d": options.insert(.diacriticInsensitive)
-            default: throw error("[\(letters)] is no option; there are [c], [d] and [cd]", at: token.start)
+            guard let option = PredicateOptions(letter: letter) else {
+                throw error(
+                    "[\(letters)] is not an option; there are [c], [d] and [cd], and [n] and [l]", at: token.start)
             }
+            options.insert(option)
+        }
+        if options.contains(.localeSensitive), operation.isOrdering || operation == .between || operation == .matches {
+            throw error(
+                "\(operation.rawValue)[\(letters)] needs the rules of a locale, which predicates leave out; without l, text is compared by its characters",
+                at: token.start)
         }
         advance()
         try expect("]", "behind the option")
@@ -350,6 +383,11 @@ struct PredicateParser {
             return error(
                 .unknownOperator, "\(word) is no operator\(NearestNames.suggestion(names))", at: offset,
                 suggestions: names)
+        case .sign("~"):
+            return error(
+                .unknownOperator,
+                "~ inverts the bits of the number behind it and is not an operator between values; did you mean LIKE?",
+                at: offset, suggestions: ["LIKE"])
         case .sign(")"):
             return error("this ) closes nothing", at: offset)
         default:

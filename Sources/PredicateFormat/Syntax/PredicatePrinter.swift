@@ -5,9 +5,23 @@ import Wording
 struct PredicatePrinter {
     /// The precedence of an operator, lowest first.
     enum Level: Int, Comparable {
-        case none, or, and, not, comparison, sum, product, negation, power, postfix
+        case none, or, and, not, comparison, bitOr, bitXor, bitAnd, shift, sum, product, negation, power, postfix
 
         static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
+
+        /// Nil for an operation that is written as a function.
+        init?(of operation: PredicateArithmetic) {
+            switch operation {
+            case .add, .subtract: self = .sum
+            case .multiply, .divide: self = .product
+            case .power: self = .power
+            case .shiftLeft, .shiftRight: self = .shift
+            case .bitAnd: self = .bitAnd
+            case .bitXor: self = .bitXor
+            case .bitOr: self = .bitOr
+            case .modulus: return nil
+            }
+        }
     }
 
     private(set) var text = ""
@@ -121,11 +135,11 @@ struct PredicatePrinter {
         _ left: FormatExpression, _ operation: PredicateArithmetic, _ right: FormatExpression,
         within level: Level
     ) {
-        let own: Level
-        switch operation {
-        case .add, .subtract: own = .sum
-        case .multiply, .divide: own = .product
-        case .power: own = .power
+        guard let own = Level(of: operation) else {
+            text += operation.rawValue + "("
+            commas([left, right])
+            text += ")"
+            return
         }
         parenthesise(level >= own) {
             // Chains are left associative, chains of powers right associative.

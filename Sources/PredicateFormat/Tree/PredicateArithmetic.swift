@@ -4,8 +4,8 @@ public import PropertyList
 /// A binary arithmetic operator.
 ///
 /// Integers are exact up to 128 bits and become reals beyond. The quotient of two integers is truncated to an integer.
-/// A date plus or minus seconds is a date, the difference of two dates is seconds. Any other operation, including a
-/// division by zero, gives nil.
+/// A date plus or minus seconds is a date, the difference of two dates is seconds. The operators from ``modulus`` on
+/// take whole numbers. Any other operation, including a division by zero, gives nil.
 public enum PredicateArithmetic: String, Sendable, Hashable, CaseIterable {
     /// The sum; a date and seconds make a date.
     case add = "+"
@@ -17,6 +17,18 @@ public enum PredicateArithmetic: String, Sendable, Hashable, CaseIterable {
     case divide = "/"
     /// The first to the power of the second.
     case power = "**"
+    /// `modulus:by:(a, b)`: the remainder, with the sign of the first.
+    case modulus = "modulus:by:"
+    /// The bits that both have.
+    case bitAnd = "&"
+    /// The bits that one has.
+    case bitOr = "|"
+    /// The bits that exactly one has.
+    case bitXor = "^"
+    /// The bits of the first, moved up by the second.
+    case shiftLeft = "<<"
+    /// The bits of the first, moved down by the second; the sign stays.
+    case shiftRight = ">>"
 
     @usableFromInline
     func apply(_ left: PropertyListValue?, _ right: PropertyListValue?) -> PropertyListValue? {
@@ -37,6 +49,10 @@ public enum PredicateArithmetic: String, Sendable, Hashable, CaseIterable {
     }
 
     func apply(_ left: PredicateNumber, _ right: PredicateNumber) -> PredicateNumber? {
+        if takesWholeNumbers {
+            guard let first = left.whole, let second = right.whole else { return nil }
+            return exact(first, second).map { .integer($0) }
+        }
         if case .integer(let first) = left, case .integer(let second) = right {
             if self == .divide && second == 0 { return nil }
             if let exact = exact(first, second) { return .integer(exact) }
@@ -49,6 +65,7 @@ public enum PredicateArithmetic: String, Sendable, Hashable, CaseIterable {
         case .multiply: result = first * second
         case .divide: result = first / second
         case .power: result = pow(first, second)
+        case .modulus, .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight: return nil
         }
         return result.isFinite ? .real(result) : nil
     }
@@ -62,9 +79,32 @@ public enum PredicateArithmetic: String, Sendable, Hashable, CaseIterable {
         case .multiply: result = left.multipliedReportingOverflow(by: right)
         case .divide: result = left.dividedReportingOverflow(by: right)
         case .power: return Self.power(left, right)
+        case .modulus: result = left.remainderReportingOverflow(dividingBy: right)
+        case .bitAnd: return left & right
+        case .bitOr: return left | right
+        case .bitXor: return left ^ right
+        case .shiftLeft:
+            guard 0...127 ~= right, (left << right) >> right == left else { return nil }
+            return left << right
+        case .shiftRight: return right < 0 ? nil : left >> right
         }
         return result.overflow ? nil : result.partialValue
     }
+
+    /// Whether a number with a fraction has no result.
+    var takesWholeNumbers: Bool {
+        switch self {
+        case .add, .subtract, .multiply, .divide, .power: false
+        case .modulus, .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight: true
+        }
+    }
+
+    /// The operator that a function of Foundation's expressions stands for.
+    static let functions: [String: PredicateArithmetic] = [
+        "add:to:": .add, "from:subtract:": .subtract, "multiply:by:": .multiply, "divide:by:": .divide,
+        "raise:toPower:": .power, "modulus:by:": .modulus, "bitwiseAnd:with:": .bitAnd, "bitwiseOr:with:": .bitOr,
+        "bitwiseXor:with:": .bitXor, "leftshift:by:": .shiftLeft, "rightshift:by:": .shiftRight,
+    ]
 
     private static func power(_ base: Int128, _ exponent: Int128) -> Int128? {
         guard exponent >= 0 else { return nil }

@@ -3,7 +3,8 @@ public import PropertyList
 
 /// The functions of the format language: `length(name)`, `CAST("1906-10-17", "NSDate")`.
 ///
-/// An argument of an unsupported kind gives nil.
+/// Foundation's names with colons, as `lowercase:(name)`, are names of the same functions. An argument of an unsupported
+/// kind gives nil.
 public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
     /// `CAST(value, "NSDate")`, `"NSNumber"`, `"NSString"` or `"NSData"` (hexadecimal text). A number is converted to a
     /// date as seconds since 2001.
@@ -18,15 +19,30 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
     case mode
     /// Of a text; the length in UTF-16 code units, of data in bytes.
     case length, lowercase, uppercase
+    /// The bits of a whole number inverted: `~flags`.
+    case onesComplement = "onesComplement:"
+    /// `FUNCTION(receiver, "selector", …)`: one of ``PredicateMethod``.
+    case method = "FUNCTION"
     /// The time of evaluation, for each object.
     case now
     /// `random()`, from 0 to below 1, or `random(n)`, an integer from 0 to below n; a new one for each object.
     case random
 
+    /// Foundation's names of functions that have another name here.
+    private static let aliases: [String: PredicateFunction] = ["castobject:totype:": .cast, "randomn:": .random]
+
     /// The function with a name, ignoring case; nil when there is none.
     init?(named name: String) {
-        let wanted = name.lowercased()
-        guard let found = Self.allCases.first(where: { $0.rawValue.lowercased() == wanted }) else { return nil }
+        var wanted = name.lowercased()
+        if wanted.last == ":", wanted != "function:", wanted != "cast:",
+            let function = Self(named: String(wanted.dropLast()))
+        {
+            self = function
+            return
+        }
+        if wanted == "onescomplement" { wanted += ":" }
+        let found = Self.aliases[wanted] ?? Self.allCases.first { $0.rawValue.lowercased() == wanted }
+        guard let found else { return nil }
         self = found
     }
 
@@ -36,8 +52,23 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
         case .cast: 2...2
         case .sum, .average, .min, .max, .median, .stddev, .mode: 1...64
         case .now: 0...0
+        case .method: 2...8
         case .random: 0...1
         default: 1...1
+        }
+    }
+
+    /// Whether a kind of argument has a result.
+    func takes(_ kind: PredicateKind, at index: Int) -> Bool {
+        if kind == .unknown || kind == .absent { return true }
+        switch self {
+        case .abs, .floor, .ceiling, .trunc, .sqrt, .exp, .ln, .log, .random, .onesComplement: return kind == .number
+        case .lowercase, .uppercase: return kind == .string
+        case .length: return kind == .string || kind == .data || kind == .collection
+        case .count: return kind == .collection
+        case .sum, .average, .median, .stddev: return kind == .number || kind == .collection
+        case .cast: return kind != .collection
+        case .min, .max, .mode, .now, .method: return true
         }
     }
 
@@ -58,6 +89,11 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
             return .integer(Int64.random(in: 0..<bound))
         case .abs, .floor, .ceiling, .trunc, .sqrt, .exp, .ln, .log:
             return PredicateNumber(value).flatMap(number)?.value
+        case .onesComplement:
+            return PredicateNumber(value)?.whole.flatMap { PredicateNumber.integer(~$0).value }
+        case .method:
+            guard arguments.count > 1, case .string(let selector)? = arguments[1] else { return nil }
+            return PredicateMethod(rawValue: selector)?.apply(value, Array(arguments.dropFirst(2)))
         case .count:
             return PredicateKeyValueCoding.value(value, ["@count"])
         case .now:

@@ -15,5 +15,5 @@ public struct PredicateKeyPath: Sendable, Hashable {
         self.rest = rest
     }
 
-    var isSelf: Bool { field == Self.selfKey }
+    package var isSelf: Bool { field == Self.selfKey }
 }

@@ -31,32 +31,43 @@ public enum PredicateKind: Sendable, Hashable, CaseIterable {
     }
 
     package init(of expression: FormatExpression) {
-        self.init(of: expression, kindOfField: { _ in .unknown })
+        self.init(of: expression, kindOfPath: { _ in .unknown })
     }
 
-    init(of expression: FormatExpression, kindOfField: (String) -> PredicateKind) {
+    package init(of expression: FormatExpression, kindOfPath: (PredicateKeyPath) -> PredicateKind) {
         switch expression {
         case .constant(let value): self.init(of: value)
-        case .keyPath(let path) where path.rest.isEmpty: self = path.isSelf ? .unknown : kindOfField(path.field)
-        case .keyPath(let path): self = Self.kind(ofPath: path.rest)
-        case .property(_, let keys): self = Self.kind(ofPath: keys)
+        case .keyPath(let path) where path.rest.isEmpty: self = path.isSelf ? .unknown : kindOfPath(path)
+        case .keyPath(let path):
+            let known = path.isSelf ? .unknown : kindOfPath(path)
+            let start = path.isSelf ? .unknown : kindOfPath(PredicateKeyPath(path.field))
+            self = known == .unknown ? Self.kind(ofPath: path.rest, from: start) : known
+        case .property(let base, let keys):
+            self = Self.kind(ofPath: keys, from: PredicateKind(of: base, kindOfPath: kindOfPath))
         case .aggregate: self = .collection
         case .negated: self = .number
         // The difference of two dates is a number, so the kind of a sum or a difference is unknown.
         case .arithmetic(_, let operation, _):
-            self = operation == .multiply || operation == .divide ? .number : .unknown
+            self = operation == .add || operation == .subtract ? .unknown : .number
         case .element(_, .size): self = .number
         case .element: self = .unknown
         case .function(let function, let arguments): self = Self.kind(of: function, arguments)
         case .conditional(_, let first, let second):
-            let kind = PredicateKind(of: first, kindOfField: kindOfField)
-            self = kind == PredicateKind(of: second, kindOfField: kindOfField) ? kind : .unknown
+            let kind = PredicateKind(of: first, kindOfPath: kindOfPath)
+            self = kind == PredicateKind(of: second, kindOfPath: kindOfPath) ? kind : .unknown
         case .subquery: self = .collection
         case .local: self = .unknown
         }
     }
 
-    private static func kind(ofPath keys: [String]) -> PredicateKind {
+    private static func kind(ofPath keys: [String], from start: PredicateKind) -> PredicateKind {
+        switch start {
+        case .string, .number, .date, .data:
+            // Of a dictionary, any of these names may be a key.
+            guard let property = keys.first.flatMap(PredicateProperty.init), keys.count == 1 else { return .unknown }
+            return property == .itself ? start : property.kind
+        case .unknown, .absent, .collection: break
+        }
         switch keys.last {
         case "@count"?: return .number
         default: return keys.contains("@sum") || keys.contains("@avg") ? .number : .unknown
@@ -66,8 +77,11 @@ public enum PredicateKind: Sendable, Hashable, CaseIterable {
     private static func kind(of function: PredicateFunction, _ arguments: [FormatExpression]) -> PredicateKind {
         switch function {
         case .abs, .floor, .ceiling, .trunc, .sqrt, .exp, .ln, .log, .count, .sum, .average, .median, .stddev, .length,
-            .random:
+            .random, .onesComplement:
             return .number
+        case .method:
+            guard arguments.count > 1, case .constant(.string(let selector)) = arguments[1] else { return .unknown }
+            return PredicateMethod(rawValue: selector)?.result ?? .unknown
         case .now: return .date
         case .mode: return .collection
         case .lowercase, .uppercase: return .string

@@ -198,6 +198,11 @@ public final class ScriptHost {
         for notice in items.loadReport.notices + items.carriedNotices { logger.warning("\(notice)") }
         if let problem = defaults.problem { logger.warning("\(problem.message)") }
         items.onDamage = { [logger] notice in logger.warning("\(notice)") }
+        items.onLeftOut = { [logger, isStrict = options.isStrict] all throws in
+            let text = all.map(\.description).joined(separator: "; ")
+            if isStrict { throw StoreError(.invalidValue(field: all[0].subject), "with --strict: " + text) }
+            logger.warning("\(text)")
+        }
         wire()
         let calls = HostCalls(self)
         self.calls = calls

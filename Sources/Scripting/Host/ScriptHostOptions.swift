@@ -25,6 +25,9 @@ public struct ScriptHostOptions: Sendable {
     public var applicationVersion = "1.0"
     /// Whether nothing may be changed; another process may then own the container.
     public var isReadOnly = false
+    /// Whether a query that leaves items out, because their values are of kinds that it does not compare or compute with,
+    /// raises an error; otherwise it logs a warning.
+    public var isStrict = false
     /// The events that a commit survives.
     public var durability: Durability = .process
     /// Whether `Library/Scripts/init.lua` runs at launch.

@@ -37,7 +37,7 @@ struct NaiveQuery {
     }
 
     func sorted(_ keys: [(key: String, isDescending: Bool)]) throws -> NaiveQuery {
-        let values = try keys.map { try self.values($0.key) }
+        let values = try keys.map { try self.values($0.key).map(Self.sortable) }
         let places = records.indices.sorted { first, second in
             for (values, key) in zip(values, keys) {
                 let order = Self.compare(values[first], values[second])
@@ -46,6 +46,11 @@ struct NaiveQuery {
             return first < second
         }
         return NaiveQuery(records: places.map { records[$0] })
+    }
+
+    /// An integer beyond 64 bits is sorted by its nearest real.
+    private static func sortable(_ value: PropertyListValue?) -> PropertyListValue? {
+        if case .wideInteger(let number)? = value { .real(Double(number)) } else { value }
     }
 
     // MARK: Groups
@@ -90,27 +95,30 @@ struct NaiveQuery {
 
     // MARK: Aggregates
 
-    /// Nil stands for an error: some value is no number.
-    func sum(_ key: String) throws -> PropertyListValue? {
-        var (integers, reals, hasReals) = (Int128(0), 0.0, false)
-        for value in try values(key) {
+    /// The sum of the numbers, and their count; other values are left out.
+    func sum(_ key: String) throws -> (sum: PropertyListValue, count: Int) {
+        var (integers, reals, hasReals, count) = (Int128(0), 0.0, false, 0)
+        for case let value? in try values(key) {
             switch value {
-            case nil: continue
-            case .integer(let number)?: integers += Int128(number)
-            case .real(let number)?: (reals, hasReals) = (reals + number, true)
-            case .single(let number)?: (reals, hasReals) = (reals + Double(number), true)
-            default: return nil
+            case .integer(let number): integers += Int128(number)
+            case .wideInteger(let number): integers += number
+            case .real(let number): (reals, hasReals) = (reals + number, true)
+            case .single(let number): (reals, hasReals) = (reals + Double(number), true)
+            default: continue
             }
+            count += 1
         }
-        if !hasReals, let sum = Int64(exactly: integers) { return .integer(sum) }
-        return .real(reals + Double(integers))
+        if !hasReals, let sum = Int64(exactly: integers) { return (.integer(sum), count) }
+        return (.real(reals + Double(integers)), count)
     }
 
+    /// The extreme of the most frequent kind of values.
     func extreme(_ key: String, _ wanted: Int) throws -> PropertyListValue? {
-        var best: PropertyListValue?
-        for case let value? in try values(key) where best == nil || Self.compare(value, best).signum() == wanted {
-            best = value
-        }
+        let values = try values(key).compactMap { $0 }
+        let kinds = Dictionary(grouping: values) { max(2, Self.rank($0)) }
+        guard let kind = kinds.max(by: { ($0.value.count, -$0.key) < ($1.value.count, -$1.key) }) else { return nil }
+        var best = kind.value[0]
+        for value in kind.value where Self.compare(value, best).signum() == wanted { best = value }
         return best
     }
 
@@ -137,7 +145,7 @@ struct NaiveQuery {
         switch value {
         case nil: 0
         case .boolean: 1
-        case .integer, .real, .single: 2
+        case .integer, .real, .single, .wideInteger: 2
         case .date: 3
         case .string: 4
         default: 5

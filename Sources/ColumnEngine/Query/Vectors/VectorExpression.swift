@@ -16,7 +16,7 @@ indirect enum VectorExpression {
     case reals(UnsafePointer<Double>, presence: UnsafePointer<UInt64>, integral: UnsafePointer<UInt64>)
     case arithmetic(VectorExpression, PredicateArithmetic, VectorExpression)
 
-    /// Nil for an expression that involves anything but numbers, or a power.
+    /// Nil for an expression that involves anything but numbers, or anything but the four basic operations.
     init?(_ expression: FormatExpression, _ store: ColumnStore) {
         switch expression {
         case .constant(let value):
@@ -37,7 +37,7 @@ indirect enum VectorExpression {
             default: return nil
             }
         case .arithmetic(let left, let operation, let right):
-            guard operation != .power, let left = VectorExpression(left, store),
+            guard [.add, .subtract, .multiply, .divide].contains(operation), let left = VectorExpression(left, store),
                 let right = VectorExpression(right, store)
             else { return nil }
             self = .arithmetic(left, operation, right)
@@ -126,7 +126,7 @@ indirect enum VectorExpression {
         case .add: for place in numbers.indices { numbers[place] += others[place] }
         case .subtract: for place in numbers.indices { numbers[place] -= others[place] }
         case .multiply: for place in numbers.indices { numbers[place] *= others[place] }
-        case .divide, .power:
+        default:
             for place in numbers.indices {
                 let areIntegers = states[place] == State.integer && otherStates[place] == State.integer
                 let quotient = numbers[place] / others[place]

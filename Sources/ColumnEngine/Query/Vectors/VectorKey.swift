@@ -7,27 +7,36 @@ enum VectorKey {
     case view(ColumnView, ItemField)
     /// The part of a text before the first space; for a collection, the result of the general evaluation.
     case firstWord(ColumnView, ItemField, otherwise: (UInt32) -> PropertyListValue?)
-    case numbers(VectorExpression, otherwise: (UInt32) -> PropertyListValue?)
-    case values((UInt32) throws -> PropertyListValue?)
+    case numbers(VectorExpression, otherwise: (UInt32) -> PropertyListValue?, KeyAudit?)
+    case values((UInt32) throws -> PropertyListValue?, KeyAudit?)
 
-    init(_ key: RowKey, _ query: RowQuery) {
+    init(_ key: RowKey, _ query: RowQuery) throws {
         let store = query.store
         switch key {
         case .field(let field): self = .view(store.view(field), field)
-        case .expression(let expression, _):
+        case .expression(let expression, let text):
+            let audit = try KeyAudit(expression, text, store)
             let value = PredicateCompiler<UInt32>(accessors: query.accessor).value(expression)
             if case .keyPath(let path) = expression, path.rest == ["firstWord"],
-                let field = store.fields.existing(path.field), field != store.table.keyField
+                let field = store.fields.existing(path.field), field != store.table.keyField, audit == nil
             {
                 self = .firstWord(store.view(field), field, otherwise: value)
                 return
             }
             if let numbers = VectorExpression(expression, store) {
-                self = .numbers(numbers, otherwise: value)
+                self = .numbers(numbers, otherwise: value, audit)
             } else {
-                self = .values(value)
+                self = .values(value, audit)
             }
-        case .function(let function): self = .values(function)
+        case .function(let function): self = .values(function, nil)
+        }
+    }
+
+    /// The count of the rows for which it has no value; nil if it has one for each row that has its fields.
+    var audit: KeyAudit? {
+        switch self {
+        case .numbers(_, _, let audit), .values(_, let audit): audit
+        case .view, .firstWord: nil
         }
     }
 
@@ -38,6 +47,12 @@ enum VectorKey {
         case .numbers, .values: false
         case .view, .firstWord: true
         }
+    }
+
+    /// The value of a cell that was read with a heap; a column's own boxes are in the store's.
+    func value(_ cell: Cell, _ store: ColumnStore, _ heap: CellHeap) -> PropertyListValue {
+        if case .view(.cells, _) = self { return store.heap.value(cell) ?? .null }
+        return heap.value(cell) ?? .null
     }
 
     /// Calls a body with the cell of each of some rows. Texts are valid until the store changes or the heap is freed.
@@ -79,7 +94,7 @@ enum VectorKey {
                     cells[place].kind == .box
                     ? otherwise(rows[place]).map { heap.cell($0) } ?? .absent : Self.firstWord(base + place)
             }
-        case .numbers(let expression, let otherwise):
+        case .numbers(let expression, let otherwise, let audit):
             let batch = UnsafeMutableBufferPointer(mutating: rows)
             expression.withNumbers(batch) { numbers, states in
                 for place in rows.indices {
@@ -89,10 +104,14 @@ enum VectorKey {
                     case VectorExpression.State.integer: cells[place] = .integer(Int64(numbers[place]))
                     default: cells[place] = otherwise(rows[place]).map { heap.cell($0) } ?? .absent
                     }
+                    if let audit, cells[place].isAbsent { audit.note(rows[place]) }
                 }
             }
-        case .values(let value):
-            for place in rows.indices { cells[place] = try value(rows[place]).map { heap.cell($0) } ?? .absent }
+        case .values(let value, let audit):
+            for place in rows.indices {
+                cells[place] = try value(rows[place]).map { heap.cell($0) } ?? .absent
+                if let audit, cells[place].isAbsent { audit.note(rows[place]) }
+            }
         }
     }
 

@@ -149,19 +149,20 @@ enum QueryBinding {
         }
         let key: LuaArguments = ["key": "a field, or an expression such as width * height"]
         cls.method(
-            "sum", key, returns: [.number], "The sum of a key; an integer if all values are integers.",
+            "sum", key, returns: [.number],
+            "The sum of a key's numbers; an integer if all are integers and it fits 64 bits. Other values are left out, with a warning.",
             example: "return items:query():sum(\"valueInDollars\")"
         ) { (value, key: String) in try lua(value.query.sum(key)) }
         cls.method(
-            "average", key, "The mean of a key; nil without items.",
+            "average", key, "The mean of a key's numbers; nil without any. Other values are left out, with a warning.",
             example: "return items:query():average(\"valueInDollars\")"
         ) { (value, key: String) in try value.query.average(key) }
         cls.method(
-            "min", key, "The least value of a key; nil without items.",
+            "min", key, "The least value of a key, of its most frequent kind; nil without items.",
             example: "return items:query():min(\"valueInDollars\")"
         ) { (value, key: String) in try lua(value.query.min(key)) }
         cls.method(
-            "max", key, "The greatest value of a key; nil without items.",
+            "max", key, "The greatest value of a key, of its most frequent kind; nil without items.",
             example: "return items:query():max(\"dateCreated\")"
         ) { (value, key: String) in try lua(value.query.max(key)) }
         cls.method(

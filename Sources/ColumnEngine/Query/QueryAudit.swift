@@ -1,0 +1,158 @@
+import PredicateFormat
+import PropertyList
+
+/// Counts the items that the predicates of a query can't decide, because their values are of other kinds than those
+/// compared. The count does not depend on how the query is run: it follows from the items and the predicates alone.
+///
+/// Fields with values of one kind cost nothing: their comparisons are checked when the query is made.
+extension RowQuery {
+    /// Notes what the conditions leave out, in the store's tally. A condition that is a function counts as satisfied: it
+    /// is not called for the count.
+    func auditConditions(_ access: ItemAccess) throws {
+        guard hasConditions, store.onLeftOut != nil, conditions.contains(where: maySuspect) else { return }
+        var predicates: [FormatPredicate] = []
+        var suspects: [(field: ItemField, kinds: KindSet)]? = []
+        var isSuspect = false
+        for case .predicate(let predicate) in conditions {
+            predicates.append(predicate)
+            guard store.maySuspect(predicate) else { continue }
+            if predicate.isPartial { (isSuspect, suspects) = (true, nil) }
+            for path in FormatPredicate.paths(of: predicate.node) {
+                guard let refused = try store.refusedKinds(path, predicate) else {
+                    (isSuspect, suspects) = (true, nil)
+                    continue
+                }
+                if refused.isEmpty { continue }
+                isSuspect = true
+                guard path.rest.isEmpty, let field = store.fields.existing(path.field) else {
+                    suspects = nil
+                    continue
+                }
+                suspects?.append((field, KindSet(refused)))
+            }
+        }
+        guard isSuspect else { return }
+        try audit(predicates, access, suspects)
+    }
+
+    private func maySuspect(_ condition: Condition) -> Bool {
+        if case .predicate(let predicate) = condition { store.maySuspect(predicate) } else { false }
+    }
+
+    /// Evaluates the predicates in three values for the rows that may be undecided: those whose field is of a suspect
+    /// kind, or all.
+    private func audit(
+        _ predicates: [FormatPredicate], _ access: ItemAccess, _ suspects: [(field: ItemField, kinds: KindSet)]?
+    ) throws {
+        let candidates: [UInt32]
+        switch access {
+        case .scan: candidates = store.order.slots
+        case .keys(let rows): candidates = rows
+        case .index(let index, let ranges, _): candidates = rows(index, ranges)
+        }
+        for suspect in suspects ?? [] { _ = store.materialise(suspect.field) }
+        let nodes = predicates.map(\.node)
+        var pace = InterruptionPace()
+        var counts: [PredicateFault: [PredicateComparison: Int]] = [:]
+        var order: [(PredicateComparison, PredicateFault)] = []
+        for row in candidates where row != ItemOrder.hole && store.table.state(row) == .live {
+            if pace.isDue() { throw WorkStopped() }
+            if let suspects {
+                let isSuspect = suspects.contains {
+                    !KindSet(store.table.cell(row, $0.field)).isDisjoint(with: $0.kinds)
+                }
+                guard isSuspect else { continue }
+            }
+            var audit = PredicateAudit { store.value(of: row, named: $0) }
+            guard audit.joined(nodes, decisive: false) == nil else { continue }
+            var seen: Set<PredicateComparison> = []
+            for (comparison, fault) in audit.undecided where seen.insert(comparison).inserted {
+                if counts[fault]?[comparison] == nil { order.append((comparison, fault)) }
+                counts[fault, default: [:]][comparison, default: 0] += 1
+            }
+        }
+        for (comparison, fault) in order {
+            store.leftOut.note(
+                PredicateNode.comparison(comparison).description, fault.subject, fault.text,
+                counts[fault]?[comparison] ?? 0)
+        }
+    }
+}
+
+extension KindSet {
+    /// The cells in which values of some kinds are.
+    fileprivate init(_ kinds: Set<PredicateKind>) {
+        self = []
+        for kind in kinds {
+            switch kind {
+            // An integer beyond 64 bits is in a box.
+            case .number: formUnion([.number, .box])
+            case .date: insert(.date)
+            case .string: insert(.text)
+            default: insert(.box)
+            }
+        }
+    }
+}
+
+extension ColumnStore {
+    /// Whether a predicate may be undecided for some item: a field of it has values of several kinds, or in boxes, or a
+    /// part of it may have no value.
+    fileprivate func maySuspect(_ predicate: FormatPredicate) -> Bool {
+        if predicate.isPartial { return true }
+        return predicate.fields.contains { name in
+            fields.existing(name).map { !kindSet($0).isPlain } ?? false
+        }
+    }
+
+    /// A field's value by its name; for `SELF`, the item's fields.
+    func value(of row: UInt32, named name: String) -> PropertyListValue? {
+        if name == PredicateKeyPath.selfKey { return .dictionary(dictionary(of: row)) }
+        return fields.existing(name).flatMap { value(row, $0) }
+    }
+}
+
+/// Counts the values of a key that are missing because the expression has none for an item.
+final class KeyAudit {
+    private let expression: FormatExpression
+    private let store: ColumnStore
+    private(set) var counts: [PredicateFault: Int] = [:]
+    private var order: [PredicateFault] = []
+
+    /// Nil for an expression that has a value for each item that has its fields.
+    init?(_ expression: FormatExpression, _ text: String, _ store: ColumnStore) throws {
+        let predicate = FormatPredicate(checking: expression, text: text)
+        var mayFail = predicate.isPartial || expression.mayDivideByZero
+        for path in FormatPredicate.paths(of: predicate.node) where !mayFail {
+            mayFail = try store.refusedKinds(path, predicate).map { !$0.isEmpty } ?? true
+        }
+        guard mayFail else { return nil }
+        (self.expression, self.store) = (expression, store)
+    }
+
+    /// Notes a row for which the expression has no value.
+    func note(_ row: UInt32) {
+        var audit = PredicateAudit { [store] in store.value(of: row, named: $0) }
+        do throws(PredicateFault) { _ = try audit.value(expression) } catch {
+            if counts[error] == nil { order.append(error) }
+            counts[error, default: 0] += 1
+        }
+    }
+
+    /// What was noted.
+    var all: [(fault: PredicateFault, count: Int)] { order.map { ($0, counts[$0] ?? 0) } }
+
+    /// What was noted, and forgets it.
+    func take() -> [(fault: PredicateFault, count: Int)] {
+        defer { (counts, order) = ([:], []) }
+        return all
+    }
+}
+
+extension ColumnStore {
+    /// Notes the rows for which a key has no value.
+    func note(_ audit: KeyAudit?, _ operation: String) {
+        guard let audit else { return }
+        for (fault, count) in audit.take() { leftOut.note(operation, fault.subject, fault.text, count) }
+    }
+}

@@ -1,0 +1,330 @@
+package import PropertyList
+
+/// Why a comparison or a computation has no answer for an object: a value of a kind that it does not take.
+package struct PredicateFault: Error, Hashable {
+    package enum Reason: Hashable, Sendable {
+        /// The value is of this kind.
+        case kind(PredicateKind)
+        /// It is a number with a fraction, where whole numbers are computed with.
+        case fraction
+        /// A function has no value there: the square root of -1, a text that is not a number.
+        case undefined
+        /// A division by 0. Only computations have this fault: a comparison with their result is one with nil.
+        case zero
+        /// The result is beyond all numbers. Only computations have this fault, as well.
+        case overflow
+    }
+
+    /// The text of the value: `price`, `dims.w`.
+    package let subject: String
+    package let reason: Reason
+
+    /// Whether the value is of a kind that is not taken.
+    package var isOfKind: Bool { if case .kind = reason { true } else { false } }
+
+    /// The reason, for users, after the subject: `is text`.
+    package var text: String {
+        switch reason {
+        case .kind(let kind): "is \(kind.named)"
+        case .fraction: "is not a whole number"
+        case .undefined: "is undefined"
+        case .zero: "is 0"
+        case .overflow: "is beyond all numbers"
+        }
+    }
+}
+
+/// Evaluates conditions in three values: a comparison is undecided for values of kinds that it does not compare. A
+/// joined condition is undecided only where the undecided part matters.
+///
+/// It tells what the ordinary evaluation, in which such a comparison is false, leaves out. It is slower.
+package struct PredicateAudit {
+    private let lookup: (String) -> PropertyListValue?
+    private var elements: [String: PropertyListValue] = [:]
+    /// The undecided comparisons so far, and their faults.
+    package private(set) var undecided: [(comparison: PredicateComparison, fault: PredicateFault)] = []
+
+    package init(lookup: @escaping (String) -> PropertyListValue?) { self.lookup = lookup }
+
+    // MARK: Conditions
+
+    /// Whether a condition holds; nil if it is undecided.
+    package mutating func verdict(_ node: PredicateNode) -> Bool? {
+        switch node {
+        case .constant(let verdict): return verdict
+        case .not(let inner): return verdict(inner).map { !$0 }
+        case .and(let parts): return joined(parts, decisive: false)
+        case .or(let parts): return joined(parts, decisive: true)
+        case .comparison(let comparison): return verdict(comparison)
+        }
+    }
+
+    /// The verdict of several conditions, of which one `decisive` is enough.
+    package mutating func joined(_ parts: [PredicateNode], decisive: Bool) -> Bool? {
+        var isUndecided = false
+        for part in parts {
+            let verdict = verdict(part)
+            if verdict == decisive { return decisive }
+            if verdict == nil { isUndecided = true }
+        }
+        return isUndecided ? nil : !decisive
+    }
+
+    private mutating func verdict(_ comparison: PredicateComparison) -> Bool? {
+        func side(_ expression: FormatExpression) throws(PredicateFault) -> PropertyListValue? {
+            do throws(PredicateFault) { return try value(expression) } catch {
+                if error.reason == .zero || error.reason == .overflow { return nil }
+                throw error
+            }
+        }
+        do throws(PredicateFault) {
+            let left = try side(comparison.left)
+            let right = try side(comparison.right)
+            if let fault = Self.fault(comparison, left, right) { throw fault }
+            return comparison.holds(left, right)
+        } catch {
+            undecided.append((comparison, error))
+            return nil
+        }
+    }
+
+    private static func fault(
+        _ comparison: PredicateComparison, _ left: PropertyListValue?, _ right: PropertyListValue?
+    ) -> PredicateFault? {
+        guard let left, left != .null else { return nil }
+        func blame(_ expression: FormatExpression, _ value: PropertyListValue) -> PredicateFault {
+            PredicateFault(subject: "\(expression)", reason: .kind(PredicateKind(of: value)))
+        }
+        if comparison.modifier != .direct {
+            return left.predicateElements == nil ? blame(comparison.left, left) : nil
+        }
+        guard let right, right != .null else { return nil }
+        /// The side that is not a constant, the left one of two.
+        var either: PredicateFault {
+            if case .constant = comparison.left { return blame(comparison.right, right) }
+            return blame(comparison.left, left)
+        }
+        switch comparison.operation {
+        case .notEqual: return nil
+        case .equal: return areComparable(left, right) ? nil : either
+        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+            return areComparable(left, right, ordered: true) ? nil : either
+        case .between:
+            guard case .array(let bounds) = right else { return blame(comparison.right, right) }
+            let areFit = bounds.allSatisfy { $0 == .null || areComparable(left, $0, ordered: true) }
+            return areFit ? nil : blame(comparison.left, left)
+        case .in: return containmentFault(right, left, blame(comparison.right, right), blame(comparison.left, left))
+        case .contains:
+            return containmentFault(left, right, blame(comparison.left, left), blame(comparison.right, right))
+        case .beginsWith, .endsWith, .like, .matches:
+            guard case .string = left else { return blame(comparison.left, left) }
+            guard case .string = right else { return blame(comparison.right, right) }
+            return nil
+        }
+    }
+
+    private static func containmentFault(
+        _ whole: PropertyListValue, _ part: PropertyListValue, _ ofWhole: PredicateFault, _ ofPart: PredicateFault
+    ) -> PredicateFault? {
+        if case .string = whole {
+            if case .string = part { return nil }
+            return ofPart
+        }
+        guard let elements = whole.predicateElements else { return ofWhole }
+        let isFit = elements.isEmpty || elements.contains { $0 == .null || areComparable(part, $0) }
+        return isFit ? nil : ofPart
+    }
+
+    /// Whether two values are of kinds that are compared: one kind, or a date and the text of one.
+    private static func areComparable(
+        _ left: PropertyListValue, _ right: PropertyListValue, ordered: Bool = false
+    ) -> Bool {
+        let (first, second) = (PredicateKind(of: left), PredicateKind(of: right))
+        if first == second { return !ordered || first == .number || first == .string || first == .date }
+        guard Set([first, second]) == [.date, .string] else { return false }
+        return left.predicateDate != nil && right.predicateDate != nil
+    }
+
+    // MARK: Values
+
+    /// The value of an expression.
+    package mutating func value(_ expression: FormatExpression) throws(PredicateFault) -> PropertyListValue? {
+        switch expression {
+        case .constant(let value): return value == .null ? nil : value
+        case .keyPath(let path):
+            return try Self.follow(path.rest, from: lookup(path.field), named: path.field)
+        case .property(let base, let keys): return try Self.follow(keys, from: value(base), named: "\(base)")
+        case .aggregate(let elements):
+            var values: [PropertyListValue] = []
+            for element in elements { values.append(try value(element) ?? .null) }
+            return .array(values)
+        case .negated(let operand):
+            guard let number = try value(operand) else { return nil }
+            guard PredicateNumber(number) != nil else { throw Self.fault(operand, number) }
+            return PredicateArithmetic.negated(number)
+        case .arithmetic(let left, let operation, let right):
+            guard let first = try value(left), let second = try value(right) else { return nil }
+            if let result = operation.apply(first, second) { return result }
+            throw Self.fault(expression, left, first, operation, right, second)
+        case .element(let base, let index):
+            guard let collection = try value(base) else { return nil }
+            guard collection.predicateElements != nil else { throw Self.fault(base, collection) }
+            guard case .index(let position) = index else {
+                return PredicateEvaluator.element(of: collection, index, position: nil)
+            }
+            return PredicateEvaluator.element(of: collection, index, position: try value(position))
+        case .function(let function, let arguments): return try value(function, arguments, expression)
+        case .conditional(let condition, let first, let second):
+            let count = undecided.count
+            guard let isFirst = verdict(condition) else {
+                let fault = undecided[undecided.count - 1].fault
+                undecided.removeLast(undecided.count - count)
+                throw fault
+            }
+            return try value(isFirst ? first : second)
+        case .subquery(let collection, let name, let condition):
+            guard let source = try value(collection) else { return nil }
+            guard let all = source.predicateElements else { throw Self.fault(collection, source) }
+            var inner = self
+            return .array(
+                all.filter { element in
+                    inner.elements[name] = element == .null ? nil : element
+                    return inner.verdict(condition) ?? false
+                })
+        case .local(let name): return elements[name]
+        }
+    }
+
+    private mutating func value(
+        _ function: PredicateFunction, _ arguments: [FormatExpression], _ call: FormatExpression
+    ) throws(PredicateFault) -> PropertyListValue? {
+        var values: [PropertyListValue?] = []
+        for (index, argument) in arguments.enumerated() {
+            let value = try value(argument)
+            if let value, !function.takes(PredicateKind(of: value), at: index) { throw Self.fault(argument, value) }
+            values.append(value)
+        }
+        if let result = function.apply(values) { return result }
+        switch function {
+        case .sum, .average, .min, .max, .median, .stddev, .mode, .count, .now, .length, .lowercase, .uppercase, .abs,
+            .floor, .ceiling, .trunc:
+            return nil
+        case .onesComplement:
+            if values[0] == nil { return nil }
+            throw PredicateFault(subject: "\(arguments[0])", reason: .fraction)
+        case .cast, .sqrt, .exp, .ln, .log, .random, .method:
+            if values.contains(nil) { return nil }
+            throw PredicateFault(subject: "\(call)", reason: .undefined)
+        }
+    }
+
+    private static func fault(_ expression: FormatExpression, _ value: PropertyListValue) -> PredicateFault {
+        PredicateFault(subject: "\(expression)", reason: .kind(PredicateKind(of: value)))
+    }
+
+    /// The fault of an operation without a result.
+    private static func fault(
+        _ whole: FormatExpression, _ left: FormatExpression, _ first: PropertyListValue,
+        _ operation: PredicateArithmetic, _ right: FormatExpression, _ second: PropertyListValue
+    ) -> PredicateFault {
+        let numbers = (PredicateNumber(first), PredicateNumber(second))
+        guard let divisor = numbers.1, let number = numbers.0 else {
+            // Of a date and a number in a wrong place, the date.
+            return numbers.0 == nil ? fault(left, first) : fault(right, second)
+        }
+        if operation.takesWholeNumbers, number.whole == nil || divisor.whole == nil {
+            return PredicateFault(subject: "\(number.whole == nil ? left : right)", reason: .fraction)
+        }
+        let isDivision = operation == .divide || operation == .modulus
+        return isDivision && divisor.asDouble == 0
+            ? PredicateFault(subject: "\(right)", reason: .zero)
+            : PredicateFault(subject: "\(whole)", reason: .overflow)
+    }
+
+    /// The value at the end of a path.
+    private static func follow(
+        _ keys: [String], from start: PropertyListValue?, named name: String
+    ) throws(PredicateFault) -> PropertyListValue? {
+        var (value, subject) = (start, name)
+        for (place, key) in keys.enumerated() {
+            guard let current = value, current != .null else { return nil }
+            let kind = PredicateKind(of: current)
+            if kind == .collection { return PredicateKeyValueCoding.value(current, Array(keys[place...])) }
+            guard !key.hasPrefix("@"), kind == .unknown || PredicateProperty.exists(key, of: kind) else {
+                throw PredicateFault(subject: subject, reason: .kind(kind))
+            }
+            value = PredicateKeyValueCoding.value(current, [key])
+            subject += "." + key
+        }
+        return value
+    }
+}
+
+/// What is at the end of a path in many objects.
+package struct PredicatePathSummary: Sendable {
+    /// The kinds of the values there, without nil.
+    package private(set) var kinds: Set<PredicateKind> = []
+    /// The kinds of values on the way that have no property of the path's name, and that name.
+    package private(set) var lacking: [PredicateKind: String] = [:]
+    /// Whether some object has something there, be it nil.
+    package private(set) var exists = false
+    /// Whether a dictionary on the way lacks the key, and the keys that it has.
+    package private(set) var isMissing = false
+    package private(set) var others: Set<String> = []
+
+    package init() {}
+
+    /// Whether values of more than one kind are there, or on the way to it.
+    package var isMixed: Bool { kinds.count + lacking.count > 1 }
+
+    /// Adds a kind of a value at the end.
+    package mutating func note(_ kind: PredicateKind) {
+        exists = true
+        kinds.insert(kind)
+    }
+
+    /// Adds the value of an object's field, and follows the keys after it.
+    package mutating func add(_ value: PropertyListValue?, _ keys: [String]) { add(value, keys[...], 0) }
+
+    private mutating func add(_ value: PropertyListValue?, _ keys: ArraySlice<String>, _ depth: Int) {
+        guard let value, value != .null else { return }
+        let kind = PredicateKind(of: value)
+        guard let key = keys.first else {
+            return note(kind)
+        }
+        let rest = keys.dropFirst()
+        switch value {
+        case .dictionary(let fields) where !key.hasPrefix("@"):
+            guard let next = fields[key] ?? (key == "self" ? value : nil) else {
+                isMissing = true
+                if others.count < 64 { others.formUnion(fields.keys) }
+                return
+            }
+            if next == .null { exists = true }
+            add(next, rest, depth)
+        case .array(let elements) where !key.hasPrefix("@"), .set(let elements) where !key.hasPrefix("@"):
+            guard depth < 64 else { return }
+            if elements.isEmpty { exists = true }
+            var inner = PredicatePathSummary()
+            for element in elements { inner.add(element, keys, depth + 1) }
+            // What the elements have is an array of it, whatever its kinds.
+            if inner.exists { kinds.insert(.collection) }
+            exists = exists || inner.exists
+            isMissing = isMissing || inner.isMissing
+            others.formUnion(inner.others)
+            if !inner.exists { lacking.merge(inner.lacking) { first, _ in first } }
+        default:
+            if kind == .collection || kind == .unknown {
+                exists = true
+                if let found = PredicateKeyValueCoding.value(value, Array(keys)) {
+                    kinds.insert(PredicateKind(of: found))
+                }
+            } else if !key.hasPrefix("@"), PredicateProperty.exists(key, of: kind) {
+                exists = exists || rest.isEmpty
+                add(PredicateKeyValueCoding.value(value, [key]), rest, depth)
+            } else {
+                lacking[kind] = key
+            }
+        }
+    }
+}
