@@ -16,6 +16,7 @@ indirect enum GalleryValue: Encodable {
     init?(_ value: PropertyListValue) {
         switch value {
         case .string(let text): self = .text(text)
+        case .utf16: self = .text(value.text ?? "")
         case .integer(let number): self = number.magnitude > 1 << 53 ? .text(String(number)) : .integer(number)
         case .wideInteger(let number): self = .text(String(number))
         case .real(let number): self = number.isFinite ? .number(number) : .text("\(number)")
@@ -26,7 +27,7 @@ indirect enum GalleryValue: Encodable {
         case .array(let elements), .set(let elements): self = .list(elements.map { GalleryValue($0) ?? .nothing })
         case .dictionary(let entries):
             var object: [String: GalleryValue] = [:]
-            for (key, value) in entries { object[key] = GalleryValue(value) }
+            for (key, value) in entries.sortedEntries { object[key.keyText] = GalleryValue(value) }
             self = .object(object)
         default: return nil
         }

@@ -30,7 +30,7 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     ///   - format: The text, of at most 4 MiB and 100 levels.
     ///   - variables: The values of its `$variables`, by their names without the `$`.
     /// - Throws: The problem and its position; a comparison between kinds that can never hold is an error too.
-    public init(format: String, variables: [String: PropertyListValue] = [:]) throws(FormatPredicateError) {
+    public init(format: String, variables: PropertyListFields = [:]) throws(FormatPredicateError) {
         var parser = try PredicateParser(format, variables: variables)
         self.init(try parser.parse(), source: format, fieldOffsets: parser.fieldOffsets)
     }

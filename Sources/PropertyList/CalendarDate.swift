@@ -209,6 +209,12 @@ extension PropertyListDate {
         guard let date = CalendarDate(self), (0...9999).contains(date.year) else { return nil }
         return "\(date.texts.day)T\(date.texts.time)Z"
     }
+
+    /// The form of XML property lists, `2026-11-21T04:13:00Z`, in whole seconds. Unlike ISO 8601 it has any year:
+    /// `-3000-01-01T00:00:00Z`. Nil for a date that is not finite or a million years away.
+    package var xmlText: String? {
+        CalendarDate(self).map { "\($0.texts.day)T\($0.texts.time)Z" }
+    }
 }
 
 extension PropertyListDate {

@@ -5,7 +5,7 @@ public struct PropertyListDate: Sendable, Hashable, Comparable {
     /// Seconds between 1970-01-01 and 2001-01-01, both at midnight UTC.
     package static let unixEpochOffset: Double = 978_307_200
 
-    /// Seconds since 2001-01-01T00:00:00Z; finite in every value from a reader.
+    /// Seconds since 2001-01-01T00:00:00Z. A date of a damaged or unusual file may be infinite or not a number.
     public var secondsSinceReferenceDate: Double
 
     /// Creates a date from the seconds since 2001-01-01T00:00:00Z.

@@ -11,20 +11,40 @@ public enum PropertyListFormat: String, Sendable, CaseIterable {
             self = .binary
             return
         }
-        var rest = bytes[...]
-        if rest.starts(with: [0xEF, 0xBB, 0xBF]) {
-            rest = rest.dropFirst(3)
-        } else if rest.starts(with: [0xFE, 0xFF]) || rest.starts(with: [0xFF, 0xFE]) {
-            self = .xml
-            return
+        let form = TextForm(bytes)
+        let width = form.highFirst == nil ? 1 : 2
+        for start in stride(from: form.markLength, to: bytes.count - width + 1, by: width) {
+            let (low, high) =
+                form.highFirst == true
+                ? (bytes[start + 1], bytes[start]) : (bytes[start], width == 2 ? bytes[start + 1] : 0)
+            guard high == 0 else { return nil }
+            switch low {
+            case 0x20, 0x09, 0x0A, 0x0D: continue
+            case 0x3C:
+                self = .xml
+                return
+            default: return nil
+            }
         }
-        // UTF-16 without a byte order mark has a zero beside the first `<`.
-        if rest.starts(with: [0, 0x3C]) || rest.starts(with: [0x3C, 0]) {
-            self = .xml
-            return
-        }
-        guard let first = rest.first(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }), first == 0x3C
-        else { return nil }
-        self = .xml
+        return nil
+    }
+}
+
+extension PropertyListFormat {
+    /// Whether bytes begin like a binary or XML property list, damaged or not. Other binary formats, and markup with
+    /// another root element, do not. Comments and instructions may come before the root.
+    ///
+    /// - Parameter bytes: a file, or its beginning.
+    package static func isBeginning(of bytes: UnsafeRawBufferPointer) -> Bool {
+        if bytes.starts(with: "bplist".utf8) { return true }
+        guard PropertyListFormat(detecting: bytes) == .xml else { return false }
+        // The bytes of UTF-16 have zeros between the letters, and no other encoding has any.
+        var scanner = XMLScanner(bytes.prefix(1 << 20).dropFirst(TextForm(bytes).markLength).filter { $0 != 0 })
+        return scanner.beginsPropertyList()
+    }
+
+    /// Whether bytes begin like a property list in OpenStep's text form: so do some texts that are none.
+    package static func isTextBeginning(of bytes: UnsafeRawBufferPointer) -> Bool {
+        PropertyListFormat(detecting: bytes) == nil && OpenStepPropertyListReader.mayBegin(bytes)
     }
 }

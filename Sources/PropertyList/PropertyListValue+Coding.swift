@@ -1,5 +1,5 @@
 extension PropertyListValue {
-    /// Reads a property list, binary or XML, detected by its first bytes.
+    /// Reads a property list, binary, XML or in OpenStep's text form, detected by its first bytes.
     ///
     /// Memory and time are proportional to the input: each object is decoded once and shared.
     public init(
@@ -8,15 +8,15 @@ extension PropertyListValue {
         self = try BinaryPropertyListReader(detecting: bytes, limits: limits).value()
     }
 
-    /// Reads a property list, binary or XML, detected by its first bytes.
+    /// Reads a property list, binary, XML or in OpenStep's text form, detected by its first bytes.
     public init(decoding bytes: [UInt8], limits: PropertyListLimits = .standard) throws(PropertyListError) {
         self = try BinaryPropertyListReader(detecting: PropertyListStorage(bytes), limits: limits).value()
     }
 
     /// Writes the value as a property list.
     ///
-    /// - Throws: `writeInvalid` for a value that the format cannot represent: a date that is not finite; in XML also
-    ///   null and sets.
+    /// - Throws: `writeInvalid` for a value that the format cannot represent: in XML null, sets, keys
+    ///   that are not texts, texts that are not Unicode, and dates that are not finite.
     public func encoded(as format: PropertyListFormat) throws(PropertyListError) -> [UInt8] {
         let writer = BinaryPropertyListWriter()
         let top = try writer.add(self)
@@ -26,14 +26,14 @@ extension PropertyListValue {
 }
 
 extension BinaryPropertyListReader {
-    /// Opens a property list in either form; the XML form is converted to the binary one first.
+    /// Opens a property list in any form; the text forms are converted to the binary one first.
     public init(
         detecting bytes: UnsafeRawBufferPointer, limits: PropertyListLimits = .standard
     ) throws(PropertyListError) {
         try self.init(detecting: PropertyListStorage(copying: bytes), limits: limits)
     }
 
-    /// Opens a property list in either form; the XML form is converted to the binary one first.
+    /// Opens a property list in any form; the text forms are converted to the binary one first.
     public init(
         detecting storage: PropertyListStorage, limits: PropertyListLimits = .standard
     ) throws(PropertyListError) {
@@ -43,7 +43,11 @@ extension BinaryPropertyListReader {
         case .xml:
             try self.init(XMLPropertyListReader.binary(from: storage.bytes, limits: limits), limits: limits)
         case nil:
-            throw .corrupt("this is neither a binary nor an XML property list", at: 0)
+            guard OpenStepPropertyListReader.mayBegin(storage.bytes) else {
+                throw .corrupt("this is neither a binary nor an XML property list", at: 0)
+            }
+            try self.init(
+                OpenStepPropertyListReader.binary(from: storage.bytes, limits: limits).storage, limits: limits)
         }
     }
 }

@@ -1,8 +1,11 @@
+internal import Wording
+
 /// A property-list value.
 ///
 /// The kinds are those of Apple's binary form (`bplist00`); the XML form has no null and no set. Values are compared by
-/// kind and exact content: an integer 5, a real 5.0 and `true` are three values.
-public enum PropertyListValue: Sendable, Hashable {
+/// kind and exact content: an integer 5, a real 5.0 and `true` are three values, and so are `é` in one character and in
+/// two, 0.0 and -0.0; a number that is none is equal to itself.
+public enum PropertyListValue: Sendable {
     /// Null, which only the binary form has.
     case null
     /// True or false.
@@ -21,6 +24,9 @@ public enum PropertyListValue: Sendable, Hashable {
     case data([UInt8])
     /// A text.
     case string(String)
+    /// A text that is not Unicode, as its UTF-16 units: half of a surrogate pair is without the other, for instance
+    /// where a program cut an emoji. Never used for a valid text.
+    case utf16([UInt16])
     /// A reference into `$objects` of a keyed archive.
     case uid(UInt32)
     /// Values in order.
@@ -28,5 +34,147 @@ public enum PropertyListValue: Sendable, Hashable {
     /// A set, which only the binary form has. Elements keep their order in the file.
     case set([PropertyListValue])
     /// Values by key.
-    case dictionary([String: PropertyListValue])
+    case dictionary(PropertyListDictionary)
+
+    /// A dictionary whose keys are texts.
+    public static func fields(_ fields: PropertyListFields) -> PropertyListValue {
+        .dictionary(PropertyListDictionary(fields))
+    }
+
+    /// The text of UTF-16 units: a string, or the units themselves when they are not Unicode.
+    public init(utf16 units: [UInt16]) {
+        if let text = String(validating: units, as: UTF16.self) { self = .string(text) } else { self = .utf16(units) }
+    }
+
+    /// The text of a string, else nil. Half of a surrogate pair reads as U+FFFD.
+    public var text: String? {
+        switch self {
+        case .string(let text): text
+        case .utf16(let units): String(decoding: units, as: UTF16.self)
+        default: nil
+        }
+    }
+
+    /// The entries of a dictionary whose keys are all texts; nil for another dictionary, and for another value.
+    public var fields: PropertyListFields? {
+        if case .dictionary(let dictionary) = self { dictionary.fields } else { nil }
+    }
+}
+
+extension PropertyListValue: Hashable {
+    public static func == (first: PropertyListValue, second: PropertyListValue) -> Bool {
+        switch (first, second) {
+        case (.null, .null): true
+        case (.boolean(let a), .boolean(let b)): a == b
+        case (.integer(let a), .integer(let b)): a == b
+        case (.wideInteger(let a), .wideInteger(let b)): a == b
+        case (.real(let a), .real(let b)): a.bitPattern == b.bitPattern
+        case (.single(let a), .single(let b)): a.bitPattern == b.bitPattern
+        case (.date(let a), .date(let b)):
+            a.secondsSinceReferenceDate.bitPattern == b.secondsSinceReferenceDate.bitPattern
+        case (.data(let a), .data(let b)): a == b
+        case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
+        case (.utf16(let a), .utf16(let b)): a == b
+        case (.uid(let a), .uid(let b)): a == b
+        case (.array(let a), .array(let b)), (.set(let a), .set(let b)): a == b
+        case (.dictionary(let a), .dictionary(let b)): a == b
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(rank)
+        switch self {
+        case .null: break
+        case .boolean(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .wideInteger(let value): hasher.combine(value)
+        case .real(let value): hasher.combine(value.bitPattern)
+        case .single(let value): hasher.combine(value.bitPattern)
+        case .date(let value): hasher.combine(value.secondsSinceReferenceDate.bitPattern)
+        case .data(let bytes): hasher.combine(bytes)
+        case .string(let text): text.hashBytes(into: &hasher)
+        case .utf16(let units): hasher.combine(units)
+        case .uid(let value): hasher.combine(value)
+        case .array(let elements), .set(let elements): hasher.combine(elements)
+        case .dictionary(let entries): hasher.combine(entries)
+        }
+    }
+
+    private var rank: UInt8 {
+        switch self {
+        case .string: 0
+        case .utf16: 1
+        case .boolean: 2
+        case .integer: 3
+        case .wideInteger: 4
+        case .real: 5
+        case .single: 6
+        case .date: 7
+        case .data: 8
+        case .uid: 9
+        case .null: 10
+        case .array: 11
+        case .set: 12
+        case .dictionary: 13
+        }
+    }
+
+    /// A total order for keys in a file: by kind, then by content.
+    static func precedes(_ first: PropertyListValue, _ second: PropertyListValue) -> Bool {
+        switch (first, second) {
+        case (.boolean(let a), .boolean(let b)): !a && b
+        case (.integer(let a), .integer(let b)): a < b
+        case (.wideInteger(let a), .wideInteger(let b)): a < b
+        case (.real(let a), .real(let b)): a.isTotallyOrdered(belowOrEqualTo: b) && a.bitPattern != b.bitPattern
+        case (.single(let a), .single(let b)): a.isTotallyOrdered(belowOrEqualTo: b) && a.bitPattern != b.bitPattern
+        case (.date(let a), .date(let b)):
+            precedes(.real(a.secondsSinceReferenceDate), .real(b.secondsSinceReferenceDate))
+        case (.data(let a), .data(let b)): a.lexicographicallyPrecedes(b)
+        case (.string(let a), .string(let b)): a.precedesByBytes(b)
+        case (.utf16(let a), .utf16(let b)): a.lexicographicallyPrecedes(b)
+        case (.uid(let a), .uid(let b)): a < b
+        case (.array(let a), .array(let b)), (.set(let a), .set(let b)):
+            a.lexicographicallyPrecedes(b, by: precedes)
+        case (.dictionary(let a), .dictionary(let b)):
+            a.sortedEntries.flatMap { [$0.key, $0.value] }
+                .lexicographicallyPrecedes(b.sortedEntries.flatMap { [$0.key, $0.value] }, by: precedes)
+        default: first.rank < second.rank
+        }
+    }
+}
+
+extension PropertyListValue {
+    /// A key where only texts are shown; different keys may have one text.
+    package var keyText: String {
+        switch self {
+        case .boolean(let value): "\(value)"
+        case .integer(let value): "\(value)"
+        case .wideInteger(let value): "\(value)"
+        case .real(let value): "\(value)"
+        case .single(let value): "\(value)"
+        case .date(let date): date.text
+        default: text ?? nameOfKey
+        }
+    }
+
+    /// A value in a message about a key: `the integer 5`.
+    package var nameOfKey: String {
+        switch self {
+        case .null: "null"
+        case .boolean(let value): "\(value)"
+        case .integer(let value): "the integer \(value)"
+        case .wideInteger(let value): "the integer \(value)"
+        case .real(let value): "the real \(value)"
+        case .single(let value): "the real \(value)"
+        case .date(let date): "the date \(date.iso8601Text ?? "\(date.secondsSinceReferenceDate) seconds since 2001")"
+        case .data(let bytes): "data of \(bytes.count.counted("byte"))"
+        case .string(let text): "“\(text.prefix(40))”"
+        case .utf16: "“\((text ?? "").prefix(40))”, which is not Unicode"
+        case .uid(let uid): "the UID \(uid)"
+        case .array: "an array"
+        case .set: "a set"
+        case .dictionary: "a dictionary"
+        }
+    }
 }

@@ -139,10 +139,8 @@ package struct StoreDriver {
         case 7: .string(randomText())
         case 8: .array((0..<random.number(4)).map { _ in randomValue(depth: depth + 1) })
         default:
-            .dictionary(
-                Dictionary(
-                    (0..<random.number(4)).map { ("key\($0)", randomValue(depth: depth + 1)) },
-                    uniquingKeysWith: { first, _ in first }))
+            .fields(
+                PropertyListFields((0..<random.number(4)).map { ("key\($0)", randomValue(depth: depth + 1)) }))
         }
     }
 }

@@ -4,13 +4,13 @@ import Testing
 
 @Suite("The objects of an archive, where they lie")
 struct ArchiveObjectTableTests {
-    private static let whole: [String: PropertyListValue] = [
+    private static let whole: PropertyListFields = [
         "$version": .integer(100_000), "$archiver": .string("NSKeyedArchiver"), "$top": .dictionary(["root": .uid(1)]),
         "$objects": .array([.string("$null"), .string("text")]),
     ]
 
-    private static func list(_ root: [String: PropertyListValue]) throws -> BinaryPropertyListReader {
-        try BinaryPropertyListReader(PropertyListValue.dictionary(root).encoded(as: .binary))
+    private static func list(_ root: PropertyListFields) throws -> BinaryPropertyListReader {
+        try BinaryPropertyListReader(PropertyListValue.fields(root).encoded(as: .binary))
     }
 
     @Test("are found through the root")

@@ -133,7 +133,7 @@ struct PropertyListPropertyTests {
             case 6, 7: return .array((0..<Int.random(in: 0..<20, using: &random)).map { _ in make(depth + 1) })
             default:
                 let count = Int.random(in: 0..<20, using: &random)
-                return .dictionary(Dictionary(uniqueKeysWithValues: (0..<count).map { ("key \($0)", make(depth + 1)) }))
+                return .fields(PropertyListFields((0..<count).map { ("key \($0)", make(depth + 1)) }))
             }
         }
         return .array((0..<30).map { _ in make(0) })

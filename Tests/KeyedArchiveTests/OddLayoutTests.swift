@@ -6,17 +6,17 @@ import Testing
 @Suite("Odd layouts of Foundation's classes")
 struct OddLayoutTests {
     private static func archive(
-        _ className: String, _ superclasses: [String], _ fields: [String: PropertyListValue],
-        _ others: [PropertyListValue] = [], top: [String: PropertyListValue] = ["root": .uid(1)]
+        _ className: String, _ superclasses: [String], _ fields: PropertyListFields,
+        _ others: [PropertyListValue] = [], top: PropertyListFields = ["root": .uid(1)]
     ) throws -> [UInt8] {
         var object = fields
         object["$class"] = .uid(2)
         let lineage = ([className] + superclasses + ["NSObject"]).map { PropertyListValue.string($0) }
         return try PropertyListValue.dictionary([
-            "$version": .integer(100_000), "$archiver": .string("NSKeyedArchiver"), "$top": .dictionary(top),
+            "$version": .integer(100_000), "$archiver": .string("NSKeyedArchiver"), "$top": .fields(top),
             "$objects": .array(
                 [
-                    .string("$null"), .dictionary(object),
+                    .string("$null"), .fields(object),
                     .dictionary(["$classname": .string(className), "$classes": .array(lineage)]),
                 ] + others),
         ]).encoded(as: .binary)
@@ -29,7 +29,7 @@ struct OddLayoutTests {
     struct Layout: CustomTestStringConvertible, Sendable {
         var className: String
         var superclasses: [String] = []
-        var fields: [String: PropertyListValue]
+        var fields: PropertyListFields
         var others: [PropertyListValue] = []
         var text: String
         var testDescription: String { "\(className) \(fields.keys.sorted())" }
@@ -81,7 +81,7 @@ struct OddLayoutTests {
         #expect(Self.text(try Self.root(bytes)) == layout.text)
         let saved = try ArchiveGraph(bytes).encoded()
         guard case .dictionary(let top) = try PropertyListValue(decoding: saved),
-            case .array(let objects)? = top["$objects"], case .dictionary(var object)? = objects.dropFirst().first
+            case .array(let objects)? = top["$objects"], var object = objects.dropFirst().first?.fields
         else {
             Issue.record("no object")
             return

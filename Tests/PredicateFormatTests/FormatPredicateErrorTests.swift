@@ -5,7 +5,7 @@ import Testing
 @Suite("Predicates: what is wrong with them")
 struct PredicateErrorTests {
     static func error(
-        _ format: String, _ variables: [String: PropertyListValue] = [:],
+        _ format: String, _ variables: PropertyListFields = [:],
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> FormatPredicateError {
         do {

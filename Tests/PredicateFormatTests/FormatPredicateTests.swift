@@ -4,7 +4,7 @@ import Testing
 
 /// Objects to judge, as property lists.
 enum PredicateFixture {
-    static let bear: [String: PropertyListValue] = [
+    static let bear: PropertyListFields = [
         "name": .string("Fluffy Bear"), "serialNumber": .string("1A2B3"), "valueInDollars": .integer(78),
         "dateCreated": .date(PropertyListDate(secondsSinceReferenceDate: 86_400)),
         "weight": .real(1.5), "fragile": .boolean(true), "café": .string("Crème Brûlée"),
@@ -20,7 +20,7 @@ enum PredicateFixture {
         ]),
     ]
 
-    static let variables: [String: PropertyListValue] = [
+    static let variables: PropertyListFields = [
         "LOWER": .integer(70), "UPPER": .integer(80), "word": .string("fluffy"),
         "names": .array([.string("Ben"), .string("Fluffy Bear")]),
         "day": .date(PropertyListDate(secondsSinceReferenceDate: 86_400)), "nothing": .null,
@@ -28,7 +28,7 @@ enum PredicateFixture {
     ]
 
     static func judge(_ format: String) throws -> Bool {
-        try FormatPredicate(format: format, variables: variables).evaluate(value: .dictionary(bear))
+        try FormatPredicate(format: format, variables: variables).evaluate(value: .fields(bear))
     }
 }
 
@@ -82,8 +82,8 @@ struct PredicateTests {
     func functions(format: String, expected: Bool) throws {
         #expect(try PredicateFixture.judge(format) == expected, "\(format)")
         let predicate = try FormatPredicate(format: format, variables: PredicateFixture.variables)
-        let compiled = predicate.compiled { (field: String) -> PredicateAccessor<[String: PropertyListValue]> in
-            .value { field == PredicateKeyPath.selfKey ? .dictionary($0) : $0[field] }
+        let compiled = predicate.compiled { (field: String) -> PredicateAccessor<PropertyListFields> in
+            .value { field == PredicateKeyPath.selfKey ? .fields($0) : $0[field] }
         }
         #expect(compiled(PredicateFixture.bear) == expected, "\(format), compiled")
         #expect(try FormatPredicate(format: predicate.format).node == predicate.node, "\(format), printed")

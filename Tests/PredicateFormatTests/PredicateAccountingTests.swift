@@ -12,7 +12,7 @@ struct PredicateAccountingTests {
     private static func kind(_ value: PropertyListValue) -> Class {
         switch value {
         case .boolean, .integer, .wideInteger, .real, .single: .number
-        case .string: .text
+        case .string, .utf16: .text
         case .date: .date
         case .data: .data
         case .array, .set, .dictionary: .collection

@@ -33,7 +33,7 @@ struct PredicateSyntaxTests {
             ("(((a))) == ((1))", "a == 1"), ("(a > 1) == TRUE", ""), ("\ta\n==\r1 ", "a == 1"),
         ])
     func canonical(format: String, expected: String) throws {
-        let variables: [String: PropertyListValue] = ["x": .integer(5)]
+        let variables: PropertyListFields = ["x": .integer(5)]
         if expected.isEmpty {
             #expect(throws: FormatPredicateError.self) { try FormatPredicate(format: format, variables: variables) }
             return

@@ -88,7 +88,11 @@ struct JSONAccountingTests {
                 #expect(Self.plain(again) == Self.plain(value))
                 equal += 1
             } catch {
-                #expect(error.message.contains("JSON has no"))
+                // Plain JSON has neither other keys than texts nor, when it is read, half of a surrogate pair.
+                #expect(
+                    ["JSON has no", "only texts as keys", "half of a surrogate pair"].contains {
+                        error.message.contains($0)
+                    }, "\(error.message)")
                 refused += 1
             }
         }

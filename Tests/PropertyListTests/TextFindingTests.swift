@@ -15,7 +15,7 @@ struct TextFindingTests {
         var elements: [PropertyListValue] = []
         for index in 0..<number {
             let text = PropertyListValue.string("\(texts[index % 5]) \(index)")
-            var entries: [String: PropertyListValue] = ["a": .integer(Int64(index)), "name": text, "z": .real(0.5)]
+            var entries: PropertyListFields = ["a": .integer(Int64(index)), "name": text, "z": .real(0.5)]
             switch index % 11 {
             case 3: entries["other"] = .boolean(true)
             case 5: entries["name"] = .uid(0)
@@ -27,7 +27,7 @@ struct TextFindingTests {
                 table.append(text)
             }
             elements.append(index % 13 == 12 ? .string("no reference") : .uid(UInt32(table.count)))
-            table.append(.dictionary(entries))
+            table.append(.fields(entries))
         }
         return try PropertyListValue.array([.array(elements), .array(table)]).encoded(as: .binary)
     }

@@ -30,8 +30,8 @@ refused(function() item.room = { a = { print } } end)
 -- expect: Item.room.a[1]: a function is no property-list value (string, number, boolean, date, data, array, dictionary)
 refused(function() item.room = { 1, 2, x = 3 } end)
 -- expect: Item.room: the table has both array elements and the key x
-refused(function() item.room = { [1.5] = 2 } end)
--- expect: Item.room: the dictionary key 1.5 is no string
+refused(function() item.room = { [null] = 2 } end)
+-- expect: a key of room cannot hold null: leave the element out
 local cycle = {}
 cycle.cycle = cycle
 refused(function() item.room = cycle end)

@@ -44,7 +44,7 @@ for _, call in ipairs{
   function() plist.encode({ a = { coroutine.create(print) } }) end,
   function() plist.encode({ a = "\255" }) end,
   function() plist.encode({ 1, x = 2 }) end,
-  function() plist.encode({ [1.5] = 2 }) end,
+  function() plist.encode({ [print] = 2 }) end,
   function() plist.encode({ 1, nil, 3 }) end,
   function() plist.encode({ a = { null } }, { format = "xml" }) end,
   function() plist.encode({ plist.set{ 1 } }, { format = "xml" }) end,
@@ -59,7 +59,7 @@ for _, call in ipairs{
 -- expect: bad argument #1 'value' to 'plist.encode' (root.a[1]: a thread is no property-list value …
 -- expect: bad argument #1 'value' to 'plist.encode' (root.a: the string is not UTF-8 text (data(…) holds other bytes))
 -- expect: bad argument #1 'value' to 'plist.encode' (root: the table has both array elements and the key x)
--- expect: bad argument #1 'value' to 'plist.encode' (root: the dictionary key 1.5 is no string)
+-- expect: bad argument #1 'value' to 'plist.encode' (root: the dictionary key a function cannot be kept: a function is no property-list value …
 -- expect: bad argument #1 'value' to 'plist.encode' (root[2]: nil is no property-list value)
 -- expect: bad argument #1 'value' to 'plist.encode' (root.a[1]: the XML form has no null; the binary form has)
 -- expect: bad argument #1 'value' to 'plist.encode' (root[1]: the XML form has no sets; the binary form has)

@@ -31,7 +31,7 @@ extension ItemStore {
     }
 
     /// What the store has, in order.
-    var contents: [[String: PropertyListValue]] {
+    var contents: [PropertyListFields] {
         get throws { try allItems.map { try $0.allFields.values } }
     }
 }

@@ -19,21 +19,21 @@ public struct ArchiveComparison {
     private struct Pair: Hashable { let first, second: Int }
 
     private struct Archive {
-        let top: [String: PropertyListValue]
+        let top: PropertyListFields
         let objects: [PropertyListValue]
         let archiver: PropertyListValue?
 
         init?(_ bytes: [UInt8]) {
-            guard case .dictionary(let root) = try? PropertyListValue(decoding: bytes),
-                case .dictionary(let top)? = root["$top"], case .array(let objects)? = root["$objects"]
+            guard let root = (try? PropertyListValue(decoding: bytes))?.fields,
+                let top = root["$top"]?.fields, case .array(let objects)? = root["$objects"]
             else { return nil }
             (self.top, self.objects, archiver) = (top, objects, root["$archiver"])
         }
 
         func isNil(_ uid: Int) -> Bool { uid == 0 || uid < objects.count && objects[uid] == .string("$null") }
 
-        func instance(_ uid: Int) -> [String: PropertyListValue]? {
-            guard uid < objects.count, case .dictionary(let entries) = objects[uid], entries["$class"] != nil else {
+        func instance(_ uid: Int) -> PropertyListFields? {
+            guard uid < objects.count, let entries = objects[uid].fields, entries["$class"] != nil else {
                 return nil
             }
             return entries
@@ -49,7 +49,7 @@ public struct ArchiveComparison {
                     guard reached.insert(Int(uid)).inserted, Int(uid) < objects.count else { continue }
                     pending.append(objects[Int(uid)])
                 case .array(let elements): pending += elements
-                case .dictionary(let entries): pending += entries.values
+                case .dictionary(let entries): pending += entries.entries.flatMap { [$0.key, $0.value] }
                 default: break
                 }
             }
@@ -67,7 +67,7 @@ public struct ArchiveComparison {
         self.second = other
         self.isExact = isExact
         if one.archiver != other.archiver { differences.append("the archivers' names differ") }
-        pending.append((.dictionary(one.top), .dictionary(other.top), "top"))
+        pending.append((.fields(one.top), .fields(other.top), "top"))
         while let (a, b, path) = pending.popLast(), differences.count < 10 { compare(a, b, path) }
         if one.strayCount != other.strayCount {
             differences.append("unreferenced: \(one.strayCount) instances and \(other.strayCount)")
@@ -81,8 +81,12 @@ public struct ArchiveComparison {
             guard a.count == b.count else { return differ(path, "\(a.count) elements and \(b.count)") }
             for (index, pair) in zip(a, b).enumerated() { pending.append((pair.0, pair.1, "\(path)[\(index)]")) }
         case (.dictionary(let a), .dictionary(let b)):
-            guard Set(a.keys) == Set(b.keys) else { return differ(path, "\(a.keys.sorted()) and \(b.keys.sorted())") }
-            for (key, value) in a { if let other = b[key] { pending.append((value, other, "\(path).\(key)")) } }
+            guard a.sortedEntries.map(\.key) == b.sortedEntries.map(\.key) else {
+                return differ(path, "\(a.sortedEntries.map(\.key)) and \(b.sortedEntries.map(\.key))")
+            }
+            for (key, value) in a.entries {
+                if let other = b[key] { pending.append((value, other, "\(path).\(key.keyText)")) }
+            }
         case (.single(let a), .real(let b)) where !isExact:
             if Double(a) != b { differ(path, "\(a) and \(b)") }
         default: if a != b, !bothNaN(a, b) { differ(path, "\(a) and \(b)") }
@@ -129,11 +133,11 @@ public struct ArchiveComparison {
         return seconds
     }
 
-    private func isImmutable(_ instance: [String: PropertyListValue]) -> Bool {
+    private func isImmutable(_ instance: PropertyListFields) -> Bool {
         className(instance, first) == "NSNull"
     }
 
-    private func className(_ instance: [String: PropertyListValue], _ archive: Archive) -> String? {
+    private func className(_ instance: PropertyListFields, _ archive: Archive) -> String? {
         guard case .uid(let uid)? = instance["$class"], Int(uid) < archive.objects.count,
             case .dictionary(let description) = archive.objects[Int(uid)],
             case .string(let name)? = description["$classname"]

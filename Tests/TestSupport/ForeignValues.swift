@@ -72,13 +72,24 @@ package struct ForeignValues {
         case 3: return .single(Float(random.number(1_000)) / 8)
         case 4: return .date(PropertyListDate(secondsSinceReferenceDate: seconds()))
         case 5: return .data((0..<random.number(9)).map { _ in UInt8(truncatingIfNeeded: random.next()) })
-        case 6, 7: return .string(text())
+        case 6, 7: return random.number(8) == 0 ? PropertyListValue(utf16: units()) : .string(text())
         case 8: return .array((0..<random.number(4)).map { _ in value(depth: depth - 1) })
         default:
-            var entries: [String: PropertyListValue] = [:]
-            for _ in 0..<random.number(4) { entries[name()] = value(depth: depth - 1) }
+            var entries = PropertyListDictionary()
+            let hasAnyKeys = random.number(4) == 0
+            for _ in 0..<random.number(4) {
+                entries[hasAnyKeys ? value(depth: 0) : .string(name())] = value(depth: depth - 1)
+            }
             return .dictionary(entries)
         }
+    }
+
+    /// The UTF-16 units of a text that a program cut, perhaps within a surrogate pair.
+    package mutating func units() -> [UInt16] {
+        var units = Array("\(text())👍\(text())🏽".utf16)
+        units.removeLast(random.number(units.count))
+        if random.number(2) == 0 { units.removeFirst(random.number(units.count + 1)) }
+        return units
     }
 
     private static let edges = [

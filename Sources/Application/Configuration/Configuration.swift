@@ -47,7 +47,7 @@ package struct Configuration: Sendable, Hashable {
 
     /// - Returns: nil for a value of another structure.
     package init?(_ value: PropertyListValue) {
-        guard case .dictionary(let parts) = value, case .dictionary(let settings)? = parts["settings"],
+        guard let parts = value.fields, let settings = parts["settings"]?.fields,
             case .string(let seal)? = parts["settings approval"], case .array(let grants)? = parts["grants"]
         else { return nil }
         settingsSeal = seal
@@ -56,7 +56,7 @@ package struct Configuration: Sendable, Hashable {
             self.settings[name] = text
         }
         for value in grants {
-            guard case .dictionary(let parts) = value else { return nil }
+            guard let parts = value.fields else { return nil }
             func text(_ key: String) -> String? {
                 guard case .string(let text)? = parts[key], !text.utf8.contains(0) else { return nil }
                 return text
@@ -77,7 +77,8 @@ package struct Configuration: Sendable, Hashable {
     /// - Returns: a dictionary.
     package func propertyList(for path: String) -> PropertyListValue {
         .dictionary([
-            "container": .string(path), "settings": .dictionary(settings.mapValues { .string($0) }),
+            "container": .string(path),
+            "settings": .fields(PropertyListFields(settings.map { ($0.key, .string($0.value)) })),
             "settings approval": .string(settingsSeal),
             "grants": .array(
                 grants.map { grant in

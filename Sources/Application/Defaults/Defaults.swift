@@ -13,10 +13,10 @@ public final class Defaults {
     public private(set) var problem: DefaultsError?
 
     private let layer: any FileLayer
-    private var registered: [String: PropertyListValue] = [:]
-    private var stored: [String: PropertyListValue] = [:]
+    private var registered: PropertyListFields = [:]
+    private var stored: PropertyListFields = [:]
     /// Changes since the last `synchronize`; nil for a removed key.
-    private var changes: [String: PropertyListValue?] = [:]
+    private var changes: [ExactText: PropertyListValue?] = [:]
     private var seen: FileStatus?
 
     /// - Parameters:
@@ -32,7 +32,7 @@ public final class Defaults {
     /// Registers default values for unset keys. They are not stored; later ones replace earlier ones.
     ///
     /// - Parameter values: by key.
-    public func register(_ values: [String: PropertyListValue]) {
+    public func register(_ values: PropertyListFields) {
         registered.merge(values) { _, new in new }
     }
 
@@ -42,7 +42,7 @@ public final class Defaults {
     /// - Returns: nil when there is neither.
     public func value(forKey key: String) -> PropertyListValue? {
         reloadIfChanged()
-        if let change = changes[key] { return change ?? registered[key] }
+        if let change = changes[ExactText(key)] { return change ?? registered[key] }
         return stored[key] ?? registered[key]
     }
 
@@ -62,20 +62,24 @@ public final class Defaults {
         }
         reloadIfChanged()
         if value == stored[key] {
-            changes.removeValue(forKey: key)
+            changes.removeValue(forKey: ExactText(key))
         } else {
-            changes.updateValue(value, forKey: key)
+            changes.updateValue(value, forKey: ExactText(key))
         }
     }
 
     /// Removes a saved value; the registered one applies again.
     public func removeValue(forKey key: String) {
         reloadIfChanged()
-        if stored[key] == nil { changes.removeValue(forKey: key) } else { changes.updateValue(nil, forKey: key) }
+        if stored[key] == nil {
+            changes.removeValue(forKey: ExactText(key))
+        } else {
+            changes.updateValue(nil, forKey: ExactText(key))
+        }
     }
 
     /// All values, set and registered.
-    public var dictionary: [String: PropertyListValue] {
+    public var dictionary: PropertyListFields {
         reloadIfChanged()
         return registered.merging(persistent) { _, set in set }
     }
@@ -92,7 +96,7 @@ public final class Defaults {
         guard hasChanges else { return }
         let bytes: [UInt8]
         do throws(PropertyListError) {
-            bytes = try PropertyListValue.dictionary(persistent).encoded(as: .binary)
+            bytes = try PropertyListValue.fields(persistent).encoded(as: .binary)
         } catch {
             throw .damaged(path: path, error)
         }
@@ -117,10 +121,10 @@ public final class Defaults {
         if (try? layer.status(path)) != seen { load() }
     }
 
-    private var persistent: [String: PropertyListValue] {
+    private var persistent: PropertyListFields {
         var result = stored
         for (key, value) in changes {
-            if let value { result[key] = value } else { result.removeValue(forKey: key) }
+            result[key.string] = value
         }
         return result
     }
@@ -139,7 +143,7 @@ public final class Defaults {
         }
         do throws(PropertyListError) {
             let value = try PropertyListValue(decoding: bytes)
-            if case .dictionary(let values) = value { stored = values } else { problem = .notADictionary(path: path) }
+            if let values = value.fields { stored = values } else { problem = .notADictionary(path: path) }
         } catch {
             problem = .damaged(path: path, error)
         }

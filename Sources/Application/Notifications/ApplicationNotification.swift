@@ -27,13 +27,13 @@ public struct ApplicationNotification {
     /// The poster, or a value that a host in another language attaches.
     public let object: AnyObject?
     /// Further details, by key.
-    public let userInfo: [String: PropertyListValue]
+    public let userInfo: PropertyListFields
 
     /// - Parameters:
     ///   - name: the name that observers register for.
     ///   - object: the poster.
     ///   - userInfo: the payload.
-    public init(_ name: String, object: AnyObject? = nil, userInfo: [String: PropertyListValue] = [:]) {
+    public init(_ name: String, object: AnyObject? = nil, userInfo: PropertyListFields = [:]) {
         self.name = name
         self.object = object
         self.userInfo = userInfo

@@ -42,7 +42,7 @@ public final class ApplicationNotificationCenter {
     ///   - userInfo: the payload.
     /// - Returns: the number of observers called.
     @discardableResult
-    public func post(_ name: String, object: AnyObject? = nil, userInfo: [String: PropertyListValue] = [:]) -> Int {
+    public func post(_ name: String, object: AnyObject? = nil, userInfo: PropertyListFields = [:]) -> Int {
         post(ApplicationNotification(name, object: object, userInfo: userInfo))
     }
 

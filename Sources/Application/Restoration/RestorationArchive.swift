@@ -35,7 +35,7 @@ package final class RestorationArchive {
     package enum Found: Sendable, Hashable {
         /// There is no archive.
         case none
-        case state([String: PropertyListValue])
+        case state(PropertyListFields)
         /// The archive was refused and dropped, for this reason.
         case refused(reason: String)
     }
@@ -50,8 +50,8 @@ package final class RestorationArchive {
         }
         guard layer.exists(path) else { return .none }
         guard
-            case .dictionary(let archive)? = try? PropertyListValue(decoding: layer.contents(of: path, limit: 64 << 20)),
-            case .dictionary(let state)? = archive[Self.stateKey]
+            let archive = (try? PropertyListValue(decoding: layer.contents(of: path, limit: 64 << 20)))?.fields,
+            let state = archive[Self.stateKey]?.fields
         else {
             drop()
             return .refused(reason: "the archive is damaged")
@@ -76,11 +76,11 @@ package final class RestorationArchive {
     ///
     /// - Parameter state: property-list values by name.
     /// - Throws: `FileError` or `PropertyListError`; the previous archive is unchanged.
-    package func save(_ state: [String: PropertyListValue]) throws {
+    package func save(_ state: PropertyListFields) throws {
         guard !isReadOnly else { return }
         guard !state.isEmpty else { return drop() }
         let archive = PropertyListValue.dictionary([
-            Self.versionKey: .string(version), Self.stateKey: .dictionary(state),
+            Self.versionKey: .string(version), Self.stateKey: .fields(state),
         ])
         try AtomicFile.write(
             archive.encoded(as: .binary), to: path, using: layer, durable: false, permissions: 0o600)

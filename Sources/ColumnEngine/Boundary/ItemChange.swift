@@ -29,7 +29,7 @@ public struct ItemChange: Sendable, Hashable {
     public var new: PropertyListValue?
     /// By name, the fields of an inserted item, or the last fields of a removed one, including `itemKey`; nil for the
     /// other kinds. Null marks a field of every item that this one, from an application's archive, lacks.
-    public var values: [String: PropertyListValue]?
+    public var values: PropertyListFields?
     /// The position, counted from 0, of an insertion, a removal, or the target of a move; nil for an update, and for an
     /// item to be appended.
     public var position: Int?
@@ -43,7 +43,7 @@ public struct ItemChange: Sendable, Hashable {
     }
 
     /// Inserts an item with its fields by name, including `itemKey`, at a position from 0 or, if nil, at the end.
-    public static func insert(_ values: [String: PropertyListValue], at position: Int? = nil) -> ItemChange {
+    public static func insert(_ values: PropertyListFields, at position: Int? = nil) -> ItemChange {
         var key = ""
         if case .string(let text)? = values["itemKey"] { key = text }
         var change = ItemChange(.insert, itemKey: key)

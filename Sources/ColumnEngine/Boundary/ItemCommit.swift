@@ -69,7 +69,7 @@ public struct ItemCommit: ~Copyable {
     }
 
     /// All fields of the changed item by name, including `itemKey`; null for a field of every item that it lacks.
-    public func values(_ entry: Entry) -> [String: PropertyListValue] { rows.values(entry.row) }
+    public func values(_ entry: Entry) -> PropertyListFields { rows.values(entry.row) }
 
     /// The change with everything needed to repeat it elsewhere, in its own memory.
     public func change(_ entry: Entry) -> ItemChange {

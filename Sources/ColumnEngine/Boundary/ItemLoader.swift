@@ -19,7 +19,7 @@ public struct ItemLoader {
     ///
     /// - Parameter values: the item's fields by name, including `itemKey`; null for a field that it lacks.
     /// - Throws: ``StoreError``: `duplicateKey`, `invalidValue`.
-    public func add(_ values: [String: PropertyListValue]) throws(StoreError) {
+    public func add(_ values: PropertyListFields) throws(StoreError) {
         let draft = try store.makeDraft()
         do throws(StoreError) {
             try store.fill(draft, with: values)

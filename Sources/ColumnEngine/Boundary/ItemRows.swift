@@ -47,7 +47,7 @@ package struct ItemRows {
     func value(_ row: UInt32, _ field: ItemField) -> PropertyListValue? { store.value(row, field) }
 
     @inline(never)
-    func values(_ row: UInt32) -> [String: PropertyListValue] {
+    func values(_ row: UInt32) -> PropertyListFields {
         store.dictionary(of: row, marksAbsent: true)
     }
 

@@ -47,7 +47,7 @@ public struct KeptCommit: Sendable {
     /// The host whose changes conflict with it; empty for a commit that is only queued.
     public var host = ""
     /// By key, the fields that this host had of items that the others removed.
-    public var lostItems: [String: [String: PropertyListValue]] = [:]
+    public var lostItems: [String: PropertyListFields] = [:]
 
     /// Creates a commit of changes in order.
     public init(identifier: [UInt8], date: PropertyListDate, changes: [Change], reads: ItemReads? = nil) {

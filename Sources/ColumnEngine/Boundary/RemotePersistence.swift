@@ -101,7 +101,7 @@ public protocol RemotePersistence: ItemPersistence {
     ///   - lost: by key, the fields that this host had of items that others removed.
     /// - Throws: ``StoreError`` with `inputOutput`: it remains queued.
     func setAside(
-        _ commit: KeptCommit, host: String, lost: [String: [String: PropertyListValue]]
+        _ commit: KeptCommit, host: String, lost: [String: PropertyListFields]
     ) throws(StoreError)
 
     /// Removes settled commits.

@@ -115,7 +115,7 @@ package struct CellHeap {
         case .single(let value): return .single(value)
         case .date(let value): return .date(value.secondsSinceReferenceDate)
         case .string(let value): return text(value)
-        case .null, .wideInteger, .data, .uid, .array, .set, .dictionary:
+        case .null, .wideInteger, .data, .utf16, .uid, .array, .set, .dictionary:
             boxes.append(value)
             return .box(boxes.count - 1)
         }

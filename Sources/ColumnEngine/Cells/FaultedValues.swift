@@ -27,7 +27,7 @@ package final class FaultedValues: @unchecked Sendable {
 
     package func cell(_ value: PropertyListValue) -> Cell {
         switch value {
-        case .null, .wideInteger, .data, .uid, .array, .set, .dictionary:
+        case .null, .wideInteger, .data, .utf16, .uid, .array, .set, .dictionary:
             boxes.append(value)
             return .box(Self.boxFlag | (boxes.count - 1))
         default: return heap.cell(value)

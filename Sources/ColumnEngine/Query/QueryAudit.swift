@@ -107,7 +107,7 @@ extension ColumnStore {
 
     /// A field's value by its name; for `SELF`, the item's fields.
     func value(of row: UInt32, named name: String) -> PropertyListValue? {
-        if name == PredicateKeyPath.selfKey { return .dictionary(dictionary(of: row)) }
+        if name == PredicateKeyPath.selfKey { return .fields(dictionary(of: row)) }
         return fields.existing(name).flatMap { value(row, $0) }
     }
 }

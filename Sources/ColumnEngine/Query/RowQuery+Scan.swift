@@ -175,7 +175,7 @@ extension RowQuery {
     func accessor(_ name: String) -> PredicateAccessor<UInt32> {
         let store = store
         if name == PredicateKeyPath.selfKey {
-            return .value { row in .dictionary(store.dictionary(of: row)) }
+            return .value { row in .fields(store.dictionary(of: row)) }
         }
         guard let field = store.fields.existing(name) else { return .absent }
         if field == store.table.keyField { return .utf8 { row, body in store.table.withKey(row) { body($0) } } }

@@ -42,7 +42,7 @@ extension ColumnStore {
     }
 
     /// Sets the fields of a draft to those of a record.
-    func fill(_ draft: ItemDraft, with values: [String: PropertyListValue]) throws(StoreError) {
+    func fill(_ draft: ItemDraft, with values: PropertyListFields) throws(StoreError) {
         for (name, value) in values {
             let field = try givenField(name)
             if field == table.keyField {

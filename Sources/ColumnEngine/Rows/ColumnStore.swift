@@ -176,8 +176,8 @@ package final class ColumnStore {
     /// - Returns: the values; a field without one is not in it.
     package func dictionary(
         of row: UInt32, keepsAttachment: Bool = false, marksAbsent: Bool = false
-    ) -> [String: PropertyListValue] {
-        var result: [String: PropertyListValue] = [:]
+    ) -> PropertyListFields {
+        var result: PropertyListFields = [:]
         for number in 0...table.keyField.rawValue {
             let field = ItemField(rawValue: number)
             result[fields.names[Int(number)]] =

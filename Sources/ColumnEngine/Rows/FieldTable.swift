@@ -1,8 +1,10 @@
+import PropertyList
+
 /// The names of fields and their numbers: the declared ones first, then the key, then custom ones as they appear.
 package struct FieldTable {
     /// By number.
     package private(set) var names: [String]
-    private var numbers: [String: UInt32] = [:]
+    private var numbers: [ExactText: UInt32] = [:]
 
     /// The name of the field of an item's attachments; see `ColumnStore+Attachments.swift`. Scripts and files cannot
     /// use it: ``FieldValidation/checkName(_:)`` refuses it.
@@ -14,7 +16,7 @@ package struct FieldTable {
 
     package init(_ declared: [FieldDeclaration]) {
         names = declared.map(\.name) + ["itemKey"]
-        for (number, name) in names.enumerated() { numbers[name] = UInt32(number) }
+        for (number, name) in names.enumerated() { numbers[ExactText(name)] = UInt32(number) }
     }
 
     func name(of field: ItemField) -> String {
@@ -22,18 +24,18 @@ package struct FieldTable {
     }
 
     /// The field, if any item ever had it.
-    func existing(_ name: String) -> ItemField? { numbers[name].map(ItemField.init(rawValue:)) }
+    func existing(_ name: String) -> ItemField? { numbers[ExactText(name)].map(ItemField.init(rawValue:)) }
 
     /// The field; made if it is new.
     mutating func field(named name: String) -> ItemField {
-        if let number = numbers[name] { return ItemField(rawValue: number) }
+        if let number = numbers[ExactText(name)] { return ItemField(rawValue: number) }
         if name == Self.attachmentName, let attachment { return attachment }
         let number = UInt32(names.count)
         names.append(name)
         if name == Self.attachmentName {
             attachment = ItemField(rawValue: number)
         } else {
-            numbers[name] = number
+            numbers[ExactText(name)] = number
         }
         return ItemField(rawValue: number)
     }

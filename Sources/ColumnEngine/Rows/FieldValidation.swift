@@ -81,10 +81,14 @@ package enum FieldValidation {
         return switch value {
         case .date(let date): date.secondsSinceReferenceDate.isFinite
         case .string(let text): text.utf8.count <= byteLimit
+        case .utf16(let units): units.count <= byteLimit / 3
         case .data(let data): data.count <= byteLimit
         case .array(let elements), .set(let elements):
             elements.allSatisfy { isKeepable($0, depth: depth + 1) }
-        case .dictionary(let entries): entries.values.allSatisfy { isKeepable($0, depth: depth + 1) }
+        case .dictionary(let entries):
+            entries.entries.allSatisfy {
+                isKeepable($0.key, depth: depth + 1) && isKeepable($0.value, depth: depth + 1)
+            }
         default: true
         }
     }
@@ -95,10 +99,16 @@ package enum FieldValidation {
         case .null, .uid, .set: false
         case .date(let date): date.secondsSinceReferenceDate.isFinite
         case .string(let text): text.utf8.count <= byteLimit
+        case .utf16(let units): units.count <= byteLimit / 3
         case .data(let bytes): bytes.count <= byteLimit
         case .array(let elements):
             depth < depthLimit && elements.allSatisfy { $0 == .null || isPlain($0, depth: depth + 1) }
-        case .dictionary(let entries): depth < depthLimit && entries.values.allSatisfy { isPlain($0, depth: depth + 1) }
+        case .dictionary(let entries):
+            depth < depthLimit
+                && entries.textEntries.values.allSatisfy { isPlain($0, depth: depth + 1) }
+                && entries.sortedOthers.allSatisfy {
+                    isPlain($0.key, depth: depth + 1) && isPlain($0.value, depth: depth + 1)
+                }
         case .boolean, .integer, .wideInteger, .real, .single: true
         }
     }
@@ -118,6 +128,8 @@ package enum FieldValidation {
             guard date.secondsSinceReferenceDate.isFinite else { throw refusal(path, "a date", value) }
         case .string(let text):
             try checkLength(text.utf8.count, path)
+        case .utf16(let units):
+            try checkLength(units.count * 3, path)
         case .data(let bytes):
             try checkLength(bytes.count, path)
         case .array(let elements):
@@ -128,8 +140,9 @@ package enum FieldValidation {
             }
         case .dictionary(let entries):
             try checkDepth(depth, path)
-            for (key, element) in entries {
-                try checkCustom(element, "\(path).\(key)", depth: depth + 1)
+            for (key, element) in entries.sortedEntries {
+                try checkCustom(key, "a key of \(path)", depth: depth + 1)
+                try checkCustom(element, "\(path).\(key.keyText)", depth: depth + 1)
             }
         case .boolean, .integer, .wideInteger, .real, .single:
             break
@@ -167,6 +180,7 @@ package enum FieldValidation {
         case .date(let value)?: "the date \(value.text)"
         case .data(let bytes)?: "data of \(bytes.count) bytes"
         case .string(let text)?: text.count <= 40 ? "\"\(text)\"" : "\"\(text.prefix(40))…\""
+        case .utf16?: describe(value?.text.map { .string($0) })
         case .uid?: "a UID"
         case .array?: "an array"
         case .set?: "a set"

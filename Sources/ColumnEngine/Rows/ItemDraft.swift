@@ -23,7 +23,7 @@ package struct ItemDraft {
     }
 
     /// Sets fields to the values of a record, of any kind.
-    package func carry(_ values: [String: PropertyListValue]) throws(StoreError) { try store.fill(self, with: values) }
+    package func carry(_ values: PropertyListFields) throws(StoreError) { try store.fill(self, with: values) }
 
     /// The name of a field of the store.
     package func name(of field: ItemField) -> String { store.fields.name(of: field) }

@@ -147,8 +147,9 @@ public final class ItemSnapshot: @unchecked Sendable {
 
     /// An item's fields by name, including `itemKey`, for a persistence that stores whole records; null for a field of
     /// every item that it lacks.
-    public func values(at position: Int) -> [String: PropertyListValue] {
-        var result = [fieldNames[Int(contents.keyField.rawValue)]: PropertyListValue.string(keyString(position))]
+    public func values(at position: Int) -> PropertyListFields {
+        var result = PropertyListFields()
+        result[fieldNames[Int(contents.keyField.rawValue)]] = .string(keyString(position))
         for number in 0..<contents.keyField.rawValue {
             let cell = cell(position, ItemField(rawValue: number))
             let isLacking = cell.isAbsent && columns[Int(number)]?.takeUnretainedValue().isOptional == false

@@ -61,12 +61,21 @@ enum ArchiveFiles {
         let storage = PropertyListStorage(try bytes(of: path))
         do throws(PropertyListError) {
             let format = PropertyListFormat(detecting: storage.bytes)
-            if format == nil, acceptingJSON, looksLikeJSON(storage.bytes) {
-                return (try BinaryPropertyListReader(json: storage.bytes), nil)
-            }
+            if format == nil, acceptingJSON, looksLikeJSON(storage.bytes) { return (try json(storage), nil) }
             return (try BinaryPropertyListReader(detecting: storage), format)
         } catch {
             throw CommandFailure.exit(.badData, "\(name(path)): \(error)")
+        }
+    }
+
+    /// Opens JSON, or a text property list, which begins like it. The error is of the form that was read further.
+    private static func json(_ storage: PropertyListStorage) throws(PropertyListError) -> BinaryPropertyListReader {
+        do throws(PropertyListError) { return try BinaryPropertyListReader(json: storage.bytes) } catch {
+            guard PropertyListFormat.isTextBeginning(of: storage.bytes) else { throw error }
+            let failure = error
+            do throws(PropertyListError) { return try BinaryPropertyListReader(detecting: storage) } catch {
+                throw (error.byteOffset ?? 0) > (failure.byteOffset ?? 0) ? error : failure
+            }
         }
     }
 

@@ -110,14 +110,25 @@ struct ArchiveSurvey {
         let isWanted = withUnsafeTemporaryAllocation(byteCount: 2048, alignment: 16) { buffer in
             do throws(FileError) {
                 let count = try layer.read(file, at: 0, into: buffer)
-                return PropertyListFormat.isBeginning(of: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                return Self.isPropertyList(UnsafeRawBufferPointer(rebasing: buffer[..<count]), entry.path)
             } catch {
                 failure = error
                 return false
             }
         }
         if let failure { throw failure }
-        return isWanted ? try layer.contents(of: file, limit: ArchiveFiles.sizeLimit) : nil
+        guard isWanted else { return nil }
+        let bytes = try layer.contents(of: file, limit: ArchiveFiles.sizeLimit)
+        // A comment may be longer than the beginning.
+        return bytes.withUnsafeBytes { Self.isPropertyList($0, entry.path) } ? bytes : nil
+    }
+
+    /// Whether a file begins like a property list; in OpenStep's text form, which other texts resemble, if its name says
+    /// so, too.
+    private static func isPropertyList(_ bytes: UnsafeRawBufferPointer, _ path: String) -> Bool {
+        if PropertyListFormat.isBeginning(of: bytes) { return true }
+        return [".plist", ".strings", ".pbxproj"].contains { path.lowercased().hasSuffix($0) }
+            && PropertyListFormat.isTextBeginning(of: bytes)
     }
 
     private mutating func find(_ search: TreeSearch, in tree: ArchiveTree, _ report: inout ArchiveReport) throws {

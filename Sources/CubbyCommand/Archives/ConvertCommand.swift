@@ -50,7 +50,14 @@ struct ConvertCommand: ParsableCommand {
         do throws(PropertyListError) {
             switch format ?? extensionForm ?? .binary {
             case .binary: (bytes, notation) = (try reader.binary(), nil)
-            case .xml: (bytes, notation) = (try reader.xml(), .xml)
+            case .xml:
+                let (xml, shortened) = try reader.xmlCountingShortenedDates()
+                (bytes, notation) = (xml, .xml)
+                if shortened > 0 {
+                    CommandFailure.say(
+                        "\(shortened.counted("date")) lost \(shortened == 1 ? "its" : "their") fraction of a second, "
+                            + "which XML does not have: --format binary and json do")
+                }
             case .json: (bytes, notation) = (try reader.json(), .json)
             }
         } catch {

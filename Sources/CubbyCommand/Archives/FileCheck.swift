@@ -2,6 +2,7 @@ import ArgumentParser
 import ItemArchive
 import KeyedArchive
 import PropertyList
+import Wording
 
 /// Checks one file and reports the findings.
 struct FileCheck {
@@ -23,11 +24,18 @@ struct FileCheck {
         for finding in check.findings { Report.line("  \(Self.text(finding))") }
         for notice in notices { Report.line("  warning: \(notice)") }
         guard check.hasErrors else {
-            if repair != nil { Report.line("  nothing to repair: nothing is written") }
-            return
+            guard let repair else { return }
+            try ArchiveFiles.write(bytes, to: repair)
+            return Report.line("  nothing to repair: wrote its \(bytes.count.counted("byte")) as they are to \(repair)")
         }
         if let rescue = check.rescue {
-            Report.line("  rescue: \(rescue.whole) of \(rescue.total) objects are whole, found \(rescue.method)")
+            Report.line(
+                "  rescue: \(rescue.whole.grouped) of \(rescue.total.grouped) objects are whole, found \(rescue.method)"
+            )
+            Report.line(
+                "  \(rescue.bytes.count.counted("byte")) with \(rescue.entriesAfter.counted("entry")) of dictionaries and "
+                    + "lists, where the file has \(bytes.count.counted("byte")) with "
+                    + "\(rescue.entriesBefore.grouped) that can be read")
             if let repair {
                 try ArchiveFiles.write(rescue.bytes, to: repair)
                 Report.line("  wrote what could be rescued to \(repair)")

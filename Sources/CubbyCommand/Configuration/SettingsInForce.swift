@@ -87,7 +87,7 @@ struct SettingsInForce {
         }
     }
 
-    private static func preferences(of container: Container) -> [String: PropertyListValue] {
+    private static func preferences(of container: Container) -> PropertyListFields {
         guard !container.isTemporary, let layer = try? BeneathFileLayer(container.path) else { return [:] }
         return Defaults(folder: container.preferences, using: layer).dictionary
     }

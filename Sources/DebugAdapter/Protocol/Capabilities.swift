@@ -18,7 +18,7 @@ enum Capabilities {
             filter("uncaught", "Uncaught errors", "Stops where an error that nothing catches is raised.", true),
             filter("all", "All errors", "Stops at errors that pcall catches, too.", false),
         ])
-        return .dictionary(fields)
+        return .fields(fields)
     }
 
     private static func filter(_ name: String, _ label: String, _ description: String, _ isDefault: Bool) -> JSONValue {

@@ -15,7 +15,7 @@ extension DebugAdapter {
         event(
             "capabilities",
             .object([
-                "capabilities": .dictionary(.init(uniqueKeysWithValues: capabilities.map { ($0, .boolean(false)) }))
+                "capabilities": .fields(PropertyListFields(capabilities.map { ($0, .boolean(false)) }))
             ]))
         connection.outbox.drain()
         var waiting: [UInt8] = []

@@ -83,7 +83,7 @@ extension DebugSession {
         var fields = described(variable.value, variable.expression, call, stop, text: variable.text)
         fields["name"] = .string(variable.name)
         fields["evaluateName"] = variable.expression.map(JSONValue.string)
-        return .dictionary(fields)
+        return .fields(fields)
     }
 
     /// A value's text, type, and variables reference.
@@ -133,7 +133,7 @@ extension DebugSession {
         let value = try self.value(of: text, container.call, stop)
         stop.stop.stop.set(variable, of: container.call, to: value)
         stop.forgetChildren()
-        return .dictionary(described(value, name, container.call, stop))
+        return .fields(described(value, name, container.call, stop))
     }
 
     private func key(_ name: String, _ reference: Int, _ value: LuaValue, _ stop: DebugStop) -> LuaValue? {
@@ -160,7 +160,7 @@ extension DebugSession {
         // The line break ends a comment at the end of the value.
         _ = try value(of: "\(expression) = (\(text)\n)", call, stop)
         stop.forgetChildren()
-        return .dictionary(described(try value(of: expression, call, stop), expression, call, stop))
+        return .fields(described(try value(of: expression, call, stop), expression, call, stop))
     }
 
     private func value(of text: String, _ call: Int, _ stop: DebugStop) throws(DebugRefusal) -> LuaValue {
@@ -189,7 +189,7 @@ extension DebugSession {
             fields["value"] = nil
             fields["result"] = .string(
                 values.map { context == "clipboard" ? texts.whole($0) : texts.describe($0) }.joined(separator: ", "))
-            return .dictionary(fields)
+            return .fields(fields)
         }
     }
 }

@@ -11,7 +11,6 @@ extension PropertyListValue {
         return value
     }
 
-    var text: String? { if case .string(let text) = self { text } else { nil } }
     var flag: Bool? { if case .boolean(let flag) = self { flag } else { nil } }
     var number: Int? { if case .integer(let number) = self { Int(exactly: number) } else { nil } }
     var elements: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
@@ -20,9 +19,9 @@ extension PropertyListValue {
 
     /// An object of the fields that are not nil.
     static func object(_ fields: KeyValuePairs<String, JSONValue?>) -> JSONValue {
-        var present: [String: JSONValue] = [:]
+        var present: PropertyListFields = [:]
         for (name, value) in fields { present[name] = value }
-        return .dictionary(present)
+        return .fields(present)
     }
 
     /// The value as a message with its header; empty if JSON cannot represent it.

@@ -149,7 +149,9 @@ public struct StoreCheck {
         if schema.itemKeyKey == "imageKey" {
             let listing = Set(named.map(\.position))
             for position in 0..<store.count where !listing.contains(position) {
-                guard let key = try? store[position]?.itemKey, !schema.keylessItems.contains(key) else { continue }
+                guard let key = try? store[position]?.itemKey, !schema.keylessItems.contains(ExactText(key)) else {
+                    continue
+                }
                 named.append((position, key))
             }
             named.sort { $0.position < $1.position }

@@ -1,4 +1,5 @@
 import ColumnEngine
+public import PropertyList
 
 /// The form of an archive's items: class and keys, as the application that owns the archive knows them.
 ///
@@ -37,9 +38,9 @@ public struct ArchiveSchema: Sendable, Hashable {
     /// The fields that are nil in items that lack them. For items that lack another field there is no key.
     var nilFields: Set<ItemField> = []
     /// Custom fields that are inline in the item and not objects.
-    public var inlineFields: Set<String> = []
+    public var inlineFields: Set<ExactText> = []
     /// The keys of items without a key under `itemKeyKey`: nil there means that the item has no image.
-    public var keylessItems: Set<String> = []
+    public var keylessItems: Set<ExactText> = []
     /// The items' objects of the application's own classes.
     public internal(set) var foreignFields = ForeignFields()
     /// The archive as opened, if it has content beyond the fields of its items.

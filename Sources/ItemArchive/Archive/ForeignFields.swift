@@ -1,5 +1,6 @@
 import ColumnEngine
 import KeyedArchive
+import PropertyList
 
 /// Fields of items with objects of an application's own classes, such as a UIImage: kept unchanged, and written back
 /// with their items.
@@ -10,7 +11,7 @@ public struct ForeignFields: Sendable, Hashable {
     /// A keyed archive of the objects, by number.
     private var archive: [UInt8] = []
     /// By `itemKey` and field, the number of the object.
-    private var fields: [String: [String: String]] = [:]
+    private var fields: [ExactText: [ExactText: String]] = [:]
 
     init() {}
 
@@ -40,7 +41,7 @@ public struct ForeignFields: Sendable, Hashable {
         var left: [Field] = []
         for (index, field) in found.enumerated() {
             if keys.contains(String(index)) {
-                fields[field.itemKey, default: [:]][field.name] = String(index)
+                fields[ExactText(field.itemKey), default: [:]][ExactText(field.name)] = String(index)
             } else {
                 left.append(field)
             }
@@ -61,11 +62,11 @@ public struct ForeignFields: Sendable, Hashable {
 
     /// The objects of the fields, in memory.
     final class Objects {
-        private let fields: [String: [String: String]]
+        private let fields: [ExactText: [ExactText: String]]
         private let values: [String: ArchiveValue]
         private let graph: ArchiveGraph?
 
-        init(fields: [String: [String: String]], values: [String: ArchiveValue], graph: ArchiveGraph?) {
+        init(fields: [ExactText: [ExactText: String]], values: [String: ArchiveValue], graph: ArchiveGraph?) {
             self.fields = fields
             self.values = values
             self.graph = graph
@@ -76,8 +77,8 @@ public struct ForeignFields: Sendable, Hashable {
         var isEmpty: Bool { fields.isEmpty }
 
         /// The foreign fields of an item, by name.
-        func fields(ofItem key: String) -> [String: ArchiveValue] {
-            fields[key]?.compactMapValues { values[$0] } ?? [:]
+        func fields(ofItem key: String) -> [ExactText: ArchiveValue] {
+            fields[ExactText(key)]?.compactMapValues { values[$0] } ?? [:]
         }
     }
 }

@@ -11,8 +11,10 @@ extension ItemArchiveReader {
         let number = try archive.resolve(reference)
         if isNull(number) { return absent(field) }
         if let bytes = try reader.asciiString(at: number) { return cell(number, bytes) }
-        if let text = try archive.table.string(at: number) {
+        if let text = try archive.table.text(at: number) {
             if try reader.kind(of: number) != .string { hasOtherForms = true }
+            // Half of a surrogate pair is carried as it is.
+            guard case .string(let text) = text else { return try carried(number, reference, field, row) }
             return store.text(text)
         }
         return try carried(number, reference, field, row)
@@ -124,7 +126,7 @@ extension ItemArchiveReader {
             let known = archive.describe(number)
             return leaveOut("\(name) of an item is \(known), which a field cannot hold")
         }
-        if number == reference, schema.form == .keyedArchive { schema.inlineFields.insert(name) }
+        if number == reference, schema.form == .keyedArchive { schema.inlineFields.insert(ExactText(name)) }
         // A list shared by several items.
         if case .array = checked, !lists.insert(number).inserted { hasOtherForms = true }
         if case .dictionary = checked, !lists.insert(number).inserted { hasOtherForms = true }

@@ -70,8 +70,8 @@ extension ItemArchiveReader {
     private mutating func finish(_ draft: ItemDraft, hasKey: Bool, lacksImage: Bool) {
         if hasKey {
             if (try? loader.insert(draft)) != nil {
-                if notesElements { keyed.insert(store.keyString(draft.row)) }
-                if lacksImage { schema.keylessItems.insert(store.keyString(draft.row)) }
+                if notesElements { keyed.insert(ExactText(store.keyString(draft.row))) }
+                if lacksImage { schema.keylessItems.insert(ExactText(store.keyString(draft.row))) }
                 return
             }
             notices.append(
@@ -92,7 +92,7 @@ extension ItemArchiveReader {
             salt &+= 1 << 40
         }
         if !hasKey, schema.itemKeyKey != "itemKey" {
-            schema.keylessItems.insert(store.keyString(draft.row))
+            schema.keylessItems.insert(ExactText(store.keyString(draft.row)))
         }
     }
 

@@ -25,7 +25,7 @@ package struct ItemArchiveReader {
     /// The keys of the items in the archive's order; nil for an element that is not an item.
     var elements: [String?] = []
     /// The keys that the archive contains, in contrast to those made by this reader.
-    var keyed: Set<String> = []
+    var keyed: Set<ExactText> = []
     /// Whether some item has a name, and a key, a value or a date.
     var namesFields = false
     var valueForms: Set<Bool> = []

@@ -59,7 +59,7 @@ package struct ItemArchiveWriter {
         let date = archiver.key(schema.dateKey)
         let key = archiver.key(schema.itemKeyKey)
         let custom = snapshot.fieldNames.map { archiver.key(schema.archivedKey(ofField: $0)) }
-        let inline = snapshot.fieldNames.map { schema.inlineFields.contains($0) }
+        let inline = snapshot.fieldNames.map { schema.inlineFields.contains(ExactText($0)) }
         let foreign = try schema.foreignFields.objects()
         let archivedClass = ArchivedClass(schema.className, superclasses: schema.superclasses)
         let (valueIsObject, keylessItems, hasForeign) = (schema.valueIsObject, schema.keylessItems, !foreign.isEmpty)
@@ -99,7 +99,7 @@ package struct ItemArchiveWriter {
             } else {
                 try encode(created, .dateCreated, date, objects, archiver)
             }
-            if hasKeyless, keylessItems.contains(snapshot.keyString(index)) {
+            if hasKeyless, keylessItems.contains(ExactText(snapshot.keyString(index))) {
                 // The application's own key stays nil: ours has another name.
                 try archiver.encode(String?.none, forKey: key)
                 try archiver.encode(snapshot.keyString(index), forKey: "itemKey")
@@ -136,28 +136,28 @@ package struct ItemArchiveWriter {
 
     /// Writes an item's objects of another application's classes, unless a custom field has replaced them.
     private func encode(
-        _ foreign: [String: ArchiveValue], of index: Int, _ archiver: KeyedArchiver
+        _ foreign: [ExactText: ArchiveValue], of index: Int, _ archiver: KeyedArchiver
     ) throws(ArchiveError) {
-        var names = Set(schema.fields.map(\.name))
-        snapshot.forEachCustomField(index) { field, _ in names.insert(snapshot.fieldNames[Int(field)]) }
+        var names = Set(schema.fields.map { ExactText($0.name) })
+        snapshot.forEachCustomField(index) { field, _ in names.insert(ExactText(snapshot.fieldNames[Int(field)])) }
         for (name, value) in foreign.sorted(by: { $0.key < $1.key }) where !names.contains(name) {
-            try archiver.encode(value, forKey: schema.archivedKey(ofField: name))
+            try archiver.encode(value, forKey: schema.archivedKey(ofField: name.string))
         }
     }
 
     /// An item's objects of another application's classes, by field; those of the item that it is a copy of.
-    private func foreignObjects(_ foreign: ForeignFields.Objects, _ index: Int) -> [String: ArchiveValue] {
+    private func foreignObjects(_ foreign: ForeignFields.Objects, _ index: Int) -> [ExactText: ArchiveValue] {
         let key = snapshot.keyString(index)
         return foreign.fields(ofItem: snapshot.source(ofCopy: key) ?? key)
     }
 
     /// Writes a field of every item whose value is not of its kind, or whose object in the archive says more.
     private func encode(
-        _ cell: Cell, _ field: ItemField, _ key: ArchiveKey, _ objects: [String: ArchiveValue],
+        _ cell: Cell, _ field: ItemField, _ key: ArchiveKey, _ objects: [ExactText: ArchiveValue],
         _ archiver: KeyedArchiver
     ) throws(ArchiveError) {
         let value = snapshot.value(cell)
-        if let object = objects[snapshot.fieldNames[Int(field.rawValue)]],
+        if let object = objects[ExactText(snapshot.fieldNames[Int(field.rawValue)])],
             ItemObjectEditor.areSame(object.carriedValue, value)
         {
             return try archiver.encode(object, forKey: key)
@@ -195,13 +195,13 @@ package struct ItemArchiveWriter {
         items.reserveCapacity(snapshot.count)
         for index in 0..<snapshot.count {
             var values = snapshot.values(at: index)
-            var entries: [String: PropertyListValue] = [:]
+            var entries: PropertyListFields = [:]
             for field in schema.fields {
                 let value = values.removeValue(forKey: field.name)
                 if value != .null { entries[field.key] = value }
             }
             for (name, value) in values { entries[schema.archivedKey(ofField: name)] = value }
-            items.append(.dictionary(entries))
+            items.append(.fields(entries))
         }
         return .array(items)
     }

@@ -4,7 +4,7 @@ import PropertyList
 
 /// Edits an item's object where its fields have changed; the rest stays as the application wrote it.
 struct ItemObjectEditor {
-    typealias Values = [String: PropertyListValue]
+    typealias Values = PropertyListFields
 
     private let object: ArchivedObject
     private let schema: ArchiveSchema
@@ -35,7 +35,7 @@ struct ItemObjectEditor {
                 }
             }
         }
-        for name in customNames(Set(old.keys).union(new.keys)) where !Self.areSame(old[name], new[name]) {
+        for name in customNames(old.merging(new) { $1 }.keys) where !Self.areSame(old[name], new[name]) {
             setCustom(new[name], under: schema.archivedKey(ofField: name))
         }
     }
@@ -48,7 +48,7 @@ struct ItemObjectEditor {
         for name in customNames(values.keys) {
             guard let value = values[name] else { continue }
             let key = schema.archivedKey(ofField: name)
-            if schema.inlineFields.contains(name), Self.isScalar(value) {
+            if schema.inlineFields.contains(ExactText(name)), Self.isScalar(value) {
                 object[key] = .inline(value)
             } else {
                 setCustom(value, under: key)
@@ -78,15 +78,16 @@ struct ItemObjectEditor {
     /// both items then share.
     mutating func takeForeignFields(of model: ArchivedObject, besides values: Values) {
         let known = Set(
-            schema.fields.flatMap(\.aliases) + customNames(values.keys).map(schema.archivedKey) + ["imageKey"])
-        for field in model.fields where !known.contains(field.key) && object[field.key] == nil {
+            (schema.fields.flatMap(\.aliases) + customNames(values.keys).map(schema.archivedKey) + ["imageKey"])
+                .map { ExactText($0) })
+        for field in model.fields where !known.contains(ExactText(field.key)) && object[field.key] == nil {
             object[field.key] = field.value
         }
     }
 
     private func customNames(_ names: some Sequence<String>) -> [String] {
         let domain = schema.fields.map(\.name)
-        return names.filter { !domain.contains($0) }.sorted()
+        return names.filter { !domain.contains($0) }.sortedByBytes()
     }
 
     private func set(_ value: PropertyListValue?, under key: String) {

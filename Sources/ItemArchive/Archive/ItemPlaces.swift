@@ -1,5 +1,6 @@
 import ColumnEngine
 import KeyedArchive
+import PropertyList
 
 /// The locations of the items in an archive's graph.
 struct ItemPlaces {
@@ -11,10 +12,10 @@ struct ItemPlaces {
     }
 
     /// The items by key.
-    private(set) var objects: [String: ArchivedObject] = [:]
+    private(set) var objects: [ExactText: ArchivedObject] = [:]
     private var lists: [List] = []
     /// The array of an item, by the item's key.
-    private var listOfItem: [String: Int] = [:]
+    private var listOfItem: [ExactText: Int] = [:]
     /// The location of the one item outside of arrays.
     private var single: Int?
 
@@ -36,7 +37,7 @@ struct ItemPlaces {
                         continue
                     }
                     guard case .unknown(let object)? = member, note(object, key) else { return nil }
-                    listOfItem[key] = lists.count
+                    listOfItem[ExactText(key)] = lists.count
                 }
                 lists.append(list)
             } else if case .unknown(let object) = value, ArchiveSchema.isItemClass(object.archivedClass.name) {
@@ -48,7 +49,7 @@ struct ItemPlaces {
     }
 
     private mutating func note(_ object: ArchivedObject, _ key: String) -> Bool {
-        objects.updateValue(object, forKey: key) == nil
+        objects.updateValue(object, forKey: ExactText(key)) == nil
     }
 
     /// Whether there is an array for new items, or one item that can become an array.
@@ -57,7 +58,7 @@ struct ItemPlaces {
     /// Puts the items in order into the graph: each into its original array, new ones into the last.
     func put(_ items: [(key: String, object: ArchivedObject)], into graph: ArchiveGraph) {
         if lists.isEmpty, let single {
-            if items.count == 1, objects[items[0].key] === items[0].object { return }
+            if items.count == 1, objects[ExactText(items[0].key)] === items[0].object { return }
             let all = items.map { ArchiveValue?.some(.unknown($0.object)) }
             graph.top[single].value = .object(.collection(ArchivedCollection(elements: all)))
             return
@@ -65,9 +66,9 @@ struct ItemPlaces {
         var members: [[ArchiveValue?]] = Array(repeating: [], count: lists.count)
         var hasSingle = false
         for item in items {
-            if let list = listOfItem[item.key] {
+            if let list = listOfItem[ExactText(item.key)] {
                 members[list].append(.unknown(item.object))
-            } else if objects[item.key] === item.object {
+            } else if objects[ExactText(item.key)] === item.object {
                 hasSingle = true
             } else if let last = members.indices.last {
                 members[last].append(.unknown(item.object))

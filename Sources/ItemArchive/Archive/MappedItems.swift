@@ -17,7 +17,7 @@ struct MappedItems: Sendable {
     /// The item that was read last: its fields are often read one after the other.
     private var last: (row: Int, item: BinaryPropertyListContainer)?
     /// The numbers of custom fields in the store, by name.
-    private let customNumbers: [String: UInt32]
+    private let customNumbers: [ExactText: UInt32]
     /// The field being read row by row, and its cells by object number: repeated texts are one object of the archive.
     private var columnField: UInt32 = 0
     private var columnCells: [Int: Cell] = [:]
@@ -40,9 +40,9 @@ struct MappedItems: Sendable {
         let table = try ArchiveObjectTable(BinaryPropertyListReader(storage))
         archive = ArchiveObjectReader(table, limits: ItemArchiveReader.limits)
         self.schema = schema
-        var numbers: [String: UInt32] = [:]
+        var numbers: [ExactText: UInt32] = [:]
         for (number, name) in fieldNames.enumerated().dropFirst(ItemField.domain.count) {
-            numbers[schema.archivedKey(ofField: name)] = UInt32(number)
+            numbers[ExactText(schema.archivedKey(ofField: name))] = UInt32(number)
         }
         customNumbers = numbers
         guard table.top.count == 1, let array = try table.dictionary(at: table.resolve(table.top[0].number)),
@@ -225,7 +225,7 @@ struct MappedItems: Sendable {
         let keys = try archive.shape(of: item)
         shape.places = schema.fields.map { keys.slot(ofStored: $0.key) ?? -1 }
         shape.custom = keys.storedKeys.enumerated().compactMap { place, key in
-            customNumbers[ArchiveKey.given(key)].map { ($0, place) }
+            customNumbers[ExactText(ArchiveKey.given(key))].map { ($0, place) }
         }.sorted { $0.number < $1.number }
         shape.run = archive.runNumber
     }

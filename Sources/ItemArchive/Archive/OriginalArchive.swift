@@ -38,16 +38,16 @@ public final class OriginalArchive: Sendable {
             let fields = snapshot.values(at: index)
             let key = snapshot.keyString(index)
             let object: ArchivedObject
-            if let existing = places.objects[key], let old = known.row(forKey: key) {
+            if let existing = places.objects[ExactText(key)], let old = known.row(forKey: key) {
                 var editor = ItemObjectEditor(existing, schema)
                 let values = known.values(old)
-                editor.update(from: values, to: fields, hasKey: known.keyed.contains(key))
+                editor.update(from: values, to: fields, hasKey: known.keyed.contains(ExactText(key)))
                 object = existing
             } else {
                 object = ArchivedObject(ArchivedClass(schema.className, superclasses: schema.superclasses))
                 var editor = ItemObjectEditor(object, schema)
                 editor.fill(with: fields)
-                if let source = snapshot.source(ofCopy: key), let model = places.objects[source],
+                if let source = snapshot.source(ofCopy: key), let model = places.objects[ExactText(source)],
                     let old = known.row(forKey: source)
                 {
                     let values = known.values(old)
@@ -71,10 +71,10 @@ public final class OriginalArchive: Sendable {
         /// The keys of the items in the order of the archive; nil for an element that is not an item.
         var elements: [String?]
         /// The keys that the archive contains.
-        var keyed: Set<String>
+        var keyed: Set<ExactText>
 
         /// The fields of an item as in a snapshot.
-        func values(_ row: UInt32) -> [String: PropertyListValue] {
+        func values(_ row: UInt32) -> PropertyListFields {
             store.dictionary(of: row, keepsAttachment: true, marksAbsent: true)
         }
 

@@ -130,7 +130,7 @@ package struct ItemIndexFile: Sendable {
             "keys": .array(
                 schema.fields.map { .string($0.key) }),
             "valueIsObject": .boolean(schema.valueIsObject),
-            "inlineFields": .array(schema.inlineFields.sorted().map { .string($0) }),
+            "inlineFields": .array(schema.inlineFields.sorted().map { .string($0.string) }),
             "fields": .array(customFields.map { .string($0) }),
             "kinds": .array(fieldKinds.map { .integer(Int64($0)) }),
         ])
@@ -203,13 +203,13 @@ package struct ItemIndexFile: Sendable {
             case .boolean(let isMutableArray)? = entries["isMutableArray"],
             case .boolean(let valueIsObject)? = entries["valueIsObject"],
             let inlineFields = Self.strings(entries["inlineFields"]), let fields = Self.strings(entries["fields"]),
-            Set(fields).count == fields.count, case .array(let kinds)? = entries["kinds"]
+            Set(fields.map { ExactText($0) }).count == fields.count, case .array(let kinds)? = entries["kinds"]
         else { return nil }
         schema = ArchiveSchema(className: className)
         schema.superclasses = superclasses
         schema.isMutableArray = isMutableArray
         schema.valueIsObject = valueIsObject
-        schema.inlineFields = Set(inlineFields)
+        schema.inlineFields = Set(inlineFields.map { ExactText($0) })
         (schema.nameKey, schema.serialNumberKey, schema.valueKey) = (keys[0], keys[1], keys[2])
         (schema.dateKey, schema.itemKeyKey) = (keys[3], keys[4])
         customFields = fields

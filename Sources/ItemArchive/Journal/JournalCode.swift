@@ -35,5 +35,9 @@ package enum JournalCode {
     package enum Value: UInt8 {
         case absent = 0
         case no, yes, integer, real, single, date, string, data, array, dictionary, wideInteger, null, uid, set
+        /// a text that is not Unicode: its UTF-16 units
+        case utf16
+        /// a dictionary with keys of any kind
+        case pairs
     }
 }

@@ -41,7 +41,7 @@ package struct JournalEncoder {
     static func record(of commit: borrowing ItemCommit) -> (bytes: [UInt8], carries: Bool) {
         var encoder = JournalEncoder(commit.rows, room: JournalRecord.headerLength, givesPlaces: true)
         encoder.encode(commit)
-        return (encoder.writer.bytes, encoder.carries)
+        return (encoder.writer.bytes, encoder.carries || encoder.writer.hasLatestKinds)
     }
 
     private mutating func encode(_ commit: borrowing ItemCommit) {

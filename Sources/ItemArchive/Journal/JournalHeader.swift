@@ -6,7 +6,7 @@ public struct JournalHeader: Sendable, Hashable {
     /// The header's size in bytes.
     public static let length = 64
     /// The newest format version that this code reads and writes: its records may have values of other kinds than
-    /// their fields'.
+    /// their fields', texts that are not Unicode and dictionaries with keys of any kind.
     public static let latestVersion: UInt16 = 3
     /// The version of journals without such values. Version 1, which has no indices of items, is read, too.
     public static let usualVersion: UInt16 = 2

@@ -3,7 +3,7 @@ package import PropertyList
 
 /// One change of a record: of a file's journal, or of the log of a shared collection.
 package enum RecordChange: Sendable {
-    case insert(key: String, [String: PropertyListValue], at: Int?)
+    case insert(key: String, PropertyListFields, at: Int?)
     case remove(key: String)
     case set(key: String, field: String, PropertyListValue?)
     case move(key: String, to: Int)
@@ -76,7 +76,7 @@ package enum RecordChange: Sendable {
         _ reader: inout RecordReader, _ names: [String], at position: Int?, carries: Bool = false
     ) throws(StoreError) -> RecordChange {
         let key = try key(&reader)
-        var values: [String: PropertyListValue] = ["itemKey": .string(key)]
+        var values: PropertyListFields = ["itemKey": .string(key)]
         // Null marks a field that the item lacks, though new items have it.
         values["name"] = try value(&reader) ?? (carries ? .null : nil)
         values["serialNumber"] = try value(&reader)

@@ -44,13 +44,27 @@ package struct RecordReader {
         case .set: return .set(try list(depth))
         case .dictionary:
             let count = try count()
-            var entries: [String: PropertyListValue] = [:]
+            var entries: PropertyListFields = [:]
             entries.reserveCapacity(min(count, 1024))
             for _ in 0..<count {
                 let key = try string()
                 entries[key] = try value(depth: depth + 1)
             }
+            return .fields(entries)
+        case .pairs:
+            let count = try count()
+            var entries = PropertyListDictionary()
+            for _ in 0..<count {
+                let key = try value(depth: depth + 1)
+                entries[key] = try value(depth: depth + 1)
+            }
             return .dictionary(entries)
+        case .utf16:
+            let count = try count()
+            var units: [UInt16] = []
+            units.reserveCapacity(min(count, 1024))
+            for _ in 0..<count { units.append(try fixed(UInt16.self)) }
+            return PropertyListValue(utf16: units)
         case .absent, nil: throw corrupt("a value of an unknown kind")
         }
     }

@@ -4,6 +4,9 @@ package import PropertyList
 /// Encodes the parts of records: numbers, texts, values.
 package struct RecordWriter {
     package var bytes: [UInt8]
+    /// Whether a value is of a kind that only the latest version of journals has: a text that is not Unicode, a
+    /// dictionary with keys of any kind.
+    private(set) var hasLatestKinds = false
 
     /// - Parameter bytes: the preceding bytes.
     package init(_ bytes: [UInt8] = []) { self.bytes = bytes }
@@ -68,6 +71,11 @@ package struct RecordWriter {
         case .string(let value):
             code(.string)
             text(value)
+        case .utf16(let units):
+            code(.utf16)
+            hasLatestKinds = true
+            varint(UInt64(units.count))
+            for unit in units { fixed(unit) }
         case .uid(let value):
             code(.uid)
             varint(UInt64(value))
@@ -78,12 +86,24 @@ package struct RecordWriter {
             code(.set)
             list(elements)
         case .dictionary(let entries):
+            guard let fields = entries.fields else { return pairs(entries) }
             code(.dictionary)
-            varint(UInt64(entries.count))
-            for (key, element) in entries.sorted(by: { $0.key < $1.key }) {
+            varint(UInt64(fields.count))
+            for (key, element) in fields.sortedByName {
                 text(key)
                 self.value(element)
             }
+        }
+    }
+
+    /// A dictionary with keys that are not texts.
+    private mutating func pairs(_ entries: PropertyListDictionary) {
+        code(.pairs)
+        hasLatestKinds = true
+        varint(UInt64(entries.count))
+        for (key, element) in entries.sortedEntries {
+            value(key)
+            value(element)
         }
     }
 

@@ -102,8 +102,8 @@ final class ImportedRow {
     }
 
     /// The row's values by field name, as passed to host functions.
-    func values() throws(StoreError) -> [String: PropertyListValue] {
-        var values: [String: PropertyListValue] = [:]
+    func values() throws(StoreError) -> PropertyListFields {
+        var values: PropertyListFields = [:]
         for (place, column) in columns.enumerated() {
             let value: PropertyListValue
             switch cells[place] {

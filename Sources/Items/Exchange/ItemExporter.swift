@@ -94,13 +94,13 @@ struct ItemExporter {
         records.reserveCapacity(rows.count)
         for row in rows {
             try options.report(records.count, rows.count)
-            var record: [String: PropertyListValue] = [:]
+            var record: PropertyListFields = [:]
             for (field, name) in columns {
                 guard let value = store.columns.value(row, field) else { continue }
                 record[name] = value
                 cut += value.datesWithFraction
             }
-            records.append(.dictionary(record))
+            records.append(.fields(record))
         }
         if cut > 0 {
             options.onRemark?(

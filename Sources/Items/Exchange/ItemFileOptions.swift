@@ -31,9 +31,9 @@ public struct ItemFileOptions {
     /// Whether all changes are rolled back at the end: only the report is wanted.
     public var isDryRun = false
     /// Transforms each row, given by field names; nil leaves it out.
-    public var transform: (([String: PropertyListValue]) throws -> [String: PropertyListValue]?)?
+    public var transform: ((PropertyListFields) throws -> PropertyListFields?)?
     /// Decides about an invalid row, with its line and the problem: true leaves it out. If nil, the import ends.
-    public var skipsRow: ((_ row: [String: PropertyListValue], _ line: Int, _ message: String) throws -> Bool)?
+    public var skipsRow: ((_ row: PropertyListFields, _ line: Int, _ message: String) throws -> Bool)?
     /// The attachment for an item's key, stored beside the imported archive; nil if there is none.
     package var attachment: ((_ key: String) throws -> [UInt8]?)?
     /// Called once with the inferred kinds of columns.

@@ -89,7 +89,7 @@ final class ItemMerger {
             .invalidRow(row.number), "\(path), row \(row.number): \(message)", path: path, cause: error)
         guard let skipsRow = options.skipsRow else { throw failure }
         let original = row.original()
-        var texts: [String: PropertyListValue] = [:]
+        var texts: PropertyListFields = [:]
         for (name, text) in original where !text.isEmpty {
             guard let name = options.name(for: name) else { continue }
             texts[name] = String(validating: text, as: UTF8.self).map { .string($0) } ?? .data(text)
@@ -99,7 +99,7 @@ final class ItemMerger {
         rejected.append(original, message)
     }
 
-    private func transformed(_ values: [String: PropertyListValue], _ source: ImportedRow) throws -> ImportedRow {
+    private func transformed(_ values: PropertyListFields, _ source: ImportedRow) throws -> ImportedRow {
         transformed.removeCells()
         transformed.attachmentNames = source.attachmentNames
         for (place, column) in source.columns.enumerated() {

@@ -67,7 +67,7 @@ struct RecordReader {
             try options.report(index, other.count)
             row.number = index + 1
             row.attachmentNames = other.attachmentNames(item)
-            try merger.take(.dictionary(other.dictionary(of: item)), row)
+            try merger.take(.fields(other.dictionary(of: item)), row)
         }
     }
 
@@ -88,13 +88,13 @@ struct RecordReader {
 extension ItemMerger {
     /// Merges a record of JSON: nulls in its dictionaries are left out and counted, those in arrays are values.
     func takeJSON(_ record: PropertyListValue, _ row: ImportedRow) throws {
-        guard case .dictionary(let values) = record else { return try take(record, row) }
+        guard let values = record.fields else { return try take(record, row) }
         var kept = values
         for (name, value) in values {
             if value == .null { noteNull(at: name) } else { kept[name] = withoutNulls(value, name) }
         }
         // A null of the record itself means that the field has no value, also where an item has one.
-        try take(.dictionary(kept), row)
+        try take(.fields(kept), row)
     }
 
     /// A value without the nulls in its dictionaries, which are counted.
@@ -103,12 +103,12 @@ extension ItemMerger {
         case .array(let elements):
             return .array(elements.map { $0 == .null ? .null : withoutNulls($0, path() + "[]") })
         case .dictionary(let entries):
-            var kept: [String: PropertyListValue] = [:]
-            for (key, element) in entries {
+            var kept = PropertyListDictionary()
+            for (key, element) in entries.entries {
                 if element == .null {
-                    noteNull(at: path() + "." + key)
+                    noteNull(at: path() + "." + key.keyText)
                 } else {
-                    kept[key] = withoutNulls(element, path() + "." + key)
+                    kept[key] = withoutNulls(element, path() + "." + key.keyText)
                 }
             }
             return .dictionary(kept)
@@ -121,12 +121,12 @@ extension ItemMerger {
         row.original = { record.texts }
         row.removeCells()
         do {
-            guard case .dictionary(let values) = record else {
+            guard let values = record.fields else {
                 throw StoreError(
                     .invalidValue(field: ""),
                     "a dictionary is expected, and this is \(FieldValidation.describe(record))")
             }
-            for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            for (name, value) in values.sortedByName {
                 guard let place = try row.place(name) else { continue }
                 row.cells[place] = value == .null ? .empty : .value(value)
             }
@@ -140,10 +140,10 @@ extension ItemMerger {
 extension PropertyListValue {
     /// A record's values as texts of a file; empty for another value.
     fileprivate var texts: [(name: String, text: [UInt8])] {
-        guard case .dictionary(let values) = self else {
+        guard let values = fields else {
             return [("value", (try? json()) ?? [])]
         }
-        return values.sorted { $0.key < $1.key }.map { name, value in
+        return values.sortedByName.map { name, value in
             (name, ImportKeys.text(value).map { Array($0.utf8) } ?? (try? value.json()) ?? [])
         }
     }

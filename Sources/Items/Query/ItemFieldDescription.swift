@@ -70,6 +70,7 @@ public struct ItemFieldDescription: Sendable {
         case .array, .set: .array
         case .dictionary: .dictionary
         case .wideInteger: .integer
+        case .utf16: .string
         default: .mixed
         }
     }

@@ -199,6 +199,7 @@ extension Item: CustomStringConvertible {
             switch store.columns.value(row, field) {
             case nil where field == .serialNumber: ""
             case .string(let text)? where field == .name || field == .serialNumber: text
+            case .utf16? where field == .name || field == .serialNumber: store.columns.value(row, field)?.text ?? ""
             case .date(let moment)?: date(moment)
             case let value: FieldValidation.describe(value)
             }

@@ -56,10 +56,10 @@ extension ItemConflict {
             // A field of an item that the commit inserted is part of the insertion.
             if change.kind == .update,
                 let whole = changes.firstIndex(where: { $0.itemKey == change.itemKey && $0.kind == .insert }),
-                case .dictionary(var values)? = changes[whole].mine
+                var values = changes[whole].mine?.fields
             {
                 values[change.field ?? ""] = change.new
-                changes[whole].mine = .dictionary(values)
+                changes[whole].mine = .fields(values)
                 continue
             }
             changes.append(Self.change(change, store))
@@ -71,7 +71,7 @@ extension ItemConflict {
     private static func change(_ change: ItemChange, _ store: ItemStore) -> Change {
         let item = store.item(forKey: change.itemKey)
         let values = item.map(store.keptValues)
-        let all = values.map { PropertyListValue.dictionary($0) }
+        let all = values.map { PropertyListValue.fields($0) }
         var result = Change(
             kind: change.kind, itemKey: change.itemKey, name: change.name, field: change.field,
             isPresent: item != nil)
@@ -79,8 +79,8 @@ extension ItemConflict {
         case .update:
             (result.base, result.mine) = (change.old, change.new)
             result.theirs = values?[change.field ?? ""]
-        case .insert: (result.mine, result.theirs) = (change.values.map { .dictionary($0) }, all)
-        case .remove: (result.base, result.theirs) = (change.values.map { .dictionary($0) }, all)
+        case .insert: (result.mine, result.theirs) = (change.values.map { .fields($0) }, all)
+        case .remove: (result.base, result.theirs) = (change.values.map { .fields($0) }, all)
         case .move: break
         }
         return result

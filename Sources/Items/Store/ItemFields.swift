@@ -15,15 +15,15 @@ public struct ItemFields: Sendable, Hashable {
     /// A new UUID if nil; must not be in use.
     public var itemKey: String?
     /// Custom fields by name.
-    public var custom: [String: PropertyListValue]
+    public var custom: PropertyListFields
     /// The values of the fields of every item that are of other kinds, by name, as an application's archive has them;
     /// null for a field that the item lacks. Setting the field removes its value here.
-    public private(set) var carried: [String: PropertyListValue] = [:]
+    public private(set) var carried: PropertyListFields = [:]
 
     /// Creates the fields of an item; the store supplies a value where nil.
     public init(
         name: String = "", serialNumber: String? = nil, valueInDollars: Int64 = 0,
-        dateCreated: PropertyListDate? = nil, itemKey: String? = nil, custom: [String: PropertyListValue] = [:]
+        dateCreated: PropertyListDate? = nil, itemKey: String? = nil, custom: PropertyListFields = [:]
     ) {
         self.name = name
         self.serialNumber = serialNumber
@@ -36,7 +36,7 @@ public struct ItemFields: Sendable, Hashable {
     /// Creates fields by name, as in a file's record or a script's table; includes `itemKey` and `dateCreated`.
     ///
     /// - Throws: `StoreError` naming the first field with an invalid value.
-    public init(_ values: [String: PropertyListValue]) throws(StoreError) {
+    public init(_ values: PropertyListFields) throws(StoreError) {
         self.init()
         for (name, value) in values { try set(value, forField: name) }
     }
@@ -76,13 +76,13 @@ public struct ItemFields: Sendable, Hashable {
     }
 
     /// Creates fields by name from stored values.
-    init(stored values: [String: PropertyListValue]) {
+    init(stored values: PropertyListFields) {
         self.init()
         for (name, value) in values { setStored(value, name) }
     }
 
     /// The given fields by name, including `itemKey`; null for a field that the item lacks.
-    public var values: [String: PropertyListValue] {
+    public var values: PropertyListFields {
         var values = custom
         values["name"] = .string(name)
         values["serialNumber"] = serialNumber.map { .string($0) }

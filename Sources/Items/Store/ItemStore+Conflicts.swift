@@ -26,7 +26,7 @@ extension ItemStore {
     ///   - values: by item key, values by field name that replace the commit's.
     /// - Throws: `StoreError`, as a transaction does; the conflict is then kept.
     public func resolve(
-        _ conflict: ItemConflict, _ values: [String: [String: PropertyListValue]]
+        _ conflict: ItemConflict, _ values: [String: PropertyListFields]
     ) throws {
         try checkNoTransaction("settling a conflict")
         let commit = try kept(conflict)
@@ -48,7 +48,7 @@ extension ItemStore {
         switch change.kind {
         case .remove: try present?.remove()
         case .insert:
-            guard case .dictionary(let values)? = change.mine else { return }
+            guard let values = change.mine?.fields else { return }
             guard let present else { return try insert(values) }
             for (field, value) in values where field != "itemKey" { try set(present, field, value) }
         case .update:
@@ -65,7 +65,7 @@ extension ItemStore {
         }
     }
 
-    private func insert(_ values: [String: PropertyListValue]) throws(StoreError) {
+    private func insert(_ values: PropertyListFields) throws(StoreError) {
         var values = values
         let attachments = values.removeValue(forKey: FieldTable.attachmentName)
         try setAttachments(attachments, of: try createItem(ItemFields(stored: values)))

@@ -39,9 +39,9 @@ extension ItemStore {
     }
 
     /// An item's fields, and the digests of its attachments.
-    func keptValues(of item: Item) -> [String: PropertyListValue] { keptValues(of: item.row) }
+    func keptValues(of item: Item) -> PropertyListFields { keptValues(of: item.row) }
 
-    func keptValues(of row: UInt32) -> [String: PropertyListValue] {
+    func keptValues(of row: UInt32) -> PropertyListFields {
         columns.dictionary(of: row, keepsAttachment: true, marksAbsent: true)
     }
 
@@ -69,7 +69,7 @@ extension ItemStore {
     ) throws(StoreError) {
         if found.isEmpty { return }
         for conflict in found where !conflict.isAgreement {
-            var lost: [String: [String: PropertyListValue]] = [:]
+            var lost: [String: PropertyListFields] = [:]
             for key in conflict.removedItems { lost[key] = item(forKey: key).map(keptValues) }
             try remote.setAside(conflict.commit, host: conflict.host, lost: lost)
         }

@@ -22,7 +22,7 @@ struct KeptChanges {
     private var entries: [Entry] = []
     /// The keys that are not UUIDs, by entry index.
     private var textKeys: [Int: String] = [:]
-    private var items: [[String: PropertyListValue]] = []
+    private var items: [PropertyListFields] = []
     private var fieldNames: [String] = []
     /// The field that is not part of an item's values.
     private var attachment: ItemField?

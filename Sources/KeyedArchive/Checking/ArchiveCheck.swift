@@ -20,26 +20,31 @@ public struct ArchiveCheck {
     }
 
     private mutating func check(_ bytes: UnsafeRawBufferPointer, _ limits: ArchiveLimits) {
-        guard let format = PropertyListFormat(detecting: bytes) else {
-            kind = "\(Self.size(bytes.count)) that are no property list"
-            findings.append(PropertyListFinding(.error, Self.guess(bytes), byteOffset: 0))
-            return
-        }
-        let formatName = format == .binary ? "binary" : "XML"
+        let format = PropertyListFormat(detecting: bytes)
+        let isText = format == nil && PropertyListFormat.isTextBeginning(of: bytes)
+        let formatName = format == .binary ? "binary" : format == .xml ? "XML" : "OpenStep text"
         kind = "property list, \(formatName), \(Self.size(bytes.count))"
         let reader: BinaryPropertyListReader
         do throws(PropertyListError) {
             reader = try BinaryPropertyListReader(detecting: bytes, limits: limits.propertyList)
         } catch {
-            findings.append(PropertyListFinding(error))
-            rescue = ArchiveRescue(bytes, limits: limits)
+            guard format == nil else {
+                findings.append(PropertyListFinding(error))
+                rescue = ArchiveRescue(bytes, limits: limits)
+                return
+            }
+            kind = "\(Self.size(bytes.count)) that are no property list"
+            findings.append(PropertyListFinding(.error, Self.guess(bytes), byteOffset: 0))
+            if isText { findings.append(PropertyListFinding(.note, error.message, line: error.line)) }
             return
         }
-        // The offsets of an XML file's binary form mean nothing to the user.
-        if format == .binary { findings += reader.check() }
+        // The offsets of a text's binary form mean nothing to the user; the text has findings of its own.
+        findings +=
+            format == .binary
+            ? reader.check() : PropertyListSalvage(bytes, limits: limits.propertyList)?.findings ?? []
         if Self.claimsToBeAnArchive(reader) {
             kind = "keyed archive, \(formatName), \(Self.size(bytes.count))"
-            checkArchive(reader, format, limits)
+            checkArchive(reader, format ?? .xml, limits)
         } else if !hasErrors {
             do throws(PropertyListError) {
                 _ = try reader.value()
@@ -78,7 +83,7 @@ public struct ArchiveCheck {
         if let first = bytes.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) {
             if first == UInt8(ascii: "{") || first == UInt8(ascii: "(") || first == UInt8(ascii: "[") {
                 return start
-                    + ": JSON, perhaps, which cubby convert reads, or the text form of NeXT, which nobody writes"
+                    + ": JSON, perhaps, which cubby convert reads"
             }
         }
         return start

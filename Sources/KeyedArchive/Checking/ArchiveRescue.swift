@@ -11,11 +11,16 @@ public struct ArchiveRescue {
     public let whole: Int
     /// A description of the method that found the objects.
     public let method: String
+    /// The entries of dictionaries and the elements of lists, in the damaged file as far as it is readable.
+    public let entriesBefore: Int
+    /// Those of the repaired file.
+    public let entriesAfter: Int
 
     /// Nil when nothing can be rescued.
     package init?(_ damaged: UnsafeRawBufferPointer, limits: ArchiveLimits = .standard) {
         guard let salvage = PropertyListSalvage(damaged, limits: limits.propertyList) else { return nil }
         method = salvage.method
+        entriesBefore = Self.entries(of: salvage.reader)
         var copying = RescueCopying(salvage.reader)
         guard let top = copying.copy(salvage.reader.topObject, depth: 0),
             let first = try? copying.writer.finish(topObject: top)
@@ -25,6 +30,7 @@ public struct ArchiveRescue {
             // A tree beyond the limits is unreadable even if its objects are valid.
             guard (try? PropertyListValue(decoding: first, limits: limits.propertyList)) != nil else { return nil }
             bytes = first
+            entriesAfter = Self.entries(of: first)
             total = salvage.reader.objectCount
             whole = max(0, total - copying.lost)
             return
@@ -36,8 +42,18 @@ public struct ArchiveRescue {
             let repaired = ArchiveRepair(list, limits)
         else { return nil }
         bytes = repaired.bytes
+        entriesAfter = Self.entries(of: repaired.bytes)
         total = repaired.total
         whole = repaired.whole
+    }
+
+    private static func entries(of file: [UInt8]) -> Int {
+        guard let reader = try? BinaryPropertyListReader(file) else { return 0 }
+        return entries(of: reader)
+    }
+
+    private static func entries(of reader: BinaryPropertyListReader) -> Int {
+        (0..<reader.objectCount).reduce(0) { $0 + ((try? reader.container(at: $1))?.count ?? 0) }
     }
 }
 
@@ -78,8 +94,7 @@ private struct RescueCopying {
         if container.kind == .dictionary {
             var entries: [(key: UInt32, value: UInt32)] = []
             for index in 0..<container.count {
-                guard (try? reader.string(at: reader.reference(index, in: container))) != nil,
-                    let key = copy(reader.reference(index, in: container), depth: depth + 1),
+                guard let key = copy(reader.reference(index, in: container), depth: depth + 1),
                     let value = copy(reader.valueReference(index, in: container), depth: depth + 1)
                 else { continue }
                 entries.append((key, value))
@@ -93,9 +108,12 @@ private struct RescueCopying {
         }
         // Elements keep their positions: an unreadable one becomes null.
         let elements = (0..<container.count).map {
-            copy(reader.reference($0, in: container), depth: depth + 1) ?? writer.null()
+            self.copy(reader.reference($0, in: container), depth: depth + 1) ?? writer.null()
         }
-        return elements.withUnsafeBufferPointer { writer.array(of: $0) }
+        guard container.kind == .set else { return elements.withUnsafeBufferPointer { writer.array(of: $0) } }
+        let (number, references) = writer.set(count: elements.count)
+        for (index, element) in elements.enumerated() { writer.setReference(index, in: references, to: element) }
+        return number
     }
 }
 
@@ -106,8 +124,9 @@ private struct ArchiveRepair {
     private(set) var whole = 0
 
     init?(_ list: PropertyListValue, _ limits: ArchiveLimits) {
-        guard case .dictionary(var root) = list, case .array(var objects)? = root["$objects"], !objects.isEmpty
+        guard case .dictionary(let given) = list, case .array(var objects)? = given["$objects"], !objects.isEmpty
         else { return nil }
+        var root = given
         total = objects.count - 1
         objects[0] = .string("$null")
         var isClass = objects.map(Self.isClass)
@@ -118,16 +137,16 @@ private struct ArchiveRepair {
             objects[index] = entry ?? .string("$null")
             if entry == nil { isClass[index] = false }
         }
-        var top: [String: PropertyListValue] = [:]
+        var top: PropertyListFields = [:]
         if case .dictionary(let entries)? = root["$top"] {
-            for (key, value) in entries { top[key] = Self.reference(value, objects.count) }
+            top = entries.textEntries.mapValues { Self.reference($0, objects.count) }
         } else if objects.count > 1 {
             // The object encoded first follows nil.
             top["root"] = .uid(1)
         }
+        let archiver = root["$archiver"] ?? .string("NSKeyedArchiver")
         root = [
-            "$version": .integer(100_000), "$archiver": root["$archiver"] ?? .string("NSKeyedArchiver"),
-            "$top": .dictionary(top), "$objects": .array(objects),
+            "$version": .integer(100_000), "$archiver": archiver, "$top": .fields(top), "$objects": .array(objects),
         ]
         if case .string? = root["$archiver"] {} else { root["$archiver"] = .string("NSKeyedArchiver") }
         // Invalid instances of Foundation's classes become nil, too.
@@ -163,7 +182,7 @@ private struct ArchiveRepair {
             else { return (nil, false) }
             let mended = entries.mapValues { reference($0, isClass.count) }
             return (.dictionary(mended), mended == entries)
-        case .string, .integer, .wideInteger, .real, .single, .boolean, .data, .date: return (entry, true)
+        case .string, .utf16, .integer, .wideInteger, .real, .single, .boolean, .data, .date: return (entry, true)
         case .null, .uid, .array, .set: return (nil, false)
         }
     }

@@ -17,7 +17,6 @@ extension KeyedUnarchiver {
         case .mutableData: return .mutableData(ArchivedMutableData(try bytes(of: record)))
         case .date:
             let seconds = try real("NS.time", of: record)
-            guard seconds.isFinite else { throw invalid(record, "its time is not finite") }
             return .date(PropertyListDate(secondsSinceReferenceDate: seconds))
         case .null: return .null
         case .uuid:
@@ -52,7 +51,9 @@ extension KeyedUnarchiver {
         case .countedSet: return holdsItsCounts(record) && builtin.otherSlots(of: record).isEmpty
         case .null: return record.keys.isEmpty
         case .date: return record.keys == ["NS.time"] && holds(.real, under: "NS.time", record)
-        case .mutableString: return record.keys == ["NS.string"] && holds(.string, under: "NS.string", record)
+        case .mutableString:
+            return record.keys == ["NS.string"] && holds(.string, under: "NS.string", record)
+                && !hasHalfPair("NS.string", of: record)
         case .mutableData: return record.keys == ["NS.data"] && holds(.data, under: "NS.data", record)
         default: return false
         }
@@ -76,6 +77,12 @@ extension KeyedUnarchiver {
         let number = record.number(at: slot)
         if kind == .real, case .single? = try? reader.propertyList.number(at: number) { return false }
         return (try? reader.propertyList.kind(of: number)) == kind
+    }
+
+    /// Whether the text of a key is not Unicode; a mutable string has no units.
+    private func hasHalfPair(_ key: String, of record: ArchiveRecord) -> Bool {
+        guard let slot = record.shape.slot(of: key) else { return false }
+        return (try? reader.propertyList.unpairedUnits(at: record.number(at: slot)) != nil) ?? true
     }
 
     /// The text of a string object. Some writers store it as bytes.

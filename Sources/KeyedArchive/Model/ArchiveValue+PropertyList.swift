@@ -12,11 +12,11 @@ extension ArchiveValue {
         case .set(let elements):
             self = .collection(ArchivedCollection(.set, elements: elements.map { ArchiveValue(propertyList: $0) }))
         case .dictionary(let entries):
-            let sorted = entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             self = .dictionary(
                 ArchivedDictionary(
-                    entries: sorted.map {
-                        ArchivedDictionary.Entry(key: .string($0.key), value: ArchiveValue(propertyList: $0.value))
+                    entries: entries.sortedEntries.map {
+                        ArchivedDictionary.Entry(
+                            key: ArchiveValue(propertyList: $0.key), value: ArchiveValue(propertyList: $0.value))
                     }))
         default:
             guard let leaf = ArchiveValue(leaf: value) else { return nil }

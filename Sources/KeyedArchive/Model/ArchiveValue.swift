@@ -7,6 +7,8 @@ public import PropertyList
 public enum ArchiveValue {
     /// A text.
     case string(String)
+    /// A text that is not Unicode, as its UTF-16 units: half of a surrogate pair is without the other.
+    case utf16([UInt16])
     /// True or false.
     case boolean(Bool)
     /// A whole number.
@@ -51,10 +53,11 @@ public enum ArchiveValue {
         }
     }
 
-    /// The text of a string, mutable or not.
+    /// The text of a string, mutable or not. Half of a surrogate pair reads as U+FFFD.
     public var stringValue: String? {
         switch self {
         case .string(let text): text
+        case .utf16(let units): String(decoding: units, as: UTF16.self)
         case .mutableString(let object): object.text
         default: nil
         }
@@ -105,7 +108,7 @@ public enum ArchiveValue {
     /// The value's class name in an archive.
     package var className: String {
         switch self {
-        case .string: "NSString"
+        case .string, .utf16: "NSString"
         case .boolean, .integer, .wideInteger, .real, .single: "NSNumber"
         case .data: "NSData"
         case .date: "NSDate"

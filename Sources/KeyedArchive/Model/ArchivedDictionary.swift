@@ -1,3 +1,5 @@
+internal import PropertyList
+
 /// A dictionary of an archive. Keys may be any object and are ordered.
 public final class ArchivedDictionary {
     /// A key and its value.
@@ -31,7 +33,7 @@ public final class ArchivedDictionary {
 
     /// The value of a string key. O(n).
     public subscript(key: String) -> ArchiveValue? {
-        entries.first { $0.key?.stringValue == key }?.value
+        entries.first { $0.key?.stringValue?.hasSameBytes(as: key) ?? false }?.value
     }
 
     /// The dictionary's class in an archive.

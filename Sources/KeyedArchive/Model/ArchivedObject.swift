@@ -43,9 +43,9 @@ public final class ArchivedObject {
 
     /// The value of a key, or nil when there is none. Setting nil removes the key; a new key is appended. O(n).
     public subscript(key: String) -> FieldValue? {
-        get { fields.first { $0.key == key }?.value }
+        get { fields.first { $0.key.hasSameBytes(as: key) }?.value }
         set {
-            if let index = fields.firstIndex(where: { $0.key == key }) {
+            if let index = fields.firstIndex(where: { $0.key.hasSameBytes(as: key) }) {
                 if let newValue { fields[index].value = newValue } else { fields.remove(at: index) }
             } else if let newValue {
                 fields.append(Field(key: key, value: newValue))
@@ -76,6 +76,7 @@ extension ArchiveValue {
         case .date(let value): self = .date(value)
         case .data(let value): self = .data(value)
         case .string(let value): self = .string(value)
+        case .utf16(let units): self = .utf16(units)
         case .null, .uid, .array, .set, .dictionary: return nil
         }
     }

@@ -64,7 +64,7 @@ struct PropertyListConversion {
 }
 
 extension ArchiveObjectReader {
-    /// An object as a property-list value: NSArray, NSSet, NSDictionary with string keys, NSDate, NSData, NSString,
+    /// An object as a property-list value: NSArray, NSSet, NSDictionary, NSDate, NSData, NSString,
     /// NSNumber, NSNull, and their contents. Nil when it is or contains another object.
     ///
     /// - Throws: `readCorrupt` for an object that is nested too deep, cyclic, or expands beyond the limits.
@@ -109,8 +109,8 @@ extension ArchiveObjectReader {
     private func leaf(_ number: Int) throws(PropertyListError) -> PropertyListValue? {
         let list = table.propertyList
         if let value = try list.number(at: number) { return PropertyListValue(value) }
-        if let text = try list.string(at: number) {
-            return table.objects != nil && text == "$null" ? .null : .string(text)
+        if let text = try list.text(at: number) {
+            return table.objects != nil && text == .string("$null") ? .null : text
         }
         if let bytes = try list.data(at: number) { return .data([UInt8](bytes)) }
         return try list.date(at: number).map(PropertyListValue.date)
@@ -130,15 +130,12 @@ extension ArchiveObjectReader {
             guard let keys = try members("NS.keys", of: container, depth),
                 let values = try members("NS.objects", of: container, depth), keys.count == values.count
             else { return nil }
-            var entries: [String: PropertyListValue] = [:]
+            var entries = PropertyListDictionary()
             entries.reserveCapacity(keys.count)
-            for (key, value) in zip(keys, values) {
-                guard case .string(let key) = key else { return nil }
-                if entries[key] == nil { entries[key] = value }
-            }
+            for (key, value) in zip(keys, values) { entries.insert(value, forKey: key) }
             return .dictionary(entries)
         case .null: return .null
-        case .string, .mutableString: return try table.string(at: number).map(PropertyListValue.string)
+        case .string, .mutableString: return try table.text(at: number)
         case .data, .mutableData: return try table.data(at: number).map { .data([UInt8]($0)) }
         case .number: return try table.number(at: number).map { PropertyListValue($0) }
         case .date: return try table.date(at: number).map(PropertyListValue.date)
@@ -181,12 +178,12 @@ extension ArchiveObjectReader {
         if container.kind == .array { return try values(container, depth).map(PropertyListValue.array) }
         guard container.kind == .dictionary else { return nil }
         let list = table.propertyList
-        var entries: [String: PropertyListValue] = [:]
+        var entries = PropertyListDictionary()
         for index in 0..<container.count {
-            guard let key = try list.string(at: list.reference(index, in: container)),
+            guard let key = try node(list.reference(index, in: container), depth: depth + 1).value,
                 let value = try node(list.valueReference(index, in: container), depth: depth + 1).value
             else { return nil }
-            if entries[key] == nil { entries[key] = value }
+            entries.insert(value, forKey: key)
         }
         return .dictionary(entries)
     }

@@ -138,6 +138,14 @@ package struct ArchiveObjectTable: Sendable {
         return try propertyList.data(at: leaf).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
+    /// The text of a string or an NSString object as a value; half of a surrogate pair keeps its units.
+    package func text(at number: Int) throws(PropertyListError) -> PropertyListValue? {
+        if let text = try propertyList.text(at: number) { return text }
+        guard let leaf = try leaf(of: .string, at: number) else { return nil }
+        if let text = try propertyList.text(at: leaf) { return text }
+        return try string(at: number).map { .string($0) }
+    }
+
     /// Data, or the bytes of an NSData object.
     package func data(at number: Int) throws(PropertyListError) -> UnsafeRawBufferPointer? {
         try propertyList.data(at: try leaf(of: .data, at: number) ?? number)

@@ -184,7 +184,7 @@ public struct ArchiveRecord {
         return ArchiveReferences(reader: reader, list: list, number: number)
     }
 
-    /// The object of a key as a property-list value: NSArray, NSDictionary with string keys, NSDate, NSData, strings,
+    /// The object of a key as a property-list value: NSArray, NSDictionary, NSDate, NSData, strings,
     /// numbers, NSNull.
     ///
     /// - Throws: `readCorrupt` for other classes, for cycles and for values beyond a limit.

@@ -1,4 +1,5 @@
 import Platform
+import PropertyList
 
 /// The keys of an instance, in order. Instances with the same keys share one shape, so that slots found for one are
 /// valid for all.
@@ -7,16 +8,16 @@ public final class ArchiveShape: Sendable {
     public let keys: [String]
     /// The keys as they are stored, `$class` included.
     package let storedKeys: [String]
-    private let storedSlots: [String: Int]
+    private let storedSlots: [ExactText: Int]
     let classSlot: Int?
 
     init(storedKeys: [String]) {
         self.storedKeys = storedKeys
         classSlot = storedKeys.firstIndex(of: "$class")
         var keys: [String] = []
-        var storedSlots: [String: Int] = [:]
+        var storedSlots: [ExactText: Int] = [:]
         for (slot, stored) in storedKeys.enumerated() {
-            if storedSlots[stored] == nil { storedSlots[stored] = slot }
+            if storedSlots[ExactText(stored)] == nil { storedSlots[ExactText(stored)] = slot }
             if slot != classSlot { keys.append(ArchiveKey.given(stored)) }
         }
         self.keys = keys
@@ -34,8 +35,8 @@ public final class ArchiveShape: Sendable {
     }
 
     /// The slot of a key, or nil when the instances have no such key.
-    public func slot(of key: String) -> Int? { storedSlots[ArchiveKey.escaped(key)] }
+    public func slot(of key: String) -> Int? { storedSlots[ExactText(ArchiveKey.escaped(key))] }
 
     /// The slot of a stored key.
-    package func slot(ofStored key: String) -> Int? { storedSlots[key] }
+    package func slot(ofStored key: String) -> Int? { storedSlots[ExactText(key)] }
 }

@@ -13,7 +13,7 @@ struct ArchiveShapeTable {
     private var entries: [Entry?] = Array(repeating: nil, count: 64)
     private var recentShapes: [ArchiveShape] = []
     private var nextRecent = 0
-    private var shapes: [[String]: ArchiveShape] = [:]
+    private var shapes: [[ExactText]: ArchiveShape] = [:]
     /// The total number of keys of the known shapes.
     private var keyCount = 0
 
@@ -60,14 +60,15 @@ struct ArchiveShapeTable {
             }
             keys.append(key)
         }
-        if let known = shapes[keys] {
+        let exact = keys.map { ExactText($0) }
+        if let known = shapes[exact] {
             noteRecent(known)
             return known
         }
         let shape = ArchiveShape(storedKeys: keys)
         // Archives have few shapes; this bounds the memory for a hostile one.
         if shapes.count < 4096, keyCount + keys.count <= 1 << 17 {
-            shapes[keys] = shape
+            shapes[exact] = shape
             keyCount += keys.count
         }
         noteRecent(shape)

@@ -19,12 +19,12 @@ extension ArchiveTree {
         }
         var children: [Child] = []
         children.reserveCapacity(container.count)
-        var met: Set<String> = []
+        var met: Set<ExactText> = []
         for index in 0..<container.count {
             let key = propertyList.reference(index, in: container)
             let node = Node(number: propertyList.valueReference(index, in: container))
             // Readers use the first entry of a key; the others are shown, too.
-            if let text = try? propertyList.string(at: key), met.insert(text).inserted {
+            if let text = try? propertyList.string(at: key), met.insert(ExactText(text)).inserted {
                 children.append(Child(label: .key(text), node: node))
             } else {
                 children.append(Child(label: .entryKey(index), node: Node(number: key)))
@@ -71,11 +71,11 @@ extension ArchiveTree {
     private func fields(of record: ArchiveRecord) -> [Child] {
         var children: [Child] = []
         children.reserveCapacity(record.shape.storedKeys.count)
-        var met: Set<String> = []
+        var met: Set<ExactText> = []
         for (slot, stored) in record.shape.storedKeys.enumerated() where slot != record.shape.classSlot {
             let node = Node(number: record.number(at: slot))
             let key = ArchiveKey.given(stored)
-            if met.insert(key).inserted {
+            if met.insert(ExactText(key)).inserted {
                 children.append(Child(label: .key(key), node: node))
             } else {
                 let number = propertyList.reference(slot, in: record.container)
@@ -90,10 +90,10 @@ extension ArchiveTree {
         let (keys, values) = try dictionaryNumbers(record)
         var children: [Child] = []
         children.reserveCapacity(keys.count)
-        var met: Set<String> = []
+        var met: Set<ExactText> = []
         for (index, (number, value)) in zip(keys, values).enumerated() {
             let (key, node) = (Node(number: number), Node(number: value))
-            if let text = keyText(self.value(key)), met.insert(text).inserted {
+            if let text = keyText(self.value(key)), met.insert(ExactText(text)).inserted {
                 children.append(Child(label: .key(text), node: node))
             } else {
                 children.append(Child(label: .entryKey(index), node: key))

@@ -79,6 +79,7 @@ extension ArchiveTree {
         let content: TreeValue.Content? =
             switch value {
             case .string(let text): .leaf(.string(text))
+            case .utf16(let units): .leaf(.utf16(units))
             case .mutableString(let object): .leaf(.string(object.text))
             case .data(let bytes): .leaf(.data(bytes))
             case .mutableData(let object): .leaf(.data(object.bytes))

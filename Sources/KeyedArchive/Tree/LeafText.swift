@@ -59,6 +59,7 @@ package struct LeafText: Sendable {
         case .date(let date): date.text
         case .data(let bytes): data(bytes)
         case .string(let text): string(text)
+        case .utf16(let units): string(String(decoding: units, as: UTF16.self))
         case .uid(let uid): "UID \(uid)"
         case .array(let elements): elements.count.counted("element")
         case .set(let elements): "a set of \(elements.count)"

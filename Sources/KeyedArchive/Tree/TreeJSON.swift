@@ -90,11 +90,11 @@ package struct TreeJSON {
         }
         text.append("{")
         // Some keys are reserved, and the first of equal keys counts.
-        var met: Set<String> = ["$objects", "$archiver", "$unreferenced", "$file"]
+        var met: Set<ExactText> = ["$objects", "$archiver", "$unreferenced", "$file"]
         for (index, root) in roots.enumerated() {
             text.next(level + 1, isFirst: index == 0)
             let key = if case .key(let key)? = root.label { key } else { "" }
-            text.key(met.insert(key).inserted ? key : "$entry\(index)")
+            text.key(met.insert(ExactText(key)).inserted ? key : "$entry\(index)")
             try child(ArchiveTree.Child(label: .key(key), node: root.node), level + 1, emit)
         }
         let isEmpty = try envelope(level + 1, isFirst: roots.isEmpty, emit)

@@ -43,6 +43,7 @@ package struct TreeSearch {
         case .leaf(.date(let date)):
             needle.mayBeDate && (needle.isFound(in: date.exchangeText) || needle.isFound(in: date.text))
         case .leaf(.data), .leaf(.uid), .leaf(.null), .nothing, .broken, .list, .bag, .dictionary, .object: false
+        case .leaf(.utf16(let units)): needle.isFound(in: String(decoding: units, as: UTF16.self))
         case .leaf(let leaf): needle.isFound(in: LeafText().text(leaf))
         case .value(let value): needle.isFound(in: LeafText.plain(value))
         }

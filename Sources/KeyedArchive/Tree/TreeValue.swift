@@ -65,6 +65,7 @@ public struct TreeValue {
         guard identity == nil, case .leaf(let leaf) = content else { return false }
         return switch leaf {
         case .string(let text): text.utf8.count > 512
+        case .utf16(let units): units.count > 512
         case .data(let bytes): bytes.count > 512
         default: false
         }

@@ -130,6 +130,7 @@ package struct TreeWalk {
         // Texts of a hostile file may share bytes, too.
         switch value.content {
         case .leaf(.string(let text)): try spend(text.utf8.count)
+        case .leaf(.utf16(let units)): try spend(units.count * 2)
         case .leaf(.data(let bytes)): try spend(bytes.count)
         default: break
         }

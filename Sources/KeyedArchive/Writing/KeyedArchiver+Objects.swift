@@ -157,7 +157,6 @@ extension KeyedArchiver {
 
     func uid(ofDate date: PropertyListDate) throws(ArchiveError) -> UInt32 {
         let seconds = date.secondsSinceReferenceDate
-        guard seconds.isFinite else { throw .invalid("a date that is not finite cannot be archived") }
         let bits = seconds.bitPattern
         if let known = dateUIDs.find(bits, newUID: UInt32(truncatingIfNeeded: entries.count)) { return known }
         let uid = newUID(Self.vacant)

@@ -6,6 +6,7 @@ extension KeyedArchiver {
         guard let value else { return 0 }
         switch value {
         case .string(let text): return uid(ofString: text)
+        case .utf16(let units): return uid(ofLeaf: table.string(units: units))
         case .boolean(let value): return uid(ofLeaf: table.boolean(value))
         case .integer(let value): return uid(ofLeaf: table.integer(value))
         case .wideInteger(let value): return uid(ofLeaf: table.integer(value))
@@ -35,6 +36,7 @@ extension KeyedArchiver {
             queue.append(.propertyList(value, uid: uid))
             return uid
         case .string(let text): return uid(ofString: text)
+        case .utf16(let units): return uid(ofLeaf: table.string(units: units))
         case .integer(let value): return uid(ofLeaf: table.integer(value))
         case .boolean(let value): return uid(ofLeaf: table.boolean(value))
         case .real(let value): return uid(ofLeaf: table.real(value))
@@ -124,8 +126,10 @@ extension KeyedArchiver {
         case .array(let elements): try write(elements, as: .array, uid: uid)
         case .set(let elements): try write(elements, as: .set, uid: uid)
         case .dictionary(let entries):
-            let sorted = entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            let keys = sorted.map { self.uid(ofString: $0.key) }
+            let sorted = entries.sortedEntries
+            var keys: [UInt32] = []
+            keys.reserveCapacity(sorted.count)
+            for entry in sorted { keys.append(try self.uid(ofPropertyList: entry.key)) }
             var values: [UInt32] = []
             values.reserveCapacity(sorted.count)
             for entry in sorted { values.append(try self.uid(ofPropertyList: entry.value)) }

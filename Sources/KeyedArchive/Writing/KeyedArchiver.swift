@@ -145,9 +145,9 @@ public final class KeyedArchiver {
 
     /// Registers a key. Encoding with the result is faster than with its text.
     public func key(_ text: String) -> ArchiveKey {
-        if let known = escapedKeys.numbers[text] { return known }
+        if let known = escapedKeys.numbers[ExactText(text)] { return known }
         let key = ArchiveKey(number: table.key(ArchiveKey.escaped(text)))
-        escapedKeys.numbers[text] = key
+        escapedKeys.numbers[ExactText(text)] = key
         return key
     }
 
@@ -289,5 +289,5 @@ public final class KeyedArchiver {
 
 /// The registered keys, by their text.
 final class KeyCache {
-    var numbers: [String: ArchiveKey] = [:]
+    var numbers: [ExactText: ArchiveKey] = [:]
 }

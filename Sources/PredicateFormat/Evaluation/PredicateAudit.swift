@@ -40,7 +40,7 @@ package struct PredicateFault: Error, Hashable {
 /// It tells what the ordinary evaluation, in which such a comparison is false, leaves out. It is slower.
 package struct PredicateAudit {
     private let lookup: (String) -> PropertyListValue?
-    private var elements: [String: PropertyListValue] = [:]
+    private var elements: PropertyListFields = [:]
     /// The undecided comparisons so far, and their faults.
     package private(set) var undecided: [(comparison: PredicateComparison, fault: PredicateFault)] = []
 
@@ -117,8 +117,8 @@ package struct PredicateAudit {
         case .contains:
             return containmentFault(left, right, blame(comparison.left, left), blame(comparison.right, right))
         case .beginsWith, .endsWith, .like, .matches:
-            guard case .string = left else { return blame(comparison.left, left) }
-            guard case .string = right else { return blame(comparison.right, right) }
+            guard left.text != nil else { return blame(comparison.left, left) }
+            guard right.text != nil else { return blame(comparison.right, right) }
             return nil
         }
     }
@@ -126,10 +126,7 @@ package struct PredicateAudit {
     private static func containmentFault(
         _ whole: PropertyListValue, _ part: PropertyListValue, _ ofWhole: PredicateFault, _ ofPart: PredicateFault
     ) -> PredicateFault? {
-        if case .string = whole {
-            if case .string = part { return nil }
-            return ofPart
-        }
+        if whole.text != nil { return part.text == nil ? ofPart : nil }
         guard let elements = whole.predicateElements else { return ofWhole }
         let isFit = elements.isEmpty || elements.contains { $0 == .null || areComparable(part, $0) }
         return isFit ? nil : ofPart
@@ -297,7 +294,7 @@ package struct PredicatePathSummary: Sendable {
         case .dictionary(let fields) where !key.hasPrefix("@"):
             guard let next = fields[key] ?? (key == "self" ? value : nil) else {
                 isMissing = true
-                if others.count < 64 { others.formUnion(fields.keys) }
+                if others.count < 64 { others.formUnion(fields.textEntries.keys) }
                 return
             }
             if next == .null { exists = true }

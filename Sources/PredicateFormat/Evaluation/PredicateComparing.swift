@@ -30,8 +30,8 @@ enum PredicateComparing {
         case .contains:
             return contains(left, right, options)
         case .beginsWith, .endsWith, .like, .matches:
-            guard case .string(let text)? = left, let right, case .string = right,
-                let test = PredicateTextTest(operation, options, right)
+            guard let text = left?.text, let right = right?.text,
+                let test = PredicateTextTest(operation, options, .string(right))
             else { return false }
             return PredicateFolding.withBytes(text, test.holds)
         }
@@ -55,6 +55,10 @@ enum PredicateComparing {
                 let b = right.predicateDate?.secondsSinceReferenceDate
             else { return nil }
             return a < b ? -1 : a == b ? 0 : a > b ? 1 : nil
+        case (.utf16, _), (_, .utf16):
+            // Half of a surrogate pair compares as the U+FFFD that shows for it.
+            guard let a = left.text, let b = right.text else { return nil }
+            return order(.string(a), .string(b), options: options)
         default:
             guard let a = PredicateNumber(left), let b = PredicateNumber(right) else { return nil }
             return PredicateNumber.order(a, b)
@@ -76,7 +80,7 @@ enum PredicateComparing {
             return isEqualUnordered(a, b, options, depth: depth)
         case (.dictionary(let a), .dictionary(let b)):
             return a.count == b.count
-                && a.allSatisfy { key, value in
+                && a.entries.allSatisfy { key, value in
                     b[key].map { isEqual(value, $0, options, depth: depth + 1) } ?? false
                 }
         case (let a, let b): return order(a, b, options: options) == 0
@@ -97,8 +101,8 @@ enum PredicateComparing {
         _ whole: PropertyListValue?, _ part: PropertyListValue?, _ options: PredicateOptions
     ) -> Bool {
         guard let whole else { return false }
-        if case .string(let text) = whole {
-            guard case .string(let piece)? = part else { return false }
+        if let text = whole.text {
+            guard let piece = part?.text else { return false }
             let needle = PredicateNeedle(piece, options)
             return PredicateFolding.withBytes(text, needle.isContained(in:))
         }

@@ -5,7 +5,7 @@ public import PropertyList
 struct PredicateEvaluator {
     let lookup: (String) -> PropertyListValue?
     /// The current elements of the enclosing `SUBQUERY`s, by name.
-    var elements: [String: PropertyListValue] = [:]
+    var elements: PropertyListFields = [:]
 
     @usableFromInline
     init(lookup: @escaping (String) -> PropertyListValue?) {
@@ -96,8 +96,7 @@ struct PredicateEvaluator {
             else { return nil }
             return elements[place]
         case (.index, .dictionary(let fields)):
-            guard case .string(let key)? = position else { return nil }
-            return fields[key]
+            return position.flatMap { fields[$0] }
         default:
             return nil
         }

@@ -12,7 +12,7 @@ package enum PredicateNumber {
         case .boolean(let flag): self = .integer(flag ? 1 : 0)
         case .wideInteger(let number): self = .integer(number)
         case .single(let number): self = .real(Double(number))
-        case .null, .date, .data, .string, .uid, .array, .set, .dictionary: return nil
+        case .null, .date, .data, .string, .utf16, .uid, .array, .set, .dictionary: return nil
         }
     }
 

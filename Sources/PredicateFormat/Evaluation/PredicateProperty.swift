@@ -61,6 +61,7 @@ package enum PredicateProperty: String, CaseIterable {
         if property == .itself { return value }
         switch value {
         case .string(let text): return property.value(of: text)
+        case .utf16: return property.value(of: value.text ?? "")
         case .date(let date):
             switch property {
             case .timeIntervalSince1970: return .real(date.secondsSince1970)
@@ -209,6 +210,7 @@ enum PredicateText {
     static func description(of value: PropertyListValue) -> String? {
         switch value {
         case .string(let text): return text
+        case .utf16: return value.text
         case .date(let date): return date.text
         case .data(let bytes):
             func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {

@@ -23,7 +23,7 @@ struct PredicateParser {
     }
 
     let source: String
-    let variables: [String: PropertyListValue]
+    let variables: PropertyListFields
     private let tokens: [PredicateToken]
     private var index = 0
     private var depth = 0
@@ -37,7 +37,7 @@ struct PredicateParser {
     /// recursive.
     static let depthLimit = 100
 
-    init(_ source: String, variables: [String: PropertyListValue]) throws(FormatPredicateError) {
+    init(_ source: String, variables: PropertyListFields) throws(FormatPredicateError) {
         self.source = source
         self.variables = variables
         tokens = try PredicateLexer.tokens(of: source)

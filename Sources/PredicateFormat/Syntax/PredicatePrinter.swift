@@ -174,6 +174,7 @@ struct PredicatePrinter {
         case .real(let number): print(number)
         case .single(let number): print(Double(number))
         case .string(let string): text += string.quoted()
+        case .utf16: text += (value.text ?? "").quoted()
         case .date(let date):
             text += "CAST("
             if let iso = date.wholeSecondText {
@@ -190,10 +191,11 @@ struct PredicatePrinter {
         case .dictionary(let fields):
             // The language has no literal for this value; the text is for display only.
             text += "{"
-            for (index, key) in fields.keys.sorted().enumerated() {
+            for (index, entry) in fields.sortedEntries.enumerated() {
                 if index > 0 { text += ", " }
-                text += key.quoted() + ": "
-                print(fields[key] ?? .null)
+                print(entry.key)
+                text += ": "
+                print(entry.value)
             }
             text += "}"
         }

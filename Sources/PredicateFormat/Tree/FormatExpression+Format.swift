@@ -7,7 +7,7 @@ extension FormatExpression {
     ///   - format: the text, of at most 4 MiB and 100 levels.
     ///   - variables: the values of its `$variables`, by their names without the `$`.
     /// - Throws: ``FormatPredicateError`` with the problem and its position.
-    public init(format: String, variables: [String: PropertyListValue] = [:]) throws(FormatPredicateError) {
+    public init(format: String, variables: PropertyListFields = [:]) throws(FormatPredicateError) {
         var parser = try PredicateParser(format, variables: variables)
         self = try parser.parseExpression()
     }

@@ -24,7 +24,7 @@ public enum PredicateKind: Sendable, Hashable, CaseIterable {
         case .boolean, .integer, .wideInteger, .real, .single: self = .number
         case .date: self = .date
         case .data: self = .data
-        case .string: self = .string
+        case .string, .utf16: self = .string
         case .array, .set, .dictionary: self = .collection
         case .uid: self = .unknown
         }

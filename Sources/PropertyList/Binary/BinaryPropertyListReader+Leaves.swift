@@ -43,9 +43,7 @@ extension BinaryPropertyListReader {
         let offset = try offset(of: number)
         guard marker(at: offset) == 0x33 else { return nil }
         try require(8, at: offset)
-        let seconds = Double(bitPattern: bigEndian(at: offset + 1, size: 8))
-        guard seconds.isFinite else { throw .corrupt("a date is not finite", at: offset) }
-        return PropertyListDate(secondsSinceReferenceDate: seconds)
+        return PropertyListDate(secondsSinceReferenceDate: Double(bitPattern: bigEndian(at: offset + 1, size: 8)))
     }
 
     /// A reference into `$objects`, or nil for another object.
@@ -90,12 +88,33 @@ extension BinaryPropertyListReader {
         case 0x60:
             let (count, start) = try payload(at: offset, unit: 2)
             try checkLeaf(count * 2, at: offset)
-            let units = (0..<count).lazy.map { index in
-                UInt16(bigEndian: base.loadUnaligned(fromByteOffset: start + index * 2, as: UInt16.self))
-            }
-            return String(decoding: units, as: UTF16.self)
+            return String(decoding: units(count, from: start), as: UTF16.self)
         default:
             return nil
+        }
+    }
+
+    /// The text of a string as a value, or nil for another object. An unpaired surrogate keeps its units.
+    package func text(at number: Int) throws(PropertyListError) -> PropertyListValue? {
+        let offset = try offset(of: number)
+        guard marker(at: offset) & 0xF0 == 0x60 else { return try string(at: number).map { .string($0) } }
+        let (count, start) = try payload(at: offset, unit: 2)
+        try checkLeaf(count * 2, at: offset)
+        if let text = String(validating: units(count, from: start), as: UTF16.self) { return .string(text) }
+        return .utf16(Array(units(count, from: start)))
+    }
+
+    /// The UTF-16 units of a string with an unpaired surrogate; nil for every other object.
+    package func unpairedUnits(at number: Int) throws(PropertyListError) -> [UInt16]? {
+        guard marker(at: try offset(of: number)) & 0xF0 == 0x60, case .utf16(let units)? = try text(at: number) else {
+            return nil
+        }
+        return units
+    }
+
+    private func units(_ count: Int, from start: Int) -> some Collection<UInt16> {
+        (0..<count).lazy.map { [base] index in
+            UInt16(bigEndian: base.loadUnaligned(fromByteOffset: start + index * 2, as: UInt16.self))
         }
     }
 

@@ -1,8 +1,7 @@
 extension BinaryPropertyListReader {
     /// The value of an object with everything below it. Each object of the table is decoded once and shared.
     ///
-    /// The first of equal keys counts. Keys that are not strings, cyclic containers, and trees beyond a limit are
-    /// errors.
+    /// The first of equal keys counts. Cyclic containers and trees beyond a limit are errors.
     package func value(at number: Int) throws(PropertyListError) -> PropertyListValue {
         var decoding = TreeDecoding(reader: self)
         return try decoding.value(at: number, depth: 0).value
@@ -54,7 +53,7 @@ private struct TreeDecoding {
     private mutating func leaf(_ number: Int) throws(PropertyListError) -> PropertyListValue {
         try budget.spend(number)
         if let value = try reader.number(at: number) { return PropertyListValue(value) }
-        if let text = try reader.string(at: number) { return .string(text) }
+        if let text = try reader.text(at: number) { return text }
         if let bytes = try reader.data(at: number) { return .data(Array(bytes)) }
         if let date = try reader.date(at: number) { return .date(date) }
         if let uid = try reader.uid(at: number) { return .uid(uid) }
@@ -66,16 +65,13 @@ private struct TreeDecoding {
         try budget.spend(number)
         var size = 1
         if container.kind == .dictionary {
-            var entries: [String: PropertyListValue] = [:]
+            var entries = PropertyListDictionary()
             entries.reserveCapacity(container.count)
             for index in 0..<container.count {
                 let key = try value(at: reader.reference(index, in: container), depth: depth + 1)
-                guard case .string(let text) = key.value else {
-                    throw .corrupt("a key of dictionary number \(number) is not a string")
-                }
                 let entry = try value(at: reader.valueReference(index, in: container), depth: depth + 1)
-                size = try grown(size, by: entry.size + 1)
-                if entries[text] == nil { entries[text] = entry.value }
+                size = try grown(size, by: try grown(entry.size, by: key.size))
+                entries.insert(entry.value, forKey: key.value)
             }
             return Node(value: .dictionary(entries), size: size)
         }

@@ -62,12 +62,16 @@ extension BinaryPropertyListWriter {
 
     /// Adds a two-byte string.
     @inline(never)
-    private func wideString(_ string: String) -> ObjectNumber {
-        let units = string.utf16.count
-        body.ensure(units * 2 + 16)
+    private func wideString(_ string: String) -> ObjectNumber { wideString(string.utf16, count: string.utf16.count) }
+
+    /// Adds a string of UTF-16 units that need not be Unicode.
+    package func string(units: [UInt16]) -> ObjectNumber { wideString(units, count: units.count) }
+
+    private func wideString(_ units: some Sequence<UInt16>, count: Int) -> ObjectNumber {
+        body.ensure(count * 2 + 16)
         let start = UnsafeMutableRawPointer(body.base + body.count)
-        var size = Self.storeHeader(0x60, count: units, at: start)
-        for unit in string.utf16 {
+        var size = Self.storeHeader(0x60, count: count, at: start)
+        for unit in units {
             start.storeBytes(of: unit.bigEndian, toByteOffset: size, as: UInt16.self)
             size += 2
         }
@@ -140,7 +144,6 @@ extension BinaryPropertyListWriter {
         return commitLeaf(ofSize: 5)
     }
 
-    /// Adds a date, which must be finite.
     package func date(_ value: PropertyListDate) -> ObjectNumber {
         storeReal(0x33, value.secondsSinceReferenceDate.bitPattern)
         return commitLeaf(ofSize: 9)

@@ -3,7 +3,7 @@ internal import CPlatform
 extension BinaryPropertyListWriter {
     /// Adds a tree of values, containers before their contents. The keys of a dictionary are sorted.
     ///
-    /// - Throws: `writeInvalid` for a date that is not finite and for nesting beyond `maximumDepth`.
+    /// - Throws: `writeInvalid` for nesting beyond `maximumDepth`.
     package func add(
         _ value: PropertyListValue, maximumDepth: Int = PropertyListLimits.standard.maximumDepth
     ) throws(PropertyListError) -> ObjectNumber {
@@ -29,7 +29,13 @@ extension BinaryPropertyListWriter {
         case .array(let elements), .set(let elements):
             for element in elements { count += try mostObjects(of: element, maximumDepth - 1, &budget) }
         case .dictionary(let entries):
-            for entry in entries.values { count += 1 + (try mostObjects(of: entry, maximumDepth - 1, &budget)) }
+            for entry in entries.textEntries.values {
+                count += 1 + (try mostObjects(of: entry, maximumDepth - 1, &budget))
+            }
+            for (key, entry) in entries.sortedOthers {
+                count += try mostObjects(of: key, maximumDepth - 1, &budget)
+                count += try mostObjects(of: entry, maximumDepth - 1, &budget)
+            }
         default: break
         }
         return count
@@ -46,13 +52,10 @@ extension BinaryPropertyListWriter {
         case .wideInteger(let value): return integer(value)
         case .real(let value): return real(value)
         case .single(let value): return real(value)
-        case .date(let value):
-            guard value.secondsSinceReferenceDate.isFinite else {
-                throw .unwritable("a property list cannot hold a date that is not finite")
-            }
-            return date(value)
+        case .date(let value): return date(value)
         case .data(let bytes): return bytes.withUnsafeBytes { data($0) }
         case .string(let text): return string(text)
+        case .utf16(let units): return string(units: units)
         case .uid(let value): return uid(value)
         case .array(let elements):
             let (number, references) = array(count: elements.count)
@@ -65,12 +68,14 @@ extension BinaryPropertyListWriter {
         case .dictionary(let entries):
             guard maximumDepth > 0, cubby_stack_is_short() == 0 else { throw Self.tooDeep }
             let (number, references) = dictionary(count: entries.count)
-            let keys = entries.keys.sorted(by: Self.precedes)
-            for (index, key) in keys.enumerated() { setReference(index, in: references, to: string(key)) }
-            for (index, key) in keys.enumerated() {
-                guard let entry = entries[key] else { continue }
-                let object = try add(within: entry, maximumDepth - 1, &pace)
-                setReference(keys.count + index, in: references, to: object)
+            let entries = entries.sortedEntries
+            for (index, entry) in entries.enumerated() {
+                let key = try add(within: entry.key, maximumDepth - 1, &pace)
+                setReference(index, in: references, to: key)
+            }
+            for (index, entry) in entries.enumerated() {
+                let object = try add(within: entry.value, maximumDepth - 1, &pace)
+                setReference(entries.count + index, in: references, to: object)
             }
             return number
         }
@@ -87,10 +92,5 @@ extension BinaryPropertyListWriter {
 
     private static var tooDeep: PropertyListError {
         .unwritable("containers nest too deep to be written")
-    }
-
-    /// The order of dictionary keys in the output: by UTF-8 bytes.
-    static func precedes(_ a: String, _ b: String) -> Bool {
-        a.utf8.lexicographicallyPrecedes(b.utf8)
     }
 }

@@ -35,7 +35,7 @@ package final class BinaryPropertyListWriter {
     /// refers to one.
     @exclusivity(unchecked) var lowUIDs: [ObjectNumber] = []
     @exclusivity(unchecked) private var keyTexts: [String] = []
-    @exclusivity(unchecked) private var keyNumbers: [String: KeyNumber] = [:]
+    @exclusivity(unchecked) private var keyNumbers: [ExactText: KeyNumber] = [:]
     /// The string objects of the registered keys.
     @exclusivity(unchecked) var keyObjects = GrowableBuffer<ObjectNumber>()
     /// The number of the first object, after the tables that precede this one.
@@ -129,11 +129,11 @@ package final class BinaryPropertyListWriter {
 
     /// Registers a dictionary key. Its string is added on first use.
     package func key(_ text: String) -> KeyNumber {
-        if let known = keyNumbers[text] { return known }
+        if let known = keyNumbers[ExactText(text)] { return known }
         let number = KeyNumber(truncatingIfNeeded: keyTexts.count)
         keyTexts.append(text)
         keyObjects.append(Self.none)
-        keyNumbers[text] = number
+        keyNumbers[ExactText(text)] = number
         return number
     }
 

@@ -93,7 +93,7 @@ private struct TableCheck {
                 UInt16(truncatingIfNeeded: reader.bigEndian(at: start + index * 2, size: 2))
             }
             if String(validating: units, as: UTF16.self) == nil {
-                report(.warning, "a string has an unpaired surrogate, which reads as U+FFFD", at: offset)
+                report(.warning, "a text has half of a surrogate pair, which shows as U+FFFD", at: offset)
             }
             return start + count * 2
         }
@@ -106,25 +106,28 @@ private struct TableCheck {
     private mutating func container(_ number: Int, at offset: Int) throws(PropertyListError) -> Int {
         guard let container = try reader.container(at: number) else { return offset + 1 }
         let isDictionary = container.kind == .dictionary
-        var keys: Set<String> = []
+        var keys: Set<PropertyListValue> = []
         for index in 0..<container.count {
             let reference = reader.reference(index, in: container)
             refer(to: reference, from: offset)
             guard isDictionary else { continue }
             refer(to: reader.valueReference(index, in: container), from: offset)
-            if let key = try? reader.string(at: reference) {
+            guard reference < reader.objectCount else { continue }
+            if let key = try? key(reference) {
                 // Duplicate keys are no error, so large dictionaries are not checked for them: that would take much
                 // memory.
                 if keys.count < 4096, !keys.insert(key).inserted {
                     report(
-                        .warning, "the key “\(key.prefix(40))” stands twice in a dictionary; the first counts",
-                        at: offset)
+                        .warning, "the key \(key.nameOfKey) stands twice in a dictionary; the first counts", at: offset)
                 }
-            } else if reference < reader.objectCount {
-                report(.error, "a key of a dictionary is not a string", at: offset)
             }
         }
         return container.references + container.count * reader.referenceSize * (isDictionary ? 2 : 1)
+    }
+
+    /// A key that is a leaf; containers as keys, which hardly occur, are not compared.
+    private func key(_ number: Int) throws(PropertyListError) -> PropertyListValue? {
+        try reader.container(at: number) == nil ? reader.value(at: number) : nil
     }
 
     private mutating func refer(to number: Int, from offset: Int) {

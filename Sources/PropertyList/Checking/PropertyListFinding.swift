@@ -30,3 +30,19 @@ public struct PropertyListFinding: Sendable, Hashable {
         self.init(.error, error.message, byteOffset: error.byteOffset, line: error.line)
     }
 }
+
+/// Findings in a text, by line: at most twenty, and the number of the rest.
+struct PropertyListFindings {
+    private var first: [PropertyListFinding] = []
+    private var more = 0
+
+    var isFull: Bool { first.count >= 20 }
+
+    mutating func add(_ message: String, line: Int) {
+        if isFull { more += 1 } else { first.append(PropertyListFinding(.warning, message, line: line)) }
+    }
+
+    var all: [PropertyListFinding] {
+        more == 0 ? first : first + [PropertyListFinding(.warning, "and \(more) more findings of these kinds")]
+    }
+}

@@ -6,6 +6,8 @@ package struct PropertyListSalvage: Sendable {
     package let method: String
     /// The damage.
     package let error: PropertyListError?
+    /// What the text of an XML property list has and the objects do not show: equal keys, data that is not Base64.
+    package let findings: [PropertyListFinding]
 
     /// Opens a property list in either form as far as it is readable; nil when nothing is.
     ///
@@ -18,21 +20,32 @@ package struct PropertyListSalvage: Sendable {
                 reader = try BinaryPropertyListReader(copying: bytes, limits: limits)
                 method = "by the offset table"
                 error = nil
+                findings = []
             } catch {
                 guard let scan = ObjectScan.best(bytes), let found = try? scan.reader(of: bytes, limits: limits)
                 else { return nil }
                 reader = found
                 method = "one after the other, without the offset table"
                 self.error = error
+                findings = []
             }
         case .xml:
-            guard let (storage, failure) = XMLPropertyListReader.salvage(from: bytes, limits: limits),
+            guard let (storage, failure, notes) = XMLPropertyListReader.salvage(from: bytes, limits: limits),
                 let found = try? BinaryPropertyListReader(storage, limits: limits)
             else { return nil }
             reader = found
             method = failure == nil ? "as it is" : "up to the damage"
             error = failure
-        case nil: return nil
+            findings = notes
+        case nil:
+            guard OpenStepPropertyListReader.mayBegin(bytes),
+                let (storage, notes) = try? OpenStepPropertyListReader.binary(from: bytes, limits: limits),
+                let found = try? BinaryPropertyListReader(storage, limits: limits)
+            else { return nil }
+            reader = found
+            method = "as it is"
+            error = nil
+            findings = notes
         }
     }
 }

@@ -3,10 +3,14 @@ struct JSONPropertyListReader {
     /// A value; a leaf that may belong to a tag is not in the table yet.
     private enum Item {
         case object(UInt32)
-        case string(String)
+        case text(PropertyListValue)
         case integer(Int128)
         case real(Double)
         case array([UInt32])
+        /// An array of arrays and the elements of these.
+        case pairs([UInt32], [[UInt32]])
+
+        var string: String? { if case .text(.string(let text)) = self { text } else { nil } }
     }
 
     private var scanner: JSONScanner
@@ -41,11 +45,15 @@ struct JSONPropertyListReader {
     private func object(_ item: Item) -> UInt32 {
         switch item {
         case .object(let number): number
-        case .string(let text): table.string(text)
+        case .text(let text): string(text)
         case .integer(let value): table.integer(value)
         case .real(let value): table.real(value)
-        case .array(let elements): elements.withUnsafeBufferPointer { table.array(of: $0) }
+        case .array(let elements), .pairs(let elements, _): elements.withUnsafeBufferPointer { table.array(of: $0) }
         }
+    }
+
+    private func string(_ text: PropertyListValue) -> UInt32 {
+        if case .utf16(let units) = text { table.string(units: units) } else { table.string(text.text ?? "") }
     }
 
     // MARK: - Values
@@ -54,7 +62,7 @@ struct JSONPropertyListReader {
         switch try scanner.begin(depth: depth, limit: limits.maximumDepth) {
         case UInt8(ascii: "{"): return try dictionary(depth: depth)
         case UInt8(ascii: "["): return try array(depth: depth)
-        case UInt8(ascii: "\""): return .string(try scanner.string())
+        case UInt8(ascii: "\""): return .text(try scanner.text())
         case UInt8(ascii: "t"):
             try scanner.word("true")
             return .object(table.boolean(true))
@@ -81,27 +89,45 @@ struct JSONPropertyListReader {
         return .array(elements)
     }
 
+    /// The value under `$entries`: an array, whose arrays may be pairs.
+    private mutating func pairs(depth: Int) throws(PropertyListError) -> Item {
+        guard try scanner.begin(depth: depth, limit: limits.maximumDepth) == UInt8(ascii: "[") else {
+            return try value(depth: depth)
+        }
+        scanner.enter()
+        var elements: [UInt32] = []
+        var pairs: [[UInt32]] = []
+        while try !scanner.ends(UInt8(ascii: "]"), isFirst: elements.isEmpty) {
+            let item = try value(depth: depth + 1)
+            if case .array(let pair) = item { pairs.append(pair) }
+            elements.append(object(item))
+        }
+        return .pairs(elements, pairs)
+    }
+
     private mutating func dictionary(depth: Int) throws(PropertyListError) -> Item {
         scanner.enter()
-        var keys: [String] = []
-        var seen: Set<String> = []
+        var keys: [PropertyListValue] = []
+        var seen: Set<PropertyListValue> = []
         var values: [Item] = []
         while try !scanner.ends(UInt8(ascii: "}"), isFirst: keys.isEmpty) {
             let key = try scanner.key { key in
-                seen.insert(key).inserted ? nil : "the key “\(key.prefix(40))” stands twice in one object"
+                seen.insert(key).inserted
+                    ? nil : "the key “\((key.text ?? "").prefix(40))” stands twice in one object"
             }
+            let isEntries = keys.isEmpty && key == .string(JSONTag.entries.rawValue)
             keys.append(key)
-            let value = try value(depth: depth + 1)
+            let value = isEntries ? try pairs(depth: depth + 1) : try value(depth: depth + 1)
             // The value of a single key may belong to a tag; several values are added at once.
             values.append(keys.count > 1 ? .object(object(value)) : value)
         }
-        if keys.count == 1 {
-            if let tag = JSONTag(rawValue: keys[0]) { return .object(try tagged(tag, values[0])) }
-            keys[0] = JSONTag.unescaped(keys[0])
+        if keys.count == 1, case .string(let key) = keys[0] {
+            if let tag = JSONTag(rawValue: key) { return .object(try tagged(tag, values[0])) }
+            keys[0] = .string(JSONTag.unescaped(key))
         }
         let (number, references) = table.dictionary(count: keys.count)
         for index in keys.indices {
-            table.setReference(index, in: references, to: table.string(keys[index]))
+            table.setReference(index, in: references, to: string(keys[index]))
             table.setReference(keys.count + index, in: references, to: object(values[index]))
         }
         return .object(number)
@@ -109,16 +135,17 @@ struct JSONPropertyListReader {
 
     private func tagged(_ tag: JSONTag, _ item: Item) throws(PropertyListError) -> UInt32 {
         switch (tag, item) {
-        case (.date, .string(let text)):
-            if let date = PropertyListDateText.parse(text.utf8) ?? ISO8601.parse(text) { return table.date(date) }
-        case (.date, .integer), (.date, .real), (.real, .real), (.real, .integer), (.real, .string):
-            guard let value = real(item) else { break }
-            if tag == .real { return table.real(value) }
-            guard value.isFinite else { break }
-            return table.date(PropertyListDate(secondsSinceReferenceDate: value))
+        case (.date, .text), (.date, .integer), (.date, .real):
+            if let text = item.string, let date = PropertyListDateText.parse(text.utf8) ?? ISO8601.parse(text) {
+                return table.date(date)
+            }
+            if let value = real(item) { return table.date(PropertyListDate(secondsSinceReferenceDate: value)) }
+        case (.real, .real), (.real, .integer), (.real, .text):
+            if let value = real(item) { return table.real(value) }
         case (.float, _):
+            if let text = item.string, let value = Float(text), !value.isFinite { return table.real(value) }
             if let value = real(item) { return table.real(Float(value)) }
-        case (.data, .string(let text)):
+        case (.data, .text(.string(let text))):
             return Base64.decode(text.utf8).withUnsafeBytes { table.data($0) }
         case (.uid, .integer(let value)):
             if let uid = UInt32(exactly: value) { return table.uid(uid) }
@@ -126,6 +153,9 @@ struct JSONPropertyListReader {
             let (number, references) = table.set(count: elements.count)
             for (index, element) in elements.enumerated() { table.setReference(index, in: references, to: element) }
             return number
+        case (.entries, .pairs(let elements, let pairs)):
+            guard pairs.count == elements.count, pairs.allSatisfy({ $0.count == 2 }) else { break }
+            return dictionary(pairs)
         default: break
         }
         throw scanner.error("the value under “\(tag.rawValue)” is not one that it can stand for")
@@ -135,11 +165,29 @@ struct JSONPropertyListReader {
         switch item {
         case .integer(let value): Double(value)
         case .real(let value): value
-        case .string("nan"): .nan
-        case .string("inf"): .infinity
-        case .string("-inf"): -.infinity
+        case .text(.string(let text)): Double(text).flatMap { $0.isFinite ? nil : $0 }
         default: nil
         }
+    }
+
+    /// A dictionary of pairs; the last of equal keys counts.
+    private func dictionary(_ pairs: [[UInt32]]) -> UInt32 {
+        var places: [UInt32: Int] = [:]
+        var entries: [[UInt32]] = []
+        for pair in pairs {
+            if let place = places[pair[0]] {
+                entries[place] = pair
+            } else {
+                places[pair[0]] = entries.count
+                entries.append(pair)
+            }
+        }
+        let (number, references) = table.dictionary(count: entries.count)
+        for (index, pair) in entries.enumerated() {
+            table.setReference(index, in: references, to: pair[0])
+            table.setReference(entries.count + index, in: references, to: pair[1])
+        }
+        return number
     }
 }
 

@@ -1,7 +1,8 @@
 /// Writes a property list as JSON without loss.
 ///
 /// Kinds that JSON lacks become dictionaries of one key: `$date`, `$data`, `$real` (not finite), `$float` (single
-/// precision), `$uid`, `$set`. The only key of an ambiguous dictionary gets one more `$` in front.
+/// precision), `$uid`, `$set`, `$entries` (with keys that are not texts). The only key of an ambiguous dictionary gets
+/// one more `$` in front. A text that is not Unicode keeps its half of a surrogate pair as `\ud83d`.
 struct JSONPropertyListWriter {
     private let reader: BinaryPropertyListReader
     private var out = JSONText()
@@ -42,18 +43,36 @@ struct JSONPropertyListWriter {
     }
 
     private mutating func dictionary(_ container: BinaryPropertyListContainer, level: Int) throws(PropertyListError) {
-        var seen: Set<String> = []
+        var keys: [PropertyListValue] = []
+        for index in 0..<container.count { keys.append(try reader.value(at: reader.reference(index, in: container))) }
+        guard keys.allSatisfy({ $0.text != nil }) else { return try pairs(keys, container, level: level) }
+        let isOnly = keys.count == 1 || Set(keys).count == 1
+        var seen: Set<PropertyListValue> = []
         out.append("{")
-        for index in 0..<container.count {
-            guard let key = try reader.string(at: reader.reference(index, in: container)) else {
-                throw .unwritable("a key of a dictionary is not a string")
-            }
-            guard seen.insert(key).inserted else { continue }
+        for (index, key) in keys.enumerated() where seen.insert(key).inserted {
             out.next(level + 1, isFirst: seen.count == 1)
-            out.key(container.count == 1 ? JSONTag.escaped(key) : key)
+            out.key(value: isOnly ? JSONTag.escaped(key) : key)
             try write(reader.valueReference(index, in: container), level: level + 1)
         }
         out.end("}", level, isEmpty: seen.isEmpty)
+    }
+
+    /// A dictionary of any keys as `{"$entries": [[key, value], …]}`.
+    private mutating func pairs(
+        _ keys: [PropertyListValue], _ container: BinaryPropertyListContainer, level: Int
+    ) throws(PropertyListError) {
+        var seen: Set<PropertyListValue> = []
+        out.append("{\"$entries\": [")
+        for (index, key) in keys.enumerated() where seen.insert(key).inserted {
+            out.next(level + 1, isFirst: seen.count == 1)
+            out.append("[")
+            try write(reader.reference(index, in: container), level: level + 1)
+            out.append(", ")
+            try write(reader.valueReference(index, in: container), level: level + 1)
+            out.append("]")
+        }
+        out.end("]", level, isEmpty: seen.isEmpty)
+        out.append("}")
     }
 }
 
@@ -61,6 +80,6 @@ extension BinaryPropertyListReader {
     /// The property list as JSON, which `init(json:)` reads back; `docs/archive.md` describes the forms of dates, data
     /// and other kinds that JSON lacks.
     ///
-    /// - Throws: `writeInvalid` for keys that are not strings, and for nesting beyond the limits.
+    /// - Throws: `writeInvalid` for nesting beyond the limits.
     public func json() throws(PropertyListError) -> [UInt8] { try JSONPropertyListWriter.encode(self) }
 }

@@ -15,7 +15,7 @@ struct JSONReader {
         switch try scanner.begin(depth: depth, limit: Self.depthLimit) {
         case UInt8(ascii: "{"): return try dictionary(depth: depth)
         case UInt8(ascii: "["): return try array(depth: depth)
-        case UInt8(ascii: "\""): return .string(try scanner.string())
+        case UInt8(ascii: "\""): return try scanner.text()
         case UInt8(ascii: "t"):
             try scanner.word("true")
             return .boolean(true)
@@ -50,14 +50,14 @@ struct JSONReader {
     /// The last of equal keys counts.
     private mutating func dictionary(depth: Int) throws(PropertyListError) -> PropertyListValue {
         scanner.enter()
-        var entries: [String: PropertyListValue] = [:]
+        var entries: PropertyListFields = [:]
         var isFirst = true
         while try !scanner.ends(UInt8(ascii: "}"), isFirst: isFirst) {
             isFirst = false
-            let key = try scanner.key()
+            guard case .string(let key) = try scanner.key() else { throw scanner.error("a key is not Unicode") }
             let value = try value(depth: depth + 1)
             if entries.updateValue(value, forKey: key) != nil { repeated.note(key) }
         }
-        return .dictionary(entries)
+        return .fields(entries)
     }
 }

@@ -9,7 +9,7 @@ struct JSONScanner {
 
     let bytes: [UInt8]
     private(set) var position = 0
-    /// Whether an unpaired surrogate reads as U+FFFD, as in the binary form; else it is an error.
+    /// Whether a text may have half of a surrogate pair; else it is an error.
     private let takesHalfPairs: Bool
     private var pace = InterruptionPace()
 
@@ -64,16 +64,18 @@ struct JSONScanner {
     }
 
     /// Reads a key that passes `check`, and the colon after it.
-    mutating func key(_ check: (String) -> String? = { _ in nil }) throws(PropertyListError) -> String {
+    mutating func key(
+        _ check: (PropertyListValue) -> String? = { _ in nil }
+    ) throws(PropertyListError) -> PropertyListValue {
         skipSpace()
         guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
             throw error("a key in JSON is a string in quotes")
         }
-        let key = try string()
+        let key = try text()
         if let objection = check(key) { throw error(objection) }
         skipSpace()
         guard position < bytes.count, bytes[position] == UInt8(ascii: ":") else {
-            throw error("after the key “\(key.prefix(40))” a colon is expected")
+            throw error("after the key “\((key.text ?? "").prefix(40))” a colon is expected")
         }
         position += 1
         return key
@@ -159,15 +161,17 @@ struct JSONScanner {
         return !rest.isEmpty && rest.allSatisfy(isDigit)
     }
 
-    mutating func string() throws(PropertyListError) -> String {
+    /// Reads a string: a text, or UTF-16 units with half of a surrogate pair.
+    mutating func text() throws(PropertyListError) -> PropertyListValue {
         position += 1
         let start = position
+        var hasHalf = false
         // Text without escapes is copied once, to the string.
         while position < bytes.count {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
                 position += 1
-                return String(decoding: bytes[start..<position - 1], as: UTF8.self)
+                return .string(String(decoding: bytes[start..<position - 1], as: UTF8.self))
             }
             if byte == UInt8(ascii: "\\") || byte < 0x20 { break }
             position += 1
@@ -178,8 +182,9 @@ struct JSONScanner {
             let byte = bytes[position]
             position += 1
             switch byte {
-            case UInt8(ascii: "\""): return String(decoding: units, as: UTF8.self)
-            case UInt8(ascii: "\\"): try escape(into: &units)
+            case UInt8(ascii: "\""):
+                return hasHalf ? Self.units(units) : .string(String(decoding: units, as: UTF8.self))
+            case UInt8(ascii: "\\"): try escape(into: &units, &hasHalf)
             case 0..<0x20: throw error("a string holds a control character; write it as \\u00…")
             default: units.append(byte)
             }
@@ -188,7 +193,7 @@ struct JSONScanner {
         throw error("a string is not closed")
     }
 
-    private mutating func escape(into units: inout [UInt8]) throws(PropertyListError) {
+    private mutating func escape(into units: inout [UInt8], _ hasHalf: inout Bool) throws(PropertyListError) {
         guard position < bytes.count else { throw error("a string is not closed") }
         let byte = bytes[position]
         position += 1
@@ -212,10 +217,30 @@ struct JSONScanner {
                     position = mark
                 }
             }
-            guard scalar != nil || takesHalfPairs else { throw error("\\u stands for half of a surrogate pair") }
-            units.append(contentsOf: String(Character(scalar ?? "\u{FFFD}")).utf8)
+            guard let scalar else {
+                guard takesHalfPairs else { throw error("\\u stands for half of a surrogate pair") }
+                hasHalf = true
+                units += [
+                    0xE0 | UInt8(first >> 12), 0x80 | UInt8(first >> 6 & 0x3F), 0x80 | UInt8(first & 0x3F),
+                ]
+                return
+            }
+            units.append(contentsOf: String(Character(scalar)).utf8)
         default: throw error("the escape \\\(Character(Unicode.Scalar(byte))) is unknown")
         }
+    }
+
+    /// The UTF-16 units of UTF-8 that also has surrogates, in three bytes each.
+    private static func units(_ bytes: [UInt8]) -> PropertyListValue {
+        var units: [UInt16] = []
+        var start = 0
+        for index in bytes.indices where bytes[index] == 0xED && bytes[index + 1] >= 0xA0 {
+            units += String(decoding: bytes[start..<index], as: UTF8.self).utf16
+            units.append(0xD000 | UInt16(bytes[index + 1] & 0x3F) << 6 | UInt16(bytes[index + 2] & 0x3F))
+            start = index + 3
+        }
+        units += String(decoding: bytes[start...], as: UTF8.self).utf16
+        return PropertyListValue(utf16: units)
     }
 
     private mutating func hexadecimal() throws(PropertyListError) -> UInt16 {

@@ -48,8 +48,11 @@ package struct JSONText {
     }
 
     /// Writes the key of an object's next value.
-    package mutating func key(_ key: String) {
-        string(key)
+    package mutating func key(_ key: String) { self.key(value: .string(key)) }
+
+    /// Writes a key that is a text, Unicode or not.
+    mutating func key(value key: PropertyListValue) {
+        leaf(key)
         switch layout {
         case .lines: append(": ")
         case .foundation: append(" : ")
@@ -113,6 +116,30 @@ package struct JSONText {
         return nil
     }
 
+    /// Writes UTF-16 units as a JSON string; half of a surrogate pair becomes an escape.
+    package mutating func string(units: [UInt16]) {
+        var start = 0
+        append("\"")
+        for index in units.indices {
+            let unit = units[index]
+            guard unit & 0xF800 == 0xD800 else { continue }
+            let isFirst = unit & 0xFC00 == 0xD800
+            if isFirst, index + 1 < units.count, units[index + 1] & 0xFC00 == 0xDC00 { continue }
+            if !isFirst, index > start, units[index - 1] & 0xFC00 == 0xD800 { continue }
+            contents(units[start..<index])
+            append("\\u\(String(unit, radix: 16))")
+            start = index + 1
+        }
+        contents(units[start...])
+        append("\"")
+    }
+
+    private mutating func contents(_ units: ArraySlice<UInt16>) {
+        var quoted = JSONText()
+        quoted.string(String(decoding: units, as: UTF16.self))
+        bytes.append(contentsOf: quoted.bytes.dropFirst().dropLast())
+    }
+
     package mutating func append(byte: UInt8) { bytes.append(byte) }
 
     /// Appends bytes that are JSON.
@@ -151,22 +178,25 @@ package struct JSONText {
         case .integer(let value): append("\(value)")
         case .wideInteger(let value): append("\(value)")
         case .real(let value):
-            guard value.isFinite else {
-                return tag(.real) { $0.string(value.isNaN ? "nan" : value < 0 ? "-inf" : "inf") }
-            }
+            guard value.isFinite else { return tag(.real) { $0.string("\(value)") } }
             append("\(value)")
         case .single(let value):
-            guard value.isFinite else {
-                return tag(.float) { $0.string(value.isNaN ? "nan" : value < 0 ? "-inf" : "inf") }
-            }
-            tag(.float) { $0.append("\(value)") }
+            tag(.float) { if value.isFinite { $0.append("\(value)") } else { $0.string("\(value)") } }
         case .date(let date):
             tag(.date) { text in
-                if date.parts != nil { text.date(date) } else { text.append("\(date.secondsSinceReferenceDate)") }
+                let seconds = date.secondsSinceReferenceDate
+                if !seconds.isFinite {
+                    text.string("\(seconds)")
+                } else if date.parts != nil, seconds != 0 || seconds.sign == .plus {
+                    text.date(date)
+                } else {
+                    text.append("\(seconds)")
+                }
             }
         case .data(let data):
             tag(.data) { $0.base64(data) }
         case .string(let value): string(value)
+        case .utf16(let units): string(units: units)
         case .uid(let value): tag(.uid) { $0.append("\(value)") }
         }
     }

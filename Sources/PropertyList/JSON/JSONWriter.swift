@@ -28,6 +28,7 @@ struct JSONWriter {
             try spend(bytes.count / 3 * 4)
             out.base64(bytes)
         case .string(let text): out.string(text)
+        case .utf16(let units): out.string(units: units)
         case .array(let elements), .set(let elements):
             try checkStack()
             out.append("[")
@@ -38,8 +39,9 @@ struct JSONWriter {
             out.end("]", level, isEmpty: elements.isEmpty)
         case .dictionary(let entries):
             try checkStack()
+            guard let fields = entries.fields else { throw Self.refusal(of: entries) }
             out.append("{")
-            for (index, entry) in try sorted(entries).enumerated() {
+            for (index, entry) in try sorted(fields).enumerated() {
                 out.next(level + 1, isFirst: index == 0)
                 out.key(entry.key)
                 do throws(JSONError) { try write(entry.value, level + 1) } catch { throw error.below(".\(entry.key)") }
@@ -47,6 +49,13 @@ struct JSONWriter {
             out.end("}", level, isEmpty: entries.isEmpty)
         }
         try spend()
+    }
+
+    private static func refusal(of entries: PropertyListDictionary) -> JSONError {
+        let key = entries.sortedOthers.first?.key
+        return JSONError(
+            message:
+                "JSON has only texts as keys, and a dictionary has \(key?.nameOfKey ?? "another one"): make it a text")
     }
 
     private func checkStack() throws(JSONError) {
@@ -66,14 +75,14 @@ struct JSONWriter {
         counted = out.bytes.count
     }
 
-    private func sorted(_ entries: [String: PropertyListValue]) throws(JSONError) -> [(
+    private func sorted(_ entries: PropertyListFields) throws(JSONError) -> [(
         key: String, value: PropertyListValue
     )] {
         var pace = InterruptionPace()
         do {
             return try entries.sorted { first, second in
                 if pace.isDue() { throw WorkStopped() }
-                return first.key < second.key
+                return first.key.precedesByBytes(second.key)
             }
         } catch {
             throw JSONError(message: Interruption.message)

@@ -46,4 +46,22 @@ package enum Base64 {
         }
         return out
     }
+
+    /// Whether a text is Base64 alone: groups of four digits, the last one padded if need be, and white space.
+    package static func isValid(_ text: some Sequence<UInt8>) -> Bool {
+        var digits = 0
+        var padding = 0
+        for byte in text {
+            switch byte {
+            case 0x20, 0x09, 0x0A, 0x0D: continue
+            case UInt8(ascii: "="): padding += 1
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+                if padding > 0 { return false }
+                digits += 1
+            default: return false
+            }
+        }
+        return padding <= 2 && (digits + padding) % 4 == 0
+    }
 }

@@ -1,3 +1,5 @@
+internal import Wording
+
 /// Reads an XML property list. Each value is added to a binary object table as it is read.
 ///
 /// Everything else reads the binary form, so that XML archives need no further reader.
@@ -18,7 +20,7 @@ struct XMLPropertyListReader {
     /// The readable part of the property list and the error after it; nil when nothing was read.
     static func salvage(
         from bytes: UnsafeRawBufferPointer, limits: PropertyListLimits
-    ) -> (storage: PropertyListStorage, error: PropertyListError?)? {
+    ) -> (storage: PropertyListStorage, error: PropertyListError?, findings: [PropertyListFinding])? {
         guard bytes.count <= limits.maximumBytes else { return nil }
         // Truncated text is valid up to its last whole character.
         let text = (try? XMLText.utf8(bytes)) ?? Array(String(decoding: bytes, as: UTF8.self).utf8)
@@ -32,7 +34,7 @@ struct XMLPropertyListReader {
             top = reader.closeAll()
         }
         guard let top, let file = try? reader.table.finish(topObject: top) else { return nil }
-        return (PropertyListStorage(file), failure)
+        return (PropertyListStorage(file), failure, reader.findings.all)
     }
 
     /// Closes every open container. Returns the outermost one, or nil when there is none.
@@ -66,6 +68,11 @@ struct XMLPropertyListReader {
         var uid: UInt32?
     }
 
+    private struct Key {
+        var text: ExactText
+        var number: UInt32
+    }
+
     private enum Value {
         case object(UInt32)
         /// An integer and its value, which a dictionary with the only key `CF$UID` needs.
@@ -78,7 +85,9 @@ struct XMLPropertyListReader {
     private var open: [Open] = []
     /// Objects of the open containers, innermost last.
     private var objects: [UInt32] = []
-    private var keys: [UInt32] = []
+    private var keys: [Key] = []
+    /// What is read otherwise than it stands there.
+    private var findings = PropertyListFindings()
     private var pace = InterruptionPace()
     /// The value of the document after it is read.
     private var finished: UInt32?
@@ -195,12 +204,38 @@ struct XMLPropertyListReader {
             return number
         }
         if count == 1, let uid = container.uid { return table.uid(uid) }
-        let (number, references) = table.dictionary(count: count)
-        for index in 0..<count {
-            table.setReference(index, in: references, to: keys[container.keyStart + index])
-            table.setReference(count + index, in: references, to: objects[container.start + index])
+        let entries = lastOfEqualKeys(in: container, count: count)
+        let (number, references) = table.dictionary(count: entries.count)
+        for (place, index) in entries.enumerated() {
+            table.setReference(place, in: references, to: keys[container.keyStart + index].number)
+            table.setReference(entries.count + place, in: references, to: objects[container.start + index])
         }
         return number
+    }
+
+    /// The places of a dictionary's entries, of equal keys the last, as Apple's reader has it.
+    private mutating func lastOfEqualKeys(in container: Open, count: Int) -> [Int] {
+        guard count > 1 else { return Array(0..<count) }
+        var places: [ExactText: Int] = [:]
+        var entries: [Int] = []
+        entries.reserveCapacity(count)
+        for index in 0..<count {
+            let key = keys[container.keyStart + index].text
+            if let place = places.updateValue(entries.count, forKey: key) {
+                places[key] = place
+                entries[place] = index
+                report(
+                    "the key “\(key.string.prefix(40))” stands twice in a dictionary; the last counts",
+                    container.position)
+            } else {
+                entries.append(index)
+            }
+        }
+        return entries
+    }
+
+    private mutating func report(_ message: String, _ position: Int) {
+        findings.add(message, line: findings.isFull ? 0 : scanner.line(at: position))
     }
 
     private mutating func key(_ tag: XMLTag) throws(PropertyListError) {
@@ -211,7 +246,22 @@ struct XMLPropertyListReader {
         let number = table.string(text)
         open[last].isUIDKey = text == "CF$UID"
         open[last].pendingKey = number
-        keys.append(number)
+        keys.append(Key(text: ExactText(text), number: number))
+    }
+
+    /// Reads base64, of which Apple's reader takes the digits and skips all else.
+    private mutating func data() throws(PropertyListError) -> UInt32 {
+        let position = scanner.position
+        let text = try scanner.text(until: "data")
+        let bytes = Base64.decode(text.utf8)
+        if !Base64.isValid(text.utf8) {
+            guard !bytes.isEmpty else {
+                throw scanner.error("“\(XMLNumber.trimmed(text).prefix(40))” is not Base64")
+            }
+            report(
+                "the data is not Base64 throughout; it reads as \(bytes.count.counted("byte"))", position)
+        }
+        return bytes.withUnsafeBytes { table.data($0) }
     }
 
     private mutating func leaf(_ tag: XMLTag) throws(PropertyListError) -> Value {
@@ -226,8 +276,8 @@ struct XMLPropertyListReader {
         case "string":
             return .object(table.string(tag.form == .empty ? "" : try scanner.text(until: "string")))
         case "data":
-            let bytes = tag.form == .empty ? [] : Base64.decode(try scanner.text(until: "data").utf8)
-            return .object(bytes.withUnsafeBytes { table.data($0) })
+            guard tag.form == .start else { return .object(table.data(UnsafeRawBufferPointer(start: nil, count: 0))) }
+            return .object(try data())
         case "integer", "real", "date":
             guard tag.form == .start else { throw scanner.error("<\(tag.name)/> has no value") }
             let text = try scanner.text(until: tag.name)

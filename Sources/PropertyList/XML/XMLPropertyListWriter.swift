@@ -10,14 +10,20 @@ struct XMLPropertyListWriter {
     private let reader: BinaryPropertyListReader
     private var out: [UInt8] = []
     private var budget: TextBudget
+    private var shortened = 0
 
     /// The whole property list as XML, object by object without a tree.
-    static func encode(_ reader: BinaryPropertyListReader) throws(PropertyListError) -> [UInt8] {
+    ///
+    /// - Parameter shortened: receives the number of dates that lost a fraction of a second.
+    static func encode(
+        _ reader: BinaryPropertyListReader, shortened: inout Int
+    ) throws(PropertyListError) -> [UInt8] {
         var writer = XMLPropertyListWriter(reader: reader)
         writer.out.reserveCapacity(reader.storage.bytes.count * 3)
         writer.append(prologue)
         try writer.write(reader.topObject, level: 0)
         writer.append("</plist>\n")
+        shortened = writer.shortened
         return writer.out
     }
 
@@ -30,7 +36,12 @@ struct XMLPropertyListWriter {
         try budget.spend(level: level, bytes: out.count)
         indent(level)
         if let container = try reader.container(at: number) { return try write(container, level: level) }
-        if let text = try reader.string(at: number) {
+        if let value = try reader.text(at: number) {
+            guard case .string(let text) = value else {
+                throw .unwritable(
+                    "XML property lists hold Unicode only, not half of a surrogate pair (in "
+                        + "\(value.nameOfKey)); write the binary form or JSON")
+            }
             append("<string>")
             try escaped(text)
             return append("</string>\n")
@@ -38,9 +49,12 @@ struct XMLPropertyListWriter {
         if let value = try reader.number(at: number) { return try write(value) }
         if let bytes = try reader.data(at: number) { return data(bytes, level: level) }
         if let date = try reader.date(at: number) {
-            guard let text = date.iso8601Text else {
-                throw .unwritable("XML property lists hold dates of the years 0 to 9999 only")
+            guard let text = date.xmlText else {
+                throw .unwritable(
+                    "XML property lists hold finite dates within a million years only, not "
+                        + "\(date.secondsSinceReferenceDate) seconds since 2001; write the binary form or JSON")
             }
+            if date.secondsSinceReferenceDate.rounded(.down) != date.secondsSinceReferenceDate { shortened += 1 }
             return element("date", text)
         }
         guard let uid = try reader.uid(at: number) else {
@@ -104,18 +118,21 @@ struct XMLPropertyListWriter {
         var entries: [(key: String, place: Int, number: Int)] = []
         entries.reserveCapacity(container.count)
         for index in 0..<container.count {
-            guard let key = try reader.string(at: reader.reference(index, in: container)) else {
-                throw .unwritable("a key of a dictionary is not a string")
+            let value = try reader.value(at: reader.reference(index, in: container))
+            guard case .string(let key) = value else {
+                throw .unwritable(
+                    "XML property lists have only texts as keys, and a dictionary has \(value.nameOfKey); write the "
+                        + "binary form or JSON")
             }
             entries.append((key, index, reader.valueReference(index, in: container)))
         }
         entries.sort { a, b in
-            a.key == b.key ? a.place < b.place : BinaryPropertyListWriter.precedes(a.key, b.key)
+            a.key.hasSameBytes(as: b.key) ? a.place < b.place : a.key.precedesByBytes(b.key)
         }
         var previous: String?
         entries.removeAll { entry in
             defer { previous = entry.key }
-            return entry.key == previous
+            return previous.map { entry.key.hasSameBytes(as: $0) } ?? false
         }
         return entries.map { ($0.key, $0.number) }
     }

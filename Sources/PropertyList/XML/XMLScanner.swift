@@ -38,6 +38,21 @@ struct XMLScanner {
         }
     }
 
+    /// Whether the root of a property list, or its document type, follows the comments and instructions. A comment that
+    /// does not end, as in the beginning of a file, leaves it open: true.
+    mutating func beginsPropertyList() -> Bool {
+        while true {
+            let isComment = starts("<!--") || starts("<?xml")
+            guard let isSkipped = try? skipMarkup() else { return isComment }
+            if !isSkipped { break }
+        }
+        if starts("<plist") { return true }
+        guard starts("<!DOCTYPE") else { return position == bytes.count }
+        position += 9
+        while position < bytes.count, bytes[position] <= 0x20 { position += 1 }
+        return starts("plist")
+    }
+
     /// The next tag, or nil at the end of the input. Only space, comments and instructions may precede it.
     mutating func tag() throws(PropertyListError) -> XMLTag? {
         while try skipMarkup() {}
@@ -157,8 +172,15 @@ struct XMLScanner {
 
     private mutating func skipDocumentType() throws(PropertyListError) -> Bool {
         guard starts("<!DOCTYPE") else { return false }
-        while position < bytes.count, bytes[position] != UInt8(ascii: ">") {
-            guard bytes[position] != UInt8(ascii: "[") else {
+        var quote: UInt8?
+        while position < bytes.count, quote != nil || bytes[position] != UInt8(ascii: ">") {
+            let byte = bytes[position]
+            if let open = quote {
+                if byte == open { quote = nil }
+            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+            }
+            guard quote != nil || byte != UInt8(ascii: "[") else {
                 throw error("a document type with an internal subset is refused")
             }
             position += 1

@@ -1,13 +1,12 @@
 /// Converts the bytes of an XML document to UTF-8.
 enum XMLText {
     static func utf8(_ bytes: UnsafeRawBufferPointer) throws(PropertyListError) -> [UInt8] {
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return try checked(bytes.dropFirst(3)) }
-        if bytes.starts(with: [0xFE, 0xFF]) { return try wide(bytes.dropFirst(2), highFirst: true) }
-        if bytes.starts(with: [0xFF, 0xFE]) { return try wide(bytes.dropFirst(2), highFirst: false) }
-        if bytes.starts(with: [0x00, 0x3C]) { return try wide(bytes[...], highFirst: true) }
-        if bytes.starts(with: [0x3C, 0x00]) { return try wide(bytes[...], highFirst: false) }
+        let form = TextForm(bytes)
+        let content = bytes.dropFirst(form.markLength)
+        if let highFirst = form.highFirst { return try wide(content, highFirst: highFirst) }
+        if form.markLength > 0 { return try checked(content) }
         switch declaredEncoding(bytes) {
-        case nil, "utf-8", "utf8", "us-ascii", "ascii": return try checked(bytes[...])
+        case nil, "utf-8", "utf8", "us-ascii", "ascii": return try checked(content)
         case "iso-8859-1", "latin1", "iso_8859-1":
             return Array(String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) })).utf8)
         case let name?:
@@ -15,6 +14,18 @@ enum XMLText {
                 code: .readUnknownVersion,
                 message: "the encoding \(name) is not supported; UTF-8, UTF-16 and ISO-8859-1 are")
         }
+    }
+
+    /// The UTF-8 of text in UTF-8 or UTF-16 without a declaration, as OpenStep's property lists are.
+    ///
+    /// - Parameter isPart: whether the bytes are the beginning of a file, which may end within a character.
+    static func openStep(_ bytes: UnsafeRawBufferPointer, isPart: Bool = false) throws(PropertyListError) -> [UInt8] {
+        let form = TextForm(bytes)
+        let content = bytes.dropFirst(form.markLength)
+        if let highFirst = form.highFirst {
+            return try wide(isPart ? content.prefix(content.count & ~3) : content, highFirst: highFirst)
+        }
+        return isPart ? Array(String(decoding: content, as: UTF8.self).utf8) : try checked(content)
     }
 
     private static func checked(
@@ -51,5 +62,25 @@ enum XMLText {
         let rest = head[name.upperBound..<end.lowerBound].drop { $0 == " " || $0 == "=" }
         guard let quote = rest.first, quote == "\"" || quote == "'" else { return nil }
         return rest.dropFirst().prefix { $0 != quote }.lowercased()
+    }
+}
+
+/// The encoding of a text, by its mark or, without one, by the zeros beside its first character.
+struct TextForm {
+    /// The length of the byte order mark; 0 without one.
+    let markLength: Int
+    /// For UTF-16 whether the high byte comes first; nil for a text of bytes.
+    let highFirst: Bool?
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+            (markLength, highFirst) = (3, nil)
+        } else if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) {
+            (markLength, highFirst) = (2, bytes[0] == 0xFE)
+        } else if bytes.count >= 2, (bytes[0] == 0) != (bytes[1] == 0) {
+            (markLength, highFirst) = (0, bytes[0] == 0)
+        } else {
+            (markLength, highFirst) = (0, nil)
+        }
     }
 }

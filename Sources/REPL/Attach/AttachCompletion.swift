@@ -63,17 +63,19 @@ struct AttachCandidates: Equatable {
             left -= candidate.text.utf8.count + candidate.label.utf8.count + candidate.suffix.utf8.count
             return left >= 0
         }
-        let candidates = kept.map { candidate in
+        let candidates: [PropertyListFields] = kept.map { candidate in
             [
-                "text": candidate.text, "label": candidate.label, "kind": candidate.kind.rawValue,
-                "detail": String(candidate.detail.prefix(Self.detailLimit)), "suffix": candidate.suffix,
-                "documentation": String(candidate.documentation.prefix(Self.detailLimit)),
-            ].mapValues { PropertyListValue.string($0) }
+                "text": .string(candidate.text), "label": .string(candidate.label),
+                "kind": .string(candidate.kind.rawValue),
+                "detail": .string(String(candidate.detail.prefix(Self.detailLimit))),
+                "suffix": .string(candidate.suffix),
+                "documentation": .string(String(candidate.documentation.prefix(Self.detailLimit))),
+            ]
         }
         return JSONFields.encode([
             "number": .integer(Int64(number)), "lower": .integer(Int64(result.replacement.lowerBound)),
             "upper": .integer(Int64(result.replacement.upperBound)),
-            "candidates": .array(candidates.map { .dictionary($0) }),
+            "candidates": .array(candidates.map { .fields($0) }),
         ])
     }
 }

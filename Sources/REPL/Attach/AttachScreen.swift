@@ -66,11 +66,11 @@ extension AttachScreen {
             "isTerminal": isTerminal, "isPrompt": isPrompt, "isEditing": isEditing,
             "kitty": capabilities.hasKittyGraphics, "sixel": capabilities.hasSixel,
         ]
-        var fields: [String: PropertyListValue] = numbers.mapValues { .integer(Int64($0)) }
-        fields.merge(flags.mapValues { .boolean($0) }) { $1 }
+        var fields = PropertyListFields(numbers.map { ($0.key, .integer(Int64($0.value))) })
+        for (name, flag) in flags { fields[name] = .boolean(flag) }
         fields["background"] = .string(capabilities.background?.rawValue ?? "")
         fields["terminal"] = .string(capabilities.name ?? "")
-        fields["environment"] = .dictionary(environment.mapValues { .string($0) })
+        fields["environment"] = .fields(PropertyListFields(environment.map { ($0.key, .string($0.value)) }))
         return JSONFields.encode(fields)
     }
 }

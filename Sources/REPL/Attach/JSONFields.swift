@@ -2,7 +2,7 @@ import PropertyList
 
 /// The fields of a message's JSON object, each with a default if it is missing or of another type.
 struct JSONFields {
-    private let fields: [String: PropertyListValue]
+    private let fields: PropertyListFields
 
     /// Nil if the bytes are not a JSON object.
     init?(_ bytes: [UInt8]) {
@@ -11,7 +11,7 @@ struct JSONFields {
     }
 
     init?(_ value: PropertyListValue) {
-        guard case .dictionary(let fields) = value else { return nil }
+        guard let fields = value.fields else { return nil }
         self.fields = fields
     }
 
@@ -32,7 +32,7 @@ struct JSONFields {
     func object(_ name: String) -> JSONFields? { fields[name].flatMap(JSONFields.init) }
 
     /// Encodes an object; an empty one if JSON cannot represent a number.
-    static func encode(_ fields: [String: PropertyListValue]) -> [UInt8] {
-        (try? PropertyListValue.dictionary(fields).json()) ?? Array("{}".utf8)
+    static func encode(_ fields: PropertyListFields) -> [UInt8] {
+        (try? PropertyListValue.fields(fields).json()) ?? Array("{}".utf8)
     }
 }

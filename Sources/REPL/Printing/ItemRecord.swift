@@ -57,6 +57,7 @@ struct ItemRecord {
     private func text(_ value: PropertyListValue, isMoney: Bool) -> String {
         switch value {
         case .string(let text): RecordText.value(text, limit: limit)
+        case .utf16: RecordText.value(value.text ?? "", limit: limit)
         case .integer(let number): isMoney ? "$" + Int(clamping: number).grouped : String(number)
         case .wideInteger(let number): String(number)
         case .real(let number): LuaValueText.text(number)

@@ -78,6 +78,7 @@ struct ItemRows: TableRows {
     private func text(_ value: PropertyListValue, isMoney: Bool) -> String {
         switch value {
         case .string(let text): text
+        case .utf16: value.text ?? ""
         case .integer(let number): isMoney ? "$" + Int(clamping: number).grouped : String(number)
         case .wideInteger(let number): String(number)
         case .real(let number): LuaValueText.text(number)

@@ -115,6 +115,7 @@ struct PlainValues {
     func plain(_ value: PropertyListValue) -> PlainValue {
         switch value {
         case .string(let text): .string(Array(text.utf8))
+        case .utf16: .string(Array((value.text ?? "").utf8))
         case .integer(let number): .integer(Int128(number))
         case .wideInteger(let number): .integer(number)
         case .real(let number): .number(number)
@@ -124,7 +125,7 @@ struct PlainValues {
         case .data(let bytes): .string(Array(bytes))
         case .array(let elements), .set(let elements): .array(elements.map(plain))
         case .dictionary(let entries):
-            .object(entries.map { ($0.key, plain($0.value)) }.sorted { $0.0 < $1.0 }.map { (key: $0.0, value: $0.1) })
+            .object(entries.sortedEntries.map { (key: $0.key.keyText, value: plain($0.value)) })
         case .uid(let number): .other("UID \(number)")
         case .null: .null
         }

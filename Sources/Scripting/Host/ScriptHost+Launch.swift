@@ -96,7 +96,7 @@ extension ScriptHost {
         case .none: break
         case .refused(let reason): logger.warning("The state of the last run is dropped: \(reason)")
         case .state(let values):
-            guard case .table(let table)? = try? self.values.lua(.dictionary(values)) else {
+            guard case .table(let table)? = try? self.values.lua(.fields(values)) else {
                 return logger.warning("The state of the last run is dropped: it is too large for the memory of scripts")
             }
             lifeCycle.restoration = table
@@ -108,7 +108,11 @@ extension ScriptHost {
         guard let table = lifeCycle.restoration else { return restoration.drop() }
         do {
             switch try values.propertyList(.table(table), path: "app.restoration") {
-            case .dictionary(let state): try restoration.save(state)
+            case .dictionary(let state):
+                guard let fields = state.fields else {
+                    return logger.warning("app.restoration is not kept: a table with names as keys expected")
+                }
+                try restoration.save(fields)
             case .array([]): restoration.drop()
             default: logger.warning("app.restoration is not kept: a table with names as keys expected")
             }

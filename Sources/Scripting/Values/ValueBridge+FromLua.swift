@@ -25,8 +25,9 @@ extension ValueBridge {
 
     /// The property-list value of a Lua value.
     ///
-    /// A table is an array when its keys are 1 to n, a dictionary when all are strings; an empty one is an array unless
-    /// marked (`plist.dictionary{}`). A shared table is converted once, and shared.
+    /// A table is an array when its keys are 1 to n, else a dictionary, whose keys may be of any kind. An empty table is
+    /// an array. A marked one (`plist.dictionary{}`) is a dictionary in both cases. A shared table is converted once,
+    /// and shared.
     ///
     /// An instance of a class is refused, since its class would be lost; with `takesObjects` it is a dictionary of its
     /// fields.
@@ -143,13 +144,18 @@ private struct TableReading {
         if let contents { made.append(contents) }
         let table = contents ?? given
         let count = table.count
+        let half = bridge.halfTexts(of: table)
         var result = Node(value: .null, height: 1)
-        if count > 0 || shape == .array || shape == .set {
+        if shape != .dictionary, count > 0 || shape == .array || shape == .set {
             var elements: [PropertyListValue] = []
             elements.reserveCapacity(count)
             for index in 1..<(count + 1) {
                 do throws(Refusal) {
-                    let element = try value(table[index], depth)
+                    let given = table[index]
+                    var element = try value(given, depth)
+                    if let half, let kept = ValueBridge.HalfTexts.original(half.values[.integer(Int64(index))], given) {
+                        element.value = kept
+                    }
                     result.add(element)
                     elements.append(element.value)
                 } catch { throw error.below("[\(index)]") }
@@ -160,26 +166,42 @@ private struct TableReading {
             result.value = shape == .set ? .set(elements) : .array(elements)
             return result
         }
-        var entries: [String: PropertyListValue] = [:]
+        var entries = PropertyListDictionary()
         var failure: Refusal?
         try? table.forEach { key, element in
-            guard let name = key.textValue else {
-                failure = Refusal(path: "", reason: "the dictionary key \(bridge.state.describe(key)) is no string")
-                return false
-            }
             do throws(Refusal) {
-                let element = try value(element, depth)
-                result.add(element)
-                entries[name] = element.value
+                var name = try self.key(key, depth)
+                do throws(Refusal) {
+                    let given = element
+                    var element = try value(given, depth)
+                    if let half, let place = ArchiveMemory.Place(key) {
+                        name.value = ValueBridge.HalfTexts.original(half.keys[place], key) ?? name.value
+                        element.value = ValueBridge.HalfTexts.original(half.values[place], given) ?? element.value
+                    }
+                    result.add(element)
+                    guard entries[name.value] == nil else {
+                        throw Refusal(path: "", reason: "the table has two keys that are one: \(name.value.nameOfKey)")
+                    }
+                    entries[name.value] = element.value
+                    if name.value.text == nil { result.add(name) }
+                } catch { throw error.below(name.value.text.map { ".\($0)" } ?? "[\(name.value.keyText)]") }
                 return true
             } catch {
-                failure = error.below(".\(name)")
+                failure = error
                 return false
             }
         }
         if let failure { throw failure }
         result.value = entries.isEmpty && shape != .dictionary ? .array([]) : .dictionary(entries)
         return result
+    }
+
+    /// The key of a dictionary's entry.
+    private mutating func key(_ key: LuaValue, _ depth: Int) throws(Refusal) -> Node {
+        do throws(Refusal) { return try value(key, depth) } catch {
+            throw Refusal(
+                path: "", reason: "the dictionary key \(bridge.state.describe(key)) cannot be kept: \(error.reason)")
+        }
     }
 
     /// A key outside the array part.

@@ -25,14 +25,18 @@ extension ValueBridge {
         case .date(let date): return dates.value(DateValue(date))
         case .data(let bytes): return datas.value(DataValue(bytes))
         case .string(let text): return .text(text)
+        case .utf16: return .text(value.text ?? "")
         case .uid(let number): return uids.value(UIDValue(number))
         case .array(let elements), .set(let elements):
             try visit(&budget, slots: elements.count)
             let table = state.makeTable(array: elements.count)
+            var half = HalfTexts()
             for (index, element) in elements.enumerated() {
                 try visit(&budget, element)
                 table[index + 1] = try lua(element, isReadOnly, &budget)
+                if case .utf16 = element { half.values[.integer(Int64(index + 1))] = element }
             }
+            note(half, of: table)
             let isSet = if case .set = value { true } else { false }
             if isReadOnly { return .table(readOnly.make(table, isSet ? .set : .array, in: state)) }
             if isSet { readOnly.markSet(table) }
@@ -40,10 +44,30 @@ extension ValueBridge {
         case .dictionary(let entries):
             try visit(&budget, slots: entries.count * 2)
             let table = state.makeTable(fields: entries.count)
-            for (key, element) in entries {
+            var half = HalfTexts()
+            for (key, element) in entries.textEntries {
                 try visit(&budget, element)
                 table[key] = try lua(element, isReadOnly, &budget)
+                if case .utf16 = element { half.values[ArchiveMemory.Place(key)] = element }
             }
+            for (key, element) in entries.sortedOthers {
+                try visit(&budget, key)
+                try visit(&budget, element)
+                let name = try lua(key, true, &budget)
+                if case .number(let number) = name, number.isNaN {
+                    throw LuaError(.runtime, "a table cannot have a key that is not a number")
+                }
+                guard table[name].isNil else {
+                    throw LuaError(
+                        .runtime,
+                        "a table cannot have both \(key.nameOfKey) and an equal key: read it with cubby convert")
+                }
+                table[name] = try lua(element, isReadOnly, &budget)
+                guard let place = ArchiveMemory.Place(name) else { continue }
+                if case .utf16 = key { half.keys[place] = key }
+                if case .utf16 = element { half.values[place] = element }
+            }
+            note(half, of: table)
             if isReadOnly { return .table(readOnly.make(table, .dictionary, in: state)) }
             readOnly.markDictionary(table)
             return .table(table)
@@ -53,6 +77,7 @@ extension ValueBridge {
     private func visit(_ budget: inout ConversionBudget, _ element: PropertyListValue) throws(LuaError) {
         switch element {
         case .string(let text): try visit(&budget, bytes: text.utf8.count)
+        case .utf16(let units): try visit(&budget, bytes: units.count * 3)
         case .data(let bytes): try visit(&budget, bytes: bytes.count)
         case .array, .set, .dictionary: break
         default: try visit(&budget, bytes: 0)

@@ -177,7 +177,7 @@ extension SharedPersistence {
     // MARK: Settling
 
     public func setAside(
-        _ commit: KeptCommit, host: String, lost: [String: [String: PropertyListValue]]
+        _ commit: KeptCommit, host: String, lost: [String: PropertyListFields]
     ) throws(StoreError) {
         try queue?.setAside(commit.identifier, host: host, lost: lost)
     }

@@ -66,8 +66,10 @@ final class CommitQueue {
         case .conflict:
             let token = [UInt8](try reader.piece(16))
             let host = try reader.string()
-            guard case .dictionary(let lost) = try reader.value() else { throw reader.corrupt("items are none") }
-            move(token, host, lost.compactMapValues { if case .dictionary(let item) = $0 { item } else { nil } })
+            guard let lost = try reader.value().fields else { throw reader.corrupt("items are none") }
+            var items: [String: PropertyListFields] = [:]
+            for (key, item) in lost { items[key] = item.fields }
+            move(token, host, items)
         case nil: throw reader.corrupt("an unknown record")
         }
     }
@@ -114,12 +116,12 @@ final class CommitQueue {
     ///   - lost: by key, the fields of the items that the other host removed.
     /// - Throws: `StoreError` with `inputOutput`.
     func setAside(
-        _ token: [UInt8], host: String, lost: [String: [String: PropertyListValue]]
+        _ token: [UInt8], host: String, lost: [String: PropertyListFields]
     ) throws(StoreError) {
         var record = Self.record(.conflict)
         record.bytes += token
         record.text(host)
-        record.value(.dictionary(lost.mapValues { .dictionary($0) }))
+        record.value(.fields(PropertyListFields(lost.map { ($0.key, .fields($0.value)) })))
         try write(record, durable: true)
         move(token, host, lost)
     }
@@ -130,7 +132,7 @@ final class CommitQueue {
         conflicts.removeAll { gone.contains($0.token) }
     }
 
-    private func move(_ token: [UInt8], _ host: String, _ lost: [String: [String: PropertyListValue]]) {
+    private func move(_ token: [UInt8], _ host: String, _ lost: [String: PropertyListFields]) {
         guard let index = waiting.firstIndex(where: { $0.token == token }) else { return }
         var commit = waiting.remove(at: index)
         (commit.kept.host, commit.kept.lostItems) = (host, lost)

@@ -45,7 +45,7 @@ struct QueuedCommit {
         for change in kept.changes {
             writer.piece(change.rank)
             writer.piece(change.formerRank)
-            writer.value(.dictionary(change.change.propertyList))
+            writer.value(.fields(change.change.propertyList))
         }
     }
 
@@ -67,7 +67,7 @@ struct QueuedCommit {
         for _ in 0..<(try reader.count()) {
             let rank = [UInt8](try reader.piece(try reader.varint()))
             let former = [UInt8](try reader.piece(try reader.varint()))
-            guard case .dictionary(let values) = try reader.value(), let change = ItemChange(values) else {
+            guard let values = try reader.value().fields, let change = ItemChange(values) else {
                 throw reader.corrupt("a change is none")
             }
             changes.append(KeptCommit.Change(change, rank: rank, formerRank: former))
@@ -99,19 +99,19 @@ extension RecordWriter {
 
 extension ItemChange {
     /// The change as a dictionary.
-    fileprivate var propertyList: [String: PropertyListValue] {
-        var list: [String: PropertyListValue] = [
+    fileprivate var propertyList: PropertyListFields {
+        var list: PropertyListFields = [
             "kind": .string(kind.rawValue), "itemKey": .string(itemKey), "name": .string(name),
         ]
         list["field"] = field.map { .string($0) }
         list["old"] = old
         list["new"] = new
-        list["values"] = values.map { .dictionary($0) }
+        list["values"] = values.map { .fields($0) }
         return list
     }
 
     /// Decodes such a dictionary; nil if it is malformed.
-    fileprivate init?(_ list: [String: PropertyListValue]) {
+    fileprivate init?(_ list: PropertyListFields) {
         guard case .string(let word)? = list["kind"], let kind = Kind(rawValue: word),
             case .string(let key)? = list["itemKey"], case .string(let name)? = list["name"]
         else { return nil }
@@ -119,7 +119,7 @@ extension ItemChange {
         if case .string(let text)? = list["field"] { field = text }
         old = list["old"]
         new = list["new"]
-        if case .dictionary(let values)? = list["values"] { self.values = values }
+        if let values = list["values"]?.fields { self.values = values }
         guard (kind == .update) == (field != nil), (kind == .insert || kind == .remove) == (values != nil) else {
             return nil
         }

@@ -18,7 +18,7 @@ struct VectorExpressionTests {
     ]
 
     private let store = ItemStore()
-    private let records: [[String: PropertyListValue]]
+    private let records: [PropertyListFields]
 
     init() throws {
         let left = Self.integers.flatMap { left in Self.integers.map { (PropertyListValue.integer(left), $0) } }
@@ -70,7 +70,7 @@ struct VectorExpressionTests {
     }
 
     /// Whether a number of some record, or a result on the way to it, is an integer that a real may not hold.
-    private static func needsExactness(_ record: [String: PropertyListValue], _ result: PropertyListValue?) -> Bool {
+    private static func needsExactness(_ record: PropertyListFields, _ result: PropertyListValue?) -> Bool {
         let large = Double(94_906_267)
         return ([result] + record.values.map(Optional.some)).contains { value in
             switch value {

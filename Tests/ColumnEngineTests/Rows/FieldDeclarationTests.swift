@@ -12,7 +12,7 @@ struct FieldDeclarationTests {
         FieldDeclaration(name: "amount", kind: .integer, unset: .integer(7)),
     ])
 
-    private func make(_ values: [String: PropertyListValue]) throws -> [String: PropertyListValue] {
+    private func make(_ values: PropertyListFields) throws -> PropertyListFields {
         try store.perform(.insert(values))
         return store.dictionary(of: store.row(at: store.count - 1))
     }
@@ -31,7 +31,7 @@ struct FieldDeclarationTests {
     }
 
     @Test func whatIsGivenStays() throws {
-        let given: [String: PropertyListValue] = [
+        let given: PropertyListFields = [
             "itemKey": .string("k"), "title": .string("Lamp"), "note": .string("old"),
             "day": .date(PropertyListDate(secondsSinceReferenceDate: 0)), "amount": .integer(-1),
             "room": .string("Study"),

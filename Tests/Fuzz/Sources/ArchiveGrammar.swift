@@ -46,7 +46,7 @@ package enum ArchiveGrammar {
 
     private static func entry(_ source: inout Source) -> PropertyListValue {
         switch source.next() % 8 {
-        case 0...3: return .dictionary(instance(&source))
+        case 0...3: return .fields(instance(&source))
         case 4, 5:
             let name = names[source.next() % names.count]
             return .dictionary(["$classname": .string(name), "$classes": .array([.string(name), .string("NSObject")])])
@@ -54,8 +54,8 @@ package enum ArchiveGrammar {
         }
     }
 
-    private static func instance(_ source: inout Source) -> [String: PropertyListValue] {
-        var entries: [String: PropertyListValue] = ["$class": .uid(UInt32(source.next() % 32))]
+    private static func instance(_ source: inout Source) -> PropertyListFields {
+        var entries: PropertyListFields = ["$class": .uid(UInt32(source.next() % 32))]
         for _ in 0..<source.next() % 6 { entries[keys[source.next() % keys.count]] = value(&source, 0) }
         return entries
     }

@@ -173,7 +173,7 @@ package enum Exercise {
         case (.array(let a), .array(let b)), (.set(let a), .set(let b)):
             a.count == b.count && zip(a, b).allSatisfy(isSame)
         case (.dictionary(let a), .dictionary(let b)):
-            a.count == b.count && a.allSatisfy { key, value in b[key].map { isSame(value, $0) } ?? false }
+            a.count == b.count && a.entries.allSatisfy { key, value in b[key].map { isSame(value, $0) } ?? false }
         default: a == b
         }
     }

@@ -423,7 +423,9 @@ struct DomainFieldAccountingTests {
             }
         }
         let list = PropertyListValue.array(
-            records.map { .dictionary($0.compactMapValues(\.value)) })
+            records.map { record in
+                .fields(PropertyListFields(record.compactMap { name, entry in entry.value.map { (name, $0) } }))
+            })
         try folder.write(try list.encoded(as: .binary), folder.archive)
         let store = try folder.open()
         #expect(try Self.differences(store, records).prefix(3) == [])

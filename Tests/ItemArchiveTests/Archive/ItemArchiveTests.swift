@@ -97,7 +97,7 @@ struct ItemArchiveTests {
         var name: String
         var key: String
         var valueIsObject = false
-        var extra: [String: PropertyListValue] = [:]
+        var extra: PropertyListFields = [:]
         var testDescription: String { className }
     }
 
@@ -145,7 +145,7 @@ struct ItemArchiveTests {
             Issue.record("no archive")
             return
         }
-        let entries = objects.compactMap { if case .dictionary(let entries) = $0 { entries } else { nil } }
+        let entries = objects.compactMap { $0.fields }
         #expect(entries.contains { $0["$classname"] == .string(edition.className) })
         #expect(entries.contains { $0["$classname"] == .string("NSMutableArray") })
         let items = entries.filter { $0[edition.name] != nil }

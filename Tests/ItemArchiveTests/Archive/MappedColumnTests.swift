@@ -95,7 +95,7 @@ struct MappedColumnTests {
         let store = try odd.open(mapped: true)
         let names = ["", "Héloïse", "a name that is too long for a cell to hold", "Bee", "🐻 bear"]
         for number in 0..<3000 {
-            let custom: [String: PropertyListValue] = number % 7 == 3 ? ["room": .integer(Int64(number))] : [:]
+            let custom: PropertyListFields = number % 7 == 3 ? ["room": .integer(Int64(number))] : [:]
             try store.createItem(
                 ItemFields(
                     name: names[number % 5], serialNumber: number % 3 == 0 ? nil : "S\(number)",

@@ -26,8 +26,8 @@ struct AdoptionTests {
         return try archiver.finishEncoding()
     }
 
-    private static func list(_ items: [[String: PropertyListValue]]) throws -> [UInt8] {
-        try PropertyListValue.array(items.map { .dictionary($0) }).encoded(as: .binary)
+    private static func list(_ items: [PropertyListFields]) throws -> [UInt8] {
+        try PropertyListValue.array(items.map { .fields($0) }).encoded(as: .binary)
     }
 
     @Test("are opened, and stay as they are", arguments: ArchivePersistence.otherNames)

@@ -1,5 +1,6 @@
 import Files
 import ItemsTestSupport
+import PropertyList
 import TestSupport
 import Testing
 
@@ -48,6 +49,23 @@ struct NewerJournalTests {
         let store = try folder.open(isReadOnly: true)
         #expect(store.count == 1)
         #expect(store.loadReport.notices.contains { $0.contains("format \(JournalHeader.latestVersion + 1)") })
+    }
+
+    @Test(
+        "a text that is not Unicode, and a dictionary with other keys than texts, raise the version of the journal",
+        arguments: [
+            PropertyListValue.utf16([0xD83D]),
+            .dictionary(PropertyListDictionary([(.integer(1), .array([.utf16([0xDE00])]))])),
+        ])
+    func raised(value: PropertyListValue) throws {
+        let store = try folder.open()
+        #expect(try folder.read(folder.journal)[8] == UInt8(JournalHeader.usualVersion))
+        try store.createItem(ItemFields(name: "x", custom: ["half": value]))
+        try store.commit()
+        #expect(try folder.read(folder.journal)[8] == UInt8(JournalHeader.latestVersion))
+        let again = try folder.open()
+        #expect(again.count == 3)
+        #expect(try #require(again[2]).value(forField: "half") == value)
     }
 
     @Test("a version that never was is damage, and put aside as before")

@@ -174,7 +174,7 @@ struct ItemCollectionTests {
         try await books.insert(good)
         try await database.withStore { store in
             let fields = try #require(store.item(forKey: good.id.uuidString)).allFields.custom
-            func add(_ change: (inout [String: PropertyListValue]) -> Void, key: String? = UUID().uuidString) throws {
+            func add(_ change: (inout PropertyListFields) -> Void, key: String? = UUID().uuidString) throws {
                 var custom = fields
                 change(&custom)
                 try store.createItem(ItemFields(itemKey: key, custom: custom))

@@ -14,7 +14,7 @@ struct ItemGroupsTests {
             .string("b"), nil, .string("a"), .integer(2), .string("b"), .real(2), .boolean(true), .string("b"), nil,
         ]
         for (place, room) in rooms.enumerated() {
-            var custom: [String: PropertyListValue] = ["n": place % 2 == 0 ? .integer(Int64(place)) : .real(0.5)]
+            var custom: PropertyListFields = ["n": place % 2 == 0 ? .integer(Int64(place)) : .real(0.5)]
             custom["room"] = room
             custom["odd"] = place == 3 ? .string("three") : nil
             try store.createItem(ItemFields(name: "\(place)", valueInDollars: Int64(place), custom: custom))

@@ -15,7 +15,7 @@ struct ItemQueryPlanTests {
     /// 1,000 items: 4 departments, years from 1900 to 1999, real widths, a title each; every fortieth is signed.
     init() throws {
         for number in 0..<1000 {
-            var custom: [String: PropertyListValue] = [
+            var custom: PropertyListFields = [
                 "department": .string("department \(number % 4)"), "year": .integer(Int64(1900 + number % 100)),
                 "width": .real(Double(number) / 8), "title": .string("Title of the object \(number) of a thousand"),
                 "size": .dictionary(["w": .integer(Int64(number % 7))]),

@@ -25,7 +25,7 @@ struct QueryAccountingTests {
                 default: values.value(depth: 1)
                 }
             all.append(value)
-            var custom: [String: PropertyListValue] = ["i": .integer(Int64(number)), "g": .integer(Int64(number % 3))]
+            var custom: PropertyListFields = ["i": .integer(Int64(number)), "g": .integer(Int64(number % 3))]
             custom["n"] = value
             try store.createItem(ItemFields(custom: custom))
         }
@@ -66,7 +66,7 @@ struct QueryAccountingTests {
             var (expected, undecided): ([Int64], Int) = ([], 0)
             for (number, value) in all.enumerated() {
                 let g = number % 3
-                let fields: [String: PropertyListValue] = ["g": .integer(Int64(g)), "i": .integer(Int64(number))]
+                let fields: PropertyListFields = ["g": .integer(Int64(g)), "i": .integer(Int64(number))]
                 if predicate.evaluate({ $0 == "n" ? value : fields[$0] }) { expected.append(Int64(number)) }
                 // The other part decides alone, or the comparison does.
                 let matters =
@@ -88,7 +88,7 @@ struct QueryAccountingTests {
         func kind(_ value: PropertyListValue) -> Int {
             switch value {
             case .boolean, .integer, .wideInteger, .real, .single: 0
-            case .string: 1
+            case .string, .utf16: 1
             case .date: 2
             default: 3
             }
@@ -122,7 +122,7 @@ struct QueryAccountingTests {
             switch value {
             case .boolean, .integer, .wideInteger, .real, .single: 0
             case .date: 1
-            case .string: 2
+            case .string, .utf16: 2
             default: 3
             }
         }
@@ -151,7 +151,7 @@ struct QueryAccountingTests {
 struct ItemsLeftOutTests {
     let store = ItemStore()
 
-    private func add(_ fields: [String: PropertyListValue]...) throws {
+    private func add(_ fields: PropertyListFields...) throws {
         for each in fields { try store.createItem(ItemFields(custom: each)) }
     }
 

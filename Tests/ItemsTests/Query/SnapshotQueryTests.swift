@@ -35,7 +35,7 @@ struct SnapshotQueryTests {
 
     private func fill(_ store: ItemStore) throws {
         for place in 0..<Self.count {
-            var custom: [String: PropertyListValue] = [
+            var custom: PropertyListFields = [
                 "integers": .integer(Int64(place % 90)), "reals": .real(Double(place) / 4),
                 "dates": .date(PropertyListDate(secondsSinceReferenceDate: Double(place))),
                 "codes": .string("a text that repeats, number \(place % 7)"),

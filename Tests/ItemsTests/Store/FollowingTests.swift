@@ -105,5 +105,5 @@ struct FollowingTests {
 
 extension Item {
     /// All fields, by name.
-    fileprivate var values: [String: PropertyListValue] { (try? allFields.values) ?? [:] }
+    fileprivate var values: PropertyListFields { (try? allFields.values) ?? [:] }
 }

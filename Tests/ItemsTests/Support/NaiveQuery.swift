@@ -7,7 +7,7 @@ import PropertyList
 
 /// Answers questions about an array of records, one record after the other.
 struct NaiveQuery {
-    let records: [[String: PropertyListValue]]
+    let records: [PropertyListFields]
 
     init(_ items: [ItemFields]) {
         records = items.map { item in
@@ -21,7 +21,7 @@ struct NaiveQuery {
         }
     }
 
-    private init(records: [[String: PropertyListValue]]) { self.records = records }
+    private init(records: [PropertyListFields]) { self.records = records }
 
     /// The names of the records, by which answers are compared.
     var keys: [PropertyListValue?] { records.map { $0["itemKey"] } }
@@ -62,7 +62,7 @@ struct NaiveQuery {
 
     func groups(_ key: String) throws -> [Group] {
         var places: [GroupKey: Int] = [:]
-        var groups: [(key: PropertyListValue?, records: [[String: PropertyListValue]])] = []
+        var groups: [(key: PropertyListValue?, records: [PropertyListFields])] = []
         for (value, record) in zip(try values(key), records) {
             let place = places[GroupKey(value)] ?? groups.count
             if place == groups.count {

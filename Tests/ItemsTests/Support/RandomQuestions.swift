@@ -36,12 +36,12 @@ struct RandomQuestions {
 
     /// Nil for one that the language refuses.
     mutating func predicate() -> FormatPredicate? {
-        var variables: [String: PropertyListValue] = [:]
+        var variables: PropertyListFields = [:]
         let format = condition(depth: 2, &variables)
         return try? FormatPredicate(format: format, variables: variables)
     }
 
-    private mutating func condition(depth: Int, _ variables: inout [String: PropertyListValue]) -> String {
+    private mutating func condition(depth: Int, _ variables: inout PropertyListFields) -> String {
         if depth > 0 {
             switch random.number(8) {
             case 0, 1:
@@ -55,7 +55,7 @@ struct RandomQuestions {
         return comparison(&variables)
     }
 
-    private mutating func comparison(_ variables: inout [String: PropertyListValue]) -> String {
+    private mutating func comparison(_ variables: inout PropertyListFields) -> String {
         func variable(_ value: PropertyListValue) -> String {
             let name = "v\(variables.count)"
             variables[name] = value

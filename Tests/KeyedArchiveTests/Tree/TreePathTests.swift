@@ -45,10 +45,10 @@ struct TreePathTests {
 
     @Test("keys with signs of the syntax are quoted, and lead to their values")
     func keys() throws {
-        let values = Dictionary(
-            uniqueKeysWithValues: Self.keys.enumerated().map { ($1, PropertyListValue.integer(Int64($0))) })
+        let values = PropertyListFields(
+            Self.keys.enumerated().map { ($1, PropertyListValue.integer(Int64($0))) })
         let outer = PropertyListValue.dictionary([
-            "root": .dictionary(values), "$objects": .array([.dictionary(values)]),
+            "root": .fields(values), "$objects": .array([.fields(values)]),
         ])
         #expect(
             try Self.check(ArchiveTree(PropertyListStorage(outer.encoded(as: .binary))), "plain") == 2 * values.count

@@ -43,8 +43,8 @@ struct ItemModelDecoder: Decoder {
 
     func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         if case .value(let value) = source {
-            guard case .dictionary = value else {
-                throw Self.mismatch([String: PropertyListValue].self, value, at: codingPath)
+            guard value.fields != nil else {
+                throw Self.mismatch(PropertyListFields.self, value, at: codingPath)
             }
         }
         return KeyedDecodingContainer(KeyedModelDecoding(source: source, codingPath: codingPath))
@@ -80,16 +80,14 @@ enum ModelSource {
     func value(_ name: String) -> PropertyListValue? {
         switch self {
         case .item(let reader): return reader.value(name)
-        case .value(.dictionary(let values)): return values[name]
-        case .value: return nil
+        case .value(let value): return value.fields?[name]
         }
     }
 
     var names: [String] {
         switch self {
         case .item(let reader): reader.names
-        case .value(.dictionary(let values)): values.keys.sorted()
-        case .value: []
+        case .value(let value): value.fields?.keys.sorted() ?? []
         }
     }
 }
@@ -99,7 +97,7 @@ final class ItemRowReader {
     private let columns: ColumnStore
     /// The property with the item's key; nil for none.
     private let keyName: String?
-    private var fields: [String: ItemField] = [:]
+    private var fields: [ExactText: ItemField] = [:]
     var row: UInt32 = 0 {
         didSet { key = columns.keyString(row) }
     }
@@ -112,9 +110,9 @@ final class ItemRowReader {
 
     func value(_ name: String) -> PropertyListValue? {
         if name == keyName { return .string(key) }
-        if let field = fields[name] { return columns.value(row, field) }
+        if let field = fields[ExactText(name)] { return columns.value(row, field) }
         guard let field = columns.existingField(named: name) else { return nil }
-        fields[name] = field
+        fields[ExactText(name)] = field
         return columns.value(row, field)
     }
 

@@ -86,9 +86,9 @@ final class EncodedNode {
         case .single: return parts.last?.value
         case .unkeyed: return .array(parts.map { $0.value ?? .null })
         case .keyed:
-            var values: [String: PropertyListValue] = [:]
+            var values: PropertyListFields = [:]
             for (name, part) in zip(names, parts) { values[name] = part.value }
-            return .dictionary(values)
+            return .fields(values)
         }
     }
 }

@@ -36,7 +36,11 @@ enum DefaultsModule {
                 throw LuaMismatch(error.message, argument: "values")
             }
             switch given {
-            case .dictionary(let values): defaults.register(values)
+            case .dictionary(let values):
+                guard let fields = values.fields else {
+                    throw LuaMismatch("a table with names as keys expected", argument: "values")
+                }
+                defaults.register(fields)
             case .array(let elements) where elements.isEmpty: break
             default: throw LuaMismatch("a table with names as keys expected", argument: "values")
             }
@@ -44,7 +48,7 @@ enum DefaultsModule {
         cls.method(
             "all", [], returns: [.table], "All set and registered values, by key.",
             example: "for key, value in pairs(defaults:all()) do print(key, value) end"
-        ) { [unowned host] defaults in try host.values.lua(.dictionary(defaults.dictionary)) }
+        ) { [unowned host] defaults in try host.values.lua(.fields(defaults.dictionary)) }
         cls.method(
             "synchronize", [], "Writes changes now, and waits for the disk.",
             example: "defaults:set(\"sortBy\", \"name\") return defaults:synchronize()"

@@ -62,9 +62,9 @@ enum NotificationsModule {
                 "notifications:addObserver(\"sale\", function(note) print(note.info.price) end) notifications:post(\"sale\", { price = 5 })"
         ) { [unowned host] (center, name: String, info: LuaTable?) in
             let info = info.map(LuaValue.table) ?? .nil
-            var plain: [String: PropertyListValue] = [:]
+            var plain: PropertyListFields = [:]
             do throws(ValueBridge.Refusal) {
-                if !info.isNil, case .dictionary(let values) = try host.values.propertyList(info, path: "info") {
+                if !info.isNil, let values = try host.values.propertyList(info, path: "info").fields {
                     plain = values
                 }
             } catch  where error.isObject {
@@ -91,7 +91,7 @@ enum NotificationsModule {
                 let info =
                     posted?.info
                     ?? (notification.userInfo.isEmpty
-                        ? .nil : (try? host.values.lua(.dictionary(notification.userInfo))) ?? .nil)
+                        ? .nil : (try? host.values.lua(.fields(notification.userInfo))) ?? .nil)
                 host.hooks.callObserver(
                     handler, [Note(notification.name, info).luaValue(in: host.state)],
                     title: "\(notification.name) (\(place.source):\(place.line))", event: notification.name)

@@ -58,7 +58,7 @@ final class ArchiveBridge {
         }
     }
 
-    private static func weakTable(in state: LuaState) -> LuaTable {
+    static func weakTable(in state: LuaState) -> LuaTable {
         let table = state.makeTable()
         let metatable = state.makeTable(fields: 1)
         metatable["__mode"] = "k"

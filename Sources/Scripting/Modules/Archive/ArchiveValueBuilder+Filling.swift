@@ -145,8 +145,9 @@ extension ArchiveValueBuilder {
         switch kept {
         case .object(nil): isSame = value.isNil || bridge.values.nulls.object(of: value) != nil
         case .object(.single(let number)?): isSame = value.isFloat(Double(number))
-        case .object(.mutableString(let string)?):
-            if case .string(let text) = value { isSame = text.text == string.text } else { isSame = false }
+        case .object(.mutableString?), .object(.utf16?):
+            guard case .object(let original?) = kept, let text = original.stringValue else { return nil }
+            isSame = value.textValue?.hasSameBytes(as: text) ?? false
         case .object: isSame = false
         case .objects:
             if case .table = value { isSame = true } else { isSame = false }
@@ -168,6 +169,7 @@ extension ArchiveValueBuilder {
     private static func shown(_ value: PropertyListValue) -> PropertyListValue {
         switch value {
         case .single(let number): .real(Double(number))
+        case .utf16: .string(value.text ?? "")
         case .array(let elements): .array(elements.map(shown))
         case .set(let elements): .set(elements.map(shown))
         case .dictionary(let entries): .dictionary(entries.mapValues(shown))

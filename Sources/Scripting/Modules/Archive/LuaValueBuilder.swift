@@ -95,6 +95,7 @@ final class LuaValueBuilder {
         switch value {
         case nil: return .nil
         case .string(let text): return .text(text)
+        case .utf16?: return .text(value?.stringValue ?? "")
         case .boolean(let value): return .boolean(value)
         case .integer(let value): return .integer(value)
         case .wideInteger(let value): return bridge.values.wideIntegers.value(WideIntegerValue(value))
@@ -203,7 +204,7 @@ final class LuaValueBuilder {
         }
         memory.order.append(place)
         switch key {
-        case .mutableString?, .single?: memory.keys[place] = key
+        case .mutableString?, .single?, .utf16?: memory.keys[place] = key
         case .real(let number)? where Int64(exactly: number) != nil: memory.keys[place] = key
         default: break
         }
@@ -238,7 +239,7 @@ final class LuaValueBuilder {
     /// The original of a value, where the Lua value differs.
     private static func odd(_ value: ArchiveValue?) -> ArchivedObject.FieldValue? {
         switch value {
-        case nil, .single?, .mutableString?: .object(value)
+        case nil, .single?, .mutableString?, .utf16?: .object(value)
         default: nil
         }
     }

@@ -145,15 +145,21 @@ enum PlistModule {
             return ("", "the XML form has no sets; the binary form has")
         case .wideInteger(let value) where format == .xml && (value > Int128(UInt64.max) || value < Int128(Int64.min)):
             return ("", "the XML form holds integers of 64 bits; \(value) needs more")
-        case .date(let date) where !date.secondsSinceReferenceDate.isFinite:
-            return ("", "the date is not finite")
+        case .date(let date) where format == .xml && date.xmlText == nil:
+            return ("", "the XML form has no date that is not finite or a million years away; the binary form has")
+        case .utf16 where format == .xml:
+            return ("", "the XML form holds Unicode only, not half of a surrogate pair; the binary form has it")
         case .array(let elements), .set(let elements):
             for (index, element) in elements.enumerated() {
                 if let fault = fault(in: element, format) { return ("[\(index + 1)]\(fault.path)", fault.reason) }
             }
         case .dictionary(let entries):
-            for (key, entry) in entries {
-                if let fault = fault(in: entry, format) { return (".\(key)\(fault.path)", fault.reason) }
+            for (key, entry) in entries.sortedEntries {
+                if format == .xml, case .string = key {
+                } else if format == .xml {
+                    return ("", "the XML form has only texts as keys, not \(key.nameOfKey); the binary form has others")
+                }
+                if let fault = fault(in: entry, format) { return (".\(key.keyText)\(fault.path)", fault.reason) }
             }
         default: break
         }

@@ -44,7 +44,7 @@ enum ConflictBinding {
             "Reapplies the commit with other values for some fields.",
             example: "local conflict = items:conflicts()[1] if conflict then conflict:resolve{ name = \"Urn\" } end"
         ) { [unowned host] (value, values: LuaTable) in
-            guard case .dictionary(let given) = try host.values.propertyList(.table(values), path: "values") else {
+            guard let given = try host.values.propertyList(.table(values), path: "values").fields else {
                 throw LuaMismatch("a table with fields' names as keys expected", argument: "values")
             }
             try host.items.resolve(value.conflict, try byItem(given, value.conflict))
@@ -55,16 +55,18 @@ enum ConflictBinding {
 
     /// The values by item: `{ field = value }` applies to the conflict's only item.
     private static func byItem(
-        _ given: [String: PropertyListValue], _ conflict: ItemConflict
-    ) throws -> [String: [String: PropertyListValue]] {
+        _ given: PropertyListFields, _ conflict: ItemConflict
+    ) throws -> [String: PropertyListFields] {
         let keys = Set(conflict.changes.map(\.itemKey))
         if !given.isEmpty, given.keys.allSatisfy(keys.contains) {
-            return try given.mapValues { value in
-                guard case .dictionary(let fields) = value else {
+            var items: [String: PropertyListFields] = [:]
+            for (key, value) in given {
+                guard let fields = value.fields else {
                     throw LuaMismatch("a table of fields under each itemKey expected", argument: "values")
                 }
-                return fields
+                items[key] = fields
             }
+            return items
         }
         guard keys.count == 1, let key = keys.first else {
             throw LuaMismatch(

@@ -207,7 +207,7 @@ final class ItemImportBinding {
 
     private func transform(
         _ function: LuaFunction
-    ) -> ([String: PropertyListValue]) throws -> [String: PropertyListValue]? {
+    ) -> (PropertyListFields) throws -> PropertyListFields? {
         let values = host.values
         return { row in
             let result = try function.call(try values.table(of: row)).first ?? .nil
@@ -216,7 +216,7 @@ final class ItemImportBinding {
                 throw Self.refusal(
                     "option 'transform': the function answers a row or nil, got \(values.state.describe(result))")
             }
-            var made: [String: PropertyListValue] = [:]
+            var made: PropertyListFields = [:]
             try table.forEach { key, value in
                 guard let name = key.textValue else {
                     throw Self.refusal(
@@ -233,7 +233,7 @@ final class ItemImportBinding {
 
     private func skipsRow(
         _ choice: LuaEither<Options.Failure, LuaFunction>
-    ) -> (([String: PropertyListValue], Int, String) throws -> Bool)? {
+    ) -> ((PropertyListFields, Int, String) throws -> Bool)? {
         switch choice {
         case .first(.stop): return nil
         case .first(.skip): return { _, _, _ in true }
@@ -275,7 +275,7 @@ final class ItemImportBinding {
 
 extension ValueBridge {
     /// The table of a row.
-    fileprivate func table(of row: [String: PropertyListValue]) throws -> LuaValue {
+    fileprivate func table(of row: PropertyListFields) throws -> LuaValue {
         let table = state.makeTable(fields: row.count)
         for (name, value) in row { table[name] = try lua(value) }
         return .table(table)

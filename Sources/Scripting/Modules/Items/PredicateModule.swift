@@ -38,7 +38,7 @@ enum PredicateModule {
 
     /// Compiles a format with the variables of the argument of that name.
     static func compile(_ format: String, _ table: LuaTable?, _ bridge: ValueBridge) throws -> FormatPredicate {
-        var variables: [String: PropertyListValue] = [:]
+        var variables: PropertyListFields = [:]
         try table?.forEach { key, value in
             guard let name = key.textValue else {
                 throw LuaMismatch("a variable's name is text", argument: "variables")
