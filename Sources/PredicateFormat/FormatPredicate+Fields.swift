@@ -1,8 +1,10 @@
+public import PropertyList
+
 /// Collects the fields of a tree.
 extension FormatPredicate {
     @usableFromInline
-    static func fields(of node: PredicateNode) -> Set<String> {
-        Set(paths(of: node).map(\.field))
+    static func fields(of node: PredicateNode) -> Set<ExactText> {
+        Set(paths(of: node).map { ExactText($0.field) })
     }
 
     /// The key paths of a tree from fields.

@@ -22,7 +22,7 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     /// Whether a part of it may have no value for values of the right kinds, or its kinds are not known before
     /// evaluation; a division by 0 aside.
     package let isPartial: Bool
-    private let fieldOffsets: [String: Int]
+    private let fieldOffsets: [ExactText: Int]
 
     /// Compiles format text.
     ///
@@ -38,16 +38,16 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     /// Makes a predicate from a tree; its source is the canonical text. A `MATCHES` with an invalid regular expression
     /// never holds.
     public init(_ node: PredicateNode) {
-        var offsets: [String: Int] = [:]
+        var offsets: [ExactText: Int] = [:]
         for field in Self.fields(of: node) { offsets[field] = 0 }
         self.init(node, source: node.description, fieldOffsets: offsets)
     }
 
-    private init(_ node: PredicateNode, source: String, fieldOffsets: [String: Int]) {
+    private init(_ node: PredicateNode, source: String, fieldOffsets: [ExactText: Int]) {
         self.node = node
         self.source = source
         self.fieldOffsets = fieldOffsets
-        fields = Set(fieldOffsets.keys)
+        fields = Set(fieldOffsets.keys.map(\.string))
         isPartial = Self.isPartial(node)
         plan = PredicatePlan(node)
     }
@@ -108,10 +108,14 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     ///   - knownFields: Their names.
     ///   - noun: The error's noun for an object that has fields.
     /// - Throws: An `unknownField` error at the first unknown field, with the nearest known names.
-    public func check(knownFields: Set<String>, of noun: String = "record") throws(FormatPredicateError) {
-        let unknown = fieldOffsets.filter { !knownFields.contains($0.key) }
-        guard let (field, offset) = unknown.min(by: { $0.value < $1.value }) else { return }
-        let names = NearestNames.nearest(to: field, among: knownFields.sorted())
+    public func check(
+        knownFields: some Sequence<String>, of noun: String = "record"
+    ) throws(FormatPredicateError) {
+        let known = Set(knownFields.map { ExactText($0) })
+        let unknown = fieldOffsets.filter { !known.contains($0.key) }
+        guard let (name, offset) = unknown.min(by: { $0.value < $1.value }) else { return }
+        let field = name.string
+        let names = NearestNames.nearest(to: field, among: known.sorted().map(\.string))
         let hint = names.isEmpty ? "; text is written in quotes" : NearestNames.suggestion(names)
         throw FormatPredicateError(
             .unknownField, "no \(noun) has a field \(field)\(hint)", column: offset + 1, source: source,
@@ -133,7 +137,7 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     ) throws(FormatPredicateError) {
         let checker = PredicateChecker(kindOfField: { kinds[$0] ?? .unknown })
         guard let (comparison, problem) = checker.firstProblem(in: node) else { return }
-        let names = Self.fields(of: .comparison(comparison))
+        let names = Set(Self.fields(of: .comparison(comparison)).map(\.string))
         let advice =
             comparison.fieldsAndOthers.compactMap { advice($0, $1) }.first
             ?? names.sorted().compactMap { advice($0, nil) }.first
@@ -146,7 +150,7 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     package func error(
         _ code: FormatPredicateError.Code, _ message: String, at fields: Set<String>, suggestions: [String] = []
     ) -> FormatPredicateError {
-        let column = fields.compactMap { fieldOffsets[$0] }.min() ?? 0
+        let column = fields.compactMap { fieldOffsets[ExactText($0)] }.min() ?? 0
         return FormatPredicateError(code, message, column: column + 1, source: source, suggestions: suggestions)
     }
 
@@ -158,7 +162,7 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     /// A predicate that stands for an expression, so that it is checked as one; it compares it with nil.
     package init(checking expression: FormatExpression, text: String) {
         let node = PredicateNode.comparison(PredicateComparison(expression, .equal, .constant(.null)))
-        var offsets: [String: Int] = [:]
+        var offsets: [ExactText: Int] = [:]
         for field in Self.fields(of: node) { offsets[field] = 0 }
         self.init(node, source: text, fieldOffsets: offsets)
     }

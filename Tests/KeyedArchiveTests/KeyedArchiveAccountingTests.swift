@@ -1,7 +1,8 @@
-import KeyedArchive
 import PropertyList
 import TestSupport
 import Testing
+
+@testable import KeyedArchive
 
 /// Each value that an archive holds comes back equal: as a property list, and through a graph that is saved again.
 @Suite("Keyed archives account for every value")

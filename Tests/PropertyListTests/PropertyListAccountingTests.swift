@@ -197,7 +197,11 @@ struct ForeignPropertyListTests {
             #expect(Array(text.utf8.prefix(2048)).withUnsafeBytes { PropertyListFormat.isBeginning(of: $0) })
         }
         #expect(try Self.read(text.replacing("<plist/>", with: "<plist><true/></plist>")) == .boolean(true))
-        let wide = [0xFF, 0xFE] + text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+        let wide: [UInt8] =
+            [0xFF, 0xFE]
+            + text.replacing("\u{FEFF}", with: "").utf16.flatMap { unit -> [UInt8] in
+                [UInt8(truncatingIfNeeded: unit), UInt8(unit >> 8)]
+            }
         #expect(wide.withUnsafeBytes { PropertyListFormat.isBeginning(of: $0) })
     }
 

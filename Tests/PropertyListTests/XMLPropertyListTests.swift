@@ -106,6 +106,9 @@ struct XMLPropertyListTests {
         "null, sets and wild dates cannot be written",
         arguments: [
             PropertyListValue.null, .set([]), .date(PropertyListDate(secondsSinceReferenceDate: 1e15)), .string("\0"),
+            .dictionary(["CF$UID": .integer(1)]), .utf16([0xD800]),
+            .dictionary(PropertyListDictionary([(.integer(1), .null)])),
+            .date(PropertyListDate(secondsSinceReferenceDate: .nan)),
         ])
     func unwritable(_ value: PropertyListValue) {
         let error = #expect(throws: PropertyListError.self) { try value.encoded(as: .xml) }

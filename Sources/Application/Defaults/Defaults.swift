@@ -15,6 +15,8 @@ public final class Defaults {
     private let layer: any FileLayer
     private var registered: PropertyListFields = [:]
     private var stored: PropertyListFields = [:]
+    /// The file's entries whose keys are not texts: of another program, and written back.
+    private var others: [PropertyListDictionary.Entry] = []
     /// Changes since the last `synchronize`; nil for a removed key.
     private var changes: [ExactText: PropertyListValue?] = [:]
     private var seen: FileStatus?
@@ -96,7 +98,9 @@ public final class Defaults {
         guard hasChanges else { return }
         let bytes: [UInt8]
         do throws(PropertyListError) {
-            bytes = try PropertyListValue.fields(persistent).encoded(as: .binary)
+            var whole = PropertyListDictionary(persistent)
+            for (key, value) in others { whole[key] = value }
+            bytes = try PropertyListValue.dictionary(whole).encoded(as: .binary)
         } catch {
             throw .damaged(path: path, error)
         }
@@ -131,7 +135,7 @@ public final class Defaults {
 
     private func load() {
         problem = nil
-        stored = [:]
+        (stored, others) = ([:], [])
         let bytes: [UInt8]
         do throws(FileError) {
             seen = try layer.status(path)
@@ -143,7 +147,11 @@ public final class Defaults {
         }
         do throws(PropertyListError) {
             let value = try PropertyListValue(decoding: bytes)
-            if let values = value.fields { stored = values } else { problem = .notADictionary(path: path) }
+            if case .dictionary(let values) = value {
+                (stored, others) = (values.textEntries, values.sortedOthers)
+            } else {
+                problem = .notADictionary(path: path)
+            }
         } catch {
             problem = .damaged(path: path, error)
         }

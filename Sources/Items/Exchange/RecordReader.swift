@@ -122,6 +122,10 @@ extension ItemMerger {
         row.removeCells()
         do {
             guard let values = record.fields else {
+                if case .dictionary(let entries) = record, let key = entries.sortedOthers.first?.key {
+                    throw StoreError(
+                        .invalidValue(field: ""), "a field's name is a text, and a record has \(key.nameOfKey) for one")
+                }
                 throw StoreError(
                     .invalidValue(field: ""),
                     "a dictionary is expected, and this is \(FieldValidation.describe(record))")

@@ -149,5 +149,5 @@ extension ItemStore {
     }
 
     /// The fields that some item has or had.
-    var knownFields: Set<String> { Set(fieldNames) }
+    var knownFields: [String] { fieldNames }
 }

@@ -47,7 +47,7 @@ extension ItemStore {
                 continue
             }
             let old = Self.row(of: key, in: columns).map { keptValues(of: $0) } ?? [:]
-            for field in Set(old.keys).union(values.keys).sorted() where old[field] != values[field] {
+            for field in old.merging(values, uniquingKeysWith: { $1 }).keys.sorted() where old[field] != values[field] {
                 changes.append(.update(key, field, to: values[field]))
             }
             if keys[position] != key, let former = keys[position...].firstIndex(of: key) {

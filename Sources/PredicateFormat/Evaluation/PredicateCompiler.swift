@@ -210,13 +210,14 @@ package struct PredicateCompiler<Root> {
         case .subquery(let collection, let name, let node):
             let collection = value(collection)
             let plan = PredicatePlan(node)
-            var readers: [String: (Root) -> PropertyListValue?] = [:]
-            for field in FormatPredicate.fields(of: node).union([PredicateKeyPath.selfKey]) {
-                readers[field] = accessors(field).value
+            var readers: [ExactText: (Root) -> PropertyListValue?] = [:]
+            for field in FormatPredicate.fields(of: node).union([ExactText(PredicateKeyPath.selfKey)]) {
+                readers[field] = accessors(field.string).value
             }
             let fields = readers
             return { root in
-                PredicateEvaluator { fields[$0]?(root) }.satisfying(plan, among: collection(root), named: name)
+                PredicateEvaluator { fields[ExactText($0)]?(root) }.satisfying(
+                    plan, among: collection(root), named: name)
             }
         case .local:
             // The element of a SUBQUERY is handled above.

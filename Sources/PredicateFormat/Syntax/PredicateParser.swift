@@ -31,7 +31,7 @@ struct PredicateParser {
     var elementNames: [String] = []
 
     /// The offset of each field's first occurrence, in bytes.
-    private(set) var fieldOffsets: [String: Int] = [:]
+    private(set) var fieldOffsets: [ExactText: Int] = [:]
 
     /// Maximum depth of conditions and values, in the text and in the tree, because every traversal of a tree is
     /// recursive.
@@ -78,7 +78,7 @@ struct PredicateParser {
     }
 
     mutating func noteField(_ name: String, at offset: Int) {
-        if fieldOffsets[name] == nil { fieldOffsets[name] = offset }
+        if fieldOffsets[ExactText(name)] == nil { fieldOffsets[ExactText(name)] = offset }
     }
 
     func error(_ message: String, at offset: Int) -> FormatPredicateError {

@@ -14,6 +14,8 @@ extension FormatExpression {
 
     /// The first keys of its key paths without `SELF`.
     public var fields: Set<String> {
-        FormatPredicate.fields(of: .comparison(PredicateComparison(self, .equal, .constant(.null))))
+        Set(
+            FormatPredicate.fields(of: .comparison(PredicateComparison(self, .equal, .constant(.null))))
+                .map(\.string))
     }
 }

@@ -1,3 +1,5 @@
+import PropertyList
+
 /// A path from the object to a value: `name`, `owner.name`, `tags.@count`, `SELF`.
 public struct PredicateKeyPath: Sendable, Hashable {
     /// The key of the object itself.
@@ -16,4 +18,11 @@ public struct PredicateKeyPath: Sendable, Hashable {
     }
 
     package var isSelf: Bool { field == Self.selfKey }
+
+    private var exact: [ExactText] { [ExactText(field)] + rest.map { ExactText($0) } }
+
+    /// Whether two paths have the same keys, byte for byte.
+    public static func == (first: Self, second: Self) -> Bool { first.exact == second.exact }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(exact) }
 }

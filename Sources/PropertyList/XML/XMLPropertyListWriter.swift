@@ -89,8 +89,14 @@ struct XMLPropertyListWriter {
         switch container.kind {
         case .dictionary:
             guard container.count > 0 else { return append("<dict/>\n") }
+            let entries = try entries(of: container)
+            if entries.count == 1, entries[0].key == "CF$UID", try reader.kind(of: entries[0].number) == .integer {
+                throw .unwritable(
+                    "in XML a dictionary with CF$UID as its only key, an integer, would read as a UID; write the binary "
+                        + "form or JSON")
+            }
             append("<dict>\n")
-            for (key, number) in try entries(of: container) {
+            for (key, number) in entries {
                 indent(level + 1)
                 append("<key>")
                 try escaped(key)
