@@ -32,9 +32,8 @@ public enum PropertyListFormat: String, Sendable, CaseIterable {
 
 extension PropertyListFormat {
     /// Whether bytes begin like a binary or XML property list, damaged or not. Other binary formats, and markup with
-    /// another root element, do not. Comments and instructions may come before the root.
-    ///
-    /// - Parameter bytes: a file, or its beginning.
+    /// another root element, do not. Comments and instructions may come before the root. The beginning of a file
+    /// suffices.
     package static func isBeginning(of bytes: UnsafeRawBufferPointer) -> Bool {
         if bytes.starts(with: "bplist".utf8) { return true }
         guard PropertyListFormat(detecting: bytes) == .xml else { return false }

@@ -39,7 +39,7 @@ final class ImportedRow {
 
     private let store: ItemStore
     private let options: ItemFileOptions
-    private var places: [ExactName: Int?] = [:]
+    private var places: [ExactText: Int?] = [:]
 
     init(_ store: ItemStore, _ options: ItemFileOptions) { (self.store, self.options) = (store, options) }
 
@@ -49,7 +49,7 @@ final class ImportedRow {
     @discardableResult
     func addColumn(_ name: String, _ kind: ItemFieldKind? = nil) throws -> Int? {
         guard let fieldName = options.name(for: name) else {
-            places[ExactName(name)] = .some(nil)
+            places[ExactText(name)] = .some(nil)
             return nil
         }
         guard !fieldName.isEmpty else {
@@ -59,7 +59,7 @@ final class ImportedRow {
             )
         }
         let place = try addField(fieldName, kind, column: name)
-        places[ExactName(name)] = place
+        places[ExactText(name)] = place
         return place
     }
 
@@ -81,12 +81,12 @@ final class ImportedRow {
 
     /// The index of a record's name, added if new; nil for one that is left out.
     func place(_ name: String) throws -> Int? {
-        if let known = places[ExactName(name)] { return known }
+        if let known = places[ExactText(name)] { return known }
         return try addColumn(name)
     }
 
     /// The columns' names in the file, including those left out.
-    var names: Set<String> { Set(places.keys.map(\.text)) }
+    var names: Set<String> { Set(places.keys.map(\.string)) }
 
     func setKind(_ kind: ItemFieldKind, at place: Int) { columns[place].kind = kind }
 
@@ -119,20 +119,6 @@ final class ImportedRow {
             }
         }
         return values
-    }
-}
-
-/// A name that equals another if all bytes are equal: names that differ in their Unicode form are two.
-private struct ExactName: Hashable {
-    let text: String
-
-    init(_ text: String) { self.text = text }
-
-    static func == (one: ExactName, other: ExactName) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
-
-    func hash(into hasher: inout Hasher) {
-        var text = text
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }
 

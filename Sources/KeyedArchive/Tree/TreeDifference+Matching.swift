@@ -7,9 +7,9 @@ extension TreeDifference {
         enum Key: Hashable {
             /// The only value of a property list.
             case root
-            case text(ExactKey)
+            case text(ExactText)
             /// A field that the class does not read.
-            case field(ExactKey)
+            case field(ExactText)
             /// A key that is no text, by its hash.
             case other(UInt64)
         }
@@ -36,8 +36,8 @@ extension TreeDifference {
         for (child, step) in zip(children, tree.pathSteps(to: children)) {
             switch child.label {
             case .index: continue
-            case .key(let text): entries.append(Entry(key: .text(ExactKey(text)), step: step, node: child.node))
-            case .field(let text): entries.append(Entry(key: .field(ExactKey(text)), step: step, node: child.node))
+            case .key(let text): entries.append(Entry(key: .text(ExactText(text)), step: step, node: child.node))
+            case .field(let text): entries.append(Entry(key: .field(ExactText(text)), step: step, node: child.node))
             case .entryKey: key = (child, step)
             case .entryValue:
                 guard let key else { continue }

@@ -110,7 +110,7 @@ public struct TreeDifference {
     private static func roots(_ tree: ArchiveTree) -> [Entry] {
         tree.roots.map { root in
             guard case .key(let key)? = root.label else { return Entry(key: .root, node: root.node) }
-            return Entry(key: .text(ExactKey(key)), step: root.label.map(TreePath.Step.init), node: root.node)
+            return Entry(key: .text(ExactText(key)), step: root.label.map(TreePath.Step.init), node: root.node)
         }
     }
 
@@ -154,7 +154,7 @@ public struct TreeDifference {
             partners.0[one] = other
             partners.1[other] = one
         }
-        guard a.comparedClass.map(ExactKey.init) == b.comparedClass.map(ExactKey.init) else {
+        guard a.comparedClass.map({ ExactText($0) }) == b.comparedClass.map({ ExactText($0) }) else {
             return try report(.changed(path: pair.path, pair.old, pair.new))
         }
         if a.className != nil, b.className != nil { try compareClasses(pair, report) }

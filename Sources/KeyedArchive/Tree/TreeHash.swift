@@ -79,10 +79,10 @@ struct TreeHash {
                     continue
                 }
                 if let count = child.count { part.combine(self.hash(count, levels: 0)) }
-            case .key(let key): part.combine(ExactKey(key))
+            case .key(let key): part.combine(ExactText(key))
             case .field(let key):
                 part.combine(1)
-                part.combine(ExactKey(key))
+                part.combine(ExactText(key))
             case .entryKey:
                 keyHash = hash
                 continue
@@ -101,7 +101,7 @@ struct TreeHash {
 
     private func combine(_ leaf: PropertyListValue, _ hasher: inout Hasher) {
         switch leaf {
-        case .string(let text): hasher.combine(ExactKey(text))
+        case .string(let text): hasher.combine(ExactText(text))
         case .real(let number): hasher.combine(number.isNaN ? Double.nan.bitPattern : number.bitPattern)
         case .single(let number): combine(.real(Double(number)), &hasher)
         default: hasher.combine(leaf)
@@ -114,7 +114,6 @@ struct TreeHash {
         if let one = real(a), let other = real(b) {
             return one.bitPattern == other.bitPattern || one.isNaN && other.isNaN
         }
-        if case .string(let one) = a, case .string(let other) = b { return one.utf8.elementsEqual(other.utf8) }
         return a == b
     }
 
@@ -124,21 +123,6 @@ struct TreeHash {
         case .single(let number): Double(number)
         default: nil
         }
-    }
-}
-
-/// A text that equals only a text of the same bytes.
-struct ExactKey: Hashable {
-    let text: String
-
-    init(_ text: String) { self.text = text }
-
-    static func == (a: ExactKey, b: ExactKey) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
-
-    func hash(into hasher: inout Hasher) {
-        var text = text
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        hasher.combine(UInt8(0xFF))
     }
 }
 

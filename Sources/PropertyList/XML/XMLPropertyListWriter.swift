@@ -13,8 +13,7 @@ struct XMLPropertyListWriter {
     private var shortened = 0
 
     /// The whole property list as XML, object by object without a tree.
-    ///
-    /// - Parameter shortened: receives the number of dates that lost a fraction of a second.
+    /// `shortened` receives the number of dates that lost a fraction of a second.
     static func encode(
         _ reader: BinaryPropertyListReader, shortened: inout Int
     ) throws(PropertyListError) -> [UInt8] {

@@ -16,9 +16,8 @@ enum XMLText {
         }
     }
 
-    /// The UTF-8 of text in UTF-8 or UTF-16 without a declaration, as OpenStep's property lists are.
-    ///
-    /// - Parameter isPart: whether the bytes are the beginning of a file, which may end within a character.
+    /// The UTF-8 of text in UTF-8 or UTF-16 without a declaration, as OpenStep's property lists are. A part of a file may
+    /// end within a character.
     static func openStep(_ bytes: UnsafeRawBufferPointer, isPart: Bool = false) throws(PropertyListError) -> [UInt8] {
         let form = TextForm(bytes)
         let content = bytes.dropFirst(form.markLength)

@@ -10,22 +10,18 @@ struct CompleteViewTests {
     /// An archive of objects with UIDs from 1; the last ones are class descriptions.
     private static func tree(
         _ objects: [PropertyListValue], classes: [[String]], archiver: String = "NSKeyedArchiver",
-        top: [String: PropertyListValue] = ["root": .uid(1)], beside: [String: PropertyListValue] = [:]
+        top: PropertyListFields = ["root": .uid(1)], beside: PropertyListFields = [:]
     ) throws -> ArchiveTree {
         var root = beside
         root["$version"] = .integer(100_000)
         root["$archiver"] = .string(archiver)
-        var entries: [(key: String, value: PropertyListValue)] = []
-        for (key, value) in top { entries.append((key, value)) }
-        root["$top"] = .dictionary(.init(uniqueKeysWithValues: entries.map { ($0.key, $0.value) }))
+        root["$top"] = .fields(top)
         root["$objects"] = .array(
             [.string("$null")] + objects
                 + classes.map { names in
                     .dictionary(["$classname": .string(names[0]), "$classes": .array(names.map { .string($0) })])
                 })
-        var fields: [(String, PropertyListValue)] = []
-        for (key, value) in root { fields.append((key, value)) }
-        let value = PropertyListValue.dictionary(.init(uniqueKeysWithValues: fields))
+        let value = PropertyListValue.fields(root)
         return try ArchiveTree(PropertyListStorage(value.encoded(as: .binary)))
     }
 
@@ -68,7 +64,7 @@ struct CompleteViewTests {
         #expect(Self.differences(one, try set(.integer(1), elements: 5)) == ["+ root[\"NS.count\"]"])
     }
 
-    static var records: [(name: String, lineage: [String], fields: [String: PropertyListValue])] {
+    static var records: [(name: String, lineage: [String], fields: PropertyListFields)] {
         [
             ("NSArray", ["NSObject"], ["NS.objects": .array([.uid(2)])]),
             ("NSMutableSet", ["NSSet", "NSObject"], ["NS.objects": .array([.uid(2)])]),
@@ -99,7 +95,7 @@ struct CompleteViewTests {
             if extra != nil { entries.append(("extra", .uid(3))) }
             return try Self.tree(
                 [
-                    .dictionary(.init(uniqueKeysWithValues: entries)), .string("element"), .string(extra ?? "v0"),
+                    .fields(PropertyListFields(entries)), .string("element"), .string(extra ?? "v0"),
                 ], classes: [[name] + lineage])
         }
         let (none, one, two) = (try file(nil), try file("v0"), try file("v1"))
@@ -186,7 +182,7 @@ struct CompleteViewTests {
     @Test("the archiver, what is beside the objects, and unreferenced objects, also those that refer to one another")
     func beside() throws {
         func file(
-            _ stray: String = "stray", archiver: String = "NSKeyedArchiver", beside: [String: PropertyListValue] = [:]
+            _ stray: String = "stray", archiver: String = "NSKeyedArchiver", beside: PropertyListFields = [:]
         ) throws -> ArchiveTree {
             try Self.tree(
                 [

@@ -122,11 +122,8 @@ final class GraphFields {
 
     private func fields(_ table: LuaTable, _ part: (LuaValue) -> PropertyListValue) -> PropertyListValue {
         let contents = ((try? ReadOnlyTable.contents(of: .table(table))) ?? nil) ?? table
-        var entries: [String: PropertyListValue] = [:]
-        for child in TableChildren(contents, bridge).all {
-            guard let key = child.key.textValue else { continue }
-            entries[key] = part(child.value)
-        }
+        var entries = PropertyListDictionary()
+        for child in TableChildren(contents, bridge).all { entries[part(child.key)] = part(child.value) }
         if entries["className"] == nil, let name = bridge.className(of: .table(table)) {
             entries["className"] = .string(name)
         }
@@ -152,9 +149,9 @@ final class GraphFields {
         case "NSSet", "NSMutableSet", "NSCountedSet":
             return .set(list("NS.objects", ["NS.object.", "NS.object"]).map(part))
         case "NSDictionary", "NSMutableDictionary":
-            var entries: [String: PropertyListValue] = [:]
+            var entries = PropertyListDictionary()
             for (key, value) in zip(list("NS.keys", ["NS.key."]), list("NS.objects", ["NS.object."])) {
-                if case .string(let text) = part(key), entries[text] == nil { entries[text] = part(value) }
+                entries.insert(part(value), forKey: part(key))
             }
             return .dictionary(entries)
         default: return nil
