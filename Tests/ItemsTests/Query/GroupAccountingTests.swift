@@ -12,7 +12,7 @@ import Testing
 
     init() throws {
         for place in 0..<Accounting.values {
-            var custom: [String: PropertyListValue] = [:]
+            var custom: PropertyListFields = [:]
             for field in ["a", "b", "c"] { custom[field] = Self.value(&values) }
             try store.createItem(ItemFields(name: "\(place)", custom: custom))
         }
