@@ -11,10 +11,10 @@ extension ItemArchiveReader {
         let number = try archive.resolve(reference)
         if isNull(number) { return absent(field) }
         if let bytes = try reader.asciiString(at: number) { return cell(number, bytes) }
-        if let text = try archive.table.text(at: number) {
-            if try reader.kind(of: number) != .string { hasOtherForms = true }
+        if let found = try archive.table.text(at: number) {
             // Half of a surrogate pair is carried as it is.
-            guard case .string(let text) = text else { return try carried(number, reference, field, row) }
+            guard case .string(let text) = found else { return try carried(number, reference, field, row) }
+            if try reader.kind(of: number) != .string { hasOtherForms = true }
             return store.text(text)
         }
         return try carried(number, reference, field, row)
