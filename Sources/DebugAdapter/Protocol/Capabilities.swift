@@ -11,7 +11,7 @@ enum Capabilities {
             "supportsCancelRequest", "supportsClipboardContext", "supportsCompletionsRequest",
         ]
         let launched = ["supportsTerminateRequest", "supportsRestartRequest", "supportTerminateDebuggee"]
-        var fields: [String: JSONValue] = [:]
+        var fields: PropertyListFields = [:]
         for name in isLaunched ? all + launched : all { fields[name] = .boolean(true) }
         fields["completionTriggerCharacters"] = .array([".", ":"].map(JSONValue.string))
         fields["exceptionBreakpointFilters"] = .array([

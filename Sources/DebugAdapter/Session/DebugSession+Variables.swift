@@ -89,8 +89,8 @@ extension DebugSession {
     /// A value's text, type, and variables reference.
     func described(
         _ value: LuaValue, _ expression: String?, _ call: Int, _ stop: DebugStop, text: String? = nil
-    ) -> [String: JSONValue] {
-        var fields: [String: JSONValue] = [
+    ) -> PropertyListFields {
+        var fields: PropertyListFields = [
             "value": .string(text ?? ValueText(host: host, stop: stop.stop).describe(value)),
             "type": .string(typeName(value)), "variablesReference": .number(0),
         ]
@@ -184,7 +184,7 @@ extension DebugSession {
         case .success(let values):
             stop.forgetChildren()
             let texts = ValueText(host: host, stop: stop.stop)
-            var fields: [String: JSONValue] = ["variablesReference": .number(0)]
+            var fields: PropertyListFields = ["variablesReference": .number(0)]
             if values.count == 1 { fields = described(values[0], isEntry ? nil : text, call, stop) }
             fields["value"] = nil
             fields["result"] = .string(

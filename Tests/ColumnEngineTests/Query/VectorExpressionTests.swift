@@ -24,7 +24,7 @@ struct VectorExpressionTests {
         let left = Self.integers.flatMap { left in Self.integers.map { (PropertyListValue.integer(left), $0) } }
         let right = Self.reals.flatMap { left in Self.reals.map { (left, $0) } }
         records = left.indices.map { place in
-            var record = ["i": left[place].0, "j": .integer(left[place].1)]
+            var record: PropertyListFields = ["i": left[place].0, "j": .integer(left[place].1)]
             if place < right.count { (record["r"], record["s"]) = right[place] }
             return record
         }
