@@ -311,7 +311,7 @@ struct ArchiveCommandTests {
         "what is no property list is named where it can be",
         arguments: [
             ("", "the file is empty"), ("SQLite format 3\0", "an SQLite database"), ("PK\u{3}\u{4}", "a ZIP file"),
-            ("{ a = 1; }", "cubby convert"), ("\0\0\0\0", "all of it is 0"),
+            ("{ \"a\": 1 }", "cubby convert"), ("\0\0\0\0", "all of it is 0"),
         ])
     func strangers(content: String, expected: String) throws {
         let output = try program("check", try program.scratch.write(content, to: "file"))

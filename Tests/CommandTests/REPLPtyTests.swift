@@ -60,13 +60,15 @@ struct REPLPtyTests {
         PromptRow(
             "11 completion after calls",
             [
-                .enter("items:createItem{ name = 'Lamp' } ready = 1"), .prompt, .keys("items:query():fir\t.na\t\r"),
+                .enter("items:createItem{ name = 'Lamp' } ready = 1"), .prompt, .keys("items:query():fir\t).na\t\r"),
                 .see("\n\"Lamp\""),
             ]),
         PromptRow(
             "12 completion in strings",
             [.keys("app:on(\"didEnterB\t, function() end)\r"), .see("Hook(didEnterBackground")]),
-        PromptRow("12 the menu has documentation", [.keys("items:re\t\t"), .see("Redoes the last undone commit.")]),
+        PromptRow(
+            "12 the menu has documentation",
+            [.keys("items:re\t\t"), .see("Redoes the last undone commit; false if there is none.")]),
         PromptRow(
             "13 completion runs no code of scripts",
             [

@@ -37,7 +37,8 @@ struct ReleasedContainersTests {
     private func shown(_ options: String...) throws -> String {
         let output = try program(options + ["run", "\(Self.folder)/show.lua"])
         #expect(output.status == .exited(0), "\(output.stderr)")
-        return output.stdout
+        // 1.0 wrote a moment's first three digits; the others were in the container.
+        return output.stdout.replacing(/(T\d\d:\d\d:\d\d\.\d{3})\d+Z/) { "\($0.1)Z" }
     }
 
     @Test("each opens with the items that it had, is saved, and has them again", arguments: names)

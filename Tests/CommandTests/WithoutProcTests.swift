@@ -22,7 +22,10 @@ struct WithoutProcTests {
             ("\"$CUBBY\" -e 'print(6 * 7, ...)' one two", "42\tone\ttwo\n"),
             ("\"$CUBBY\" --require-sandbox -e 'print((fs.read(\"/etc/hostname\")))'", "nil\n"),
             ("echo 'print(\"from a pipe\")' | \"$CUBBY\"", "from a pipe\n"),
-            ("\"$CUBBY\" -e 'items:createItem{ name = \"kept\" }' && \"$CUBBY\" -e 'print(items[1].name)'", "kept\n"),
+            (
+                "\"$CUBBY\" -e 'local _ = items:createItem{ name = \"kept\" }' && \"$CUBBY\" -e 'print(items[1].name)'",
+                "kept\n"
+            ),
             ("\"$CUBBY\" -e 'error(\"no\")' 2>&1 >/dev/null | grep -c 'no$'", "1\n"),
         ])
     func command(_ line: String, _ expected: String) throws {

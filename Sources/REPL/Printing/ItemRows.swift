@@ -53,6 +53,9 @@ struct ItemRows: TableRows {
         case .null: return nil
         case .integer, .wideInteger, .real, .single:
             return TableCell(text: text(value, isMoney: name == "valueInDollars"), isNumber: true)
+        case .date(let date):
+            let text = record.host.shortText(date)
+            return TableCell(text: text, whole: text.hasSuffix("…") ? record.host.localText(date) : nil)
         default: return TableCell(text: text(value, isMoney: false))
         }
     }

@@ -44,8 +44,8 @@ struct TableText {
             let limit = name == "name" ? 48 : rows is ItemRows ? 30 : 48
             // A number is shown whole: its beginning would be another number.
             var texts = cells.map { cell in
-                let isWhole = !cutsTexts || cell?.isNumber == true
-                return isWhole ? cell?.text ?? "" : TextTable.cut(cell?.text ?? "", to: limit)
+                guard cutsTexts else { return cell?.whole ?? cell?.text ?? "" }
+                return cell?.isNumber == true ? cell?.text ?? "" : TextTable.cut(cell?.text ?? "", to: limit)
             }
             if place == 0 { for row in removed.indices where removed[row] { texts[row] = "(removed)" } }
             let isNumber = cells.contains { $0 != nil } && cells.allSatisfy { $0?.isNumber ?? true }
