@@ -49,7 +49,7 @@ static int close_file(lua_State *L) {
     if (file->unheard) code = file->unheard;
     if (file->process) {
         int status = wait_for(file->process);
-        /* A program may end without reading all; but what the disk or the kernel refused is no success. */
+        /* A program may end without reading all; but what the disk or the kernel refused is not a success. */
         if (status != 0 || code == 0 || code == EPIPE) {
             if (status >= 0) errno = 0; /* otherwise a non-zero status would count as a system error */
             return luaL_execresult(L, status);

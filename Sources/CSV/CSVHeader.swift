@@ -9,7 +9,7 @@ package struct CSVHeader {
 
     /// Names the columns of a file's first row.
     ///
-    /// - Throws: `CSVError` for a row that is no header: of another delimiter, or of another encoding.
+    /// - Throws: `CSVError` for a row that is not a header: of another delimiter, or of another encoding.
     package init(_ row: CSVRow, delimiter: UInt8) throws(CSVError) {
         try Self.check(row, delimiter)
         let given = (0..<row.count).map { Array(row[$0]) }
@@ -115,7 +115,7 @@ package struct CSVHeader {
     }
 }
 
-/// Files that are no text in UTF-8, known by their first bytes.
+/// Files that are not a text in UTF-8, known by their first bytes.
 package enum ForeignFile {
     /// The advice for text in UTF-16.
     package static let utf16Advice =

@@ -96,7 +96,7 @@ struct RestoreCommand: ParsableCommand {
                 folder = unpacked
             }
             guard ContainerBackup.isBackup(folder) else {
-                throw CommandFailure.exit(.badData, "\(`in`) is no backup: it has no folders Documents and Library")
+                throw CommandFailure.exit(.badData, "\(`in`) is not a backup: it has no folders Documents and Library")
             }
             guard replace || !ContainerBackup.holdsData(container) else {
                 throw CommandFailure.exit(

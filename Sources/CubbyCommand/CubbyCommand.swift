@@ -30,7 +30,7 @@ struct CubbyCommand: ParsableCommand {
             cubby attach | backup | restore | doctor | api | init [<options>]
             """,
         discussion: """
-            Without arguments: open a prompt, or run the script on standard input if that is no terminal.
+            Without arguments: open a prompt, or run the script on standard input if that is not a terminal.
             Ctrl-Z is the Home button: the application goes to the background and saves.
             cubby help start lists the options.
             """,

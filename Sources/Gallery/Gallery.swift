@@ -65,7 +65,7 @@ public struct Gallery {
     ///   - replaces: whether other files may be replaced.
     ///   - progress: called after each item with the number of finished ones; an error from it ends the work, without a
     ///     page.
-    /// - Returns: the summary. An unreadable picture is no error: its item has none.
+    /// - Returns: the summary. An unreadable picture is not an error: its item has none.
     /// - Throws: `FileError` when a file cannot be written, or the folder holds other files; `StoreError` for a removed
     ///   item. O(n), with one decoding per picture.
     public func write(

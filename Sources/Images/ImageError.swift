@@ -19,7 +19,7 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
         case libraryMissing
         /// The picture cannot be encoded in that size or format.
         case cannotMake
-        /// The key is no valid file name, or a name of the store's own files.
+        /// The key is not a valid file name, or a name of the store's own files.
         case badKey
         /// The file could not be written; `fileError` has the system's reason.
         case unwritable

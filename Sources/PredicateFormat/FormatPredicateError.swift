@@ -6,7 +6,7 @@ public struct FormatPredicateError: Error, Sendable, Hashable, CustomStringConve
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The text does not follow the grammar.
         case syntax
-        /// A word or sign in an operator's place is no operator.
+        /// A word or sign in an operator's place is not an operator.
         case unknownOperator
         /// A function or a collection operator such as `@count` does not exist.
         case unknownFunction
@@ -16,7 +16,7 @@ public struct FormatPredicateError: Error, Sendable, Hashable, CustomStringConve
         case unknownVariable
         /// The kinds of the operands can never satisfy the operator.
         case typeMismatch
-        /// The text behind `MATCHES` is no regular expression.
+        /// The text behind `MATCHES` is not a regular expression.
         case invalidPattern
         /// The text is too long or nested too deeply.
         case limitExceeded

@@ -16,7 +16,7 @@ package struct DatePatternError: Error, Sendable, Hashable, CustomStringConverti
     package var description: String {
         switch code {
         case .unknownField(let letter):
-            "'\(letter)' is no field of a date (yyyy, MM, dd, HH, mm, ss, EEE, … ; text goes between apostrophes, and strftime's fields begin with %)"
+            "'\(letter)' is not a field of a date (yyyy, MM, dd, HH, mm, ss, EEE, … ; text goes between apostrophes, and strftime's fields begin with %)"
         case .openQuote: "an apostrophe is not closed; two of them stand for one"
         case .unparsedField(let field):
             "'\(field)' cannot be parsed (%Y, %m, %d, %H, %M, %S, %y, %b, %B, %a, %A, %j, %I, %p, %z, %Z, %F, %T, %R, %D can)"

@@ -246,7 +246,7 @@ public struct PropertyListDictionary: Hashable, Sendable, ExpressibleByDictionar
         textEntries.sortedByName.map { (.string($0.key), $0.value) } + sortedOthers
     }
 
-    /// The entries whose keys are no texts, in order.
+    /// The entries whose keys are not texts, in order.
     public var sortedOthers: [Entry] {
         guard let others else { return [] }
         return others.map { ($0.key, $0.value) }.sorted { PropertyListValue.precedes($0.key, $1.key) }

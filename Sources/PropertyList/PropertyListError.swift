@@ -8,7 +8,7 @@ public struct PropertyListError: Error, Sendable, Hashable, CustomStringConverti
             self.rawValue = rawValue
         }
 
-        /// The bytes are no property list, or a damaged one.
+        /// The bytes are not a property list, or a damaged one.
         public static let readCorrupt = Code(rawValue: 3840)
         /// The format is recognised and not supported.
         public static let readUnknownVersion = Code(rawValue: 3841)

@@ -137,7 +137,7 @@ struct ArchiveCommandTests {
         #expect(try program("inspect", "--xml", "--json", try archive()).status == .exited(64))
     }
 
-    @Test("standard input, a depth, whole data, and a property list that is no archive")
+    @Test("standard input, a depth, whole data, and a property list that is not an archive")
     func other() throws {
         let plist = "<plist><dict><key>a</key><array><integer>1</integer><dict/></array></dict></plist>"
         #expect(
@@ -308,7 +308,7 @@ struct ArchiveCommandTests {
     }
 
     @Test(
-        "what is no property list is named where it can be",
+        "what is not a property list is named where it can be",
         arguments: [
             ("", "the file is empty"), ("SQLite format 3\0", "an SQLite database"), ("PK\u{3}\u{4}", "a ZIP file"),
             ("{ \"a\": 1 }", "cubby convert"), ("\0\0\0\0", "all of it is 0"),

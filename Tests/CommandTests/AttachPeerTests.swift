@@ -219,10 +219,10 @@ struct AttachPeerTests {
 
     static let nonsense: [(String, [UInt8], String?)] = [
         (
-            "bytes that are no message", Array("GET / HTTP/1.1\r\n\r\n".utf8),
-            "the bytes are no message of cubby attach\n"
+            "bytes that are not a message", Array("GET / HTTP/1.1\r\n\r\n".utf8),
+            "the bytes are not a message of cubby attach\n"
         ),
-        ("a message of the host's", [0x44, 0, 0, 0, 0], "the bytes are no message of cubby attach\n"),
+        ("a message of the host's", [0x44, 0, 0, 0, 0], "the bytes are not a message of cubby attach\n"),
         ("a huge message", [0x45, 0xFF, 0xFF, 0xFF, 0xFF], "a message is longer than 16 MB\n"),
         ("half a head", [0x45, 9, 0], nil),
         ("half a message", [0x45, 100, 0, 0, 0] + Array("while true do end".utf8), nil),

@@ -86,7 +86,7 @@ struct CommandLineTests {
         #expect(output.status == .exited(1))
     }
 
-    @Test("standard input is a script when it is no terminal")
+    @Test("standard input is a script when it is not a terminal")
     func standardInput() throws {
         #expect(try program(input: "print('from a pipe', ...)").stdout == "from a pipe\n")
         #expect(try program("run", "-", "argument", input: "print(arg[1])").stdout == "argument\n")

@@ -274,14 +274,15 @@ struct DebugAdapterTests {
         #expect(try program.itemCount() == "1")
     }
 
-    @Test("bytes that are no message end the connection with a reason")
+    @Test("bytes that are not a message end the connection with a reason")
     func nonsense() throws {
         try write("return 1")
         let client = try client(main)
         try client.send(bytes: Array("GET / HTTP/1.1\r\n\r\n".utf8))
         try client.waitForEnd()
         #expect(
-            text(client, "important") == "the connection ends: the bytes are no message of the Debug Adapter Protocol\n"
+            text(client, "important")
+                == "the connection ends: the bytes are not a message of the Debug Adapter Protocol\n"
         )
     }
 

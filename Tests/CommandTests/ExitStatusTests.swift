@@ -65,7 +65,7 @@ struct ExitStatusTests {
             let ended = try host.waitForExit()
             return [try program("-e", "items:createItem()").status, ended]
         case 1:
-            return try ["error('no')", "this is no Lua", "while true do end"].map {
+            return try ["error('no')", "this is not Lua", "while true do end"].map {
                 try program("--time-limit", "0.1", "-e", $0).status
             }
         case 64: return [try program("--no-such-option").status]

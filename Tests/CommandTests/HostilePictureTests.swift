@@ -82,7 +82,7 @@ struct HostilePictureTests {
 
     @Test("without libvips JPEG files are kept and fetched, and anything else says in one line what to install")
     func withoutLibrary() throws {
-        // What the loader finds first under the library's names is no library; where it may not look it would go on.
+        // What the loader finds first under the library's names is not a library; where it may not look it would go on.
         let folder = program.scratch.file("libraries")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         for name in ["libvips.so.42", "libvips.so"] {

@@ -17,7 +17,7 @@ struct RunTests {
         #expect(try run("cat", input: bytes).standardOutput == bytes)
     }
 
-    @Test("a child that ignores its input is no error")
+    @Test("a child that ignores its input is not an error")
     func ignoredInput() throws {
         let output = try run("true", input: [UInt8](repeating: 0, count: 1_000_000))
         #expect(output.status == .exited(0))

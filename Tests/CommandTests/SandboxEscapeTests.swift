@@ -103,7 +103,7 @@ struct SandboxEscapeTests {
         // A path of an image is text, made without looking; what is there is refused.
         for line in lines {
             #expect(line.hasPrefix("refused"), "\(fence): \(line)")
-            // Of a bundle a name that it has not is no failure.
+            // Of a bundle a name that it has not is not a failure.
             #expect(!line.hasSuffix("\tnil") || line.contains("bundle:path"), "\(fence), without a word: \(line)")
         }
         #expect(!result.stdout.contains("SECRET"))

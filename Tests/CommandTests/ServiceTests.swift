@@ -132,7 +132,7 @@ struct ServiceTests {
         try terminal.expect("broken on purpose")
         try terminal.expect("its last good version goes on")
         #expect(try ask().hasPrefix("two\t3\nheard by two\n"))
-        try program.scratch.write("this is no Lua", to: script)
+        try program.scratch.write("this is not Lua", to: script)
         try terminal.expect("its last good version goes on")
         #expect(try ask().hasPrefix("two\t3\nheard by two\n"))
         #expect(try program("attach", "-e", "timer.sleep(0.05) return last").stdout == "\"two\"\n")

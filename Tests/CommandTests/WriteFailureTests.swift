@@ -55,7 +55,7 @@ struct WriteFailureTests {
         #expect(try shell("$CUBBY -e 'io.stderr:write(\"lost\")' 2>&-").status == .exited(74))
     }
 
-    @Test("a reader that has seen enough is no failure")
+    @Test("a reader that has seen enough is not a failure")
     func pipes() throws {
         _ = try program("-e", "for i = 1, 3000 do items:createItem{ name = 'Lamp ' .. i } end")
         for command in [

@@ -37,7 +37,7 @@ struct MessageDecoderTests {
     }
 
     @Test(
-        "bytes that are no message",
+        "bytes that are not a message",
         arguments: [
             ("GET / HTTP/1.1\r\n\r\n", .badHeader),
             ("\r\n\r\n", .badHeader),

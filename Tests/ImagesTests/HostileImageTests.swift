@@ -4,7 +4,7 @@ import Images
 import TestSupport
 import Testing
 
-/// Bytes that are no picture, or lie about it: an error in words, never a crash, and no memory for what is only claimed.
+/// Bytes that are not a picture, or lie about it: an error in words, never a crash, and no memory for what is only claimed.
 @Suite("Hostile images")
 struct HostileImageTests {
     @Test(

@@ -178,7 +178,7 @@ struct ImageHistoryTests {
         ),
         ("remove the item", { try $0.items.removeItem(#require($0.items.item(forKey: "key"))) }),
         ("remove the item in a transaction", { scene in try scene.items.transaction { try scene.remove("key") } }),
-        ("delete what is no item's", { try $0.images.deleteImage(forKey: "other") }),
+        ("delete what is not an item's", { try $0.images.deleteImage(forKey: "other") }),
         ("undo", { try $0.items.undo() }),
     ]
 

@@ -90,7 +90,7 @@ struct ImageListTests {
         #expect(folder.names.filter { $0.hasPrefix("a") }.count == (isDone ? 3 : 2))
     }
 
-    @Test("a key that is no item's has one at most; a bad key is refused") func keys() throws {
+    @Test("a key that is not an item's has one at most; a bad key is refused") func keys() throws {
         try images.setImages([picture(8)], forKey: "cover")
         #expect(try sides("cover") == [8])
         let several = #expect(throws: ImageError.self) { try images.setImages([8, 16].map(picture), forKey: "cover") }

@@ -18,7 +18,7 @@ struct ForeignArchive {
     }
 
     struct Object {
-        /// The leaf, if it is no instance.
+        /// The leaf, if it is not an instance.
         var leaf: PropertyListValue?
         var className = ""
         var fields: [Field] = []

@@ -18,7 +18,7 @@ struct JudgeTests {
             let value = tree.value(node)
             if let name = value.className { classes.insert(name) }
             if case .broken(let error) = value.content {
-                // Class descriptions are no values; everything else has to be readable.
+                // Class descriptions are not values; everything else has to be readable.
                 #expect(error.message.contains("no class"), "object \(index): \(error)")
             }
         }

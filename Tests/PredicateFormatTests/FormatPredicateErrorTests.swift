@@ -19,7 +19,7 @@ struct PredicateErrorTests {
     @Test(
         "Each error has a code, a place and a hint",
         arguments: [
-            ("name CONTAIN 'x'", .unknownOperator, 6, "CONTAIN is no operator; did you mean CONTAINS?"),
+            ("name CONTAIN 'x'", .unknownOperator, 6, "CONTAIN is not an operator; did you mean CONTAINS?"),
             ("name STARTSWITH 'x'", .unknownOperator, 6, "did you mean BEGINSWITH?"),
             ("name BEGINWSITH 'x'", .unknownOperator, 6, "did you mean BEGINSWITH?"),
             ("name LKIE 'x'", .unknownOperator, 6, "did you mean LIKE?"),
@@ -70,7 +70,7 @@ struct PredicateErrorTests {
     func excerpt() throws {
         #expect(
             try Self.error("name CONTAIN 'x'").description == """
-                predicate: CONTAIN is no operator; did you mean CONTAINS? (column 6)
+                predicate: CONTAIN is not an operator; did you mean CONTAINS? (column 6)
                     name CONTAIN 'x'
                          ^
                 """)

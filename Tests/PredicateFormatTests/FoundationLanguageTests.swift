@@ -73,7 +73,7 @@ struct FoundationLanguageTests {
             ("noindex:(a) == 1", .unknownFunction, "noindex: is a function that predicates leave out"),
             ("distanceToLocation:fromLocation:(a, b) < 5", .unknownFunction, "there are no locations"),
             ("modulus:by(a, 4) == 2", .syntax, ""),
-            ("bitwiseNand:with:(a, 1) == 1", .unknownFunction, "is no function"),
+            ("bitwiseNand:with:(a, 1) == 1", .unknownFunction, "is not a function"),
             ("modulus:by:(a) == 2", .syntax, "modulus:by: takes 2 arguments"),
             ("modulus:by:(1.5, 4) == 2", .typeMismatch, "takes whole numbers, and this is 1.5"),
             ("'x' & 1 == 1", .typeMismatch, "takes numbers, and this is text"),

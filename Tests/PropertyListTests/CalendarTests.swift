@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "what is no date",
+        "what is not a date",
         arguments: [
             "", "tomorrow", "2026-13-01", "2026-02-29", "1900-02-29", "2026-11-21T25:00", "2026-11-21x", "26-1-1",
             "2026-000",

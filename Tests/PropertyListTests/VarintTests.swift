@@ -33,7 +33,7 @@ struct VarintTests {
         #expect(Varint.numbers(in: bytes) == nil)
     }
 
-    @Test("no bytes are no numbers") func empty() { #expect(Varint.numbers(in: []) == []) }
+    @Test("no bytes are not numbers") func empty() { #expect(Varint.numbers(in: []) == []) }
 
     @Test(
         "zigzag encoding makes numbers near 0 small",

@@ -130,7 +130,7 @@ struct SQLiteDatabaseTests {
     }
 
     @Test(
-        "what is no statement, or no parameter of it, is the statement's fault",
+        "what is not a statement, or no parameter of it, is the statement's fault",
         arguments: ["selec 1", "", "select 1; select 2", "select * from nowhere", "select ?"])
     func wrongStatements(_ sql: String) throws {
         let database = try open()

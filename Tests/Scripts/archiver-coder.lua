@@ -79,9 +79,9 @@ for _, call in ipairs{
 -- expect: bad argument #1 'object' to 'KeyedArchiver:encodeObject' (n: the string is not UTF-8 text (data(…) holds other bytes))
 -- expect: bad argument #1 'object' to 'KeyedArchiver:encodeObject' (n: a table with a metatable of its own cannot be archived: declare its class by archiver.class)
 -- expect: the key “n” is encoded twice in one object; keys are unique within an object
--- expect: 300 is no value of the C type “c”
+-- expect: 300 is not a value of the C type “c”
 -- expect: the C type “%” cannot be archived; the types are B c C s S i I l L q Q f d @ *
--- expect: bad argument #1 'value' to 'KeyedArchiver:encodePropertyList' (root.x[1]: a function is no property-list value (string, number, boolean, date, data, array, dictionary))
+-- expect: bad argument #1 'value' to 'KeyedArchiver:encodePropertyList' (root.x[1]: a function is not a property-list value (string, number, boolean, date, data, array, dictionary))
 -- expect: KeyedArchiver has no property or method 'decodeObject'; did you mean 'encodeObject'?
 -- expect: bad argument #1 'name' to 'archiver.class' (NSArray is Foundation's, and comes as a value of Lua's)
 -- expect: bad argument #2 'options' to 'archiver.class' (option 'super': a class declared by archiver.class expected)

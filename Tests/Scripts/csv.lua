@@ -33,7 +33,7 @@ print(pcall(csv.rows, path, { delimiter = "ab" }))
 print(pcall(csv.rows, path, { headers = true }))
 -- expect: false	bad argument #2 'options' to 'csv.rows' (unknown option 'headers'; did you mean 'header'?)
 print(pcall(csv.write, path, { "row" }))
--- expect: false	bad argument #2 'rows' to 'csv.write' (row 1 is no table)
+-- expect: false	bad argument #2 'rows' to 'csv.write' (row 1 is not a table)
 -- A row longer than the header, and one that is shorter.
 assert(fs.write(path, "a,b\n1,2,3\n4\n"))
 print(pcall(function() for row in csv.rows(path) do print(row.a, row.b, row[3]) end end))
@@ -46,7 +46,7 @@ print((select(2, pcall(function() for _ in csv.rows(path) do end end)):gsub("/.*
 assert(fs.write(path, ""))
 for _ in csv.rows(path) do print("a row of nothing") end
 
--- Each column has a name of its own, and what is no such file is refused.
+-- Each column has a name of its own, and what is not such a file is refused.
 assert(fs.write(path, "name,,a,a\n1,2,3,4\n"))
 for row in csv.rows(path) do print(row.name, row.column2, row.a, row.a_2) end
 -- expect log: /things.csv: column 2 has no name: read as column2

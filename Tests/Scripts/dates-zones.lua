@@ -62,9 +62,9 @@ print(date.parse("2026-07-01 08:00 +02:00", "%F %R %z", "UTC") == d, date.parse(
 -- expect: true	true
 local none, err = date.parse("21.13.2026", "%d.%m.%Y")
 print(none, err.domain, err.code, err.message)
--- expect: nil	CubbyErrorDomain	invalidDate	'21.13.2026' is no such date: at character 4 a month from 1 to 12 is expected, and there is '13.2026'
+-- expect: nil	CubbyErrorDomain	invalidDate	'21.13.2026' is not such a date: at character 4 a month from 1 to 12 is expected, and there is '13.2026'
 print(select(2, date.parse("2026 Europe/Atlantis", "%Y %Z")).message)
--- expect: '2026 Europe/Atlantis' is no such date: there is no time zone 'Europe/Atlantis' (names are as Europe/Berlin, UTC, local or +02:00)
+-- expect: '2026 Europe/Atlantis' is not such a date: there is no time zone 'Europe/Atlantis' (names are as Europe/Berlin, UTC, local or +02:00)
 
 -- What is wrong.
 for _, call in ipairs{

@@ -15,7 +15,7 @@ local none, err = fs.stat(folder .. "/none")
 print(none, err.code, err.path == folder .. "/none")
 -- expect: nil	2	true
 print(fs.stat("/etc/passwd"))
--- expect: nil	cannot open /etc/passwd: it is outside of what the sandbox lets in; --allow-read with its folder grants that
+-- expect: nil	cannot open /etc/passwd: it is outside the sandbox; --allow-read DIR grants it
 print(pcall(fs.stat, folder, { follow = true }))
 -- expect: false	bad argument #2 'options' to 'fs.stat' (unknown option 'follow'; the only one is 'followLinks')
 
@@ -39,7 +39,7 @@ print((select(2, pcall(fs.walk, folder .. "/none")):gsub("/.*/", "…/")))
 print(pcall(fs.walk, folder, { depth = 0 }))
 -- expect: false	bad argument #2 'options' to 'fs.walk' (option 'depth': a number from 1 expected, got 0)
 print(pcall(fs.walk, "/etc"))
--- expect: false	cannot examine /etc: it is outside of what the sandbox lets in; --allow-read with its folder grants that
+-- expect: false	cannot examine /etc: it is outside the sandbox; --allow-read DIR grants it
 
 print(fs.hash(folder .. "/a.txt"), data("a.txt"):hash() == fs.hash(folder .. "/a.txt"))
 -- expect: 18b7cb099a9ea3f50ba899b5ba81e0d377a5f3b16f8f6eeb8b3e58cd4692b993	true
@@ -81,10 +81,10 @@ refused("out", fs.copy(folder .. "/a.txt", "/tmp/cubby-escape"))
 refused("out", fs.move(folder .. "/a.txt", "/tmp/cubby-escape"))
 refused("in", fs.copy("/etc/passwd", folder .. "/new"))
 refused("in", fs.move("/etc/hostname", folder .. "/new"))
--- expect: out	nil	13	cannot write …/cubby-escape: it is outside of what the sandbox lets in; --allow-write with its folder grants that
--- expect: out	nil	13	cannot write …/cubby-escape: it is outside of what the sandbox lets in; --allow-write with its folder grants that
--- expect: in	nil	13	cannot open …/passwd: it is outside of what the sandbox lets in; --allow-read with its folder grants that
--- expect: in	nil	13	cannot write …/hostname: it is outside of what the sandbox lets in; --allow-write with its folder grants that
+-- expect: out	nil	13	cannot write …/cubby-escape: it is outside the sandbox; --allow-write DIR grants it
+-- expect: out	nil	13	cannot write …/cubby-escape: it is outside the sandbox; --allow-write DIR grants it
+-- expect: in	nil	13	cannot open …/passwd: it is outside the sandbox; --allow-read DIR grants it
+-- expect: in	nil	13	cannot write …/hostname: it is outside the sandbox; --allow-write DIR grants it
 items:createItem{ name = "Bear" }
 assert(items:saveChanges())
 -- expect log: Saved all of the Items

@@ -88,7 +88,7 @@ end)
 print(widths(pot))
 -- expect: {50, 320, 100}
 
--- What is no array of images is refused, and nothing is changed.
+-- What is not an array of images is refused, and nothing is changed.
 local function refused(value)
   local ok, err = pcall(function() pot.images = value end)
   print(ok, (tostring(err):gsub("^.-:%d+: ", "")))
@@ -113,8 +113,8 @@ ok, err = pcall(function() pot.images = image.open(folder .. "/nothing.jpg") end
 print(ok, err.code, #pot.images)
 -- expect: false	2	1
 print(pcall(items.createItem, items, { images = {} }))
--- expect: false	Item.images are the item's pictures and can be no field: assign to the item
+-- expect: false	Item.images are the item's pictures and cannot be a field: assign to the item
 
--- It is no field.
+-- It is not a field.
 print(#pot:fields(), json.encode(pot):find("image"))
 -- expect: 0	nil

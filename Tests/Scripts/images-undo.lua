@@ -62,7 +62,7 @@ print(item.name, undo())
 print(item.name, undo())
 -- expect: Kettle	true	50	1
 
--- Rolled back, or tried only, it is no step.
+-- Rolled back, or tried only, it is not a step.
 pcall(items.transaction, items, function()
   item.image = small
   error("no")
@@ -84,7 +84,7 @@ print(#items, #images:keys())
 -- expect: 0	0
 print(items:undo(), #items, items[1].image.width)
 -- expect: true	1	50
--- A picture that is no item's is left alone.
+-- A picture that is not an item's is left alone.
 images:setImage(small, "cover")
 images:deleteImage("cover")
 print(items:undo(), #items, images:image("cover"))

@@ -1,4 +1,4 @@
--- An import that can run again: keys, kinds, rows that are no items, encodings.
+-- An import that can run again: keys, kinds, rows that are not items, encodings.
 local tmp = app.container.tmp .. "/"
 local function write(name, text) assert(fs.write(tmp .. name, text)) return tmp .. name end
 local function tell(count, report)
@@ -86,7 +86,7 @@ tell(items:import(write("i.csv", "twin,name\nt,a\n"), { key = "twin" }))
 print(pcall(items.import, items, csv, { update = true }))
 -- expect: false	bad argument #2 'options' to 'items:import' (option 'update' needs the option 'key', by which items are found)
 
--- Rows that are no items: left out, decided by a function, kept in a file.
+-- Rows that are not items: left out, decided by a function, kept in a file.
 local bad = write("j.csv", "Title,Price\nGood,1\nBad,two\nUgly,3.5\nFine,4\n")
 local map = { Title = "name", Price = "valueInDollars" }
 tell(items:import(bad, { map = map }))
@@ -158,7 +158,7 @@ print(names(from))
 tell(items:import(tmp .. "n.csv"))
 -- expect: unreadableFile	n.csv: it is UTF-16 by its first bytes: give encoding = "utf-16" or "auto" (on the command line --encoding utf-16)
 tell(items:import(write("q.csv", "\xff\xfen\0a\0m\0e\0\n\0\x3d\xd8\n\0"), { encoding = "utf-16" }))
--- expect: unreadableFile	q.csv: this is no UTF-16: half of a surrogate pair is missing
+-- expect: unreadableFile	q.csv: this is not UTF-16: half of a surrogate pair is missing
 tell(items:import(write("r.csv", "name\n\xff\n")))
 -- expect: invalidRow	r.csv, row 2: column 'name' has bytes that are not UTF-8: give its encoding, such as encoding = "windows-1252" (on the command line --encoding windows-1252)
 

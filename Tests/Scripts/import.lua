@@ -31,7 +31,7 @@ tell(items:import(renamed, { delimiter = ";", map = { name = "Title" } }))
 tell(items:import(renamed, { delimiter = ";", map = { remarks = "comment" } }))
 -- expect: unreadableFile	b.csv has no column 'remarks' to be renamed; it has Notes, Price, Title
 
--- One row that is no item, and nothing is taken; the error names the row, the header counted.
+-- One row that is not an item, and nothing is taken; the error names the row, the header counted.
 tell(items:import(write("c.csv", "name,valueInDollars\nA,1\nB,two\n")))
 -- expect: invalidRow	c.csv, row 3: valueInDollars takes an integer: "two" is not one
 tell(items:import(write("d.csv", "itemKey,name\nsame,A\nsame,B\n")))
@@ -47,7 +47,7 @@ tell(items:import(write("h.csv", "name\n\xff\n")))
 print(names(), #items)
 -- expect: Lamp, red Bear Clock	3
 print(pcall(items.import, items, write("i.csv", "name,copy\nA,1\n")))
--- expect: false	Item.copy is a method and can be no field: choose another name
+-- expect: false	Item.copy is a method and cannot be a field: choose another name
 
 -- An import is one transaction, told once, undone at once.
 items:on("didChangeMany", { id = "many" }, function(event) print("many", event.inserted, event.removed) end)
@@ -138,4 +138,4 @@ local none, missing = items:import(tmp .. "nothing.csv")
 print(none, missing.domain, missing.code)
 -- expect: nil	NSPOSIXErrorDomain	2
 tell(items:import(write("not.archive", "text")))
--- expect: unreadableFile	not.archive is no archive of items: this is neither a binary nor an XML property list (at byte 0)
+-- expect: unreadableFile	not.archive is not an archive of items: this is neither a binary nor an XML property list (at byte 0)

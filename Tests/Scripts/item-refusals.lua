@@ -25,9 +25,9 @@ refused(function() item.dateCreated = "2026-11-21" end)
 refused(function() item.itemKey = "another" end)
 -- expect: Item.itemKey cannot be assigned
 refused(function() item.room = print end)
--- expect: Item.room: a function is no property-list value (string, number, boolean, date, data, array, dictionary)
+-- expect: Item.room: a function is not a property-list value (string, number, boolean, date, data, array, dictionary)
 refused(function() item.room = { a = { print } } end)
--- expect: Item.room.a[1]: a function is no property-list value (string, number, boolean, date, data, array, dictionary)
+-- expect: Item.room.a[1]: a function is not a property-list value (string, number, boolean, date, data, array, dictionary)
 refused(function() item.room = { 1, 2, x = 3 } end)
 -- expect: Item.room: the table has both array elements and the key x
 refused(function() item.room = { [null] = 2 } end)

@@ -22,9 +22,9 @@ end
 refused(function() items:createItem{ room = "a\xff" } end)
 -- expect: Item.room: the string is not UTF-8 text (data(…) holds other bytes)
 refused(function() items:createItem{ room = print } end)
--- expect: Item.room: a function is no property-list value (string, number, boolean, date, data, array, dictionary)
+-- expect: Item.room: a function is not a property-list value (string, number, boolean, date, data, array, dictionary)
 for _ = 1, 2 do refused(function() items:createItem{ room = "Study", copy = "no" } end) end
--- expect: Item.copy is a method and can be no field: choose another name
--- expect: Item.copy is a method and can be no field: choose another name
+-- expect: Item.copy is a method and cannot be a field: choose another name
+-- expect: Item.copy is a method and cannot be a field: choose another name
 print(#items)
 -- expect: 4

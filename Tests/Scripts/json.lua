@@ -22,25 +22,25 @@ for _, text in ipairs{ "", "{ \"a\": }", "[1,\n  x]", "{\"a\" 1}", "[1, 2", "[1]
   print(select(2, json.decode(text)))
 end
 -- expect: not JSON: line 1, column 1: the JSON text ends where a value is expected
--- expect: not JSON: line 1, column 8: this is no JSON value
--- expect: not JSON: line 2, column 3: this is no JSON value
+-- expect: not JSON: line 1, column 8: this is not a JSON value
+-- expect: not JSON: line 2, column 3: this is not a JSON value
 -- expect: not JSON: line 1, column 6: after the key “a” a colon is expected
 -- expect: not JSON: line 1, column 6: the JSON text ends inside a container
 -- expect: not JSON: line 1, column 5: something follows the one value of a JSON text
 -- expect: not JSON: line 1, column 5: something follows the one value of a JSON text
 -- expect: not JSON: line 1, column 2: a key in JSON is a string in quotes
--- expect: not JSON: line 1, column 2: this is no JSON value
--- expect: not JSON: line 1, column 2: “01” is no number
+-- expect: not JSON: line 1, column 2: this is not a JSON value
+-- expect: not JSON: line 1, column 2: “01” is not a number
 for _, text in ipairs{ "[1, 2,]", "{\"a\": 1,\n }", "[[1,] ,2]", "[,]", "[1,,2]" } do print(select(2, json.decode(text))) end
 -- expect: not JSON: line 1, column 7: after a comma another value is expected, not the end
 -- expect: not JSON: line 2, column 2: after a comma another value is expected, not the end
 -- expect: not JSON: line 1, column 5: after a comma another value is expected, not the end
--- expect: not JSON: line 1, column 2: this is no JSON value
--- expect: not JSON: line 1, column 4: this is no JSON value
+-- expect: not JSON: line 1, column 2: this is not a JSON value
+-- expect: not JSON: line 1, column 4: this is not a JSON value
 print(json.decode('[",]", "\\",]", {"a,}": 1}]')[2])
 -- expect: ",]
 print(pcall(json.encode, print))
--- expect: false	bad argument #1 'value' to 'json.encode' (a function is no property-list value (string, number, boolean, date, data, array, dictionary))
+-- expect: false	bad argument #1 'value' to 'json.encode' (a function is not a property-list value (string, number, boolean, date, data, array, dictionary))
 print(pcall(json.encode, math.huge))
 -- expect: false	bad argument #1 'value' to 'json.encode' (JSON has no inf)
 print(pcall(json.encode, "\xff"))

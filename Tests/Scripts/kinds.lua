@@ -19,7 +19,7 @@ print((tostring(items:query("n < 3"):describe()):gsub("%s+", " "):match("n integ
 print(select(2, pcall(items.query, items, "height > 3")):match("every.*comparable"))
 -- expect: every height is text: items:convert("height", "integer") makes it comparable
 print((select(2, items:convert("height", "integer")).message:gsub("item [%x-]+", "item KEY")))
--- expect: height of the item KEY is "5.875", which is no integer: nothing was converted
+-- expect: height of the item KEY is "5.875", which is not an integer: nothing was converted
 print(items:convert("height", "real"), items:query("height > 6"):count(), items[3].height)
 -- expect: 3	1	nil
 print(items:convert("height", "string"), items[2].height)

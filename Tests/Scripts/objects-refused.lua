@@ -1,4 +1,4 @@
--- An instance of a class is no plain value: what would lose its class refuses it, and says what to do.
+-- An instance of a class is not a plain value: what would lose its class refuses it, and says what to do.
 
 local Foo = archiver.class("Foo", { secure = true })
 function Foo:encode(coder) coder:encodeObject(self.name, "name") end
@@ -49,4 +49,4 @@ print(archiver.unarchivedObject({ "Homepwner.Person" }, archiver.archivedData(ot
 -- expect: Ann
 app.restoration = { foo = foo }
 app:pressHome()
--- expect log: app.restoration is not kept: app.restoration.foo: an instance of Foo is no property-list value
+-- expect log: app.restoration is not kept: app.restoration.foo: an instance of Foo is not a property-list value

@@ -1,4 +1,4 @@
--- The process's own streams and the null device are no files: nothing is replaced, and the order is that of what is printed.
+-- The process's own streams and the null device are not files: nothing is replaced, and the order is that of what is printed.
 
 print("before")
 assert(fs.write("/dev/stdout", "written\n"))

@@ -16,20 +16,20 @@ refused("image.open", image.open("/etc/passwd"))
 refused("os.remove", os.remove("/tmp/cubby-escape"))
 refused("os.rename", os.rename(documents, "/tmp/cubby-escape"))
 refused("csv.write", csv.write("/tmp/cubby-escape", { { a = 1 } }))
--- expect: io.open	nil	13	cannot open …: it is outside of what the sandbox lets in; --allow-read with its folder grants that
--- expect: io.open w	nil	13	cannot open …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
--- expect: ..	nil	13	cannot open …: it is outside of what the sandbox lets in; --allow-read with its folder grants that
--- expect: fs.read	nil	13	cannot open …: it is outside of what the sandbox lets in; --allow-read with its folder grants that
--- expect: fs.write	nil	13	cannot write …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
--- expect: fs.list	nil	13	cannot open …: it is outside of what the sandbox lets in; --allow-read with its folder grants that
--- expect: fs.remove	nil	13	cannot write …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
--- expect: fs.makeDirectory	nil	13	cannot write …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
--- expect: image.open	nil	13	cannot open …: it is outside of what the sandbox lets in; --allow-read with its folder grants that
--- expect: os.remove	nil	13	cannot write …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
--- expect: os.rename	nil	13	cannot rename …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
--- expect: csv.write	nil	13	cannot write …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
+-- expect: io.open	nil	13	cannot open …: it is outside the sandbox; --allow-read DIR grants it
+-- expect: io.open w	nil	13	cannot open …: it is outside the sandbox; --allow-write DIR grants it
+-- expect: ..	nil	13	cannot open …: it is outside the sandbox; --allow-read DIR grants it
+-- expect: fs.read	nil	13	cannot open …: it is outside the sandbox; --allow-read DIR grants it
+-- expect: fs.write	nil	13	cannot write …: it is outside the sandbox; --allow-write DIR grants it
+-- expect: fs.list	nil	13	cannot open …: it is outside the sandbox; --allow-read DIR grants it
+-- expect: fs.remove	nil	13	cannot write …: it is outside the sandbox; --allow-write DIR grants it
+-- expect: fs.makeDirectory	nil	13	cannot write …: it is outside the sandbox; --allow-write DIR grants it
+-- expect: image.open	nil	13	cannot open …: it is outside the sandbox; --allow-read DIR grants it
+-- expect: os.remove	nil	13	cannot write …: it is outside the sandbox; --allow-write DIR grants it
+-- expect: os.rename	nil	13	cannot rename …: it is outside the sandbox; --allow-write DIR grants it
+-- expect: csv.write	nil	13	cannot write …: it is outside the sandbox; --allow-write DIR grants it
 print(fs.exists("/etc/passwd"), pcall(io.lines, "/etc/passwd"))
--- expect: false	false	cannot open /etc/passwd: it is outside of what the sandbox lets in; --allow-read with its folder grants that
+-- expect: false	false	cannot open /etc/passwd: it is outside the sandbox; --allow-read DIR grants it
 
 -- The store's own files are closed to scripts.
 items:createItem{ name = "Bear" }
@@ -63,4 +63,4 @@ local folder = ...
 print(#fs.list(folder) > 0, fs.read(folder .. "/household.csv") ~= nil)
 -- expect: true	true
 refused("named", fs.write(folder .. "/new.txt", "x"))
--- expect: named	nil	13	cannot write …: it may be read, not written; --allow-write with its folder grants that
+-- expect: named	nil	13	cannot write …: it may be read, not written; --allow-write DIR grants it

@@ -16,7 +16,7 @@ print(defaults:get("columns"), defaults:get("recent"))
 print(pcall(defaults.set, defaults, "f", print))
 -- expect: false	bad argument #2 'value' to 'defaults:set' (boolean or number or string or table or date or data or null expected, got function)
 print(pcall(defaults.set, defaults, "f", { 1, print }))
--- expect: false	bad argument #2 'value' to 'defaults:set' (f[2]: a function is no property-list value (string, number, boolean, date, data, array, dictionary))
+-- expect: false	bad argument #2 'value' to 'defaults:set' (f[2]: a function is not a property-list value (string, number, boolean, date, data, array, dictionary))
 print(pcall(defaults.register, defaults, { 1, 2 }))
 -- expect: false	bad argument #1 'values' to 'defaults:register' (a table with names as keys expected)
 print(defaults:synchronize(), defaults.path == app.container.preferences .. "/cubby.plist", fs.exists(defaults.path))
@@ -74,4 +74,4 @@ print(app.restoration.selected, pcall(function() app.restoration = 5 end))
 app.restoration.bad = print
 app:pressHome()
 -- expect: UIApplicationDidEnterBackgroundNotification	background
--- expect log: app.restoration is not kept: app.restoration.bad: a function is no property-list value
+-- expect log: app.restoration is not kept: app.restoration.bad: a function is not a property-list value

@@ -44,4 +44,4 @@ print(#json.encode(dag(10)), #item.tags[1][2], #items, item.tags[2][1][1] ~= nil
 
 -- Where it is, the path says.
 print(select(2, pcall(json.encode, { a = { 1, { b = print } } })))
--- expect: bad argument #1 'value' to 'json.encode' (a[2].b: a function is no property-list value (string, number, boolean, date, data, array, dictionary))
+-- expect: bad argument #1 'value' to 'json.encode' (a[2].b: a function is not a property-list value (string, number, boolean, date, data, array, dictionary))

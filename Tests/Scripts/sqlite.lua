@@ -42,8 +42,8 @@ print(select(2, pcall(db.execute, db, "select :a", { b = 2 })))
 -- expect: bad argument #2 'parameters' to 'Database:execute' (the statement has no parameter 'b')
 print(select(2, pcall(db.execute, db, "select ?", { "\xff" })))
 -- expect: bad argument #2 'parameters' to 'Database:execute' (parameter 1 is not UTF-8 text: data(…) holds other bytes)
-print(select(2, pcall(db.execute, db, "select ?", { print })):match("is no value of a database"))
--- expect: is no value of a database
+print(select(2, pcall(db.execute, db, "select ?", { print })):match("is not a value of a database"))
+-- expect: is not a value of a database
 
 -- The sandbox: other files are closed, whoever asks for them.
 print((select(2, pcall(db.execute, db, "attach '/etc/passwd' as other")):match("^not authorized")))

@@ -30,7 +30,7 @@ struct SharedAddressTests {
         #expect(throws: SharedAddressError.password) { try SharedAddress(text) }
     }
 
-    @Test("what is no address", arguments: ["museum", "", "http", "sqlite://x"])
+    @Test("what is not an address", arguments: ["museum", "", "http", "sqlite://x"])
     func notAnAddress(text: String) {
         #expect(throws: SharedAddressError.self) { try SharedAddress(text) }
     }

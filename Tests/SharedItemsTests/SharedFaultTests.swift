@@ -103,7 +103,7 @@ struct SharedFaultTests {
         try store.applyRemoteCommits()
         try expectEqual(stores)
         #expect(try store.item(forKey: "k")?.name == (happens ? "urn" : "vase"))
-        // What follows is no repetition of it.
+        // What follows is not a repetition of it.
         try store.createItem(ItemFields(name: "next", itemKey: "n"))
         try store.commit()
         try expectEqual(stores)

@@ -74,7 +74,7 @@ struct SharedPictureTests {
         try expectEqual([one.store, two.store])
     }
 
-    @Test("the digest is no field for people: not listed, copied, exported, read or set by its name")
+    @Test("the digest is not a field for people: not listed, copied, exported, read or set by its name")
     func hidden() throws {
         let (one, _, _) = try hosts()
         let item = try #require(one.store.item(forKey: "vase"))

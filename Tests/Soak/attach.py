@@ -32,7 +32,7 @@ entries = [
     "return setmetatable({}, { __tostring = function() for i = 1, 1e7 do end return 'shown' end })",
     "items:createItem{ name = 'far' } return #items",
     "coroutine.wrap(function() timer.sleep(0.05) end)()",
-    "this is no Lua",
+    "this is not Lua",
     ":help", ":undo", ":redo", ":history", ":doctor", ":time 6 * 7", ":load nothing", ":save nothing", ":edit", "?items", ":img", ":nope",
     "for i = 1, 1001 do items:createItem{ name = 'many' } end",
 ]

@@ -18,7 +18,7 @@ struct ZoneDatabaseTests {
     }
 
     @Test(
-        "what is no name",
+        "what is not a name",
         arguments: [
             "", "/etc/localtime", "../zoneinfo/UTC", "Europe/../Europe/Berlin", "Europe//Berlin", "Europe", "zone.tab",
             "Europe/Berlin\0", "Europe/Berlin ", "+24:00", "+1:30", "+01:60", "+-1", "CEST", "+١",

@@ -32,7 +32,7 @@ struct ZoneFileReaderTests {
     }
 
     @Test(
-        "what is no zone",
+        "what is not a zone",
         arguments: ["zone.tab", "tzdata.zi", "leapseconds", "right/Europe/Berlin"])
     func refuse(name: String) throws {
         let bytes = (try? PosixFileLayer().contents(of: "/usr/share/zoneinfo/\(name)")) ?? []

@@ -19,7 +19,7 @@ package enum ConfigurationError: Error, Sendable, Hashable, CustomStringConverti
         switch self {
         case .file(let error): error.message
         case .damaged(let path, let reason):
-            "\(DisplayPath.abbreviate(path)) is no configuration: \(reason); remove it, and configure the container anew"
+            "\(DisplayPath.abbreviate(path)) is not a configuration: \(reason); remove it, and configure the container anew"
         case .exposed(let path, let reason): "\(DisplayPath.abbreviate(path)) is not trusted: \(reason)"
         case .changed(let path, let parts):
             "\(DisplayPath.abbreviate(path)) was changed since it was approved, or the container was replaced: "

@@ -134,7 +134,8 @@ package struct ConfigurationFile {
             let status = FileStatus(raw)
             if status.isOwnedByOthers { throw .exposed(path: place, reason: "it belongs to another user") }
             if status.isWritableByOthers {
-                throw .exposed(path: place, reason: "others than you can write it; chmod go-w, after a look at it")
+                throw .exposed(
+                    path: place, reason: "somebody other than you can write it; chmod go-w, after a look at it")
             }
             if descriptor != nil, raw.st_nlink > 1 {
                 throw .exposed(path: place, reason: "it has another name, a hard link, by which it can be written")

@@ -14,7 +14,7 @@ package struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
     }
 
     package var description: String {
-        "\(DisplayPath.abbreviate(path)) can be written by others than you; \(command) mends it"
+        "\(DisplayPath.abbreviate(path)) can be written by somebody other than you; \(command) mends it"
     }
 
     /// The exposed folders and files of a container.

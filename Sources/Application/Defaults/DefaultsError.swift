@@ -17,9 +17,9 @@ public enum DefaultsError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .file(let error): error.message
         case .damaged(let path, let error):
-            "the preferences \(DisplayPath.abbreviate(path)) are damaged and will be kept aside: \(error)"
+            "the preferences \(DisplayPath.abbreviate(path)) are damaged and will be quarantined: \(error)"
         case .notADictionary(let path):
-            "the preferences \(DisplayPath.abbreviate(path)) are no dictionary and will be kept aside"
+            "the preferences \(DisplayPath.abbreviate(path)) are not a dictionary and will be quarantined"
         case .value(let key, let error): "the value for \"\(key)\" cannot be kept: \(error)"
         }
     }

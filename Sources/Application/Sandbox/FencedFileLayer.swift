@@ -24,7 +24,7 @@ public struct FencedFileLayer: PathLayer {
             case (.other, .special), (.socket, .special): break
             case (.regular, _) where access != .special: break
             case (.directory, _): throw FileError(.open, path, code: EISDIR)
-            default: throw FileError(.open, path, code: EACCES, reason: "it is no regular file")
+            default: throw FileError(.open, path, code: EACCES, reason: "it is not a regular file")
             }
             try fence.checkNotClosed(descriptor, path)
             guard fcntl(descriptor, F_SETFL, access.flags & O_APPEND) == 0 else {

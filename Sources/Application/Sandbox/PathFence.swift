@@ -162,12 +162,12 @@ public final class PathFence: Sendable {
             case .readOnly:
                 throw FileError(
                     operation, path, code: EACCES,
-                    reason: "it may be read, not written; --allow-write with its folder grants that")
+                    reason: "it may be read, not written; --allow-write DIR grants it")
             case .notGranted, .granted:
                 let option = access == .read ? "--allow-read" : "--allow-write"
                 throw FileError(
                     operation, path, code: EACCES,
-                    reason: "it is outside of what the sandbox lets in; \(option) with its folder grants that")
+                    reason: "it is outside the sandbox; \(option) DIR grants it")
             }
         }
     }

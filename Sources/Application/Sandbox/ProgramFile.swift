@@ -39,7 +39,7 @@ package final class ProgramFile {
         do throws(FileError) {
             (stamp, status) = try Self.look(descriptor, path)
             guard status.kind == .regular else {
-                throw FileError(.open, path, code: EACCES, reason: "it is no regular file")
+                throw FileError(.open, path, code: EACCES, reason: "it is not a regular file")
             }
             var start: [UInt8] = [0, 0]
             isScript = pread(descriptor, &start, 2, 0) == 2 && start == Array("#!".utf8)

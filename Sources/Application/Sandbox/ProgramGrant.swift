@@ -24,10 +24,11 @@ public struct ProgramGrant: Sendable, Hashable {
         }
         name = PathText.name(of: program)
         path = try RealPath.of(found)
-        guard access(path, X_OK) == 0 else { throw FileError(.open, path, code: EACCES, reason: "it is no program") }
+        guard access(path, X_OK) == 0 else { throw FileError(.open, path, code: EACCES, reason: "it is not a program") }
         let file = try ProgramFile(path)
         guard !file.status.isWritableByOthers else {
-            throw FileError(.open, path, code: EPERM, reason: "others than you can write it; chmod go-w mends that")
+            throw FileError(
+                .open, path, code: EPERM, reason: "somebody other than you can write it; chmod go-w mends that")
         }
         digest = file.digest
     }

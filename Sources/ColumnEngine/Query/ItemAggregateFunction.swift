@@ -45,7 +45,7 @@ public struct ItemAggregateFunction {
         else {
             throw StoreError(
                 .invalidValue(field: format),
-                "\(format) is no function of a group: write count(), sum(f), average(f), min(f) or max(f)")
+                "\(format) is not a function of a group: write count(), sum(f), average(f), min(f) or max(f)")
         }
         let argument = String(trimmed[trimmed.index(after: open)...].dropLast())
         guard argument.contains(where: { $0 != " " }) else {

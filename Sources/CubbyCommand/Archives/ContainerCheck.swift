@@ -22,7 +22,7 @@ struct ContainerCheck {
     func run() throws {
         guard PosixFileLayer().exists(container.documents) else {
             throw CommandFailure.exit(
-                .badData, "\(container.displayPath) is no container: it has no Documents")
+                .badData, "\(container.displayPath) is not a container: it has no Documents")
         }
         if let repair, !repair.isEmpty {
             throw ValidationError("A container is repaired in place: cubby check \(container.path) --repair")

@@ -3,7 +3,7 @@ import Files
 import Glibc
 
 /// The files of a command line, in its order: the named ones, and those in named folders, in byte order of names. Links
-/// and other objects in folders that are no files are entries, too, with the reason why they are not read.
+/// and other objects in folders that are not files are entries, too, with the reason why they are not read.
 struct FileTree: Sequence, IteratorProtocol {
     /// A file, or the reason why a folder cannot be listed.
     struct Entry {

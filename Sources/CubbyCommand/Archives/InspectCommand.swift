@@ -17,7 +17,7 @@ struct InspectCommand: ParsableCommand {
             the numbers of objects, the order of keys and of the members of sets, the file's form, whether a value is \
             inline or an object, whether equal values are shared, and the width of reals, which standard error counts.
             With --json-lines or --find: any number of files, and folders with all their contents. Links in a folder \
-            are not followed, and its files that are no property lists are passed over: --json-lines writes a line with \
+            are not followed, and its files that are not a property lists are passed over: --json-lines writes a line with \
             the reason for each, standard error has the names of the first ones. The exit status is 65 if a file is \
             damaged, 74 if one cannot be read, and 1 if nothing is found.
             """)

@@ -94,7 +94,8 @@ enum SharedArgument {
     /// Opens the container that is a host of the collection.
     static func open(_ container: String?) throws -> OpenedContainer {
         let located = try ContainerArgument.locate(
-            container, orSay: "keeps its items in the memory of its process: it can be no host of a shared collection")
+            container, orSay: "keeps its items in the memory of its process: it cannot be a host of a shared collection"
+        )
         do { return try OpenedContainer(located) } catch let error as FolderLockError {
             throw CommandFailure.exit(error)
         } catch let error as ContainerFormatError {

@@ -12,9 +12,9 @@ struct MessageDecoder: Sendable {
         var message: String {
             switch self {
             case .longHeader: "a header is longer than \(MessageDecoder.headerLimit >> 10) KB"
-            case .badHeader: "the bytes are no message of the Debug Adapter Protocol"
+            case .badHeader: "the bytes are not a message of the Debug Adapter Protocol"
             case .longContent: "a message is longer than \(MessageDecoder.contentLimit >> 20) MB"
-            case .badContent(let reason): "a message is no request: \(reason)"
+            case .badContent(let reason): "a message is not a request: \(reason)"
             case .tooMany: "too many requests wait"
             }
         }

@@ -26,7 +26,7 @@ package final class AtomicFileWriter {
         temporary = PathText.join(PathText.parent(of: path), TemporaryName.next())
         let status = try layer.status(path)
         if [.other, .socket].contains(status?.kind) {
-            throw FileError(.write, path, code: FileLayerCode.denied, reason: "it is no regular file")
+            throw FileError(.write, path, code: FileLayerCode.denied, reason: "it is not a regular file")
         }
         let kept = permissions ?? status.flatMap(Self.keptPermissions)
         let file: OpenFile

@@ -143,7 +143,7 @@ public final class ImageStore {
         attachments.hasBytes(forKey: key)
     }
 
-    /// Removes a key's picture from the cache, its file and its thumbnails. A missing picture is no error.
+    /// Removes a key's picture from the cache, its file and its thumbnails. A missing picture is not an error.
     ///
     /// - Parameter key: its key.
     /// - Throws: `ImageError` for an invalid key, or when the file cannot be removed; then the picture remains.

@@ -72,7 +72,7 @@ extension ColumnStore {
 extension ItemArchiveReader {
     /// What the items of an application's archive have in their fields that is not of the fields' kinds, in words.
     ///
-    /// - Returns: nothing for a file that is no archive of items, and for one with nothing but nil in fields that are
+    /// - Returns: nothing for a file that is not an archive of items, and for one with nothing but nil in fields that are
     ///   objects.
     package static func notices(on bytes: [UInt8]) -> [String] {
         guard let reader = try? BinaryPropertyListReader(detecting: PropertyListStorage(bytes)) else { return [] }

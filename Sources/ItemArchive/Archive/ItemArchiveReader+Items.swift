@@ -21,7 +21,7 @@ extension ItemArchiveReader {
     /// - Returns: the item's row; nil if the object is not an item.
     private mutating func readItem(_ number: Int) throws(PropertyListError) -> UInt32? {
         guard let container = try archive.table.dictionary(at: number) else {
-            leaveOut("an element of the archive is no item")
+            leaveOut("an element of the archive is not an item")
             return nil
         }
         let shape = try archive.shape(of: container)

@@ -228,7 +228,7 @@ package struct ItemArchiveReader {
     private mutating func readTop(_ key: String, _ uid: UInt32, isOnly: Bool) throws(PropertyListError) {
         let number = try archive.table.number(of: uid)
         guard let container = try archive.table.dictionary(at: number) else {
-            if !(try reader.isString(number, "$null")) { leaveOut("\(key) of the archive is no array of items") }
+            if !(try reader.isString(number, "$null")) { leaveOut("\(key) of the archive is not an array of items") }
             return
         }
         let className = try archive.archivedClass(of: container)?.name

@@ -47,7 +47,7 @@ struct MappedItems: Sendable {
         customNumbers = numbers
         guard table.top.count == 1, let array = try table.dictionary(at: table.resolve(table.top[0].number)),
             let elements = try archive.elements(of: array)
-        else { throw .corruptArchive("the root is no array of items") }
+        else { throw .corruptArchive("the root is not an array of items") }
         self.elements = elements
         count = elements.count
     }
@@ -79,12 +79,12 @@ struct MappedItems: Sendable {
             return cell
         case .integer:
             guard case .integer(let value)? = try archive.table.number(at: archive.object(at: place, in: item)) else {
-                throw .corruptArchive("\(declaration.name) of item \(row + 1) is no integer")
+                throw .corruptArchive("\(declaration.name) of item \(row + 1) is not an integer")
             }
             return .integer(value)
         case .date:
             guard let date = try archive.date(at: place, in: item) else {
-                throw .corruptArchive("\(declaration.name) of item \(row + 1) is no date")
+                throw .corruptArchive("\(declaration.name) of item \(row + 1) is not a date")
             }
             return .date(date.secondsSinceReferenceDate)
         }

@@ -98,7 +98,7 @@ public final class ItemAttachments {
             guard let status = try layer.status(path) else { return nil }
             // Opening a pipe would block until its other end is opened.
             guard status.kind == .regular else {
-                throw FileError(.read, path, code: FileLayerCode.inputOutput, reason: "it is no regular file")
+                throw FileError(.read, path, code: FileLayerCode.inputOutput, reason: "it is not a regular file")
             }
             return try layer.contents(of: path)
         } catch {

@@ -55,7 +55,7 @@ struct CSVItemReader {
         }
     }
 
-    /// The reason why a row is no row of the file: it is too long, or has bytes of zero.
+    /// The reason why a row is not a row of the file: it is too long, or has bytes of zero.
     private static func refusal(of cells: CSVRow, _ names: [String], isFirst: Bool) -> StoreError {
         var message: String
         if cells.count > names.count {
@@ -218,7 +218,7 @@ extension ItemFileOptions {
 extension CSVReader {
     /// Reads a file in an encoding, from its beginning.
     ///
-    /// - Throws: `CSVError`, also for a file that is no text in the encoding; `FileError`.
+    /// - Throws: `CSVError`, also for a file that is not a text in the encoding; `FileError`.
     package convenience init(_ file: ImportFile, _ encoding: ItemFileEncoding, _ options: CSVOptions) throws {
         func failure(_ error: any Error) -> CSVError {
             CSVError(.notText, row: 0, line: 0, (error as? TextDecoding.Failure)?.message ?? "\(error)")

@@ -101,7 +101,7 @@ public enum ItemTransfer {
     private static func occupied(_ target: ItemStore) -> StoreError {
         StoreError(
             .conflict,
-            "the \(target.count.counted("item")) there are others than those to be copied: the copy goes into an empty place"
+            "the \(target.count.counted("item")) there are not those to be copied: the copy goes into an empty place"
         )
     }
 }

@@ -61,7 +61,7 @@ struct RecordReader {
             if let object = reader.unheldObjects.first { throw PropertyListError(code: .readCorrupt, message: object) }
             noteLosses(of: reader, other, merger)
         } catch {
-            throw StoreError(.unreadableFile, "\(path) is no archive of items: \(error)", path: path, cause: error)
+            throw StoreError(.unreadableFile, "\(path) is not an archive of items: \(error)", path: path, cause: error)
         }
         for (index, item) in other.order.slots.enumerated() {
             try options.report(index, other.count)

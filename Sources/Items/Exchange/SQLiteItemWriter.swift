@@ -63,7 +63,7 @@ struct SQLiteItemWriter {
             }
         if isNaN {
             throw exporter.refusal(
-                row, exporter.store.name(of: field), "SQLite would keep nan as NULL, which is no value")
+                row, exporter.store.name(of: field), "SQLite would keep nan as NULL, which is not a value")
         }
         do { try insertion.bind(try self.value(value), at: place) } catch let error as JSONError {
             throw exporter.refusal(row, exporter.store.name(of: field), error.message)

@@ -113,7 +113,7 @@ final class TextDecoding {
         return scalar
     }
 
-    private static let loneSurrogate = Failure(message: "this is no UTF-16: half of a surrogate pair is missing")
+    private static let loneSurrogate = Failure(message: "this is not UTF-16: half of a surrogate pair is missing")
 
     private static func put(_ scalar: Unicode.Scalar, at place: Int, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
         var place = place

@@ -33,7 +33,7 @@ public struct ArchiveCheck {
                 rescue = ArchiveRescue(bytes, limits: limits)
                 return
             }
-            kind = "\(Self.size(bytes.count)) that are no property list"
+            kind = "\(Self.size(bytes.count)) that are not a property list"
             findings.append(PropertyListFinding(.error, Self.guess(bytes), byteOffset: 0))
             if isText { findings.append(PropertyListFinding(.note, error.message, line: error.line)) }
             return
@@ -65,7 +65,7 @@ public struct ArchiveCheck {
         }
     }
 
-    /// Guesses the kind of a file that is no property list, by its first bytes.
+    /// Guesses the kind of a file that is not a property list, by its first bytes.
     private static func guess(_ bytes: UnsafeRawBufferPointer) -> String {
         let start = "this is neither a binary nor an XML property list"
         func begins(_ text: String) -> Bool { bytes.starts(with: text.utf8) }

@@ -97,7 +97,7 @@ struct ArchiveObjectCheck {
         case .array, .mutableArray, .set, .mutableSet, .orderedSet, .mutableOrderedSet, .countedSet:
             guard let slot = record.shape.slot(of: "NS.objects") else { return }
             guard try record.references(at: slot) != nil else {
-                throw .corrupt("the NS.objects of an \(name) is no list")
+                throw .corrupt("the NS.objects of an \(name) is not a list")
             }
         default: _ = try unarchiver.decode(record, as: builtin)
         }

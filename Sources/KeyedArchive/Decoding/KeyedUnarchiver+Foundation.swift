@@ -71,7 +71,7 @@ extension KeyedUnarchiver {
         }
     }
 
-    /// Whether a key has an inline value of a kind, which is no four-byte real.
+    /// Whether a key has an inline value of a kind, which is not a four-byte real.
     private func holds(_ kind: BinaryPropertyListReader.Kind, under key: String, _ record: ArchiveRecord) -> Bool {
         guard let slot = record.shape.slot(of: key) else { return false }
         let number = record.number(at: slot)
@@ -91,7 +91,7 @@ extension KeyedUnarchiver {
             return try text("NS.string", of: record)
         }
         guard let text = String(validating: try bytes("NS.bytes", of: record), as: UTF8.self) else {
-            throw invalid(record, "its NS.bytes are no UTF-8")
+            throw invalid(record, "its NS.bytes are not UTF-8")
         }
         return text
     }

@@ -142,7 +142,7 @@ extension KeyedUnarchiver {
         }
         let value = try lifted { () throws(PropertyListError) in try list.value(at: number) }
         guard let leaf = ArchiveValue(leaf: value) else {
-            throw .corrupt("the value is stored in place and is no object")
+            throw .corrupt("the value is stored in place and is not an object")
         }
         return leaf
     }

@@ -104,7 +104,7 @@ extension KeyedUnarchiver {
         let integer: Int128
         if case .wideInteger(let wide) = value { integer = wide } else { integer = Int128(try Self.integer(value)) }
         guard range.contains(integer) else {
-            throw .corrupt("\(integer) is no value of the C type “\(type.rawValue)”")
+            throw .corrupt("\(integer) is not a value of the C type “\(type.rawValue)”")
         }
         if type == .bool { return .boolean(integer == 1) }
         if let small = Int64(exactly: integer) { return .integer(small) }

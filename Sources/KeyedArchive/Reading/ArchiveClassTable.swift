@@ -14,7 +14,7 @@ struct ArchiveClassTable {
 
     /// The class description with a UID.
     ///
-    /// - Throws: `readCorrupt` when the entry is no class description.
+    /// - Throws: `readCorrupt` when the entry is not a class description.
     mutating func archivedClass(
         at uid: UInt32, in table: ArchiveObjectTable
     ) throws(PropertyListError) -> ArchivedClass {

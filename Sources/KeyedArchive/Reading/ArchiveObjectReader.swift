@@ -156,7 +156,7 @@ package struct ArchiveObjectReader: @unchecked Sendable {
     ///   - elements: the array.
     ///   - slot: the slot of the text in the last element.
     ///   - texts: receives the bytes of each text, valid as long as the storage. A text without an address needs the
-    ///     general path: the element has other keys, the value is no ASCII text, or an object is damaged.
+    ///     general path: the element has other keys, the value is not ASCII text, or an object is damaged.
     /// - Returns: false when there is nothing to find.
     package mutating func findTexts(
         of indexes: UnsafeBufferPointer<UInt32>, in elements: BinaryPropertyListContainer, at slot: Int,

@@ -26,7 +26,7 @@ package struct ArchiveObjectTable: Sendable {
     /// - Parameters:
     ///   - list: the archive.
     ///   - isForgiving: accept a damaged envelope with `$objects` and `$top`.
-    /// - Throws: `readCorrupt` when the property list is no keyed archive.
+    /// - Throws: `readCorrupt` when the property list is not a keyed archive.
     package init(_ list: BinaryPropertyListReader, isForgiving: Bool = false) throws(PropertyListError) {
         let refusal = "the property list is not a keyed archive: its root"
         guard let root = try list.container(at: list.topObject), root.kind == .dictionary else {

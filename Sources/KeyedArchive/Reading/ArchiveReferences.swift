@@ -15,7 +15,7 @@ public struct ArchiveReferences {
 
     /// The UID at an index; 0 for nil.
     ///
-    /// - Throws: `readCorrupt` when the element is no reference.
+    /// - Throws: `readCorrupt` when the element is not a reference.
     public func uid(at index: Int) throws(ArchiveError) -> UInt32 {
         let number = reader.propertyList.reference(index, in: list)
         guard let uid = try lifted({ () throws(PropertyListError) in try reader.propertyList.uid(at: number) }) else {

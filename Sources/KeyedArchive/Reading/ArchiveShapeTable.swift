@@ -19,7 +19,7 @@ struct ArchiveShapeTable {
 
     /// The shape of a dictionary.
     ///
-    /// - Throws: `readCorrupt` when a key is no string.
+    /// - Throws: `readCorrupt` when a key is not a string.
     @inline(__always)
     mutating func shape(
         of container: BinaryPropertyListContainer, in list: BinaryPropertyListReader

@@ -21,7 +21,7 @@ public final class KeyedArchiveReader {
     ///   - storage: an archive in binary or XML form.
     ///   - limits: the limits.
     ///   - acceptsAnyArchiver: accept archives of subclasses, which have their own name in `$archiver`.
-    /// - Throws: `notAnArchive` when the bytes are no archive.
+    /// - Throws: `notAnArchive` when the bytes are not an archive.
     public convenience init(
         _ storage: PropertyListStorage, limits: ArchiveLimits = .standard, acceptsAnyArchiver: Bool = false
     ) throws(ArchiveError) {
@@ -39,7 +39,7 @@ public final class KeyedArchiveReader {
     ///   - format: its form.
     ///   - limits: the limits.
     ///   - acceptsAnyArchiver: accept archives of subclasses, which have their own name in `$archiver`.
-    /// - Throws: `notAnArchive` when the property list is no archive.
+    /// - Throws: `notAnArchive` when the property list is not an archive.
     public init(
         _ reader: BinaryPropertyListReader, format: PropertyListFormat = .binary, limits: ArchiveLimits = .standard,
         acceptsAnyArchiver: Bool = false
@@ -124,7 +124,7 @@ public final class KeyedArchiveReader {
 
     /// The class description with a UID.
     ///
-    /// - Throws: `readCorrupt` when the entry is no class description.
+    /// - Throws: `readCorrupt` when the entry is not a class description.
     public func archivedClass(at uid: UInt32) throws(ArchiveError) -> ArchivedClass {
         try lifted { () throws(PropertyListError) in try objectReader.archivedClass(at: uid) }
     }

@@ -66,7 +66,7 @@ extension ArchiveTree {
             if let index = step.index, children.indices.contains(index) { return children[index].node }
         default:
             if let child = children.first(where: { $0.label == .key(step.key) }) { return child.node }
-            // An entry with a key that is no string is found by the key's text.
+            // An entry with a key that is not a string is found by the key's text.
             for (key, entry) in zip(children, children.dropFirst()) {
                 guard case .entryKey = key.label, case .leaf(let leaf) = value(key.node).content else { continue }
                 if LeafText(limit: nil).text(leaf) == step.key { return entry.node }

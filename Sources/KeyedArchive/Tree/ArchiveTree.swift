@@ -58,7 +58,7 @@ public final class ArchiveTree {
 
     /// Opens bytes in binary or XML form.
     ///
-    /// - Throws: `notAnArchive` when the bytes are no property list.
+    /// - Throws: `notAnArchive` when the bytes are not a property list.
     package convenience init(
         _ storage: PropertyListStorage, limits: ArchiveLimits = .standard, level: Int = 0
     ) throws(ArchiveError) {

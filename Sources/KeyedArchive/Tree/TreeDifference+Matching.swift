@@ -10,14 +10,14 @@ extension TreeDifference {
             case text(ExactText)
             /// A field that the class does not read.
             case field(ExactText)
-            /// A key that is no text, by its hash.
+            /// A key that is not a text, by its hash.
             case other(UInt64)
         }
 
         var key: Key
         /// The step to the value.
         var step: TreePath.Step?
-        /// The key's own node, if it is no text.
+        /// The key's own node, if it is not a text.
         var keyNode: ArchiveTree.Node?
         var keyStep: TreePath.Step?
         let node: ArchiveTree.Node

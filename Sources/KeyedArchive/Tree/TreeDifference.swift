@@ -2,7 +2,7 @@ import PropertyList
 
 /// The differences of two trees as object graphs.
 ///
-/// Compared are all values by kind and content (an integer 5 is no real 5.0, and texts are compared by their bytes), keys,
+/// Compared are all values by kind and content (an integer 5 is not a real 5.0, and texts are compared by their bytes), keys,
 /// counts, classes with their superclasses, fields that a class does not read, unreferenced objects, the archiver's name,
 /// and what is beside the objects in the file.
 ///

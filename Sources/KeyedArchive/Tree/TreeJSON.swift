@@ -318,7 +318,7 @@ package struct TreeJSON {
                 text.key("\(index)")
                 try self.child(child, level + 1, emit)
             case .entryKey(let number):
-                // An entry with a key that is no string is a pair under its number.
+                // An entry with a key that is not a string is a pair under its number.
                 entry = number
                 text.key("$entry\(number)")
                 text.append("[")

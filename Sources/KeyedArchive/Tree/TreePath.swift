@@ -40,7 +40,7 @@ public struct TreePath: Sendable, Hashable, CustomStringConvertible {
 
     package init(_ steps: [Step]) { self.steps = steps }
 
-    /// - Throws: `invalidValue` for text that is no path.
+    /// - Throws: `invalidValue` for text that is not a path.
     public init(_ text: String) throws(ArchiveError) {
         var parser = TreePathParser(text)
         steps = try parser.steps()

@@ -94,6 +94,6 @@ struct TreePathParser {
     }
 
     private var malformed: ArchiveError {
-        .invalid("“\(text)” is no path; a path is like root[0].name, with keys that hold a point in [\"…\"]")
+        .invalid("“\(text)” is not a path; a path is like root[0].name, with keys that hold a point in [\"…\"]")
     }
 }

@@ -97,7 +97,7 @@ extension KeyedArchiver {
             default: nil
             }
         guard let number, let range = type.range, range.contains(number) else {
-            throw .invalid("\(number.map(String.init) ?? "this") is no value of the C type “\(type.rawValue)”")
+            throw .invalid("\(number.map(String.init) ?? "this") is not a value of the C type “\(type.rawValue)”")
         }
         if type == .bool { return (.boolean, number == 1 ? 1 : 0) }
         guard let small = Int64(exactly: number) else { return (.object, UInt64(table.integer(number))) }

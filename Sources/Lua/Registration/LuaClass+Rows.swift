@@ -35,7 +35,7 @@ extension LuaClass where T: AnyObject {
         _ name: String, _ type: LuaType, _ documentation: String, set: ((UInt64, LuaCall) throws -> Void)? = nil,
         get: @escaping (UInt64, LuaCall) throws -> LuaResults
     ) {
-        precondition(!holdsObjects, "\(self.name) is no class of rows")
+        precondition(!holdsObjects, "\(self.name) is not a class of rows")
         add(
             LuaRowAccessor(name: "\(self.name).\(name)", type: type, getter: get, setter: set), name, type,
             isReadOnly: set == nil, documentation)
@@ -49,7 +49,7 @@ extension LuaClass where T: AnyObject {
     ///   - epoch: a counter that every removal changes; its address is valid as long as `isGone` is retained.
     ///   - isGone: whether a row was removed.
     package func declarePresence(epoch: UnsafePointer<UInt64>, isGone: @escaping (UInt64) -> Bool) {
-        precondition(!holdsObjects, "\(name) is no class of rows")
+        precondition(!holdsObjects, "\(name) is not a class of rows")
         let accessor = LuaRowAccessor(
             name: name, type: .any, getter: { row, _ in isGone(row) ? .none : .one }, setter: nil)
         clua_setrowpresence(pointer, state.retain(accessor), epoch)
@@ -69,7 +69,7 @@ extension LuaCall {
         over count: Int, since epoch: UInt64, _ cls: LuaClass<T>
     ) -> UnsafeMutablePointer<UInt64>? {
         cls.check(L)
-        precondition(!cls.holdsObjects, "\(cls.name) is no class of rows")
+        precondition(!cls.holdsObjects, "\(cls.name) is not a class of rows")
         return clua_pushrowiterator(L, count, epoch)
     }
 
@@ -80,7 +80,7 @@ extension LuaCall {
     @inline(__always)
     package func returns<T: AnyObject>(row: UInt64?, _ cls: LuaClass<T>) -> LuaResults {
         cls.check(L)
-        precondition(!cls.holdsObjects, "\(cls.name) is no class of rows")
+        precondition(!cls.holdsObjects, "\(cls.name) is not a class of rows")
         if let row { clua_pushrow(L, row) } else { clua_pushnil(L) }
         return .one
     }
@@ -89,7 +89,7 @@ extension LuaCall {
     package func returns<T: AnyObject>(rows: UnsafeBufferPointer<UInt64>, _ cls: LuaClass<T>) throws -> LuaResults {
         guard clua_checkstack(L, 8) != 0 else { throw LuaError(.memory, "stack overflow") }
         cls.check(L)
-        precondition(!cls.holdsObjects, "\(cls.name) is no class of rows")
+        precondition(!cls.holdsObjects, "\(cls.name) is not a class of rows")
         clua_pushrows(L, rows.baseAddress, rows.count)
         return .one
     }

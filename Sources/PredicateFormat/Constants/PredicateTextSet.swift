@@ -6,7 +6,7 @@ package struct PredicateTextSet: Sendable {
     private let options: PredicateOptions
     private let texts: [[UInt8]]
 
-    /// Nil when an element that is no text could still equal a text, as a date can.
+    /// Nil when an element that is not text could still equal a text, as a date can.
     init?(_ elements: [PropertyListValue], _ options: PredicateOptions) {
         var texts: [[UInt8]] = []
         for element in elements {

@@ -2,7 +2,7 @@
 ///
 /// A state is a set of states of the nondeterministic automaton, and a row of the table.
 struct PatternAutomaton {
-    /// Table values that are no rows.
+    /// Table values that are not rows.
     enum Verdict {
         static let unknown: UInt32 = 0
         static let fails: UInt32 = 1

@@ -20,7 +20,7 @@ package final class PredicatePattern: Sendable {
     private static let lengthLimit = 4096
     private static let depthLimit = 50
 
-    /// The reason why a text is no regular expression.
+    /// The reason why a text is not a regular expression.
     struct Failure: Error {
         let reason: String
     }

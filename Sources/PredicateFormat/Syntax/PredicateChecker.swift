@@ -155,7 +155,7 @@ struct PredicateChecker {
             _ = try PredicatePattern(pattern, comparison.options)
             return nil
         } catch {
-            let message = "the text behind MATCHES is no regular expression: \(error.reason)"
+            let message = "the text behind MATCHES is not a regular expression: \(error.reason)"
             return Problem(code: .invalidPattern, message: message, isRight: true)
         }
     }

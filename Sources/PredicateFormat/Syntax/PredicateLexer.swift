@@ -148,7 +148,8 @@ struct PredicateLexer {
         let aliases = ["===": "==", "!==": "!=", "=~": "MATCHES", "~=": "MATCHES"]
         let names = aliases[text].map { [$0] } ?? NearestNames.nearest(to: text, among: known)
         return error(
-            .unknownOperator, "\(text) is no operator\(NearestNames.suggestion(names))", at: start, suggestions: names)
+            .unknownOperator, "\(text) is not an operator\(NearestNames.suggestion(names))", at: start,
+            suggestions: names)
     }
 
     // MARK: Literals
@@ -194,7 +195,7 @@ struct PredicateLexer {
             place += 2
             let digits = run { Character(Unicode.Scalar($0)).isHexDigit }
             guard !digits.isEmpty, let value = Int128(digits, radix: radix), !continuesAsWord else {
-                throw error("this is no number of base \(radix), or one of more than 128 bits", at: start)
+                throw error("this is not a number of base \(radix), or one of more than 128 bits", at: start)
             }
             return PredicateNumber.integer(value).value
         }

@@ -47,7 +47,7 @@ extension PredicateParser {
         if PredicateKeyValueCoding.operators.contains(written) { return written }
         let names = NearestNames.nearest(to: written, among: PredicateKeyValueCoding.operators)
         throw error(
-            .unknownFunction, "\(written) is no collection operator\(NearestNames.suggestion(names))", at: offset,
+            .unknownFunction, "\(written) is not a collection operator\(NearestNames.suggestion(names))", at: offset,
             suggestions: names)
     }
 
@@ -263,7 +263,8 @@ extension PredicateParser {
             + ["SUBQUERY", "TERNARY"]
         let names = NearestNames.nearest(to: name, among: known)
         return error(
-            .unknownFunction, "\(name) is no function\(NearestNames.suggestion(names))", at: start, suggestions: names)
+            .unknownFunction, "\(name) is not a function\(NearestNames.suggestion(names))", at: start,
+            suggestions: names)
     }
 
     /// A call of a known function.

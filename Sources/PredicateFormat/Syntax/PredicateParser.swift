@@ -369,7 +369,7 @@ struct PredicateParser {
             let upper = word.uppercased()
             if upper == "IS" {
                 return error(
-                    .unknownOperator, "IS is no operator; write == nil or != nil", at: offset, suggestions: ["=="])
+                    .unknownOperator, "IS is not an operator; write == nil or != nil", at: offset, suggestions: ["=="])
             }
             if upper == "NOT" {
                 return error("NOT stands before the whole comparison, as in NOT name IN {\"a\", \"b\"}", at: offset)
@@ -381,7 +381,7 @@ struct PredicateParser {
             if let alias = aliases[upper] { names = [alias] }
             if upper == "AND" || upper == "OR" { break }
             return error(
-                .unknownOperator, "\(word) is no operator\(NearestNames.suggestion(names))", at: offset,
+                .unknownOperator, "\(word) is not an operator\(NearestNames.suggestion(names))", at: offset,
                 suggestions: names)
         case .sign("~"):
             return error(

@@ -70,7 +70,7 @@ public enum PredicateArithmetic: String, Sendable, Hashable, CaseIterable {
         return result.isFinite ? .real(result) : nil
     }
 
-    /// The exact result; nil when it exceeds 128 bits or is no integer.
+    /// The exact result; nil when it exceeds 128 bits or is not an integer.
     private func exact(_ left: Int128, _ right: Int128) -> Int128? {
         let result: (partialValue: Int128, overflow: Bool)
         switch self {

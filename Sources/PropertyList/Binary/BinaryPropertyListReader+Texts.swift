@@ -30,7 +30,7 @@ extension BinaryPropertyListReader {
     ///   - table: the array that UIDs are indexes into.
     ///   - beginning: the first bytes of the dictionaries.
     ///   - texts: receives the bytes of each text, valid as long as `storage`. A text without an address is left to the
-    ///     caller: the dictionary has other keys, the value is no ASCII text, or an object is damaged.
+    ///     caller: the dictionary has other keys, the value is not ASCII text, or an object is damaged.
     package func findTexts(
         of indexes: UnsafeBufferPointer<UInt32>, in elements: BinaryPropertyListContainer,
         through table: BinaryPropertyListContainer, beginning: KnownBeginning,

@@ -114,7 +114,7 @@ private struct TableCheck {
             refer(to: reader.valueReference(index, in: container), from: offset)
             guard reference < reader.objectCount else { continue }
             if let key = try? key(reference) {
-                // Duplicate keys are no error, so large dictionaries are not checked for them: that would take much
+                // Duplicate keys are not an error, so large dictionaries are not checked for them: that would take much
                 // memory.
                 if keys.count < 4096, !keys.insert(key).inserted {
                     report(

@@ -197,7 +197,7 @@ extension BinaryPropertyListReader {
     /// Other JSON follows the same rules: integers are integers, numbers with a point or an exponent are reals, null is
     /// null.
     ///
-    /// - Throws: `readCorrupt` with the line when the text is no JSON.
+    /// - Throws: `readCorrupt` with the line when the text is not JSON.
     public init(
         json bytes: UnsafeRawBufferPointer, limits: PropertyListLimits = .standard
     ) throws(PropertyListError) {

@@ -92,7 +92,7 @@ struct JSONScanner {
 
     mutating func word(_ text: StaticString) throws(PropertyListError) {
         let isThere = text.withUTF8Buffer { bytes[position...].starts(with: $0) }
-        guard isThere else { throw error("this is no JSON value") }
+        guard isThere else { throw error("this is not a JSON value") }
         position += text.utf8CodeUnitCount
     }
 
@@ -117,19 +117,19 @@ struct JSONScanner {
         if digits.isEmpty, let word = word(at: position) {
             throw refusal("\(text)\(word) is not a JSON value: JSON has no such number (null stands for no value)")
         }
-        guard let first = text.utf8.first, first != 0x2B else { throw refusal("this is no JSON value") }
+        guard let first = text.utf8.first, first != 0x2B else { throw refusal("this is not a JSON value") }
         let shown = text.utf8.count > 40 ? "\(text.prefix(40))…" : text
         guard text.utf8.count <= 4096 else { throw refusal("“\(shown)” has more than 4096 characters") }
         if digits.first == UInt8(ascii: "0"), let second = digits.dropFirst().first, "0123456789".utf8.contains(second)
         {
-            throw refusal("“\(shown)” is no number")
+            throw refusal("“\(shown)” is not a number")
         }
         if isPlain {
             if let value = Int64(text) { return .integer(Int128(value)) }
             if let value = Int128(text) { return .integer(value) }
         }
         guard Self.isNumber(digits), let value = Double(text) else {
-            throw refusal("“\(shown)” is no number")
+            throw refusal("“\(shown)” is not a number")
         }
         if isPlain { throw refusal("“\(shown)” is an integer of more than 128 bits, which would not be exact") }
         guard value.isFinite else { throw refusal("“\(shown)” is larger than any number here") }

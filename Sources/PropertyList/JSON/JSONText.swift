@@ -170,7 +170,7 @@ package struct JSONText {
         }
     }
 
-    /// Writes a value that is no container.
+    /// Writes a value that is not a container.
     package mutating func leaf(_ value: PropertyListValue) {
         switch value {
         case .null, .array, .set, .dictionary: append("null")

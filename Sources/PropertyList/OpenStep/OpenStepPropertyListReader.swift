@@ -4,7 +4,7 @@ internal import CPlatform
 /// entries without braces. Each value is added to a binary object table as it is read.
 ///
 /// Text is UTF-8 or UTF-16. GNUstep's typed values are read, too: `<*I5>`, `<*R0.5>`, `<*BY>`, `<*D2001-01-01 00:00:00
-/// +0000>`. A file whose whole content is one word or one text, which every file with a word would be, is no property list
+/// +0000>`. A file whose whole content is one word or one text, which every file with a word would be, is not a property list
 /// here.
 struct OpenStepPropertyListReader {
     private let units: [UInt8]

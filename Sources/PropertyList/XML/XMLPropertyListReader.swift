@@ -298,7 +298,7 @@ struct XMLPropertyListReader {
             }
             return .object(table.date(value))
         default:
-            throw scanner.error("<\(tag.name.prefix(40))> is no element of a property list")
+            throw scanner.error("<\(tag.name.prefix(40))> is not an element of a property list")
         }
     }
 }

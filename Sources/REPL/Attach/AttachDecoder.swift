@@ -8,7 +8,7 @@ struct AttachDecoder: Sendable {
 
         var message: String {
             switch self {
-            case .unknownKind: "the bytes are no message of cubby attach"
+            case .unknownKind: "the bytes are not a message of cubby attach"
             case .tooLong: "a message is longer than \(AttachDecoder.limit >> 20) MB"
             case .tooMany: "too many messages wait for the host"
             }

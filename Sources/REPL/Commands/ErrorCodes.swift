@@ -28,7 +28,7 @@ enum ErrorCodes {
         "newerFormat": "A newer Cubby wrote the container; that one opens it, and --read-only shows its last save.",
         "inputOutput": "The system could not read or write a file; err.path names it.",
         "readOnly": "The host was opened with --read-only.", "full": "The store holds as many items as it can.",
-        "invalidCSV": "The file is no CSV; the message has the line.",
+        "invalidCSV": "The file is not CSV; the message has the line.",
     ]
 
     private static let numbers: [Int: String] = [

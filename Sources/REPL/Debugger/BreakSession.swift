@@ -86,7 +86,7 @@ final class BreakSession {
         let known = Command.named(command.name)
         switch known?.name {
         case let name? where !command.rest.isEmpty && known?.arguments.isEmpty ?? false:
-            repl.complain("':\(name)' takes nothing behind it")
+            repl.complain("':\(name)' takes no argument")
         case "help" where command.rest.isEmpty:
             _ = repl.show(help: "At a break, beside the prompt's other commands:\n\n" + Command.table(Command.atBreak))
         case "continue": resume = .goOn

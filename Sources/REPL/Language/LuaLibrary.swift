@@ -104,7 +104,7 @@ enum LuaLibrary {
         math.sqrt(x) → number | The square root.
         math.tan(x) → number | The tangent of radians.
         math.tointeger(x) → integer | The integer, when x is one; else nil.
-        math.type(x) → string | "integer", "float", or nil for what is no number.
+        math.type(x) → string | "integer", "float", or nil for what is not a number.
         math.ult(m, n) → boolean | Whether m is below n as unsigned integers.
         string.byte(s, [i], [j]) → integer | The codes of the bytes from i to j.
         string.char(…) → string | The string of these byte codes.
@@ -140,7 +140,7 @@ enum LuaLibrary {
         os.getenv(name) → string | A variable of the environment.
         os.time([table]) → integer | Seconds since 1970.
         io.read(…) → string | Reads from standard input.
-        io.type(value) → string | "file", "closed file", or nil for what is no file.
+        io.type(value) → string | "file", "closed file", or nil for what is not a file.
         debug.traceback([message], [level]) → string | The call stack as text.
         """
 }

@@ -19,7 +19,7 @@ extension Prompt {
         let rest = command.rest
         // A line with further text is not this command.
         guard rest.isEmpty || !known.arguments.isEmpty else {
-            complain("':\(known.name)' takes nothing behind it")
+            complain("':\(known.name)' takes no argument")
             return end()
         }
         switch known.name {

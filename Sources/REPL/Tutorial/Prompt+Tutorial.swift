@@ -99,7 +99,7 @@ extension Prompt {
         print(StyledText([.init(WrappedText.paragraphs(hint, to: printer.columns), .dimmed), .init("\n", .plain)]))
     }
 
-    /// Checks a command or a question, which is no Lua.
+    /// Checks a command or a question, which is not Lua.
     func tutor(_ kind: EntryKind) {
         switch kind {
         case .command(let command):

@@ -18,7 +18,7 @@ extension ScriptHost {
             guard Self.isMisspelt(name) else { continue }
             let hint = NearestNames.hint(for: name, among: Self.delegateSelectors)
             let advice = hint.isEmpty ? "; help(\"app.delegate\") lists the methods" : hint
-            logger.warning("app.delegate.\(name) is no method of the life cycle and is never called\(advice)")
+            logger.warning("app.delegate.\(name) is not a method of the life cycle and is never called\(advice)")
         }
     }
 

@@ -41,7 +41,7 @@ enum RequireModule {
             let known = loaded[name]
             if !known.isNil { return call.returns(known) }
             guard !name.isEmpty, !name.contains("/"), !name.contains("\0"), !name.split(separator: ".").isEmpty else {
-                throw call.refuse(0, "'\(name)' is no module's name")
+                throw call.refuse(0, "'\(name)' is not a module's name")
             }
             guard loading.insert(name).inserted else {
                 throw LuaError(.runtime, "module '\(name)' requires itself, by way of what it requires")

@@ -77,7 +77,7 @@ private struct TableReading {
 
     mutating func value(_ value: LuaValue, _ depth: Int) throws(Refusal) -> Node {
         switch value {
-        case .nil: throw Refusal(path: "", reason: "nil is no property-list value")
+        case .nil: throw Refusal(path: "", reason: "nil is not a property-list value")
         case .boolean(let value): return try leaf(.boolean(value))
         case .integer(let value): return try leaf(.integer(value))
         case .number(let value): return try leaf(.real(value))
@@ -99,7 +99,7 @@ private struct TableReading {
         }
         throw Refusal(
             path: "",
-            reason: "\(bridge.className(of: value).withArticle) is no property-list value "
+            reason: "\(bridge.className(of: value).withArticle) is not a property-list value "
                 + "(string, number, boolean, date, data, array, dictionary)")
     }
 
@@ -136,7 +136,7 @@ private struct TableReading {
             throw Refusal(
                 path: "",
                 reason:
-                    "an instance of \(name) is no property-list value: give a plain table of its fields, or the bytes "
+                    "an instance of \(name) is not a property-list value: give a plain table of its fields, or the bytes "
                     + "of archiver.archivedData",
                 isObject: true)
         }

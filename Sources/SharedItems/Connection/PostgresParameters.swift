@@ -95,7 +95,7 @@ struct PostgresParameters {
         guard let options = library.PQconninfoParse(text, &message) else {
             let reason = message.map { String(cString: $0) } ?? "not enough memory"
             library.PQfreemem(message)
-            throw PostgresError(.badAddress, "the address is no database's: \(reason.firstLine)")
+            throw PostgresError(.badAddress, "the address is not a database's: \(reason.firstLine)")
         }
         defer { library.PQconninfoFree(options) }
         var result: [String: String] = [:]

@@ -12,7 +12,7 @@ public enum SharedAddressError: Error, Sendable, Hashable, CustomStringConvertib
     public var description: String {
         switch self {
         case .notAnAddress(let text):
-            "'\(text)' is no address of a shared collection: write postgres://host/database?collection=name"
+            "'\(text)' is not an address of a shared collection: write postgres://host/database?collection=name"
         case .password:
             "the address has a password in it, which every user of this machine can read: leave it out, and put it into "
                 + "the file that PGPASSFILE names (~/.pgpass, host:port:database:user:password), a service file or a "

@@ -37,7 +37,7 @@ struct ContainerFormatTests {
         _ = try OpenedContainer(container, isReadOnly: true)
     }
 
-    @Test("a link in its place, and a file that is no number's length, are errors of the file")
+    @Test("a link in its place, and a file that is not a number's length, are errors of the file")
     func misplaced() throws {
         try scratch.write(String(repeating: "1", count: 1000), to: "box/\(ContainerFormat.file)")
         #expect(throws: FileError.self) { try ContainerFormat.check(container) }

@@ -57,7 +57,7 @@ struct FencedTargetTests {
         try FileTarget.write(Array("text".utf8), to: "pipe", using: layer)
         var bytes = [UInt8](repeating: 0, count: 8)
         #expect(read(reader, &bytes, bytes.count) == 4)
-        // For reading it stays closed, and for what is no file of this kind there is no such way.
+        // For reading it stays closed, and for what is not a file of this kind there is no such way.
         #expect(throws: FileError.self) { try layer.open("pipe", .read) }
         #expect(throws: FileError.self) { try layer.open("file", .special) }
     }

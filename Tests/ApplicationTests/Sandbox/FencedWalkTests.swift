@@ -108,7 +108,7 @@ struct FencedWalkTests {
     }
 
     @Test(
-        "what is no folder, absent or not granted is an error",
+        "what is not a folder, absent or not granted is an error",
         arguments: ["box/a", "box/absent", "outside", "box/../outside"])
     func refused(path: String) throws {
         #expect(throws: FileError.self) { try FencedWalk(path, fence: try fence()) }

@@ -204,7 +204,7 @@ struct PathFenceTests {
     func pipes(method: BeneathOpener.Method) throws {
         mkfifo(container.documents + "/pipe", 0o600)
         let error = #expect(throws: FileError.self) { try fence(method).layer.open("pipe", .read) }
-        #expect(error?.reason == "it is no regular file")
+        #expect(error?.reason == "it is not a regular file")
         #expect(throws: FileError.self) { try fence(method).layer.open(".", .read) }
     }
 

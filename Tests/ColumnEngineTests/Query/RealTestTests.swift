@@ -37,7 +37,7 @@ struct RealTestTests {
         }
     }
 
-    @Test("leave constants alone that are no numbers, or that no real holds")
+    @Test("leave constants alone that are not numbers, or that no real holds")
     func refused() {
         let odd: [PropertyListValue] = [
             .integer(1 << 53), .integer(.min), .wideInteger(1 << 100), .string("1"), .null, .array([]),
@@ -48,7 +48,7 @@ struct RealTestTests {
             #expect(RealTest(PredicateConstantTest(.between, [], .array([constant, .real(1)]))) == nil, "\(constant)")
         }
         #expect(RealTest(PredicateConstantTest(.in, [], .array([.integer(1 << 53), .real(1)]))) == nil)
-        // What is no number is equal to none.
+        // What is not a number is equal to none.
         #expect(RealTest(PredicateConstantTest(.in, [], .array([.string("1"), .null])))?.holds(1) == false)
     }
 }

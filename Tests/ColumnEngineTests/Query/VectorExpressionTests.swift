@@ -81,7 +81,7 @@ struct VectorExpressionTests {
         }
     }
 
-    @Test("is none of what is no number")
+    @Test("is none of what is not a number")
     func refused() throws {
         for format in ["i ** 2", "name", "i + name", "length(name)", "i.w", "i + 9007199254740993", "SELF"] {
             #expect(VectorExpression(try FormatExpression(format: format), store.columns) == nil, "\(format)")

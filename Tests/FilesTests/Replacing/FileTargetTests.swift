@@ -82,7 +82,7 @@ struct FileTargetTests {
                 let error = #expect(throws: FileError.self) {
                     try AtomicFile.write([1], to: directory.file(name), permissions: permissions)
                 }
-                #expect(error?.reason == "it is no regular file")
+                #expect(error?.reason == "it is not a regular file")
             }
             #expect(try kind(name) == (name == "pipe" ? .other : .socket))
         }

@@ -202,7 +202,7 @@ struct AttachmentListTests {
         #expect(try all() == [1] && scene.folder.attachmentNames == ["a"])
         #expect(try items.redo())
         #expect(try all() == [6, 7] && scene.folder.attachmentNames.count == 2)
-        // A list that ends as it began is no step.
+        // A list that ends as it began is not a step.
         try set([6, 8])
         try set([6, 7])
         try items.commit()

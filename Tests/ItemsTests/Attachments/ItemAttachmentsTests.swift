@@ -32,12 +32,12 @@ struct ItemAttachmentsTests {
         try attachments.removeBytes(forKey: "b")
         try attachments.removeBytes(forKey: "b")
         #expect(scene.stored("b") == nil)
-        // Under a key that is no item's there is no history.
+        // Under a key that is not an item's there is no history.
         #expect(!items.canUndo && scene.folder.keptCount == 0)
     }
 
     @Test(
-        "what is no file's name, or the store's own file, is refused",
+        "what is not a file's name, or the store's own file, is refused",
         arguments: ["", ".", "..", "a/b", "a\0b", String(repeating: "k", count: 256), "items.journal", ".lock"])
     func keys(key: String) throws {
         for body in [

@@ -191,7 +191,7 @@ struct ItemCollectionTests {
         }
         let problems = try await books.problems()
         #expect(problems.map(\.field) == ["pages", "genre", "title", "publisher.city", "tags[1]", "pages", "id"])
-        #expect(problems[0].message == "\"many\" is no Int")
+        #expect(problems[0].message == "\"many\" is not an Int")
         #expect(problems[6].itemKey == "no UUID")
         do {
             _ = try await books.fetch()

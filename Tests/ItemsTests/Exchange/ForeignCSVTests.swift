@@ -79,7 +79,7 @@ struct ForeignCSVTests {
         #expect(error.message.contains("a key of this row has none"))
     }
 
-    // MARK: What is no such file
+    // MARK: What is not such a file
 
     @Test(
         "another delimiter, encoding or format is refused with the option",
@@ -103,7 +103,7 @@ struct ForeignCSVTests {
     }
 
     @Test(
-        "bytes that are no text are named",
+        "bytes that are not a text are named",
         arguments: [
             ([0x1F, 0x8B, 0x08, 0, 0, 0], "gunzip"), ([0x50, 0x4B, 3, 4, 0x14], "export it as CSV"),
             ([0xFF, 0xFE, 0x61, 0, 0x2C, 0], "encoding = \"utf-16\""),
@@ -154,7 +154,7 @@ struct ForeignCSVTests {
     // MARK: Rows
 
     @Test(
-        "a row that is no row of the file is rejected and counted, never cut",
+        "a row that is not a row of the file is rejected and counted, never cut",
         arguments: [
             ("name,a\nX,1,2\nY,3\n", 2, "3 cells, and the header has 2 names"),
             ("# exported\nname,a\nX,1\n", 2, "remove titles and comments above it"),

@@ -6,7 +6,7 @@ import Testing
 @testable import ColumnEngine
 @testable import Items
 
-/// Imports that run again, rows that are no items, and files that are no text.
+/// Imports that run again, rows that are not items, and files that are not a text.
 @Suite("Imports")
 struct ItemImportTests {
     let store = ItemStore()

@@ -58,7 +58,7 @@ struct ItemGroupsTests {
     }
 
     @Test(
-        "refuse what is no function of a group",
+        "refuse what is not a function of a group",
         arguments: ["", "n", "sum", "sum()", "median(n)", "sum(n", "count", "sum(nothing)", "sum(n +)", "sum(odd)"])
     func errors(format: String) throws {
         let groups = try groups

@@ -221,7 +221,7 @@ struct OperatorRun {
         }
     }
 
-    /// Sums whose terms overflow may be no numbers.
+    /// Sums whose terms overflow may not be numbers.
     private static func areEqual(_ first: Double?, _ second: Double?) -> Bool {
         first == second || first?.isNaN == true && second?.isNaN == true
     }

@@ -83,7 +83,7 @@ struct ItemStoreTests {
     @Test func theHeapIsCompacted() throws {
         store.history.commits = 2
         let item = try store.createItem(ItemFields(custom: ["tags": .array([.string("kept")])]))
-        let other = try store.createItem(ItemFields(name: "a name that is long", itemKey: "a key that is no UUID"))
+        let other = try store.createItem(ItemFields(name: "a name that is long", itemKey: "a key that is not a UUID"))
         for round in 0..<300 {
             try item.setName(String(repeating: "x", count: 20_000) + "\(round)")
             try store.commit()
@@ -91,8 +91,8 @@ struct ItemStoreTests {
         #expect(store.textBytes < 4_000_000)
         #expect(try item.name.hasSuffix("299"))
         #expect(try item.value(forField: "tags") == .array([.string("kept")]))
-        #expect(try other.itemKey == "a key that is no UUID")
-        #expect(store.item(forKey: "a key that is no UUID") === other)
+        #expect(try other.itemKey == "a key that is not a UUID")
+        #expect(store.item(forKey: "a key that is not a UUID") === other)
         try store.undo()
         #expect(try item.name.hasSuffix("298"))
         try store.redo()

@@ -113,7 +113,7 @@ struct KeyDecoderTests {
     }
 
     @Test(
-        "Bytes that are no UTF-8 become one replacement character each",
+        "Bytes that are not UTF-8 become one replacement character each",
         arguments: [
             ([0xFF] as [UInt8], 1), ([0xC3, 0x28], 2), ([0x80, 0x80], 2), ([0xED, 0xA0, 0x80], 1),
             ([0xE2, 0x82, 0x41], 2),

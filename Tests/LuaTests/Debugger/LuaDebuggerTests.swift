@@ -133,7 +133,7 @@ struct LuaDebuggerTests {
         // Further apart than a difference of lines can encode.
         let long = "local x = 1" + String(repeating: "\n", count: 300) + "x = x"
         #expect(try state.load(long.utf8, name: "@a.lua").codeLines == [1, 301])
-        guard case .function(let native) = state.globals["print"] else { throw TestFailure("print is no function") }
+        guard case .function(let native) = state.globals["print"] else { throw TestFailure("print is not a function") }
         #expect(native.codeLines == [])
     }
 

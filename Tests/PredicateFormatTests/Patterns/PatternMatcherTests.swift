@@ -107,7 +107,7 @@ struct PatternMatcherTests {
         #expect(counts == [667, 667, 667, 667])
     }
 
-    @Test("bytes that are no UTF-8 are characters that nothing else is")
+    @Test("bytes that are not UTF-8 are characters that nothing else is")
     func invalid() throws {
         let any = PatternMatcher(try programs("(?s).*"))
         let letters = PatternMatcher(try programs("\\w*"))

@@ -36,7 +36,7 @@ struct WildcardPiecesTests {
         #expect(matched > 300)
     }
 
-    @Test("bytes that are no UTF-8 are judged, too", arguments: 0...3 as ClosedRange<UInt8>)
+    @Test("bytes that are not UTF-8 are judged, too", arguments: 0...3 as ClosedRange<UInt8>)
     func invalid(rawOptions: UInt8) {
         let options = PredicateOptions(rawValue: rawOptions)
         var random = TestGenerator(seed: 21)
@@ -50,7 +50,7 @@ struct WildcardPiecesTests {
                 bytes.withUnsafeBufferPointer { text in
                     let folded = PredicateFolding.folded(text, options)
                     let expected = folded.withUnsafeBufferPointer { wildcard.matches(characters: $0) }
-                    // What is no UTF-8 is repaired only where a text is divided into characters.
+                    // What is not UTF-8 is repaired only where a text is divided into characters.
                     if String(validating: text, as: UTF8.self) != nil { #expect(wildcard.matches(text) == expected) }
                     _ = wildcard.matches(text)
                     _ = needle.isContained(in: text) || needle.begins(text) || needle.ends(text)

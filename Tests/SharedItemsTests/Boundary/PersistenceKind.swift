@@ -74,7 +74,7 @@ private struct EmbeddedPlace: PersistencePlace {
     }
 
     func persistence(isReadOnly: Bool) -> any ItemPersistence {
-        // What is asked for beside a place that fails is no part of the failure.
+        // What is asked for beside a place that fails is not part of the failure.
         let persistence = ArchivePersistence(
             folder: folder.path, using: isReadOnly ? PosixFileLayer() : layer, isReadOnly: isReadOnly,
             indexFolder: isMapped ? folder.caches : nil, mappedFrom: 1)

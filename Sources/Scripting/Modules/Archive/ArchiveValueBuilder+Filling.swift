@@ -34,7 +34,7 @@ extension ArchiveValueBuilder {
             if let memory, let kept = remembered(value, at: .integer(place), memory), case .object(let value) = kept {
                 elements.append(value)
             } else if value.isNil {
-                throw refusal(Path(.integer(place), below: path), "nil is no element of an array; null is")
+                throw refusal(Path(.integer(place), below: path), "nil is not an element of an array; null is")
             } else {
                 elements.append(try make(value, Path(.integer(place), below: path)))
             }
@@ -102,7 +102,7 @@ extension ArchiveValueBuilder {
             if let place = child.place, seen.contains(place) { continue }
             let (key, value) = (child.key, child.value)
             guard let name = key.textValue else {
-                throw refusal(path, "the key \(bridge.state.describe(key)) is no text, as an object's keys are")
+                throw refusal(path, "the key \(bridge.state.describe(key)) is not a text, as an object's keys are")
             }
             let below = Path(key, below: path)
             object.fields.append(ArchivedObject.Field(key: name, value: .object(try make(value, below))))

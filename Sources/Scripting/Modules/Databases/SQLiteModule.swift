@@ -47,7 +47,7 @@ enum SQLiteModule {
                         .options([LuaParameter("readOnly", .boolean, "open an existing database read-only")])),
                     "options for opening"),
             ], returns: LuaType.orError(.object("Database")),
-            "Opens a database, or creates it; nil and an error if that fails or the file is no database.",
+            "Opens a database, or creates it; nil and an error if that fails or the file is not a database.",
             example:
                 "local db = assert(sqlite.open(app.container.tmp .. \"/a.sqlite\")) for row in db:rows(\"select 1 + ? as sum\", { 2 }) do print(row.sum) end db:close()"
         ) { [unowned host] call in
@@ -152,7 +152,7 @@ enum SQLiteModule {
         if let date = host.values.dates.object(of: value) { return .text(Array(date.date.exchangeText.utf8)) }
         if let data = host.values.datas.object(of: value) { return .blob(data.bytes) }
         if host.values.nulls.object(of: value) != nil { return .null }
-        throw call.refuse(1, "parameter \(name): \(call.state.describe(value)) is no value of a database")
+        throw call.refuse(1, "parameter \(name): \(call.state.describe(value)) is not a value of a database")
     }
 
     // MARK: Errors

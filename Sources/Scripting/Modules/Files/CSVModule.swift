@@ -157,7 +157,7 @@ enum CSVModule {
         var rows: [LuaTable] = []
         for index in 1..<(table.count + 1) {
             guard case .table(let row) = table[index] else {
-                throw LuaMismatch("row \(index) is no table", argument: "rows")
+                throw LuaMismatch("row \(index) is not a table", argument: "rows")
             }
             rows.append(row)
         }

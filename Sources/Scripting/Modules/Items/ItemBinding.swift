@@ -156,11 +156,11 @@ final class ItemBinding {
     func checkName(_ name: String) throws {
         let declaration = host.state.declarations["Item", .class]
         if let method = declaration?.functions.first(where: { $0.name == name }) {
-            throw LuaError(.argument, "Item.\(method.name) is a method and can be no field: choose another name")
+            throw LuaError(.argument, "Item.\(method.name) is a method and cannot be a field: choose another name")
         }
         if name == "image" || name == "images" {
             let what = name == "image" ? "is the item's picture" : "are the item's pictures"
-            throw LuaError(.argument, "Item.\(name) \(what) and can be no field: assign to the item")
+            throw LuaError(.argument, "Item.\(name) \(what) and cannot be a field: assign to the item")
         }
         guard !warned.contains(name), host.items.existingField(named: name) == nil else { return }
         guard

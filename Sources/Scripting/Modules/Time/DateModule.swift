@@ -26,7 +26,7 @@ enum DateModule {
                     return call.returns(
                         failure: ScriptError(
                             "invalidDate",
-                            "'\(text)' is no date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)"))
+                            "'\(text)' is not a date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)"))
                 }
                 return call.returns(DateValue(date), bridge.dates)
             case .table(let table):
@@ -38,7 +38,7 @@ enum DateModule {
             case .userdata: return call.returns(try call.object(0, bridge.dates), bridge.dates)
             default:
                 let seconds = try call.number(0)
-                guard seconds.isFinite else { throw call.refuse(0, "\(seconds) is no moment") }
+                guard seconds.isFinite else { throw call.refuse(0, "\(seconds) is not a moment") }
                 return call.returns(DateValue(PropertyListDate(secondsSince1970: seconds)), bridge.dates)
             }
         }
@@ -58,7 +58,7 @@ enum DateModule {
             do {
                 return .success(try moment(of: pattern.parse(text), zone, bridge.clock))
             } catch  where error is DateTextError || error is ZoneError {
-                return .failure(ScriptError("invalidDate", "'\(text)' is no such date: \(error)"))
+                return .failure(ScriptError("invalidDate", "'\(text)' is not such a date: \(error)"))
             }
         }
         return module

@@ -16,7 +16,7 @@ enum Memory {
         let items = SampleStore(SampleItem.make(count))
         var bytes: [UInt8] = []
         if kind == "read" { bytes = try CubbyCodec.write(items) }
-        // The program's own pages are no part of it: all that runs has run once.
+        // The program's own pages are not part of it: all that runs has run once.
         try rehearse(kind)
         try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
         let before = value("VmRSS")
