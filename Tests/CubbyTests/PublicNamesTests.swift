@@ -82,8 +82,10 @@ import Testing
 
     // PropertyList
     static let propertyList: [Any.Type] = [
-        BinaryPropertyListReader.self, ISO8601.self,
-        JSONError.self, PropertyListDate.self, PropertyListError.self, PropertyListFile.self,
+        BinaryPropertyListReader.self, ExactText.self, ISO8601.self,
+        JSONError.self, PropertyListDate.self, PropertyListDictionary.self, PropertyListError.self,
+        PropertyListFields.self,
+        PropertyListFile.self,
         PropertyListFinding.self, PropertyListFormat.self, PropertyListLimits.self, (any PropertyListOutput).self,
         (any PropertyListScratch).self, PropertyListStorage.self, PropertyListValue.self,
     ]
@@ -103,18 +105,20 @@ import Testing
     // Items, ItemArchive, ColumnEngine
     static let stores: [Any.Type] = [
         AttachmentProblem.self, ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self,
-        (any DocumentPersistence).self, Durability.self, ForeignFields.self,
+        (any DocumentPersistence).self, Durability.self, FieldMisfits.self, ForeignFields.self,
         HistoryLimits.self, Item.self, ItemAggregateFunction.self, ItemAttachments.self, ItemChange.self,
         ItemCommit.Entry.self,
         (any ItemCommitObserver).self, ItemCursor.self, ItemField.self, ItemFieldDescription.self,
         ItemFields.self, ItemFileEncoding.self, ItemFileFormat.self, ItemFieldKind.self, ItemFileKinds.self,
-        ItemFileOptions.self, ItemImportReport.self, ItemGroup.self, ItemGroups.self, ItemKey.self,
+        ItemFileOptions.self, ItemImportRemark.self, ItemImportReport.self, ItemGroup.self, ItemGroups.self,
+        ItemKey.self,
         QueryKey<Item>.self, ItemLoader.self,
         ItemLoadReport.self,
         (any ItemPersistence).self, ItemPredicate.self, ItemPredicateError.self, ItemPredicateExpression.self,
         ItemQuery.self, ItemQueryPlan.self, (any ItemReplacement).self, ItemRevision.self, ItemSnapshot.self,
         ItemStore.self, ItemStoreChanges.self, ItemStoreCommit.self, ItemStoreDiff.self, (any ItemStoreObserver).self,
-        ItemStoreReference.self, ItemStoreSave.self, JournalHeader.self, JournalRecord.self, JournalScan.self,
+        ItemStoreReference.self, ItemStoreSave.self, ItemsLeftOut.self, JournalHeader.self, JournalRecord.self,
+        JournalScan.self,
         MemoryPersistence.self, OriginalArchive.self, StoreCheck.self, StoreError.self, StoreFinding.self,
     ]
 

@@ -159,7 +159,10 @@ struct PropertyListPropertyTests {
         for (index, path) in paths.enumerated() {
             for kind in ["FMT_BINARY", "FMT_XML"] {
                 let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(path).\(kind)")))
-                #expect(try PropertyListValue(decoding: bytes) == Self.value(UInt64(index / 2)), "\(path) \(kind)")
+                let (read, value) = (try PropertyListValue(decoding: bytes), try Self.value(UInt64(index / 2)))
+                // Python's binary form makes one object of 0.0 and -0.0.
+                let isSame = kind == "FMT_XML" ? read == value : Self.normal(read) == Self.normal(value)
+                #expect(isSame, "\(path) \(kind)")
             }
         }
     }
@@ -177,7 +180,7 @@ struct PropertyListPropertyTests {
         }
     }
 
-    /// Foundation's XML writer drops the sign of -0.
+    /// Without the sign of -0, which Foundation's XML writer and Python's binary writer drop.
     private static func normal(_ value: PropertyListValue) -> PropertyListValue {
         switch value {
         case .real(let value) where value == 0: .real(0)

@@ -31,7 +31,7 @@ refused(function() item.room = { a = { print } } end)
 refused(function() item.room = { 1, 2, x = 3 } end)
 -- expect: Item.room: the table has both array elements and the key x
 refused(function() item.room = { [null] = 2 } end)
--- expect: a key of room cannot hold null: leave the element out
+-- expect: a key of room cannot hold null: leave the entry out
 local cycle = {}
 cycle.cycle = cycle
 refused(function() item.room = cycle end)

@@ -68,3 +68,4 @@ print(plist.decode('{\n  "a": 1\n}'))
 -- Of equal keys the last counts, in XML and in JSON.
 print(plist.decode("<plist><dict><key>a</key><true/><key>a</key><integer>2</integer></dict></plist>").a, json.decode('{"a":1,"a":2}').a)
 -- expect: 2	2
+-- expect log: json.decode: 1 key more than once in an object, the first "a"; the last value counts

@@ -190,7 +190,7 @@ struct Reading: CustomTestStringConvertible {
             "ItemStore.canUndo", "ItemStore.canRedo", "ItemStore.hasChanges", "ItemStore.hasUncommittedChanges",
             "ItemStore.isJournalLong", "ItemStore.history", "ItemStore.durability", "ItemStore.loadReport",
             "ItemStore.isReadOnly", "ItemStore.isConnected", "ItemStore.takesCommits", "ItemStore.waitingCommits",
-            "ItemStore.archivePath", "ItemStore.onDamage",
+            "ItemStore.archivePath", "ItemStore.onDamage", "ItemStore.onLeftOut",
             "ItemStore.attachments", "ItemStore.indexedFields", "ItemStore.createIndex", "ItemStore.dropIndex",
             "ItemStore.defaultRetries", "ItemStore.isInTransaction", "ItemStore.commitGeneration",
             "ItemStore.commitCounter",

@@ -56,8 +56,9 @@ public final class Defaults {
     /// - Throws: `DefaultsError.value` for a value that a property list cannot hold.
     public func set(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
         if let value {
+            // A file that could not be read again would lose the others, too.
             do throws(PropertyListError) {
-                _ = try value.encoded(as: .binary)
+                _ = try PropertyListValue(decoding: PropertyListValue.fields([key: value]).encoded(as: .binary))
             } catch {
                 throw .value(key: key, error)
             }

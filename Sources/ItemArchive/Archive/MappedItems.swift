@@ -83,7 +83,7 @@ struct MappedItems: Sendable {
             }
             return .integer(value)
         case .date:
-            guard let date = try archive.date(at: place, in: item) else {
+            guard let date = try archive.date(at: place, in: item), date.secondsSinceReferenceDate.isFinite else {
                 throw .corruptArchive("\(declaration.name) of item \(row + 1) is not a date")
             }
             return .date(date.secondsSinceReferenceDate)

@@ -168,7 +168,6 @@ package struct ArchiveObjectTable: Sendable {
         case .single(let value)?: seconds = Double(value)
         case .boolean?, .wideInteger?, nil: return nil
         }
-        guard seconds.isFinite else { throw .corruptArchive("a date is not finite") }
         return PropertyListDate(secondsSinceReferenceDate: seconds)
     }
 

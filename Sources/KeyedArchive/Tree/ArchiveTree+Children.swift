@@ -46,11 +46,14 @@ extension ArchiveTree {
         guard value.fieldCount > 0, let builtin = value.className.flatMap(FoundationClass.init(name:)) else {
             return children
         }
+        var met: Set<ExactText> = []
+        for slot in builtin.otherSlots(of: record) {
+            let stored = record.shape.storedKeys[slot]
+            let names = [ArchiveKey.given(stored), stored, "\(stored)#\(slot)"]
+            let name = names.first { met.insert(ExactText($0)).inserted } ?? stored
+            children.append(Child(label: .field(name), node: Node(number: record.number(at: slot))))
+        }
         return children
-            + builtin.otherSlots(of: record).map { slot in
-                let key = ArchiveKey.given(record.shape.storedKeys[slot])
-                return Child(label: .field(key), node: Node(number: record.number(at: slot)))
-            }
     }
 
     private func elements(of record: ArchiveRecord) throws(ArchiveError) -> [Child] {

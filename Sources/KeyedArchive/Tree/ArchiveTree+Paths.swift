@@ -48,7 +48,7 @@ extension ArchiveTree {
             return (node, start + 2)
         }
         let roots = roots
-        if let step = steps.first, let root = roots.first(where: { $0.label == .key(step.key) }) {
+        if let step = steps.first, let root = roots.first(where: { $0.label?.isKey(step.key) == true }) {
             return (root.node, start + 1)
         }
         if roots.count == 1 { return (roots[0].node, start) }
@@ -59,20 +59,22 @@ extension ArchiveTree {
     public func child(_ step: TreePath.Step, of node: Node) -> Node? {
         let children = children(node)
         switch (value(node).content, step.label) {
-        case (_, .field?): return storedField(step.key, of: node)
+        case (_, .field?): break
         case (_, .entryKey?), (_, .entryValue?):
             if let child = children.first(where: { $0.label == step.label }) { return child.node }
         case (.list, _), (.bag, _):
-            if let index = step.index, children.indices.contains(index) { return children[index].node }
+            if let index = step.index, children.indices.contains(index), children[index].label == .index(index) {
+                return children[index].node
+            }
         default:
-            if let child = children.first(where: { $0.label == .key(step.key) }) { return child.node }
+            if let child = children.first(where: { $0.label.isKey(step.key) }) { return child.node }
             // An entry with a key that is not a string is found by the key's text.
             for (key, entry) in zip(children, children.dropFirst()) {
                 guard case .entryKey = key.label, case .leaf(let leaf) = value(key.node).content else { continue }
                 if LeafText(limit: nil).text(leaf) == step.key { return entry.node }
             }
         }
-        return storedField(step.key, of: node)
+        return children.first(where: { $0.label.isField(step.key) })?.node ?? storedField(step.key, of: node)
     }
 
     /// A stored field of an instance, even of one that is shown by its value or elements.
@@ -93,10 +95,14 @@ extension ArchiveTree {
         }
         if isPlain { return children.map { TreePath.Step($0.label) } }
         var taken: Set<String> = []
-        for child in children { if case .key(let key) = child.label { taken.insert(key) } }
+        var hasOtherKeys = false
+        for child in children {
+            if case .key(let key) = child.label { taken.insert(key) }
+            if case .entryKey = child.label { hasOtherKeys = true }
+        }
         return children.indices.map { index in
             let step = TreePath.Step(children[index].label)
-            if case .field(let key) = children[index].label, !taken.contains(key), Int(key) == nil {
+            if case .field(let key) = children[index].label, !hasOtherKeys, !taken.contains(key), Int(key) == nil {
                 return TreePath.Step(.key(key))
             }
             // An entry whose key is a number, if nothing else has that text.

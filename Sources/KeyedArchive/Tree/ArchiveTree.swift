@@ -24,8 +24,19 @@ public final class ArchiveTree {
         /// The value of a dictionary's entry, by its place from 0.
         case entryValue(Int)
         /// A field of an instance that is shown by its value, its elements or its entries, and whose class does not read
-        /// the field.
+        /// the field. What would have the same name as one before it has the stored key, with its place behind a `#` if
+        /// that is there twice, too.
         case field(String)
+
+        /// Whether it is the label of a key with these bytes.
+        func isKey(_ text: String) -> Bool {
+            if case .key(let key) = self { key.hasSameBytes(as: text) } else { false }
+        }
+
+        /// Whether it is the label of a field, beside what an instance is shown by, with these bytes.
+        func isField(_ text: String) -> Bool {
+            if case .field(let key) = self { key.hasSameBytes(as: text) } else { false }
+        }
     }
 
     /// A node below another.

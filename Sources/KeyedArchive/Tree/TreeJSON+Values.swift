@@ -85,12 +85,11 @@ extension TreeJSON {
         text.key("$fields")
         text.append("{")
         var isFirst = true
-        var met: Set<String> = []
-        for (index, child) in children.enumerated() {
+        for child in children {
             guard case .field(let key) = child.label else { continue }
             text.next(level + 2, isFirst: isFirst)
             isFirst = false
-            text.key(met.insert(key).inserted ? key : "$entry\(index)")
+            text.key(key)
             try self.child(child, level + 2, emit)
         }
         text.end("}", level + 1)

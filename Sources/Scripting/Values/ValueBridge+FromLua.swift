@@ -199,8 +199,15 @@ private struct TableReading {
     /// The key of a dictionary's entry.
     private mutating func key(_ key: LuaValue, _ depth: Int) throws(Refusal) -> Node {
         do throws(Refusal) { return try value(key, depth) } catch {
-            throw Refusal(
-                path: "", reason: "the dictionary key \(bridge.state.describe(key)) cannot be kept: \(error.reason)")
+            throw Refusal(path: "", reason: "the dictionary key \(named(key)) cannot be kept: \(error.reason)")
+        }
+    }
+
+    /// A key for a message: its text, or what it is if that would be an address.
+    private func named(_ key: LuaValue) -> String {
+        switch key {
+        case .function, .thread, .table: bridge.className(of: key).withArticle
+        default: bridge.state.describe(key).description
         }
     }
 
@@ -209,7 +216,7 @@ private struct TableReading {
         var stray: String?
         try? table.forEach { key, _ in
             if case .integer(let index) = key, index >= 1, index <= Int64(count) { return true }
-            stray = bridge.state.describe(key).description
+            stray = named(key)
             return false
         }
         return stray

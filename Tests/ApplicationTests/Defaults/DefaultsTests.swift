@@ -72,8 +72,20 @@ struct DefaultsTests {
         #expect(try String(contentsOfFile: scratch.file("test.plist.damaged"), encoding: .utf8) == "rubbish")
     }
 
+    @Test(arguments: [Double.nan, .infinity, -.infinity])
+    func aDateThatIsNotFiniteComesBack(seconds: Double) throws {
+        let value = PropertyListValue.date(PropertyListDate(secondsSinceReferenceDate: seconds))
+        let first = defaults()
+        try first.set(value, forKey: "when")
+        try first.synchronize()
+        #expect(defaults().value(forKey: "when") == value)
+    }
+
     @Test func refusesWhatAPropertyListCannotHold() {
-        let bad = PropertyListValue.date(PropertyListDate(secondsSinceReferenceDate: .nan))
+        // Of as many levels as a file may have, the dictionary of the preferences is one.
+        let bad = (0..<PropertyListLimits.standard.maximumDepth).reduce(PropertyListValue.array([])) { value, _ in
+            .array([value])
+        }
         let error = #expect(throws: DefaultsError.self) { try defaults().set(bad, forKey: "when") }
         #expect(error?.message.hasPrefix("the value for \"when\" cannot be kept: ") == true)
     }

@@ -58,7 +58,7 @@ struct ReferenceTests {
     @Test(
         "annotations have members with their types, options as classes, callbacks and typed events",
         arguments: [
-            "---@field valueInDollars integer Its value in whole dollars.",
+            "---@field valueInDollars integer Its value in whole dollars; of another kind, or nil, if an application's archive has it so.",
             "---@field serialNumber string? Its serial number, or nil.",
             "---@operator len: integer", "---@operator sub(date): number",
             "---@field [integer] Item? The item at a position, from 1.",
