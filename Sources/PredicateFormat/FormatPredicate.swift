@@ -131,15 +131,18 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Checks kinds, with an advice from a field's name and the expression that it is compared with, or nil where it is
-    /// computed with.
+    /// computed with; of a part of the predicate, or of all of it.
     package func check(
-        kinds: [String: PredicateKind], advice: (String, FormatExpression?) -> String?
+        kinds: [String: PredicateKind], in part: PredicateNode? = nil,
+        advice: (String, FormatExpression?) -> String?
     ) throws(FormatPredicateError) {
         let checker = PredicateChecker(kindOfField: { kinds[$0] ?? .unknown })
-        guard let (comparison, problem) = checker.firstProblem(in: node) else { return }
+        guard let (comparison, problem) = checker.firstProblem(in: part ?? node) else { return }
         let names = Set(Self.fields(of: .comparison(comparison)).map(\.string))
+        let atFault = problem.operand.map { $0.fields.sorted() } ?? []
         let advice =
-            comparison.fieldsAndOthers.compactMap { advice($0, $1) }.first
+            atFault.compactMap { advice($0, nil) }.first
+            ?? comparison.fieldsAndOthers.compactMap { advice($0, $1) }.first
             ?? names.sorted().compactMap { advice($0, nil) }.first
         throw error(
             problem.code, "\(problem.message), in \(subject(comparison))\(advice.map { "; \($0)" } ?? "")", at: names,
@@ -154,9 +157,28 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
         return FormatPredicateError(code, message, column: column + 1, source: source, suggestions: suggestions)
     }
 
-    /// Whether a part of the predicate has no value, or never holds, when the values at a path are of a kind.
-    package func refuses(_ kind: PredicateKind, at path: PredicateKeyPath) -> Bool {
-        PredicateChecker(kindOfPath: { $0 == path ? kind : .unknown }).firstProblem(in: node) != nil
+    /// Whether a part of the predicate may have no value, or never holds, when the values at a path are of a kind. Text
+    /// that is compared with a date is such a kind: it may not be the text of a date.
+    package func mayRefuse(_ kind: PredicateKind, at path: PredicateKeyPath) -> Bool {
+        let checker = PredicateChecker(doubtsDates: true, kindOfPath: { $0 == path ? kind : .unknown })
+        return checker.firstProblem(in: node) != nil
+    }
+
+    /// The first comparison that has no value, or never holds, whichever of some kinds the values at a path are of.
+    package func comparison(refusing kinds: Set<PredicateKind>, at path: PredicateKeyPath) -> PredicateNode? {
+        func search(_ node: PredicateNode) -> PredicateNode? {
+            switch node {
+            case .constant: return nil
+            case .not(let inner): return search(inner)
+            case .and(let parts), .or(let parts): return parts.lazy.compactMap(search).first
+            case .comparison:
+                let isRefused = kinds.allSatisfy { kind in
+                    PredicateChecker(kindOfPath: { $0 == path ? kind : .unknown }).firstProblem(in: node) != nil
+                }
+                return isRefused ? node : nil
+            }
+        }
+        return search(node)
     }
 
     /// A predicate that stands for an expression, so that it is checked as one; it compares it with nil.

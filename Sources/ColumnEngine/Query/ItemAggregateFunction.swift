@@ -62,7 +62,7 @@ public struct ItemAggregateFunction {
 
     /// The function's value for some rows; nil if it is undefined without values. `isPart` tells that they are one of
     /// several groups: then values that are all of another kind are counted and the result is nil; otherwise they are an
-    /// error.
+    /// error, as they are when no group has another: ``check(_:of:)``.
     package func value(of rows: UnsafeBufferPointer<UInt32>, isPart: Bool = false) throws -> PropertyListValue? {
         store.noteWholeRead()
         guard let key else { return .integer(Int64(rows.count)) }
@@ -96,6 +96,21 @@ public struct ItemAggregateFunction {
             if isPart, totals.count == 0, !others.isEmpty || key.audit?.all.isEmpty == false { return nil }
             return name == .sum ? totals.sum : totals.average.map(PropertyListValue.real)
         }
+    }
+
+    /// Refuses a function that has a value for no group, as for all items at once; `rows` are those of all groups.
+    ///
+    /// - Throws: as ``value(of:isPart:)``.
+    package func check(_ values: some Sequence<PropertyListValue?>, of rows: () -> [UInt32]) throws {
+        var isUndefined = false
+        for value in values {
+            if value == nil { isUndefined = true } else if name != .sum || value != .integer(0) { return }
+        }
+        guard isUndefined else { return }
+        // The groups' own values were noted.
+        let noted = store.leftOut
+        defer { store.leftOut = noted }
+        _ = try rows().withUnsafeBufferPointer { try value(of: $0) }
     }
 
     private func note(_ reason: String, _ count: Int) {

@@ -107,15 +107,15 @@ extension ColumnStore {
     func refusedKinds(_ path: PredicateKeyPath, _ predicate: FormatPredicate) throws -> Set<PredicateKind>? {
         guard let field = fields.existing(path.field) else { return [] }
         let set = kindSet(field)
-        if path.rest.isEmpty, set.isPlain { return [] }
+        if path.rest.isEmpty, set.isPlain, set != .text { return [] }
         if path.rest.isEmpty, !set.contains(.box) {
-            return set.kinds.filter { predicate.refuses($0, at: path) }
+            return set.kinds.filter { predicate.mayRefuse($0, at: path) }
         }
         // Without boxes, and with one kind, the predicate was checked when it was made.
         if path.rest.count == 1, set.isPlain { return [] }
         let summary = try summary(of: path)
         if !summary.lacking.isEmpty { return nil }
-        return summary.kinds.filter { predicate.refuses($0, at: path) }
+        return summary.kinds.filter { predicate.mayRefuse($0, at: path) }
     }
 }
 
@@ -147,18 +147,19 @@ extension ColumnStore {
         for name in mixed.sorted() {
             let path = PredicateKeyPath(name)
             guard let found = try? summary(of: path).kinds, found.count > 1,
-                found.allSatisfy({ predicate.refuses($0, at: path) })
+                let part = predicate.comparison(refusing: found, at: path)
             else { continue }
             let first = found.contains(.string) ? PredicateKind.string : found.first ?? .unknown
-            try check(predicate, kinds.merging([name: first]) { $1 }, { _, _, _ in nil })
+            try check(predicate, kinds.merging([name: first]) { $1 }, in: part, { _, _, _ in nil })
         }
         try checkPaths(of: predicate)
     }
 
     private func check(
-        _ predicate: FormatPredicate, _ kinds: [String: PredicateKind], _ advice: KindAdvice
+        _ predicate: FormatPredicate, _ kinds: [String: PredicateKind], in part: PredicateNode? = nil,
+        _ advice: KindAdvice
     ) throws(FormatPredicateError) {
-        try predicate.check(kinds: kinds) { name, other in
+        try predicate.check(kinds: kinds, in: part) { name, other in
             guard let kind = kinds[name], kind != .unknown else { return nil }
             return advice(name, kind, other)
         }

@@ -4,7 +4,8 @@ import PropertyList
 /// Counts the items that the predicates of a query can't decide, because their values are of other kinds than those
 /// compared. The count does not depend on how the query is run: it follows from the items and the predicates alone.
 ///
-/// Fields with values of one kind cost nothing: their comparisons are checked when the query is made.
+/// Fields with values of one kind cost nothing, texts that are compared with dates aside: their comparisons are checked
+/// when the query is made.
 extension RowQuery {
     /// Notes what the conditions leave out, in the store's tally. A condition that is a function counts as satisfied: it
     /// is not called for the count.
@@ -96,12 +97,14 @@ extension KindSet {
 }
 
 extension ColumnStore {
-    /// Whether a predicate may be undecided for some item: a field of it has values of several kinds, or in boxes, or a
-    /// part of it may have no value.
+    /// Whether a predicate may be undecided for some item: a field of it has values of several kinds, or in boxes, or
+    /// texts that are compared with dates, or a part of it may have no value.
     fileprivate func maySuspect(_ predicate: FormatPredicate) -> Bool {
         if predicate.isPartial { return true }
         return predicate.fields.contains { name in
-            fields.existing(name).map { !kindSet($0).isPlain } ?? false
+            guard let field = fields.existing(name) else { return false }
+            let set = kindSet(field)
+            return !set.isPlain || set == .text && predicate.mayRefuse(.string, at: PredicateKeyPath(name))
         }
     }
 

@@ -62,11 +62,16 @@ public struct ItemGroups: RandomAccessCollection {
     /// Evaluates functions for each group, in the order of groups and functions. `ItemAggregateFunction` parses their
     /// texts. A group without a number to sum has nil for the sum.
     ///
-    /// - Throws: `StoreError` for an invalid function, and for a field that no item has.
+    /// - Throws: `StoreError` for an invalid function, for a field that no item has, and if no group has a number to sum;
+    ///   `FormatPredicateError` as ``ItemQuery/sum(_:)``.
     public func aggregate(_ functions: [String]) throws -> [[PropertyListValue?]] {
         try store.columns.reporting {
             let functions = try functions.map { try ItemAggregateFunction(format: $0, of: store.columns) }
-            return try groups.map { group in try functions.map { try group.value($0, isPart: true) } }
+            let results = try groups.map { group in try functions.map { try group.value($0, isPart: true) } }
+            for (place, function) in functions.enumerated() {
+                try function.check(results.lazy.map { $0[place] }) { groups.flatMap(\.rows) }
+            }
+            return results
         }
     }
 }

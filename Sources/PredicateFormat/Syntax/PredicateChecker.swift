@@ -9,17 +9,23 @@ struct PredicateChecker {
         let message: String
         /// Whether the right side is at fault.
         var isRight = false
+        /// The part of a computation that is at fault.
+        var operand: FormatExpression?
         var suggestions: [String] = []
     }
 
     /// The kind at the end of a path; unknown when it is not known before evaluation.
     let kindOfPath: (PredicateKeyPath) -> PredicateKind
+    /// Whether a comparison of a date with text is found as well, which may not be the text of a date.
+    var doubtsDates = false
 
     init(kindOfField: @escaping (String) -> PredicateKind) {
         kindOfPath = { $0.rest.isEmpty ? kindOfField($0.field) : .unknown }
     }
 
-    init(kindOfPath: @escaping (PredicateKeyPath) -> PredicateKind) { self.kindOfPath = kindOfPath }
+    init(doubtsDates: Bool = false, kindOfPath: @escaping (PredicateKeyPath) -> PredicateKind) {
+        (self.doubtsDates, self.kindOfPath) = (doubtsDates, kindOfPath)
+    }
 
     /// The first such comparison of a tree, and its problem.
     func firstProblem(in node: PredicateNode) -> (comparison: PredicateComparison, problem: Problem)? {
@@ -84,7 +90,9 @@ struct PredicateChecker {
     private func operandProblem(_ operation: String, _ operand: FormatExpression, takesDates: Bool) -> Problem? {
         let kind = kind(of: operand)
         if kind.isComputable, takesDates || kind != .date { return nil }
-        return mismatch("\(operation) takes numbers, and \(operand) is \(kind.named)", isRight: false)
+        var problem = mismatch("\(operation) takes numbers, and \(operand) is \(kind.named)", isRight: false)
+        problem.operand = operand
+        return problem
     }
 
     /// The problem of a property that values of a kind do not have.
@@ -225,7 +233,7 @@ struct PredicateChecker {
             if ISO8601.parse(text) != nil { return nil }
             return mismatch("a date is compared with ISO 8601 text, and this is none: \(other)", isRight: isRight)
         }
-        if Set([left, right]) == [.date, .string] { return nil }
+        if Set([left, right]) == [.date, .string], !doubtsDates { return nil }
         return mismatch("\(word) never holds between \(left.named) and \(right.named)", isRight: true)
     }
 }

@@ -59,21 +59,45 @@ struct ItemGroupsTests {
 
     @Test(
         "refuse what is not a function of a group",
-        arguments: ["", "n", "sum", "sum()", "median(n)", "sum(n", "count", "sum(nothing)", "sum(n +)", "sum(odd)"])
+        arguments: [
+            "", "n", "sum", "sum()", "median(n)", "sum(n", "count", "sum(nothing)", "sum(n +)", "sum(odd)",
+            "average(odd)",
+        ])
     func errors(format: String) throws {
         let groups = try groups
         #expect(throws: (any Error).self) { try groups.aggregate([format]) }
     }
 
-    @Test("a collection of an earlier batch stays the greatest, whatever later ones compute")
+    @Test("a group whose values are all of another kind has no sum, beside one that has")
+    func mixedGroups() throws {
+        try #require(store[2]).setValue(.integer(0), forField: "odd")
+        var left: [String] = []
+        store.onLeftOut = { left += $0.map(\.description) }
+        let sums = try groups.aggregate(["sum(odd)", "average(odd)"])
+        #expect(sums[2] == [.integer(0), .real(0)] && sums[3] == [nil, nil])
+        #expect(
+            left == [
+                "sum(odd) left out 1 item whose odd is text", "average(odd) left out 1 item whose odd is text",
+            ])
+    }
+
+    @Test("extremes are of the most frequent kind over all batches, and collections of earlier ones are counted")
     func collectionsOverBatches() throws {
         let store = ItemStore()
         for place in 0..<5000 {
-            let inner: PropertyListValue = place % 2000 == 7 ? .array([.integer(Int64(place))]) : .integer(1)
-            try store.createItem(ItemFields(custom: ["dims": .dictionary(["w": inner])]))
+            let isCollection = place % 2000 == 7
+            let inner: PropertyListValue = isCollection ? .array([.integer(Int64(place))]) : .integer(1)
+            var custom: PropertyListFields = ["dims": .dictionary(["w": inner])]
+            custom["only"] = isCollection ? .dictionary(["w": inner]) : nil
+            try store.createItem(ItemFields(custom: custom))
         }
-        #expect(try store.query().max("dims.w") == .array([.integer(7)]))
+        var left: [String] = []
+        store.onLeftOut = { left += $0.map(\.description) }
+        #expect(try store.query().max("dims.w") == .integer(1))
+        #expect(left == ["max(dims.w) left out 3 items whose dims.w is data or a collection"])
         #expect(try store.query().min("dims.w") == .integer(1))
+        #expect(try store.query().max("only.w") == .array([.integer(7)]))
+        #expect(left.count == 2)
     }
 
     @Test("a sum that leaves 64 bits on the way is exact; one that ends beyond them is a real")

@@ -219,7 +219,11 @@ struct ItemQueryTests {
         #expect(try store.query().filter { _ in false }.average("valueInDollars") == nil)
         #expect(try store.query().filter { _ in false }.max("name") == nil)
         #expect(throws: StoreError.self) { try store.query().sum("name") }
-        #expect(throws: StoreError.self) { try store.query().sum("room") }
+        var left: [String] = []
+        store.onLeftOut = { left += $0.map(\.description) }
+        #expect(try store.query().sum("room") == .real(5.5))
+        store.onLeftOut = nil
+        #expect(left == ["sum(room) left out 3 items whose room is text"])
         #expect(try store.query().sorted("valueInDollars").limit(2).sum("valueInDollars") == .integer(17))
         try #require(store[0]).setValueInDollars(.max)
         #expect(try store.query().sum("valueInDollars") == .real(Double(Int64.max) + 1594))

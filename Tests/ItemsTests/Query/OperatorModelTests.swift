@@ -13,27 +13,28 @@ import Testing
 struct OperatorModelTests {
     @Test("every answer is the naive one, and columns take every encoding on the way")
     func randomSchemas() throws {
-        var encodings = EncodingLog()
-        for seed in 1...UInt64(Self.seeds) {
-            var run = try OperatorRun(seed: seed, mapped: seed % 2 == 0)
-            try run.run(steps: Self.steps)
-            encodings.formUnion(run.driver.encodings)
-        }
         typealias Encoding = FieldColumn.Encoding
         let all: [Encoding] = [.integers, .reals, .dates, .codes, .cells, .sparse]
-        #expect(encodings.encodings == Set(all))
         var wanted: [(Encoding, Encoding)] = [
             (.integers, .reals), (.integers, .cells), (.reals, .cells), (.dates, .cells), (.codes, .cells),
             (.cells, .codes),
         ]
         for encoding in all.dropLast() { wanted += [(encoding, .sparse), (.sparse, encoding)] }
-        for (from, to) in wanted {
-            let conversion = EncodingLog.Conversion(from: from, to: to)
-            #expect(encodings.conversions.contains(conversion), "never met: \(conversion)")
+        let conversions = wanted.map { EncodingLog.Conversion(from: $0, to: $1) }
+
+        var encodings = EncodingLog()
+        func missing() -> [EncodingLog.Conversion] { conversions.filter { !encodings.conversions.contains($0) } }
+        // More seeds than the least only while a conversion was not met.
+        for seed in 1...UInt64(Self.mostSeeds) where seed <= Self.seeds || !missing().isEmpty {
+            var run = try OperatorRun(seed: seed, mapped: seed % 2 == 0)
+            try run.run(steps: Self.steps)
+            encodings.formUnion(run.driver.encodings)
         }
+        #expect(encodings.encodings == Set(all))
+        #expect(missing().isEmpty, "never met: \(missing())")
     }
 
-    private static let seeds = 6, steps = 45
+    private static let seeds = 6, mostSeeds = 24, steps = 45
 }
 
 /// One run of a seed.

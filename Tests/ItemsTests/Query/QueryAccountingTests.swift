@@ -96,7 +96,11 @@ struct QueryAccountingTests {
         switch operation {
         case "!=": return true
         case "BEGINSWITH": return kind(left) == 1 && kind(right) == 1
-        default: return kind(left) == kind(right) && kind(left) != 3
+        default:
+            if Set([kind(left), kind(right)]) == [1, 2] {
+                return left.predicateDate != nil && right.predicateDate != nil
+            }
+            return kind(left) == kind(right) && kind(left) != 3
         }
     }
 
@@ -204,6 +208,28 @@ struct ItemsLeftOutTests {
         store.onLeftOut = { throw StoreError(.invalidValue(field: $0[0].subject), $0[0].description) }
         #expect(throws: StoreError.self) { try query.update(["n": .integer(0)]) }
         #expect(throws: StoreError.self) { try store.query().min("n") }
+    }
+
+    @Test("texts that are compared with a date: those that are not of a date, in fields of texts alone, too")
+    func dates() throws {
+        try add(["d": .string("2026-01-01T00:00:00Z")], ["d": .string("soon")], ["d": .string("2000-01-01T00:00:00Z")])
+        let zero = PropertyListValue.date(PropertyListDate(secondsSinceReferenceDate: 0))
+        let query = try store.query(FormatPredicate(format: "d > $zero", variables: ["zero": zero]))
+        let text = "d > CAST(\"2001-01-01T00:00:00Z\", \"NSDate\") left out 1 item whose d is text"
+        try says([text]) { () throws in #expect(try query.count() == 1) }
+        try add(["d": .date(PropertyListDate(secondsSinceReferenceDate: 5))])
+        try says([text]) { () throws in #expect(try query.count() == 2) }
+        try says([]) { _ = try store.query(FormatPredicate(format: "d BEGINSWITH '2'")).count() }
+    }
+
+    @Test("a part that no item has a value for is refused, and parts that some item has one for are not")
+    func parts() throws {
+        try add(["n": .integer(11)], ["n": .string("a")], ["n": .integer(1)])
+        #expect(try store.query(FormatPredicate(format: "n > 10 OR n == 'a'")).count() == 2)
+        let error = try #require(throws: FormatPredicateError.self) {
+            try store.query(FormatPredicate(format: "n > 10 OR n CONTAINS 5"))
+        }
+        #expect("\(error)".contains("in n CONTAINS 5"), "\(error)")
     }
 
     @Test("a path whose values are of mixed kinds, and an expression over a mixed field")

@@ -45,3 +45,24 @@ struct LuaValueAccountingTests {
         if case .real(let number) = key, let whole = Int64(exactly: number) { .integer(whole) } else { key }
     }
 }
+
+@Suite("A query of a graph says what it leaves out")
+struct GraphQueryLeftOutTests {
+    @Test("objects whose values a comparison does not take are counted, and are an error in strict hosts")
+    func strict() throws {
+        let scratch = try TemporaryDirectory()
+        func run(_ predicate: String, strictly: Bool) throws -> String {
+            let embedding = try Embedding(scratch.file("\(strictly)")) { $0.isStrict = strictly }
+            defer { embedding.end() }
+            return embedding.run(
+                """
+                local graph = archiver.open(archiver.archivedData({ { n = 7 }, { n = "n/a" }, { n = "x" }, { m = 1 } }))
+                return #graph:query("\(predicate)")
+                """)
+        }
+        let text = try run("n > 5", strictly: true)
+        #expect(text.contains("with --strict: n > 5 left out 2 objects whose n is text"), "\(text)")
+        #expect(try run("n > 5", strictly: false) == "1")
+        #expect(try run("m == 1 AND n > 5", strictly: true) == "0")
+    }
+}

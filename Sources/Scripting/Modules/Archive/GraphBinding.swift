@@ -2,9 +2,11 @@ import Application
 import Files
 import Items
 import KeyedArchive
+import Logging
 import Lua
 import PredicateFormat
 import PropertyList
+import Wording
 
 /// `archiver.open`: an archive as a graph, to inspect, change and save.
 enum GraphBinding {
@@ -29,7 +31,7 @@ enum GraphBinding {
         cls.property("top", "The top-level values, by key.", get: { $0.top }, set: { $0.top = $1 })
         cls.property(
             "format", "The format that it was read in, and is saved in.", get: { $0.format }, set: { $0.format = $1 })
-        inspecting(cls, bridge)
+        inspecting(cls, bridge, host)
         keeping(cls, host)
         cls.metamethod("__tostring") { graph, call in
             call.returns("Graph (\(bridge.className(of: graph.root) ?? "no root"))")
@@ -39,7 +41,7 @@ enum GraphBinding {
 
     // MARK: Inspecting
 
-    private static func inspecting(_ cls: LuaClass<GraphValue>, _ bridge: ArchiveBridge) {
+    private static func inspecting(_ cls: LuaClass<GraphValue>, _ bridge: ArchiveBridge, _ host: ScriptHost) {
         cls.method(
             "objects", ["className": "only objects of this class"], returns: [.array(.table)],
             "Every object and collection, each once, outermost first.", example: example + "return #graph:objects()"
@@ -53,9 +55,10 @@ enum GraphBinding {
                 "variables": "values for $names",
             ],
             "The objects and dictionaries that satisfy a predicate, outermost first. Instances of Foundation's classes compare "
-                + "by value: decimal numbers as numbers, UUIDs and URLs as text, sets by their members.",
+                + "by value: decimal numbers as numbers, UUIDs and URLs as text, sets by their members. Objects whose values "
+                + "are of kinds that a comparison does not take are counted in one warning, with `--strict` in an error.",
             example: example + "return #graph:query(\"name BEGINSWITH $start\", { start = \"B\" })"
-        ) { (graph, condition: ConditionArgument, variables: LuaTable?) in
+        ) { [unowned host] (graph, condition: ConditionArgument, variables: LuaTable?) in
             let predicate: FormatPredicate
             switch condition {
             case .function(let function):
@@ -63,11 +66,7 @@ enum GraphBinding {
             case .predicate(let value): predicate = value.predicate
             case .format(let text): predicate = try PredicateModule.compile(text, variables, bridge.values)
             }
-            let tables = try gather(graph) { _ in true }
-            let fields = GraphFields(predicate, tables, bridge)
-            return tables.filter { table in
-                table.count == 0 && predicate.evaluate { fields.value(of: $0, in: table) }
-            }
+            return try matches(predicate, graph, bridge, host)
         }
         cls.method(
             "walk",
@@ -103,6 +102,34 @@ enum GraphBinding {
             if case .table(let table) = value, try isWanted(table) { found.append(table) }
             return true
         }
+        return found
+    }
+
+    /// The objects that satisfy a predicate. Those that a comparison does not take are counted and said.
+    private static func matches(
+        _ predicate: FormatPredicate, _ graph: GraphValue, _ bridge: ArchiveBridge, _ host: ScriptHost
+    ) throws -> [LuaTable] {
+        let tables = try gather(graph) { _ in true }
+        let fields = GraphFields(predicate, tables, bridge)
+        var found: [LuaTable] = []
+        var (order, counts): ([[String]], [[String]: Int]) = ([], [:])
+        for table in tables where table.count == 0 {
+            if predicate.evaluate({ fields.value(of: $0, in: table) }) { found.append(table) }
+            var audit = PredicateAudit { fields.value(of: $0, in: table) }
+            guard audit.joined([predicate.node], decisive: false) == nil else { continue }
+            var seen: Set<[String]> = []
+            for (comparison, fault) in audit.undecided {
+                let key = [PredicateNode.comparison(comparison).description, "\(fault.subject) \(fault.text)"]
+                guard seen.insert(key).inserted else { continue }
+                if counts[key] == nil { order.append(key) }
+                counts[key, default: 0] += 1
+            }
+        }
+        guard !order.isEmpty else { return found }
+        let text = order.map { "\($0[0]) left out \((counts[$0] ?? 0).counted("object")) whose \($0[1])" }
+            .joined(separator: "; ")
+        if host.options.isStrict { throw LuaError(.argument, "with --strict: " + text) }
+        host.logger.warning("graph:query: \(text)")
         return found
     }
 
