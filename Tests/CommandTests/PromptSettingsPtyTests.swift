@@ -38,7 +38,7 @@ struct PromptSettingsPtyTests {
         "a file that fails is reported, and the prompt is there",
         arguments: [
             ("error('no good')", 0o600, "no good"), ("prompt.colors = 'red'", 0o600, "auto"),
-            ("x = ", 0o600, "unexpected"), ("x = 1", 0o666, "can be written by somebody other than you"),
+            ("x = ", 0o600, "unexpected"), ("x = 1", 0o666, "somebody other than you can write it"),
         ])
     func failing(text: String, permissions: Int, message: String) throws {
         let program = try Program()

@@ -37,8 +37,10 @@ struct ReleasedContainersTests {
     private func shown(_ options: String...) throws -> String {
         let output = try program(options + ["run", "\(Self.folder)/show.lua"])
         #expect(output.status == .exited(0), "\(output.stderr)")
-        // 1.0 wrote a moment's first three digits; the others were in the container.
-        return output.stdout.replacing(/(T\d\d:\d\d:\d\d\.\d{3})\d+Z/) { "\($0.1)Z" }
+        // 1.0 rounded a moment to three digits; the others were in the container.
+        return output.stdout.replacing(/(T\d\d:\d\d:\d\d)(\.\d{4,})Z/) { moment in
+            String(moment.1) + String(format: "%.3f", Double("0\(moment.2)") ?? 2).dropFirst() + "Z"
+        }
     }
 
     @Test("each opens with the items that it had, is saved, and has them again", arguments: names)
