@@ -24,6 +24,7 @@ end
 for _, predicate in ipairs{ "price > 13", "price == '12.50'", "uid == 'x'", "ANY cs == 3", "text == 'hello'", "wide < 5" } do
   if #graph:query(predicate) ~= 0 then print("found:", predicate) end
 end
+-- expect log: graph:query: price == "12.50" left out 1 object whose price is a number
 print(#graph:query("SELF.className == 'NSDecimalNumber'"), #graph:query("className == 'NSDecimalNumber' AND SELF < 0"))
 -- expect: 3	1
 
