@@ -50,6 +50,8 @@ extension ColumnStore {
             var (count, isOnlyNil) = (0, kind != .integer)
             forEachMisfit(field, among: rows) { row, cell in
                 if kind == .integer, cell.isReal, case let real = cell.realValue, Int64(exactly: real) != nil { return }
+                // A text that ends within a character is a text.
+                if kind == .text, case .utf16? = value(cell) { return }
                 count += 1
                 if !cell.isAbsent { isOnlyNil = false }
                 if count <= 3 { examples.append(FieldMisfits.Example(item: label(row), value: value(cell))) }
