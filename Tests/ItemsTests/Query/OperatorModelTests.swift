@@ -211,13 +211,24 @@ struct OperatorRun {
             let members = try group.items.map { PropertyListValue?.some(.string(try $0.itemKey)) }
             #expect(members == expected.members.keys, "\(place): group \(String(describing: group.key)) of \(key)")
         }
-        let found = try groups.limit(10).aggregate(["count()", "count(\(other))", "min(\(other))", "max(\(other))"])
-        for (row, group) in zip(found, expected) {
+        let wanted = try expected.prefix(10).map { group -> [PropertyListValue?] in
             let present = try group.members.values(other).count { $0 != nil }
-            let wanted: [PropertyListValue?] = [
+            return [
                 .integer(Int64(group.members.records.count)), .integer(Int64(present)),
                 try group.members.extreme(other, -1), try group.members.extreme(other, 1),
             ]
+        }
+        let found: [[PropertyListValue?]]
+        do {
+            let functions = ["count()", "count(\(other))", "min(\(other))", "max(\(other))"]
+            found = try groups.limit(10).aggregate(functions)
+        } catch let error as StoreError {
+            // What is refused has a value in no group.
+            let isNone = wanted.allSatisfy { $0[1] == .integer(0) }
+            #expect(isNone, "\(place): \(other) of groups of \(key): \(error.message)")
+            return
+        }
+        for (row, (wanted, group)) in zip(found, zip(wanted, expected)) {
             #expect(row == wanted, "\(place): \(other) of group \(String(describing: group.key)) of \(key)")
         }
     }
