@@ -8,7 +8,7 @@ import re
 import sys
 
 WORDS = [
-    (r"(?<![Tt]here )\b(is|are|was|were) no (?!longer\b|more\b|matter\b|good\b|doubt\b|secret\b)(such )?[A-Za-z]+\b(?! (is|are|has|have|ends|fails)\b)",
+    (r"(?<![Tt]here )\b(is|are|was|were) no (?!longer\b|more\b|matter\b|good\b|doubt\b|secret\b)(such )?(\\\(|[A-Za-z]+\b(?! (is|are|has|have|ends|fails)\b))",
      "is not a …"),
     (r"\b(can|could|may|must|will) be no [a-z]", "cannot be a …"),
     (r"\btakes nothing behind\b", "takes no argument"),

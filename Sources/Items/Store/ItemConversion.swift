@@ -1,6 +1,7 @@
 import ColumnEngine
 import Glibc
 import PropertyList
+import Wording
 
 extension ItemFieldKind {
     /// Converts a value. Blank text becomes no value, `.some(nil)`. Nil if the value cannot be converted.
@@ -78,8 +79,8 @@ extension ItemStore {
             guard let converted = kind.converted(value) else {
                 throw StoreError(
                     .invalidValue(field: name),
-                    "\(name) of the item \(columns.keyString(row)) is \(FieldValidation.describe(value)), which is no \(kind.rawValue): nothing was converted"
-                )
+                    "\(name) of the item \(columns.keyString(row)) is \(FieldValidation.describe(value)), "
+                        + "which is not \(kind.rawValue.withArticle): nothing was converted")
             }
             if converted == value { return false }
             try set(row, field, converted)

@@ -1,6 +1,7 @@
 import ColumnEngine
 import FoundationEssentials
 import PropertyList
+import Wording
 
 /// Decodes a model from an item's fields, or from a nested value.
 struct ItemModelDecoder: Decoder {
@@ -33,7 +34,8 @@ struct ItemModelDecoder: Decoder {
         .typeMismatch(
             type,
             DecodingError.Context(
-                codingPath: path, debugDescription: "\(FieldValidation.describe(value)) is no \(type)"))
+                codingPath: path,
+                debugDescription: "\(FieldValidation.describe(value)) is not \("\(type)".withArticle)"))
     }
 
     static func missing(_ type: Any.Type, at path: [any CodingKey]) -> DecodingError {
