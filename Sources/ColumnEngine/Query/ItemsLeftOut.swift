@@ -3,7 +3,7 @@ import Wording
 /// Items that an answer of a query left out, because a value was of a kind that a comparison or a computation does not
 /// take: `n > 5 left out 2 items whose n is text`.
 ///
-/// ``ItemStore/onLeftOut`` of the store above is called with them, once for each answer.
+/// `onLeftOut` of the store above is called with them, once for each answer.
 public struct ItemsLeftOut: Sendable, Hashable, CustomStringConvertible {
     /// The comparison, the aggregate or the sort: `n > 5`, `sum(n)`, `sorted(n)`.
     public let operation: String

@@ -21,7 +21,7 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
     case length, lowercase, uppercase
     /// The bits of a whole number inverted: `~flags`.
     case onesComplement = "onesComplement:"
-    /// `FUNCTION(receiver, "selector", …)`: one of ``PredicateMethod``.
+    /// `FUNCTION(receiver, "selector", …)`: one of the methods that strings, numbers and dates have.
     case method = "FUNCTION"
     /// The time of evaluation, for each object.
     case now
