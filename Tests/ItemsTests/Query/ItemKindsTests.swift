@@ -118,7 +118,8 @@ struct ItemKindsTests {
         if conversion == .date { try store.query().limit(2).remove() }
         let before = try store.query().all().map { try $0.value(forField: "field") }
         let error = #expect(throws: StoreError.self) { try store.convert("field", to: conversion) }
-        #expect(error?.message.contains("which is no \(conversion.rawValue): nothing was converted") == true)
+        let kind = conversion == .integer ? "an integer" : "a \(conversion.rawValue)"
+        #expect(error?.message.contains("which is not \(kind): nothing was converted") == true)
         #expect(try store.query().all().map { try $0.value(forField: "field") } == before)
     }
 
