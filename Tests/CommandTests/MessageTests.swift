@@ -39,7 +39,7 @@ struct MessageTests {
                 "valueInDollars takes an integer: \"many dollars many dollars many dollars \" is not one"
             ),
             (
-                "log.warning(('more words than fit '):rep(4) .. 'in it')", "in it",
+                "log.warning(('more words than fit '):rep(4) .. 'in' .. ' it')", "in it",
                 String(repeating: "more words than fit ", count: 4) + "in it"
             ),
             (
