@@ -91,8 +91,10 @@ public final class ArchiveGraph {
             guard let value = try unarchiver.object(of: uid) else { continue }
             try unarchiver.fillAll()
             values.append((uid, value))
+            // One without identity is written anew, so it must not be one that a later object refers to.
+            if value.identity == nil { unarchiver.visited?.remove(uid) }
         }
-        return values
+        return values.filter { unarchiver.visited?.contains($0.uid) != ($0.value.identity == nil) }
     }
 
     private static func outerEntries(
@@ -244,10 +246,12 @@ extension KeyedArchiver {
         try drainOutside()
     }
 
-    /// Encodes an unreferenced object.
+    /// Encodes an unreferenced object: as an entry of its own, where an equal value without identity was written before.
     func encode(unreferenced value: ArchiveValue) throws(ArchiveError) {
-        _ = try uid(of: value)
+        let next = entries.count
+        let known = try uid(of: value)
         try drainOutside()
+        if known != 0, known < next, value.identity == nil { _ = newUID(entries.get(known)) }
     }
 
     /// Writes the description of a class that may have no instance.

@@ -61,7 +61,7 @@ package enum PredicateProperty: String, CaseIterable {
         if property == .itself { return value }
         switch value {
         case .string(let text): return property.value(of: text)
-        case .utf16: return property.value(of: value.text ?? "")
+        case .utf16(let units): return property.value(of: units)
         case .date(let date):
             switch property {
             case .timeIntervalSince1970: return .real(date.secondsSince1970)
@@ -76,6 +76,15 @@ package enum PredicateProperty: String, CaseIterable {
             default: return nil
             }
         default: return PredicateNumber(value).flatMap { property.value(of: $0, value) }
+        }
+    }
+
+    /// The property of a text with surrogates that lack their other half, which stay what they are.
+    private func value(of units: [UInt16]) -> PropertyListValue? {
+        switch self {
+        case .length: .integer(Int64(units.count))
+        case .stringValue, .description, .itself: .utf16(units)
+        default: HalfPairs.standingIn(for: units).flatMap(value(of:)).map(HalfPairs.restored)
         }
     }
 
@@ -297,5 +306,45 @@ enum PredicatePath {
         if path.isEmpty { return component }
         let end = component.drop { $0 == "/" }
         return path.hasSuffix("/") ? path + end : path + "/" + end
+    }
+}
+
+/// Surrogates that lack their other half, as characters of the last private plane while a text is worked on as Unicode.
+private enum HalfPairs {
+    private static let base: UInt32 = 0x10F800
+
+    /// The text with a character for each half; nil when it has some of those characters itself.
+    static func standingIn(for units: [UInt16]) -> String? {
+        var text = String.UnicodeScalarView()
+        var index = 0
+        while index < units.count {
+            let unit = units[index]
+            let pair = units[index...].prefix(2)
+            index += 1
+            if let scalar = Unicode.Scalar(unit) {
+                text.append(scalar)
+            } else if pair.count == 2, UTF16.isLeadSurrogate(unit), UTF16.isTrailSurrogate(units[index]) {
+                let scalar = String(decoding: pair, as: UTF16.self).unicodeScalars
+                if scalar.contains(where: { $0.value >= base }) { return nil }
+                text.append(contentsOf: scalar)
+                index += 1
+            } else if let scalar = Unicode.Scalar(base + UInt32(unit & 0x7FF)) {
+                text.append(scalar)
+            }
+        }
+        return String(text)
+    }
+
+    /// A value with the halves in the place of their characters.
+    static func restored(_ value: PropertyListValue) -> PropertyListValue {
+        switch value {
+        case .string(let text):
+            PropertyListValue(
+                utf16: text.unicodeScalars.flatMap { scalar in
+                    scalar.value < base ? Array(scalar.utf16) : [UInt16(scalar.value & 0x7FF) | 0xD800]
+                })
+        case .array(let values): .array(values.map(restored))
+        default: value
+        }
     }
 }

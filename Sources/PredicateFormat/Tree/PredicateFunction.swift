@@ -110,12 +110,8 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
             }
         case .length:
             return PredicateKeyValueCoding.value(value, ["length"])
-        case .lowercase:
-            if case .string(let text) = value { return .string(text.lowercased()) }
-            return nil
-        case .uppercase:
-            if case .string(let text) = value { return .string(text.uppercased()) }
-            return nil
+        case .lowercase: return value.text == nil ? nil : PredicateProperty.value("lowercaseString", of: value)
+        case .uppercase: return value.text == nil ? nil : PredicateProperty.value("uppercaseString", of: value)
         }
     }
 

@@ -174,9 +174,11 @@ private struct TableReading {
                 do throws(Refusal) {
                     let given = element
                     var element = try value(given, depth)
-                    if let half, let place = ArchiveMemory.Place(key) {
-                        name.value = ValueBridge.HalfTexts.original(half.keys[place], key) ?? name.value
-                        element.value = ValueBridge.HalfTexts.original(half.values[place], given) ?? element.value
+                    if let half {
+                        let place = ArchiveMemory.Place(key)
+                        let known = place.map { half.values[$0] } ?? half.valuesOfOtherKeys[name.value]
+                        name.value = ValueBridge.HalfTexts.original(place.flatMap { half.keys[$0] }, key) ?? name.value
+                        element.value = ValueBridge.HalfTexts.original(known, given) ?? element.value
                     }
                     result.add(element)
                     guard entries[name.value] == nil else {

@@ -63,9 +63,10 @@ extension ValueBridge {
                         "a table cannot have both \(key.nameOfKey) and an equal key: read it with cubby convert")
                 }
                 table[name] = try lua(element, isReadOnly, &budget)
-                guard let place = ArchiveMemory.Place(name) else { continue }
-                if case .utf16 = key { half.keys[place] = key }
-                if case .utf16 = element { half.values[place] = element }
+                let place = ArchiveMemory.Place(name)
+                if case .utf16 = key, let place { half.keys[place] = key }
+                guard case .utf16 = element else { continue }
+                if let place { half.values[place] = element } else { half.valuesOfOtherKeys[key] = element }
             }
             note(half, of: table)
             if isReadOnly { return .table(readOnly.make(table, .dictionary, in: state)) }

@@ -39,8 +39,10 @@ final class ValueBridge {
     struct HalfTexts {
         var values: [ArchiveMemory.Place: PropertyListValue] = [:]
         var keys: [ArchiveMemory.Place: PropertyListValue] = [:]
+        /// Those under dates, data and other keys that Lua compares by identity, by the property list's own key.
+        var valuesOfOtherKeys: [PropertyListValue: PropertyListValue] = [:]
 
-        var isEmpty: Bool { values.isEmpty && keys.isEmpty }
+        var isEmpty: Bool { values.isEmpty && keys.isEmpty && valuesOfOtherKeys.isEmpty }
 
         /// The value at a place, if what a script has there is still its text.
         static func original(_ kept: PropertyListValue?, _ value: LuaValue) -> PropertyListValue? {

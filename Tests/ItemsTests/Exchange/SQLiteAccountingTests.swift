@@ -133,6 +133,8 @@ struct SQLiteAccountingTests {
             for name in try old.customFieldNames {
                 let (before, after) = (try old.value(forField: name), try new.value(forField: name))
                 if before == after { continue }
+                // SQLite itself has no sign of zero.
+                if case (.real(0)?, .real(0)?) = (before, after) { continue }
                 // A column of mixed kinds has no declared kind: SQLite has no booleans, and dates are texts there.
                 switch (before, after) {
                 case (.boolean(let flag)?, .integer(let number)?): #expect(number == (flag ? 1 : 0))

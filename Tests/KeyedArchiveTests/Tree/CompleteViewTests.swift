@@ -217,6 +217,17 @@ struct CompleteViewTests {
         }
     }
 
+    @Test("an unreferenced object that equals a referenced one is an object of its own after a save")
+    func equalUnreferenced() throws {
+        let date = ArchiveValue.date(PropertyListDate(secondsSinceReferenceDate: 0.5))
+        for value in [date, .string("Fluffy"), .integer(7), .data([1, 2]), .null] {
+            let graph = ArchiveGraph(top: [.init(key: "root", value: .object(value))], unreferenced: [value, value])
+            defer { graph.dismantle() }
+            let tree = try ArchiveTree(PropertyListStorage(graph.encoded()))
+            #expect(tree.unreferenced.count == 2, "\(value)")
+        }
+    }
+
     @Test("embedded data at every place: opened once, then by its path")
     func embedded() throws {
         let inner = try Self.tree(

@@ -24,7 +24,7 @@ struct LuaValueAccountingTests {
                 #expect(error.message.contains("equal key"), "\(error.message) for \(value)")
                 continue
             }
-            #expect(try bridge.propertyList(lua) == Self.inLua(value))
+            #expect(try bridge.propertyList(lua) == Self.inLua(value), "\(value)")
         }
         #expect(refused < Accounting.values / 10)
     }
