@@ -51,13 +51,9 @@ struct ConvertCommand: ParsableCommand {
             switch format ?? extensionForm ?? .binary {
             case .binary: (bytes, notation) = (try reader.binary(), nil)
             case .xml:
-                let (xml, shortened) = try reader.xmlCountingShortenedDates()
+                let (xml, loss) = try reader.xmlSayingLoss()
                 (bytes, notation) = (xml, .xml)
-                if shortened > 0 {
-                    CommandFailure.say(
-                        "\(shortened.counted("date")) lost \(shortened == 1 ? "its" : "their") fraction of a second, "
-                            + "which XML does not have: --format binary and json do")
-                }
+                if let loss { CommandFailure.say(loss) }
             case .json: (bytes, notation) = (try reader.json(), .json)
             }
         } catch {

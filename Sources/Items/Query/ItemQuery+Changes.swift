@@ -7,9 +7,15 @@ extension ItemQuery {
     /// - Returns: the number of items.
     @discardableResult
     public func update(_ values: [String: PropertyListValue?]) throws -> Int {
+        try update(exactly: Dictionary(uniqueKeysWithValues: values.map { (ExactText($0.key), $0.value) }))
+    }
+
+    /// Sets fields by names that are compared by their bytes.
+    @discardableResult
+    package func update(exactly values: [ExactText: PropertyListValue?]) throws -> Int {
         var fields: [(ItemField, PropertyListValue?)] = []
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-            fields.append((try store.columns.fieldForAssignment(name, value), value))
+            fields.append((try store.columns.fieldForAssignment(name.string, value), value))
         }
         return try changeEach { row in
             for (field, value) in fields { try store.set(row, field, value) }

@@ -8,10 +8,12 @@ extension BinaryPropertyListReader {
         return try XMLPropertyListWriter.encode(self, shortened: &shortened)
     }
 
-    /// The property list as XML and the number of dates that lost a fraction of a second.
-    package func xmlCountingShortenedDates() throws(PropertyListError) -> (xml: [UInt8], shortened: Int) {
+    /// The property list as XML, and what it lost in words: the number of dates with a fraction of a second.
+    package func xmlSayingLoss() throws(PropertyListError) -> (xml: [UInt8], loss: String?) {
         var shortened = 0
         let xml = try XMLPropertyListWriter.encode(self, shortened: &shortened)
-        return (xml, shortened)
+        guard shortened > 0 else { return (xml, nil) }
+        let dates = shortened == 1 ? "1 date lost its" : "\(shortened) dates lost their"
+        return (xml, "\(dates) fraction of a second, which XML does not have; the binary form and JSON do")
     }
 }

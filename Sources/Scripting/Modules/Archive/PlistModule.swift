@@ -1,5 +1,6 @@
 import Application
 import Files
+import Logging
 import Lua
 import PropertyList
 
@@ -76,14 +77,14 @@ enum PlistModule {
         let bridge = host.values
         module.function(
             "read", ["path": path],
-            "Reads a property-list file in either format; nil and an error if it cannot be read.",
+            "Reads a property-list file: binary, XML, or OpenStep text; nil and an error if it cannot be read.",
             example:
                 "local path = app.container.tmp .. \"/a.plist\" plist.write({ 1 }, path) return plist.read(path)[1]"
         ) { [unowned host] (path: String) in
             try host.read(path, refusing: PropertyListError.self) { try bridge.lua(PropertyListValue(decoding: $0)) }
         }
         module.function(
-            "decode", ["bytes": "a property list in either format"],
+            "decode", ["bytes": "a property list: binary, XML, or OpenStep text"],
             "Decodes a property list; nil and an error if it is not one.",
             example: "return plist.decode(\"<plist version='1.0'><array><true/></array></plist>\")[1]"
         ) { (bytes: BytesArgument) in
@@ -96,34 +97,40 @@ enum PlistModule {
     // MARK: Writing
 
     private static func writing(_ module: LuaModule, _ host: ScriptHost) {
-        let bridge = host.values
         module.function(
             "write", ["value": value, "path": path, "options": "how to write the property list"],
             "Writes a value to a property-list file, atomically. A value that it cannot hold raises an error with its "
                 + "path.",
             example: "return plist.write({ name = \"Bear\" }, app.container.tmp .. \"/a.plist\", { format = \"xml\" })"
         ) { [unowned host] (value: LuaValue, path: String, options: Writing) in
-            try host.write(encoded(value, options.format, bridge), to: path)
+            try host.write(encoded(value, options.format, host), to: path)
         }
         module.function(
             "encode", ["value": value, "options": "how to write the property list"],
             "Encodes a value as a property list. A value that it cannot hold raises an error with its path.",
             example: "return plist.encode({ name = \"Bear\", tags = { \"gift\" } }, { format = \"xml\" })"
-        ) { (value: LuaValue, options: Writing) in LuaString(try encoded(value, options.format, bridge)) }
+        ) { [unowned host] (value: LuaValue, options: Writing) in
+            LuaString(try encoded(value, options.format, host))
+        }
     }
 
     /// The argument `value` as a property list.
     private static func encoded(
-        _ argument: LuaValue, _ format: PropertyListFormat, _ bridge: ValueBridge
+        _ argument: LuaValue, _ format: PropertyListFormat, _ host: ScriptHost
     ) throws -> [UInt8] {
         let value: PropertyListValue
         do throws(ValueBridge.Refusal) {
-            value = try bridge.propertyList(argument, path: "root", depthLimit: depthLimit)
+            value = try host.values.propertyList(argument, path: "root", depthLimit: depthLimit)
             try check(value, format)
         } catch {
             throw LuaMismatch(error.message, argument: "value")
         }
-        return try value.encoded(as: format)
+        guard format == .xml else { return try value.encoded(as: format) }
+        let (xml, loss) = try BinaryPropertyListReader(value.encoded(as: .binary)).xmlSayingLoss()
+        guard let loss else { return xml }
+        if host.options.isStrict { throw LuaError(.argument, "with --strict: \(loss)") }
+        host.logger.warning("\(loss)")
+        return xml
     }
 
     /// Checks for values that the format cannot represent.

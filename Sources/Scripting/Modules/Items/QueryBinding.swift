@@ -236,7 +236,7 @@ enum QueryBinding {
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query(\"room == 'Study'\"):update{ room = \"Attic\" }, items:query():update(function(item) item.valueInDollars = item.valueInDollars * 2 end)"
         ) { [unowned classes] (value, change: LuaEither<LuaTable, LuaFunction>) in
             switch change {
-            case .first(let table): try value.query.update(fields(of: table, classes))
+            case .first(let table): try value.query.update(exactly: fields(of: table, classes))
             case .second(let function): try value.query.update { _ = try function.call(classes.item.value($0)) }
             }
         }
@@ -251,14 +251,14 @@ extension QueryBinding {
     /// The values that `update` sets.
     private static func fields(
         of table: LuaTable, _ classes: ItemClasses
-    ) throws -> [String: PropertyListValue?] {
-        var fields: [String: PropertyListValue?] = [:]
+    ) throws -> [ExactText: PropertyListValue?] {
+        var fields: [ExactText: PropertyListValue?] = [:]
         try table.forEach { key, each in
             guard let name = key.textValue else { throw LuaMismatch("a field's name is text", argument: "change") }
             try classes.itemBinding.checkName(name)
             // A table cannot hold nil: null removes the field.
             let isNull = classes.host.values.nulls.object(of: each) != nil
-            fields[name] = .some(isNull ? nil : try classes.itemBinding.value(each, field: name))
+            fields[ExactText(name)] = .some(isNull ? nil : try classes.itemBinding.value(each, field: name))
             return true
         }
         if fields.isEmpty { throw LuaMismatch("at least one field expected, got an empty table", argument: "change") }
