@@ -14,17 +14,27 @@ package struct KeyDecoder: Sendable {
     private var pending: [UInt8] = []
     private var position = 0
     private var paste: [UInt8]?
+    /// Whether the last key was a carriage return among other bytes: a line feed after it belongs to the same line end.
+    private var endsWithReturn = false
 
     package init() {}
 
-    /// Whether pending bytes may be a complete key: call ``flush()`` if no more come soon.
-    package var isWaiting: Bool { paste == nil && !pending.isEmpty }
+    /// Whether pending bytes may be a complete key: call ``flush()`` if no more come soon. The first bytes of a
+    /// character are none: they wait for the others.
+    package var isWaiting: Bool {
+        guard paste == nil, let last = pending.last else { return false }
+        return last < 0x80 || pending.count > 2
+            && pending.starts(with: [0x1B]) && [0x5D, 0x50, 0x5F, 0x5E].contains(pending[1])
+    }
 
     /// Decodes bytes and returns the complete keys. Complexity: linear in the bytes.
     package mutating func decode(_ bytes: some Sequence<UInt8>) -> [Key] {
+        let waiting = pending.count
         pending.append(contentsOf: bytes)
+        if endsWithReturn, pending.first == 0x0A { pending.removeFirst() }
+        endsWithReturn = pending.count > 1 && pending.last == 0x0D
         var keys: [Key] = []
-        abortPaste(into: &keys)
+        abortPaste(waiting, into: &keys)
         run(flushing: false, into: &keys)
         return keys
     }
@@ -68,10 +78,11 @@ package struct KeyDecoder: Sendable {
 
     private static let pasteEnd: [UInt8] = Array("\u{1B}[201~".utf8)
 
-    /// A lone Control-C ends a paste whose end was lost; otherwise all further keys would be lost.
-    private mutating func abortPaste(into keys: inout [Key]) {
-        guard let text = paste, pending == [0x03] else { return }
+    /// Control-C alone ends a paste whose end was lost or cut; otherwise all further keys would be lost.
+    private mutating func abortPaste(_ waiting: Int, into keys: inout [Key]) {
+        guard let text = paste, pending.count > waiting, pending[waiting...].allSatisfy({ $0 == 0x03 }) else { return }
         keys.append(.paste(String(decoding: text, as: UTF8.self)))
+        pending.removeFirst(waiting)
         paste = nil
     }
 
@@ -114,7 +125,7 @@ package struct KeyDecoder: Sendable {
     }
 
     private func next(flushing: Bool) -> Step {
-        guard byte(0) == 0x1B else { return plain(at: 0, modifiers: [], flushing: flushing) }
+        guard byte(0) == 0x1B else { return plain(at: 0, modifiers: []) }
         guard let second = byte(1) else {
             return flushing ? .key(.press(.escape), 1) : .incomplete
         }
@@ -130,14 +141,16 @@ package struct KeyDecoder: Sendable {
             case nil where !flushing: return .incomplete
             default: return .key(.press(.escape), 1)
             }
-        default: return plain(at: 1, modifiers: .alt, flushing: flushing)
+        default: return plain(at: 1, modifiers: .alt)
         }
     }
 
     /// A character or a control code, with Alt after an Escape.
-    private func plain(at offset: Int, modifiers: KeyModifiers, flushing: Bool) -> Step {
+    private func plain(at offset: Int, modifiers: KeyModifiers) -> Step {
         guard let first = byte(offset) else { return .incomplete }
         switch first {
+        // Both together, in a paste without marks, are one line end.
+        case 0x0D where byte(offset + 1) == 0x0A: return .key(.press(.enter, modifiers), offset + 2)
         case 0x0D, 0x0A: return .key(.press(.enter, modifiers), offset + 1)
         case 0x09: return .key(.press(.tab, modifiers), offset + 1)
         case 0x7F, 0x08: return .key(.press(.backspace, modifiers), offset + 1)
@@ -150,11 +163,11 @@ package struct KeyDecoder: Sendable {
             return .key(.press(.character(symbol), modifiers.union(.control)), offset + 1)
         case 0x20...0x7E:
             return .key(.press(.character(Character(Unicode.Scalar(first))), modifiers), offset + 1)
-        default: return multibyte(first, at: offset, modifiers: modifiers, flushing: flushing)
+        default: return multibyte(first, at: offset, modifiers: modifiers)
         }
     }
 
-    private func multibyte(_ first: UInt8, at offset: Int, modifiers: KeyModifiers, flushing: Bool) -> Step {
+    private func multibyte(_ first: UInt8, at offset: Int, modifiers: KeyModifiers) -> Step {
         let replacement = Key.press(.character("\u{FFFD}"), modifiers)
         let length: Int
         switch first {
@@ -164,9 +177,8 @@ package struct KeyDecoder: Sendable {
         default: return .key(replacement, offset + 1)
         }
         for index in 1..<length {
-            guard let following = byte(offset + index) else {
-                return flushing ? .key(replacement, offset + index) : .incomplete
-            }
+            // The rest may come late, over a slow line.
+            guard let following = byte(offset + index) else { return .incomplete }
             guard following & 0xC0 == 0x80 else { return .key(replacement, offset + index) }
         }
         let start = position + offset

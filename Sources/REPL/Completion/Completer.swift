@@ -54,7 +54,7 @@ struct Completer {
     ) -> [Candidate] {
         let target = resolver.expression(endingAt: separator - 1)
         let isColon = resolver.lua.isToken(separator, ":")
-        let all = MemberList(resolver: resolver).members(of: target)
+        let all = MemberList(resolver: resolver).members(of: target, beginning: word)
         let fitting = all.filter { isColon ? $0.kind == .method || $0.kind == .function : $0.kind != .method }
         let found = Matching.filter(fitting, by: word) { $0.name }
         let shown = found.isEmpty && !isColon ? Matching.filter(all, by: word) { $0.name } : found
@@ -120,8 +120,8 @@ struct Completer {
         if let options = options(resolver, word, end, after), !options.isEmpty { return options }
         var candidates: [String: Candidate] = [:]
         let call = after == UInt8(ascii: "(") ? "" : "("
-        for (name, value) in RawAccess.fields(of: host.state.globals, limit: 20_000, depth: 1)
-        where Matching.matches(name, word) && LuaName.isValid(name) {
+        for (name, value) in RawAccess.fields(of: host.state.globals, limit: 20_000, depth: 1, beginning: word)
+        where LuaName.isValid(name) {
             if let declared = host.state.declarations[name, .global], let function = declared.functions.first {
                 candidates[name] = Candidate(
                     name, kind: .function, detail: String(function.signature().dropFirst(function.name.count)),
@@ -131,8 +131,9 @@ struct Completer {
             }
         }
         if let locals {
-            for (name, value) in RawAccess.fields(of: locals, limit: 5000, depth: 1)
-            where Matching.matches(name, word) { candidates[name] = candidate(name, value, call) }
+            for (name, value) in RawAccess.fields(of: locals, limit: 5000, depth: 1, beginning: word) {
+                candidates[name] = candidate(name, value, call)
+            }
         }
         for name in resolver.names.origins.keys where Matching.matches(name, word) && name != word {
             candidates[name] = Candidate(name, kind: .variable, detail: "local")

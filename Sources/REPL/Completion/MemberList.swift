@@ -7,15 +7,15 @@ struct MemberList {
     let resolver: ExpressionResolver
     private static let limit = 4000
 
-    /// All members of a resolved expression.
-    func members(of target: Knowledge) -> [Member] {
+    /// The members of a resolved expression: all, or of a table those that begin with a word.
+    func members(of target: Knowledge, beginning word: String = "") -> [Member] {
         switch target {
         case .unknown, .function: return []
         case .event(let event):
             return event.payload.map {
                 Member(name: $0.name, kind: .property, knowledge: .type($0.type), documentation: $0.documentation)
             } + (resolver.declaration(ofClass: "Event").map(members) ?? [])
-        case .value(.table(let table)): return members(of: table)
+        case .value(.table(let table)): return members(of: table, beginning: word)
         case .value(.userdata(let userdata)): return userdata.className.map(members(ofClass:)) ?? []
         case .value(.string): return strings
         case .value: return []
@@ -64,10 +64,10 @@ struct MemberList {
             }
     }
 
-    private func members(of table: LuaTable) -> [Member] {
+    private func members(of table: LuaTable, beginning word: String = "") -> [Member] {
         let declared = resolver.declaration(of: table).map(members) ?? []
         let names = Set(declared.map(\.name))
-        let live = RawAccess.fields(of: table, limit: Self.limit).filter {
+        let live = RawAccess.fields(of: table, limit: Self.limit, beginning: word).filter {
             !names.contains($0.name) && LuaName.isValid($0.name)
         }
         let library = resolver.libraryName(of: table)

@@ -14,17 +14,28 @@ enum RawAccess {
         return .nil
     }
 
+    /// The number of entries that are looked at, so that a table of many millions does not delay a key.
+    private static let visited = 1_000_000
+
     /// The string keys of a table and of its `__index` tables, nearest first, with their values.
     ///
-    /// Their number is limited, so that a table of a million names does not delay a key.
-    static func fields(of table: LuaTable, limit: Int, depth: Int = 8) -> [(name: String, value: LuaValue)] {
+    /// - Parameters:
+    ///   - limit: the greatest number of fields.
+    ///   - word: what the names begin with, so that a table of more names than the limit has those that are asked for.
+    static func fields(
+        of table: LuaTable, limit: Int, depth: Int = 8, beginning word: String = ""
+    ) -> [(name: String, value: LuaValue)] {
         var fields: [(String, LuaValue)] = []
         var seen: Set<String> = []
         var table = table
+        var left = visited
         for _ in 0..<depth {
             try? table.forEach { key, value in
-                if let name = key.textValue, seen.insert(name).inserted { fields.append((name, value)) }
-                return fields.count < limit
+                left -= 1
+                if let name = key.textValue, Matching.matches(name, word), seen.insert(name).inserted {
+                    fields.append((name, value))
+                }
+                return fields.count < limit && left > 0
             }
             guard case .table(let next)? = table.metatable?["__index"], fields.count < limit else { break }
             table = next

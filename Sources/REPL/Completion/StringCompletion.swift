@@ -150,7 +150,8 @@ struct StringCompletion {
     private func keys(of target: Knowledge) -> [Word] {
         switch target {
         case .value(.table(let table)):
-            return RawAccess.fields(of: table, limit: 5000).map { ($0.name, .key, "") }.sorted { $0.text < $1.text }
+            return RawAccess.fields(of: table, limit: 5000, beginning: contents).map { ($0.name, .key, "") }
+                .sorted { $0.text < $1.text }
         default: return MemberList(resolver: resolver).members(of: target).map { ($0.name, .field, $0.documentation) }
         }
     }

@@ -71,7 +71,7 @@ final class BreakSession {
         case .lua:
             switch repl.evaluator.evaluate(text, at: stop, in: selected) {
             case .success(let values): if !values.isEmpty { repl.page(repl.printer.printed(values, seconds: 0)) }
-            case .failure(let error): if stop.ending == nil { repl.report(error, in: text) }
+            case .failure(let error): if stop.ending == nil { repl.report(error) }
             }
         }
     }

@@ -35,13 +35,13 @@ extension Prompt {
             measure(Benchmark(), function) { [self] result in
                 switch result {
                 case .success(let benchmark): print(WrappedText.wrapped(benchmark.text, to: printer.columns) + "\n")
-                case .failure(let error): report(error, in: entry)
+                case .failure(let error): report(error)
                 }
                 tellChanges()
                 end()
             }
         } catch {
-            report(error, in: entry)
+            report(error)
             end()
         }
     }

@@ -64,10 +64,12 @@ extension Prompt {
     }
 
     /// Runs Lua code of the prompt itself, and passes on its values, or nil after showing its error.
-    private func run(code: String, then completion: @escaping ([LuaValue]?) -> Void) {
+    private func run(
+        code: String, in environment: LuaTable? = nil, then completion: @escaping ([LuaValue]?) -> Void
+    ) {
         do throws(LuaError) {
             let chunk = try host.state.load(
-                Array(code.utf8), name: "=(prompt)", environment: evaluator.scope.environment)
+                Array(code.utf8), name: "=(prompt)", environment: environment ?? evaluator.scope.environment)
             run(chunk, isEntry: false) { [self] result in
                 guard host.exitCode == nil else { return completion(nil) }
                 switch result {
@@ -184,7 +186,10 @@ extension Prompt {
 
     private func history(_ verb: String, _ done: String, _ nothing: String, then end: @escaping () -> Void) {
         changes = ChangeNotice()
-        run(code: "return require('cubby').items:\(verb)()") { [self] values in
+        // In an environment of its own: a script may have replaced globals.
+        let environment = host.state.makeTable(fields: 1)
+        environment["items"] = host.itemsValue
+        run(code: "return items:\(verb)()", in: environment) { [self] values in
             defer { end() }
             guard let values else { return }
             guard values.first?.isTruthy ?? false else { return print(nothing + "\n") }

@@ -57,7 +57,7 @@ extension Prompt {
             if timed, !includesDuration { print(StyledText(ValuePrinter.duration(seconds) + "\n", .dimmed)) }
         case .failure(let error):
             remember(text, false, "")
-            report(error, in: text)
+            report(error)
             tellChanges()
         }
         tutor(LessonEntry(text, result))
@@ -80,7 +80,7 @@ extension Prompt {
     }
 
     /// Shows an error with its excerpt, in colours if enabled.
-    func report(_ error: LuaError, in source: String? = nil) {
+    func report(_ error: LuaError) {
         hasFailed = true
         if error.kind == .cancelled { return print("interrupted\n", toStandardError: true) }
         var error = error
@@ -92,11 +92,7 @@ extension Prompt {
         }
         error.message += MemberHint.text(for: error, host: host, locals: evaluator.scope.locals)
         let isSyntax = if case .syntax = error.kind { true } else { false }
-        var caret: Range<Int>?
-        if isSyntax, let source, let place = ErrorText.place(in: error.message) {
-            caret = SyntaxPlace.range(of: error, in: source, line: place.line, state: host.state)
-        }
-        let text = ErrorText.describe(error, sources: host.sources, traceback: !isSyntax, caret: caret)
+        let text = ErrorText.describe(error, sources: host.sources, traceback: !isSyntax)
         let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
         // The message is wrapped at words; below it are lines of code, with marks in their columns.
         var shown = StyledText(WrappedText.wrapped(String(lines.first ?? ""), to: screenColumns), .error)

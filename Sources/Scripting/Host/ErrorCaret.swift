@@ -1,6 +1,8 @@
+package import Lua
+
 /// The position of an error in its source line, derived from the message: Lua's messages have the line only.
 package enum ErrorCaret {
-    /// The characters that a message refers to; nil if they are not in the line.
+    /// The characters that a message refers to; nil if they are not in the line, or if several places may be meant.
     package static func range(of message: String, in line: some StringProtocol) -> Range<Int>? {
         let characters = Array(line)
         // Further lines of the message are an excerpt.
@@ -8,10 +10,60 @@ package enum ErrorCaret {
         if message.hasSuffix("near <eof>") { return characters.count..<characters.count + 1 }
         // Suggested names are quoted as well.
         let statement = message.split(separator: "; did you mean", maxSplits: 1).first.map(String.init) ?? message
+        let isCode = code(characters)
         for word in candidates(in: statement) {
-            if let found = occurrence(of: Array(word), in: characters) { return found }
+            let found = occurrences(of: Array(word), in: characters)
+            let named = found.filter { isCode[$0.lowerBound] && Kind(of: statement).fits($0.lowerBound, characters) }
+            if named.isEmpty, let first = found.first { return first }
+            // Each occurrence of a variable has the same value; two fields of one name are of two tables.
+            if let first = named.first { return named.count == 1 || Kind(of: statement) == .other ? first : nil }
         }
         return nil
+    }
+
+    /// The characters at a syntax error: the first occurrence of the token that it names by which no text can go on.
+    package static func range(of error: LuaError, in text: String, line number: Int) -> Range<Int>? {
+        guard case .syntax = error.kind, let state = try? LuaState() else { return nil }
+        let named = error.message.split(separator: " near '", maxSplits: 1)
+        guard named.count == 2, let end = named[1].lastIndex(of: "'") else { return nil }
+        let token = Array(named[1][..<end])
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.indices.contains(number - 1), !token.isEmpty else { return nil }
+        let before = lines[..<(number - 1)].map { $0 + "\n" }.joined()
+        let line = Array(lines[number - 1])
+        return occurrences(of: token, in: line).first { place in
+            let prefix = before + String(line[..<place.upperBound])
+            return !canGoOn(prefix, state) && !canGoOn("return " + prefix, state)
+        }
+    }
+
+    private static func canGoOn(_ text: String, _ state: LuaState) -> Bool {
+        do throws(LuaError) {
+            _ = try state.load(Array(text.utf8), name: "=place")
+            return true
+        } catch {
+            return error.kind == .syntax(incomplete: true)
+        }
+    }
+
+    // MARK: What a message names
+
+    /// What stands before a name that a message quotes.
+    private enum Kind {
+        case field, method, other
+
+        init(of message: String) {
+            self = message.contains("(field '") ? .field : message.contains("(method '") ? .method : .other
+        }
+
+        func fits(_ start: Int, _ line: [Character]) -> Bool {
+            let before = line[..<start].last { $0 != " " }
+            switch self {
+            case .field: return before == "." && !line[..<start].reversed().drop { $0 == " " }.starts(with: "..")
+            case .method: return before == ":"
+            case .other: return true
+            }
+        }
     }
 
     /// The quoted words of the message, the last first, and the function at its start.
@@ -30,21 +82,44 @@ package enum ErrorCaret {
         return words
     }
 
-    /// The last whole-word occurrence that is a call, else the first occurrence.
-    private static func occurrence(of word: [Character], in line: [Character]) -> Range<Int>? {
-        var found: Range<Int>?
-        var start = 0
-        while start + word.count <= line.count {
-            defer { start += 1 }
-            guard line[start..<start + word.count].elementsEqual(word) else { continue }
+    // MARK: The line
+
+    /// The occurrences of a word, those of a name as a whole word.
+    private static func occurrences(of word: [Character], in line: [Character]) -> [Range<Int>] {
+        guard let first = word.first, word.count <= line.count else { return [] }
+        let isName = isPart(first)
+        return (0...line.count - word.count).compactMap { start in
+            guard line[start..<start + word.count].elementsEqual(word) else { return nil }
             let before = start > 0 ? line[start - 1] : " "
             let after = start + word.count < line.count ? line[start + word.count] : " "
-            let isName = word.first.map(isPart) ?? false
-            if isName, isPart(before) || isPart(after) { continue }
-            found = start..<start + word.count
-            break
+            return isName && (isPart(before) || isPart(after)) ? nil : start..<start + word.count
         }
-        return found
+    }
+
+    /// Which characters are neither in a short string nor in a comment, as far as one line tells.
+    private static func code(_ line: [Character]) -> [Bool] {
+        var isCode = Array(repeating: true, count: line.count)
+        var quote: Character?
+        var index = 0
+        while index < line.count {
+            let character = line[index]
+            if let open = quote {
+                isCode[index] = false
+                if character == "\\", index + 1 < line.count {
+                    index += 1
+                    isCode[index] = false
+                } else if character == open {
+                    quote = nil
+                }
+            } else if character == "\"" || character == "'" {
+                (quote, isCode[index]) = (character, false)
+            } else if character == "-", index + 1 < line.count, line[index + 1] == "-" {
+                for rest in index..<line.count { isCode[rest] = false }
+                return isCode
+            }
+            index += 1
+        }
+        return isCode
     }
 
     private static func isPart(_ character: Character) -> Bool {

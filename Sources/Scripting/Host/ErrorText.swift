@@ -9,16 +9,18 @@ package enum ErrorText {
     ///   - error: the error.
     ///   - sources: the texts of chunks.
     ///   - traceback: whether to show the calls.
-    ///   - caret: the characters at fault in the line, if the caller knows a better position than the message implies.
     /// - Returns: the text.
     package static func describe(
-        _ error: LuaError, sources: SourceTexts, traceback: Bool = true, caret: Range<Int>? = nil
+        _ error: LuaError, sources: SourceTexts, traceback: Bool = true
     ) -> String {
         let place = place(in: error.message)
         let line = place.flatMap { sources.line($0.line, of: $0.chunk) }
         var text = ElementHint.message(error.message, line: line)
         if let place, let line,
-            let excerpt = SourceExcerpt(line, marking: caret ?? ErrorCaret.range(of: text, in: line))
+            let excerpt = SourceExcerpt(
+                line,
+                marking: ErrorCaret.range(of: error, in: sources.text { $0 == place.chunk } ?? "", line: place.line)
+                    ?? ErrorCaret.range(of: text, in: line))
         {
             let number = String(place.line)
             text += "\n  \(number) | \(excerpt.text)"

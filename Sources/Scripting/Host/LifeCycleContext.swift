@@ -17,6 +17,8 @@ struct LifeCycleContext {
     var hasWarnedScripts = false
     /// The source of the memory warning.
     var memorySource = "script"
+    /// When a warning of the machine was last shown.
+    var lastMachineWarning: MonotonicTime?
     /// Whether Ctrl-C came while a script was running.
     var cancelRequested = false
     /// The cause of an exit that waits for the rollback of a transaction: half a transaction is never saved.

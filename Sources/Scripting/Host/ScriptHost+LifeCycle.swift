@@ -141,7 +141,7 @@ extension ScriptHost {
 
         var details: [String: LuaValue] = [:]
         if callback == .didReceiveMemoryWarning {
-            logger.info("Received memory warning.")
+            logger.log(level: levelOfMemoryWarning(), "Received memory warning.")
             details["source"] = .text(lifeCycle.memorySource)
         }
         event.name = callback.rawValue

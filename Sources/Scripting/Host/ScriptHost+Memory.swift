@@ -1,6 +1,8 @@
 import Application
 import CPlatform
+import Glibc
 import Items
+import Logging
 import Lua
 
 /// Memory pressure: its sources and the response.
@@ -11,6 +13,17 @@ extension ScriptHost {
         loop.onFirstWait = { [unowned self] in
             memoryPressure.start(on: loop) { [unowned self] origin in warnOfMemory(origin.rawValue) }
         }
+    }
+
+    /// How loud a memory warning is. Those of the machine come every two seconds where other programs need its memory:
+    /// one a minute is shown, and none where nobody looks.
+    func levelOfMemoryWarning() -> Logger.Level {
+        if ["script", "scripts"].contains(lifeCycle.memorySource) { return .info }
+        let now = MonotonicTime.now()
+        let isRecent = lifeCycle.lastMachineWarning.map { now.seconds(since: $0) < 60 } ?? false
+        guard frontEnd != nil || isatty(2) == 1, !isRecent else { return .debug }
+        lifeCycle.lastMachineWarning = now
+        return .info
     }
 
     /// Starts measuring the memory that scripts cause.

@@ -103,6 +103,9 @@ public final class ScriptHost {
         return itemClasses
     }
 
+    /// The global `items` as the host made it.
+    package var itemsValue: LuaValue { classes.value }
+
     /// The user interface: shows the host's text, and puts its questions to the user.
     public weak var frontEnd: (any HostFrontEnd)? {
         didSet { output.frontEnd = frontEnd }

@@ -112,6 +112,47 @@ struct KeyDecoderTests {
         #expect(decoder.decode([0x61]) == [.press(.character("a"))])
     }
 
+    @Test("Control-C ends a paste whose end mark was cut, too")
+    func cutPaste() {
+        var decoder = KeyDecoder()
+        #expect(decoder.decode(Array("\u{1B}[200~ab\u{1B}[20".utf8)) == [])
+        #expect(decoder.decode([0x03, 0x03]) == [.paste("ab"), .control("c"), .control("c")])
+        #expect(decoder.decode([0x61]) == [.press(.character("a"))])
+    }
+
+    @Test("The bytes of a character may come late", arguments: ["é", "漢", "👍"])
+    func late(_ character: Character) {
+        for alt in [false, true] {
+            var decoder = KeyDecoder()
+            var keys = alt ? decoder.decode([0x1B]) : []
+            for byte in String(character).utf8.dropLast() {
+                keys += decoder.decode([byte])
+                #expect(!decoder.isWaiting)
+                keys += decoder.flush()
+            }
+            keys += decoder.decode([String(character).utf8.last ?? 0])
+            #expect(keys == [.press(.character(character), alt ? .alt : [])])
+        }
+        var decoder = KeyDecoder()
+        _ = decoder.decode([0xE6, 0xBC])
+        #expect(decoder.decode([0x61]) == [.press(.character("\u{FFFD}")), .press(.character("a"))])
+    }
+
+    @Test("A carriage return and a line feed are one line end in a paste without marks, wherever it is split")
+    func lineEnds() {
+        let bytes = Array("a\r\nb\r\n".utf8)
+        let wanted: [Key] = [
+            .press(.character("a")), .press(.enter), .press(.character("b")), .press(.enter),
+        ]
+        for split in 2..<bytes.count {
+            var decoder = KeyDecoder()
+            #expect(decoder.decode(bytes[..<split]) + decoder.decode(bytes[split...]) == wanted, "\(split)")
+        }
+        // Typed, they are two keys.
+        var decoder = KeyDecoder()
+        #expect(decoder.decode([0x0D]) + decoder.decode([0x0A]) == [.press(.enter), .press(.enter)])
+    }
+
     @Test(
         "Bytes that are not UTF-8 become one replacement character each",
         arguments: [

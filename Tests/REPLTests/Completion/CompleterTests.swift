@@ -94,6 +94,16 @@ import Testing
         #expect(try test.enter("ran") == "0\n")
     }
 
+    @Test("a name is found among any number of others, in a table, as a key, as a global")
+    func manyNames() throws {
+        let test = try TestHost()
+        try test.enter("many = {} for i = 1, 60000 do many['n' .. i] = i _G['g' .. i] = i end")
+        try test.enter("many.zebra = 1 zebraCrossing = 2")
+        #expect(test.complete("many.zeb") == ["zebra"])
+        #expect(test.complete("many[\"zeb") == ["zebra"])
+        #expect(test.complete("zebra") == ["zebraCrossing"])
+    }
+
     @Test("no text makes it fail", arguments: 0..<10)
     func survives(seed: Int) throws {
         let pieces = [

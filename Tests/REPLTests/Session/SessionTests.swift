@@ -85,13 +85,6 @@ import Wording
         #expect(try test.enter(try #require(entries.last)) == last)
     }
 
-    @Test("a syntax error's place", arguments: [("x = = 1", 4..<5), ("f(]", 2..<3), ("if x them", 5..<9)])
-    func syntax(text: String, range: Range<Int>) throws {
-        let state = try LuaState()
-        let error = try #require(throws: LuaError.self) { try state.load(Array(text.utf8), name: "=x") }
-        #expect(SyntaxPlace.range(of: error, in: text, line: 1, state: state) == range)
-    }
-
     @Test("every command is done and told of")
     func commands() {
         #expect(Set(Command.all.map(\.name)).count == Command.all.count)

@@ -165,3 +165,16 @@ private final class KeptPrompt: Prompt {
         #expect(prompt.lesson == 5)
     }
 }
+
+@Suite("Commands of the prompt") struct PromptCommandTests {
+    @Test(":undo and :redo do not run what a script made of globals")
+    func undo() throws {
+        let prompt = try KeptPrompt()
+        prompt.enter("items:createItem{ name = 'Lamp' }")
+        prompt.enter("ran = 0 function require() ran = ran + 1 end items = { undo = require }")
+        #expect(prompt.enter(":undo").contains("undone") && prompt.lamps == 0)
+        prompt.enter(":redo")
+        #expect(prompt.lamps == 1)
+        #expect(prompt.enter("ran") == "0\n")
+    }
+}
