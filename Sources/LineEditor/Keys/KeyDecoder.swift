@@ -23,8 +23,9 @@ package struct KeyDecoder: Sendable {
     /// character are none: they wait for the others.
     package var isWaiting: Bool {
         guard paste == nil, let last = pending.last else { return false }
-        return last < 0x80 || pending.count > 2
-            && pending.starts(with: [0x1B]) && [0x5D, 0x50, 0x5F, 0x5E].contains(pending[1])
+        return last < 0x80
+            || pending.count > 2
+                && pending.starts(with: [0x1B]) && [0x5D, 0x50, 0x5F, 0x5E].contains(pending[1])
     }
 
     /// Decodes bytes and returns the complete keys. Complexity: linear in the bytes.

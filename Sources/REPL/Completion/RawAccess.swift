@@ -17,11 +17,9 @@ enum RawAccess {
     /// The number of entries that are looked at, so that a table of many millions does not delay a key.
     private static let visited = 1_000_000
 
-    /// The string keys of a table and of its `__index` tables, nearest first, with their values.
+    /// The string keys of a table and of its `__index` tables that begin with a word, nearest first, with their values.
     ///
-    /// - Parameters:
-    ///   - limit: the greatest number of fields.
-    ///   - word: what the names begin with, so that a table of more names than the limit has those that are asked for.
+    /// Their number is limited; a table of more names has those that are asked for by their beginning.
     static func fields(
         of table: LuaTable, limit: Int, depth: Int = 8, beginning word: String = ""
     ) -> [(name: String, value: LuaValue)] {

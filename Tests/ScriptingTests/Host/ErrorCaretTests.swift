@@ -37,7 +37,8 @@ import Testing
     @Test(
         "a syntax error's place is the first by which no text can go on",
         arguments: [
-            ("x = = 1", 4..<5), ("f(]", 2..<3), ("if x them", 5..<9), ("x = y = y", 6..<7), ("return 1 + (2 + 3))", 18..<19),
+            ("x = = 1", 4..<5), ("f(]", 2..<3), ("if x them", 5..<9), ("x = y = y", 6..<7),
+            ("return 1 + (2 + 3))", 18..<19),
             ("end_ = 1 end", 9..<12),
         ])
     func syntax(text: String, range: Range<Int>) throws {
