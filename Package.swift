@@ -163,7 +163,7 @@ let package = Package(
             name: "PredicateFormatTests", dependencies: ["PredicateFormat", "PropertyList", "TestSupport"]),
         .testTarget(name: "CSVTests", dependencies: ["CSV", "TestSupport"]),
         .testTarget(name: "TimeZonesTests", dependencies: ["TimeZones", "PropertyList", "Files", "TestSupport"]),
-        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
+        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "CSQLite", "CPlatform", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),
         .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "TestSupport"]),
         .testTarget(name: "ApplicationTests", dependencies: ["Application", "Files", "TestSupport"]),

@@ -1,17 +1,18 @@
-#include "CSQLite.h"
+#include "work.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 
-static struct csqlite_library library;
+struct csqlite_library csqlite_loaded;
 static int is_ready;
 static char reason[256];
 /* Guards the three variables above: only the once-function writes them. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The first version with all features used here: sqlite3_db_config's defensive mode. */
-#define OLDEST 3026000
+/* The first version with all features used here: the defensive mode, innocuous functions, and names whose links are not
+ * followed. */
+#define OLDEST 3031000
 
 static void open_library(void) {
     void *handle = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
@@ -21,22 +22,23 @@ static void open_library(void) {
         return;
     }
 #define CSQLITE_LOOK_UP(result, name, parameters) \
-    library.name = (__typeof__(library.name))dlsym(handle, #name); \
-    if (!library.name) { \
+    csqlite_loaded.name = (__typeof__(csqlite_loaded.name))dlsym(handle, #name); \
+    if (!csqlite_loaded.name) { \
         snprintf(reason, sizeof reason, "this libsqlite3 has no %s", #name); \
         return; \
     }
     CSQLITE_FUNCTIONS(CSQLITE_LOOK_UP)
 #undef CSQLITE_LOOK_UP
-    if (library.sqlite3_libversion_number() < OLDEST) {
-        snprintf(reason, sizeof reason, "this libsqlite3 is older than 3.26");
+    if (csqlite_loaded.sqlite3_libversion_number() < OLDEST) {
+        snprintf(reason, sizeof reason, "this libsqlite3 is older than 3.31");
         return;
     }
+    csqlite_limit_memory(&csqlite_loaded);
     is_ready = 1;
 }
 
 const struct csqlite_library *csqlite_library(const char **why) {
     pthread_once(&once, open_library);
     *why = reason;
-    return is_ready ? &library : NULL;
+    return is_ready ? &csqlite_loaded : NULL;
 }

@@ -3,65 +3,148 @@ internal import PropertyList
 
 /// A database in one file; its statements cannot access other files. One thread owns it.
 ///
-/// SQLite's library is loaded with the first one. A statement ends if the thread's work is interrupted, and waits two
-/// seconds for a database locked by another process. Sorts beyond 16 MB use temporary files.
+/// SQLite's library is loaded with the first one. A statement ends if the thread's work is interrupted, allocates no more
+/// than this work may use, and waits two seconds in all for a database locked by another process. Sorts beyond 16 MB use
+/// temporary files.
 package final class SQLiteDatabase {
-    private var database = csqlite_database()
     let library: UnsafePointer<csqlite_library>
+    private var database: OpaquePointer?
+    /// The open statements, finalized with the database: SQLite's own list has those of virtual tables, too.
+    private var statements: Set<OpaquePointer> = []
 
     /// Opens an existing file; an empty one is an empty database.
     ///
     /// - Parameters:
-    ///   - path: absolute and without links, so that side files are created in the intended folder.
-    ///   - temporaryFolder: for temporary files, such as those of sorts.
+    ///   - path: names it in messages; the last component is its name in the folder.
+    ///   - folder: a descriptor of its open folder, in which the side files are, too.
+    ///   - temporaryFolder: a descriptor of the folder for temporary files, such as those of sorts. Both descriptors are
+    ///     closed with the database, or if it cannot be opened.
     ///   - isReadOnly: whether to open it read-only.
-    /// - Throws: `SQLiteError`, with `unavailable` if the library is missing.
-    package init(path: String, temporaryFolder: String, isReadOnly: Bool) throws(SQLiteError) {
+    /// - Throws: `SQLiteError`: `unavailable` if the library is missing, `notADatabase` or `corrupt` for another file.
+    package init(
+        path: String, folder: Int32, temporaryFolder: Int32, isReadOnly: Bool
+    ) throws(SQLiteError) {
         var reason: UnsafePointer<CChar>?
         let found = withUnsafeMutablePointer(to: &reason) { pointer in
             pointer.withMemoryRebound(to: UnsafePointer<CChar>?.self, capacity: 1) { csqlite_library($0) }
         }
+        var result: Int32 = 0
+        let opened = csqlite_open(path, folder, temporaryFolder, isReadOnly ? 1 : 0, &result)
         guard let found else {
             let why = reason.map { String(cString: $0) } ?? ""
             throw SQLiteError(.unavailable, "SQLite's library is missing: install libsqlite3-0 (\(why))")
         }
         library = found
-        let result = csqlite_open(&database, path, temporaryFolder, isReadOnly ? 1 : 0)
+        database = opened
+        guard opened != nil else {
+            throw SQLiteError(.noMemory, "\(path): there is no memory, or its path is too long")
+        }
         if result != 0 {
             let error = failure(result)
             close()
             throw error
         }
+        // Reads the schema: what is not a database, or has a damaged schema, is told at once.
+        do throws(SQLiteError) { _ = try tables(renewsPatience: false) } catch {
+            close()
+            throw error
+        }
+    }
+
+    /// Opens an existing file in a folder of the host's own; neither folder may be a link.
+    ///
+    /// - Parameters:
+    ///   - path: an absolute path.
+    ///   - temporaryFolder: the path of the folder for temporary files.
+    ///   - isReadOnly: whether to open it read-only.
+    /// - Throws: `SQLiteError`, as above, and `cannotOpen`.
+    package convenience init(path: String, temporaryFolder: String, isReadOnly: Bool) throws(SQLiteError) {
+        let name = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = name.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        try self.init(
+            path: path, folder: csqlite_open_folder(folder), temporaryFolder: csqlite_open_folder(temporaryFolder),
+            isReadOnly: isReadOnly)
     }
 
     deinit { close() }
 
-    package func close() { csqlite_close(&database) }
+    package func close() {
+        for statement in statements { _ = library.pointee.sqlite3_finalize(statement) }
+        statements = []
+        csqlite_close(database)
+        database = nil
+    }
 
-    package var isOpen: Bool { database.handle != nil }
+    package var isOpen: Bool { database != nil }
 
     /// Whether a transaction is active.
     package var isInTransaction: Bool {
-        database.handle.map { library.pointee.sqlite3_get_autocommit($0) == 0 } ?? false
+        connection.map { library.pointee.sqlite3_get_autocommit($0) == 0 } ?? false
     }
 
     /// The number of rows that the last statement inserted, changed or removed.
-    var changes: Int { database.handle.map { Int(library.pointee.sqlite3_changes($0)) } ?? 0 }
+    var changes: Int { connection.map { Int(library.pointee.sqlite3_changes($0)) } ?? 0 }
+
+    private var connection: OpaquePointer? { database.flatMap { csqlite_handle($0) } }
 
     /// - Throws: `SQLiteError` with `misuse` if it is closed.
-    func handle() throws(SQLiteError) -> OpaquePointer {
-        guard let handle = database.handle else { throw SQLiteError(.misuse, "the database is closed") }
-        return handle
+    private func opened() throws(SQLiteError) -> OpaquePointer {
+        guard let database else { throw SQLiteError(.misuse, "the database is closed") }
+        return database
     }
 
-    func failure(_ result: Int32) -> SQLiteError {
-        let words =
-            database.handle.flatMap { library.pointee.sqlite3_errmsg($0) } ?? library.pointee.sqlite3_errstr(result)
-        let extended = database.handle.map { library.pointee.sqlite3_extended_errcode($0) } ?? result
-        return SQLiteError(
-            extended & 0xFF == result & 0xFF ? extended : result, words.map { String(cString: $0) } ?? "error \(result)"
-        )
+    // MARK: For statements
+
+    /// Compiles a text; stores the maximum length of the statement's values.
+    func prepare(
+        _ sql: UnsafeBufferPointer<CChar>, _ rest: inout UnsafePointer<CChar>?, _ longest: inout Int32,
+        renewsPatience: Bool
+    ) throws(SQLiteError) -> OpaquePointer? {
+        let database = try opened()
+        guard let start = sql.baseAddress, sql.count < 1 << 24 else {
+            throw SQLiteError(.tooBig, "a statement has 16 MB at most")
+        }
+        if renewsPatience { csqlite_renew(database) }
+        var statement: OpaquePointer?
+        let result = csqlite_prepare(database, start, Int32(sql.count), &statement, &rest, &longest)
+        if result != 0 { throw failure(result) }
+        if let statement { statements.insert(statement) }
+        return statement
     }
+
+    /// Steps once; true for a row, false behind the last one.
+    func step(_ statement: OpaquePointer, longest: Int32, renewsPatience: Bool) throws(SQLiteError) -> Bool {
+        let database = try opened()
+        if renewsPatience { csqlite_renew(database) }
+        switch csqlite_step(database, statement, longest) {
+        case 100: return true
+        case 101: return false
+        case let result:
+            let error = failure(result, longest: Int(longest))
+            _ = library.pointee.sqlite3_reset(statement)
+            throw error
+        }
+    }
+
+    func finalize(_ statement: OpaquePointer) {
+        if statements.remove(statement) != nil { _ = library.pointee.sqlite3_finalize(statement) }
+    }
+
+    func failure(_ result: Int32, longest: Int = .max) -> SQLiteError {
+        let words =
+            connection.flatMap { library.pointee.sqlite3_errmsg($0) } ?? library.pointee.sqlite3_errstr(result)
+        let extended = connection.map { library.pointee.sqlite3_extended_errcode($0) } ?? result
+        let code = extended & 0xFF == result & 0xFF ? extended : result
+        // Reads, allocations and compilations fail with their own codes if they are stopped.
+        if [.noMemory, .inputOutput, .denied].contains(SQLiteError.Code(rawValue: code & 0xFF)), Interruption.isDue {
+            return SQLiteError(.interrupted, Interruption.message)
+        }
+        return SQLiteError(
+            code, words.map { String(cString: $0) } ?? "error \(result)",
+            refusal: database.map { String(cString: csqlite_refusal($0)) } ?? "", longest: longest)
+    }
+
+    // MARK: Statements
 
     /// Runs a statement and ignores its rows.
     ///
@@ -84,18 +167,23 @@ package final class SQLiteDatabase {
         } catch {
             // Some errors have already rolled it back.
             if isInTransaction {
-                _ = try? execute(isInner ? "rollback to cubby" : "rollback")
-                if isInner { _ = try? execute("release cubby") }
+                if let database {
+                    _ = csqlite_finish(database, isInner ? "rollback to cubby" : "rollback")
+                    if isInner { _ = csqlite_finish(database, "release cubby") }
+                }
             }
             throw error
         }
     }
 
     /// The names of its tables and views, sorted, without SQLite's own.
-    package func tables() throws(SQLiteError) -> [String] {
+    package func tables() throws(SQLiteError) -> [String] { try tables(renewsPatience: true) }
+
+    private func tables(renewsPatience: Bool) throws(SQLiteError) -> [String] {
         let statement = try SQLiteStatement(
             self,
-            "select name from sqlite_master where type in ('table', 'view') and name not glob 'sqlite_*' order by name")
+            "select name from sqlite_master where type in ('table', 'view') and name not glob 'sqlite_*' order by name",
+            renewsPatience: renewsPatience)
         var names: [String] = []
         while try statement.step() {
             if case .text(let name) = statement.cell(0) { names.append(String(decoding: name, as: UTF8.self)) }

@@ -1,3 +1,5 @@
+internal import PropertyList
+
 /// An SQLite error: its code and message.
 package struct SQLiteError: Error, Hashable, CustomStringConvertible {
     /// The distinguished result codes of SQLite.
@@ -32,18 +34,36 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
     package init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
 
     /// Creates the error of a result code, extended or not.
-    init(_ result: Int32, _ words: String) {
+    ///
+    /// - Parameters:
+    ///   - result: the code.
+    ///   - words: SQLite's own.
+    ///   - refusal: what statements must not do, for `denied`.
+    ///   - longest: the maximum length of a value in the statement, for `tooBig`.
+    init(_ result: Int32, _ words: String, refusal: String = "", longest: Int = .max) {
         code = Code(rawValue: result & 0xFF) ?? .error
         message =
             switch code {
             case .busy, .locked: "\(words): another process has it open and did not finish"
-            case .denied: "\(words): scripts reach one database, and settings of the process are closed"
+            case .interrupted: Interruption.message
+            case .denied where refusal.isEmpty: "\(words): statements reach one database and their own data"
+            case .denied: "\(words): \(refusal) is closed to statements"
+            case .error where !refusal.isEmpty: "\(words): \(refusal) is closed to statements"
+            case .error where words.hasPrefix("unsafe use of"):
+                "\(words): views and triggers may not use it; name the table itself"
+            case .noMemory: "\(words): a value or a result is larger than the memory that the script may use"
+            case .tooBig where longest < 256 << 20:
+                "\(words): this statement's values and rows have \(Self.size(longest)) at most, by the functions that it calls and the memory that the script may use"
             case .inputOutput where result == Self.otherFile:
                 "\(words): a journal beside it names a file that is not its own; open it with the program that wrote it"
             case .readOnly where result == Self.hotJournal:
                 "\(words): an interrupted change has to be taken back first; open it once for writing"
             default: words
             }
+    }
+
+    private static func size(_ bytes: Int) -> String {
+        bytes >= 1 << 20 ? "\(bytes >> 20) MB" : "\(bytes >> 10) KB"
     }
 
     private static let otherFile: Int32 = 10 | 13 << 8

@@ -6,51 +6,55 @@ package final class SQLiteStatement {
     private let library: UnsafePointer<csqlite_library>
     /// Valid while the database is open; closing the database finalizes it.
     private let statement: OpaquePointer
+    /// The maximum length of its values, by the functions that it calls.
+    private let longest: Int32
+    /// Whether it waits for a lock as long as ever; its first step shares the time of its compilation.
+    private var renewsPatience = false
     /// The columns of its rows; names may repeat.
     package let columns: [String]
 
     /// - Throws: `SQLiteError` unless the text is a single statement.
-    package init(_ database: SQLiteDatabase, _ sql: String) throws(SQLiteError) {
-        let handle = try database.handle()
+    package convenience init(_ database: SQLiteDatabase, _ sql: String) throws(SQLiteError) {
+        try self.init(database, sql, renewsPatience: true)
+    }
+
+    init(_ database: SQLiteDatabase, _ sql: String, renewsPatience: Bool) throws(SQLiteError) {
         let library = database.library
         guard !sql.utf8.contains(0) else { throw SQLiteError(.error, "a statement holds no NUL") }
-        var made: OpaquePointer?
         var hasRest = false
-        var sql = sql
-        let result = sql.withUTF8 { text in
-            text.withMemoryRebound(to: CChar.self) { text -> Int32 in
-                guard let start = text.baseAddress, text.count < 1 << 24 else { return 18 }
+        var longest: Int32 = 0
+        let text = sql.utf8CString
+        let made = try text.withUnsafeBufferPointer { text in
+            Result { () throws(SQLiteError) -> OpaquePointer? in
+                let text = UnsafeBufferPointer(rebasing: text.dropLast())
                 var rest: UnsafePointer<CChar>?
-                let result = library.pointee.sqlite3_prepare_v2(handle, start, Int32(text.count), &made, &rest)
-                if let rest {
-                    let behind = UnsafeBufferPointer(start: rest, count: text.count - (rest - start))
-                    hasRest = behind.contains { ![0x20, 0x0A, 0x0D, 0x09, 0x3B].contains($0) }
+                let made = try database.prepare(text, &rest, &longest, renewsPatience: renewsPatience)
+                if let rest, let start = text.baseAddress {
+                    hasRest = text[(rest - start)...].contains { ![0x20, 0x0A, 0x0D, 0x09, 0x3B].contains($0) }
                 }
-                return result
+                return made
             }
-        }
-        if result != 0 { throw database.failure(result) }
+        }.get()
         guard let made else { throw SQLiteError(.error, "a statement is expected, and the text has none") }
         if hasRest {
-            _ = library.pointee.sqlite3_finalize(made)
+            database.finalize(made)
             throw SQLiteError(.error, "one statement is expected, and the text has more: run them one by one")
         }
         var columns: [String] = []
         for column in 0..<library.pointee.sqlite3_column_count(made) {
             let name = library.pointee.sqlite3_column_name(made, column)
             guard let text = name.map({ String(validatingCString: $0) }) ?? "" else {
-                _ = library.pointee.sqlite3_finalize(made)
+                database.finalize(made)
                 throw SQLiteError(
                     .error, "the name of column \(column + 1) is not UTF-8 text: select it as another name")
             }
             columns.append(text)
         }
         (self.database, self.library, statement, self.columns) = (database, library, made, columns)
+        self.longest = longest
     }
 
-    deinit {
-        if database.isOpen { _ = library.pointee.sqlite3_finalize(statement) }
-    }
+    deinit { database.finalize(statement) }
 
     /// The declared type of a column; nil for an expression.
     package func declaredType(_ column: Int) -> String? {
@@ -73,7 +77,7 @@ package final class SQLiteStatement {
     ///
     /// - Throws: `SQLiteError` with `range` for another number of values.
     package func bind(_ values: [SQLiteValue]) throws(SQLiteError) {
-        _ = try database.handle()
+        guard database.isOpen else { throw SQLiteError(.misuse, "the database is closed") }
         let count = Int(library.pointee.sqlite3_bind_parameter_count(statement))
         guard values.count == count else {
             throw SQLiteError(.range, "the statement has \(count) parameters, and \(values.count) values are given")
@@ -125,15 +129,8 @@ package final class SQLiteStatement {
 
     /// Advances to the next row; false after the last one.
     package func step() throws(SQLiteError) -> Bool {
-        _ = try database.handle()
-        switch library.pointee.sqlite3_step(statement) {
-        case 100: return true
-        case 101: return false
-        case let result:
-            let error = database.failure(result)
-            _ = library.pointee.sqlite3_reset(statement)
-            throw error
-        }
+        defer { renewsPatience = true }
+        return try database.step(statement, longest: longest, renewsPatience: renewsPatience)
     }
 
     /// Steps through all rows, and resets the statement for new parameters.

@@ -55,6 +55,17 @@ class Trial:
         said = next((line for line in reversed(lines) if "cubby:" in line), lines[-1])
         return (f"{process.returncode} {said}", end - begin, peak)
 
+    def lines(self, script):
+        """What a script writes to its standard error, without limits."""
+        path = os.path.join(self.folder, "script.lua")
+        with open(path, "w", encoding="latin-1") as file:
+            file.write(script)
+        container = os.path.join(self.folder, "container")
+        done = subprocess.run(
+            [self.binary, "--container", container, "run", path, self.folder], stdin=subprocess.DEVNULL,
+            capture_output=True, timeout=GUARD)
+        return done.stderr.decode("utf-8", "replace").splitlines()
+
     def clear(self):
         shutil.rmtree(os.path.join(self.folder, "container"), ignore_errors=True)
 

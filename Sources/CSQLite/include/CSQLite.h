@@ -1,8 +1,8 @@
 /* SQLite's library, loaded when the first database is opened.
  *
  * Why C: linking libsqlite3 would slow down every start, so its functions are looked up with dlsym; opening a database
- * safely requires callbacks of a fixed layout and a call with varargs. The declarations are SQLite's own, unchanged
- * since version 3.7 and stable by its promise: no header is needed to build.
+ * safely requires callbacks of a fixed layout and calls with varargs. The declarations are SQLite's own, unchanged
+ * since version 3.9 and stable by its promise: no header is needed to build.
  *
  * A database belongs to one thread at a time. */
 #ifndef CSQLITE_H
@@ -13,6 +13,8 @@
 typedef struct sqlite3 sqlite3;
 typedef struct sqlite3_stmt sqlite3_stmt;
 typedef struct sqlite3_vfs sqlite3_vfs;
+typedef struct sqlite3_value sqlite3_value;
+typedef struct sqlite3_context sqlite3_context;
 typedef void (*csqlite_destructor)(void *_Nullable);
 
 /* Each function with its result and parameters. */
@@ -25,7 +27,6 @@ typedef void (*csqlite_destructor)(void *_Nullable);
     F(int, sqlite3_step, (sqlite3_stmt *_Nonnull)) \
     F(int, sqlite3_reset, (sqlite3_stmt *_Nonnull)) \
     F(int, sqlite3_finalize, (sqlite3_stmt *_Nullable)) \
-    F(sqlite3_stmt *_Nullable, sqlite3_next_stmt, (sqlite3 *_Nonnull, sqlite3_stmt *_Nullable)) \
     F(int, sqlite3_stmt_readonly, (sqlite3_stmt *_Nonnull)) \
     F(int, sqlite3_bind_null, (sqlite3_stmt *_Nonnull, int)) \
     F(int, sqlite3_bind_int64, (sqlite3_stmt *_Nonnull, int, int64_t)) \
@@ -45,13 +46,39 @@ typedef void (*csqlite_destructor)(void *_Nullable);
     F(const void *_Nullable, sqlite3_column_blob, (sqlite3_stmt *_Nonnull, int)) \
     F(int, sqlite3_column_bytes, (sqlite3_stmt *_Nonnull, int)) \
     F(int, sqlite3_changes, (sqlite3 *_Nonnull)) \
-    F(int, sqlite3_total_changes, (sqlite3 *_Nonnull)) \
     F(int, sqlite3_get_autocommit, (sqlite3 *_Nonnull)) \
     F(const char *_Nullable, sqlite3_errmsg, (sqlite3 *_Nonnull)) \
     F(const char *_Nullable, sqlite3_errstr, (int)) \
     F(int, sqlite3_extended_errcode, (sqlite3 *_Nonnull)) \
     F(int, sqlite3_limit, (sqlite3 *_Nonnull, int, int)) \
+    F(int, sqlite3_config, (int, ...)) \
     F(int, sqlite3_db_config, (sqlite3 *_Nonnull, int, ...)) \
+    F(int, sqlite3_compileoption_used, (const char *_Nonnull)) \
+    F(void, sqlite3_randomness, (int, void *_Nonnull)) \
+    F(void *_Nullable, sqlite3_realloc64, (void *_Nullable, uint64_t)) \
+    F(void, sqlite3_free, (void *_Nullable)) \
+    F(int, sqlite3_create_function_v2, (sqlite3 *_Nonnull, const char *_Nonnull, int, int, void *_Nullable, \
+        void (*_Nullable)(sqlite3_context *_Nonnull, int, sqlite3_value *_Nonnull *_Nonnull), \
+        void (*_Nullable)(sqlite3_context *_Nonnull, int, sqlite3_value *_Nonnull *_Nonnull), \
+        void (*_Nullable)(sqlite3_context *_Nonnull), void (*_Nullable)(void *_Nullable))) \
+    F(void *_Nullable, sqlite3_user_data, (sqlite3_context *_Nonnull)) \
+    F(sqlite3 *_Nonnull, sqlite3_context_db_handle, (sqlite3_context *_Nonnull)) \
+    F(int, sqlite3_value_type, (sqlite3_value *_Nonnull)) \
+    F(int64_t, sqlite3_value_int64, (sqlite3_value *_Nonnull)) \
+    F(const unsigned char *_Nullable, sqlite3_value_text, (sqlite3_value *_Nonnull)) \
+    F(const void *_Nullable, sqlite3_value_blob, (sqlite3_value *_Nonnull)) \
+    F(int, sqlite3_value_bytes, (sqlite3_value *_Nonnull)) \
+    F(sqlite3_value *_Nullable, sqlite3_value_dup, (sqlite3_value *_Nonnull)) \
+    F(void, sqlite3_value_free, (sqlite3_value *_Nullable)) \
+    F(void, sqlite3_result_error, (sqlite3_context *_Nonnull, const char *_Nonnull, int)) \
+    F(void, sqlite3_result_error_code, (sqlite3_context *_Nonnull, int)) \
+    F(void, sqlite3_result_error_nomem, (sqlite3_context *_Nonnull)) \
+    F(void, sqlite3_result_error_toobig, (sqlite3_context *_Nonnull)) \
+    F(void, sqlite3_result_int64, (sqlite3_context *_Nonnull, int64_t)) \
+    F(void, sqlite3_result_text, (sqlite3_context *_Nonnull, const char *_Nonnull, int, csqlite_destructor _Nullable)) \
+    F(void, sqlite3_result_blob, (sqlite3_context *_Nonnull, const void *_Nonnull, int, csqlite_destructor _Nullable)) \
+    F(void, sqlite3_result_value, (sqlite3_context *_Nonnull, sqlite3_value *_Nonnull)) \
+    F(void, sqlite3_result_subtype, (sqlite3_context *_Nonnull, unsigned int)) \
     F(int, sqlite3_busy_handler, (sqlite3 *_Nonnull, int (*_Nullable)(void *_Nullable, int), void *_Nullable)) \
     F(void, sqlite3_progress_handler, (sqlite3 *_Nonnull, int, int (*_Nullable)(void *_Nullable), void *_Nullable)) \
     F(int, sqlite3_set_authorizer, (sqlite3 *_Nonnull, \
@@ -71,20 +98,44 @@ struct csqlite_library {
 /* The library, loaded by the first call, on any thread; NULL with a reason if it is missing or too old. */
 const struct csqlite_library *_Nullable csqlite_library(const char *_Nullable *_Nonnull reason);
 
-/* A database, and the file system by which it accesses its own files only. */
-struct csqlite_database {
-    sqlite3 *_Nullable handle;
-    sqlite3_vfs *_Nullable files;
-};
+/* A database, its file system, and what its statements may use. */
+typedef struct csqlite_database csqlite_database;
 
-/* Opens a database at a path without links, which must be the only name of its file meanwhile. SQLite also accesses the
- * names derived from it (-journal, -wal, -shm), and unnamed files in a folder for temporary ones. An authorizer refuses
- * actions that scripts must not perform; statements end if the thread's work is interrupted. Returns SQLite's result;
- * the database must be closed in any case. */
-int csqlite_open(
-    struct csqlite_database *_Nonnull database, const char *_Nonnull path, const char *_Nonnull temporary, int read_only);
+/* A descriptor of a folder, which is not followed if it is a link; -1 for none. */
+int csqlite_open_folder(const char *_Nonnull path);
 
-/* Finalizes all statements and closes the database. */
-void csqlite_close(struct csqlite_database *_Nonnull database);
+/* Opens a database.
+ *
+ * `path` names it in messages; its file is the path's last component in the open folder `folder`, which is not
+ * followed if it is a link. SQLite also accesses the names derived from it (-journal, -wal, -shm) there, and unnamed
+ * files in the open folder `temporary`. Both descriptors are taken over and closed with the database, or by a failure.
+ *
+ * An authorizer refuses actions that scripts must not perform. All work ends if the thread's work is interrupted, and
+ * no statement allocates more than the thread's work may use (cubby_watch_work). NULL without memory, and for a path
+ * that is too long; otherwise SQLite's result is stored, and the database must be closed in any case. */
+csqlite_database *_Nullable csqlite_open(
+    const char *_Nonnull path, int folder, int temporary, int read_only, int *_Nonnull result);
+
+sqlite3 *_Nullable csqlite_handle(const csqlite_database *_Nonnull database);
+
+/* Gives the next statements two seconds again for waiting for a lock; without it they share those of the last ones. */
+void csqlite_renew(csqlite_database *_Nonnull database);
+
+/* Prepares a statement, as sqlite3_prepare_v2; stores the maximum length of its texts, blobs and rows. */
+int csqlite_prepare(
+    csqlite_database *_Nonnull database, const char *_Nonnull sql, int length,
+    sqlite3_stmt *_Nullable *_Nonnull statement, const char *_Nullable *_Nonnull rest, int *_Nonnull longest);
+
+/* Steps through a statement, with the maximum length that csqlite_prepare stored. */
+int csqlite_step(csqlite_database *_Nonnull database, sqlite3_stmt *_Nonnull statement, int longest);
+
+/* Runs a short statement that ends work, such as a rollback, even if the thread's work is interrupted. */
+int csqlite_finish(csqlite_database *_Nonnull database, const char *_Nonnull sql);
+
+/* What the authorizer refused last, and why; empty for nothing since the last csqlite_prepare. */
+const char *_Nonnull csqlite_refusal(const csqlite_database *_Nonnull database);
+
+/* Closes the database. Its statements must be finalized, except those of SQLite's own virtual tables. */
+void csqlite_close(csqlite_database *_Nullable database);
 
 #endif

@@ -1,0 +1,87 @@
+/* SQLite checks for an interruption between its steps only, and limits memory for the whole process only. So its
+ * allocations, reads and functions check here, too. */
+#include "work.h"
+#include "CPlatform.h"
+
+enum { OK = 0, CONFIG_MALLOC = 4, CONFIG_GETMALLOC = 5 };
+
+/* Allocations of at least this size are checked, one by one. */
+#define LARGE (128 << 10)
+/* Bytes of smaller allocations between two checks, and what each counts for in a compilation besides. */
+#define ALLOCATED (4 << 20)
+#define COMPILED 4096
+/* Steps of functions between two checks: about a tenth of a millisecond. */
+#define STEPS (1 << 17)
+
+static _Thread_local struct {
+    int is_active, is_stopping;
+    enum csqlite_work kind;
+    uint64_t steps;
+    int64_t allocated, largest;
+} work;
+
+void csqlite_begin_work(enum csqlite_work kind, int64_t largest) {
+    work.is_active = 1;
+    work.kind = kind;
+    work.largest = largest;
+    work.is_stopping = 0;
+}
+
+void csqlite_end_work(void) { work.is_active = 0; }
+
+int csqlite_is_stopped(void) {
+    if (!work.is_active || !cubby_work_is_stopped()) return 0;
+    return work.is_stopping = 1;
+}
+
+int csqlite_was_stopped(void) { return work.is_stopping; }
+
+int csqlite_must_stop(void) { return (!work.is_stopping || work.kind != CSQLITE_CHANGING) && csqlite_is_stopped(); }
+
+int csqlite_spend(uint64_t steps) {
+    work.steps += steps;
+    if (work.steps < STEPS) return 1;
+    work.steps = 0;
+    return !csqlite_is_stopped();
+}
+
+/* SQLite's own layout. */
+struct methods {
+    void *(*xMalloc)(int);
+    void (*xFree)(void *);
+    void *(*xRealloc)(void *, int);
+    int (*xSize)(void *);
+    int (*xRoundup)(int);
+    int (*xInit)(void *);
+    void (*xShutdown)(void *);
+    void *pAppData;
+};
+
+/* Written before SQLite is used, by csqlite_limit_memory. */
+static struct methods real;
+
+/* Whether so many bytes more may be allocated. */
+static int allows(int64_t size, int64_t more) {
+    if (!work.is_active) return 1;
+    work.allocated += size + (work.kind == CSQLITE_COMPILING ? COMPILED : 0);
+    if (more < LARGE && work.allocated < ALLOCATED) return 1;
+    work.allocated = 0;
+    if (work.largest && size > work.largest) return 0;
+    /* What takes back the changes of a statement that was stopped is not refused. */
+    if (work.is_stopping && work.kind == CSQLITE_CHANGING) return 1;
+    return !csqlite_must_stop() && more <= cubby_work_room();
+}
+
+static void *allocate(int size) { return allows(size, size) ? real.xMalloc(size) : NULL; }
+
+static void *reallocate(void *memory, int size) {
+    return allows(size, (int64_t)size - real.xSize(memory)) ? real.xRealloc(memory, size) : NULL;
+}
+
+void csqlite_limit_memory(const struct csqlite_library *library) {
+    if (library->sqlite3_config(CONFIG_GETMALLOC, &real) != OK || !real.xMalloc) return;
+    struct methods own = real;
+    own.xMalloc = allocate;
+    own.xRealloc = reallocate;
+    library->sqlite3_config(CONFIG_MALLOC, &own);
+}
