@@ -56,6 +56,10 @@ struct SandboxEscapeTests {
         "fs.copy('IN/link/secret.txt', 'IN/stolen')", "fs.move('IN/link/secret.txt', 'IN/stolen')",
         "fs.copy('IN/own', 'IN/file')", "fs.copy('IN/own', 'IN/link/new')", "fs.move('IN/own', 'IN/link/new')",
         "csv.write('IN/link/new', { { a = 1 } })", "fs.makeDirectory('IN/link/new')", "os.remove('IN/link/secret.txt')",
+        "sqlite.open('OUT/new')", "sqlite.open('IN/link/new')", "sqlite.open('IN/file')",
+        "items:export('OUT/new.sqlite')", "items:export('IN/link/new.sqlite')",
+        "sqlite.open('IN/a.sqlite'):execute(\"attach 'OUT/new' as other\")",
+        "sqlite.open('IN/a.sqlite'):execute(\"vacuum into 'OUT/new'\")",
         // By way of the kernel's own names.
         "fs.read('/proc/self/cwd/outside/secret.txt')", "fs.read('/proc/self/rootOUT/secret.txt')",
         "fs.list('/proc/self/fd/../cwd/outside')", "fs.read('/dev/fd/../cwd/outside/secret.txt')",

@@ -37,6 +37,36 @@ public struct FencedFileLayer: PathLayer {
         }
     }
 
+    /// Opens the folder of a file for a library that opens files itself: by names in this folder.
+    ///
+    /// - Parameters:
+    ///   - path: the file's path. The file is not opened, and need not exist.
+    ///   - suffixes: those of further names beside it that the library uses.
+    ///   - access: the access. Whoever calls this has checked these names, too.
+    /// - Returns: the folder's descriptor, opened beneath the grant, and the file's status; nil if it does not exist. A link
+    ///   is not followed.
+    /// - Throws: `FileError`, also for a file of the host's own under another name.
+    package func folder(
+        of path: String, suffixes: [String], _ access: FenceAccess
+    ) throws(FileError) -> (descriptor: Int32, status: FileStatus?) {
+        let place = try fence.place(path, access, .open)
+        guard !place.rest.isEmpty else { throw FileError(.open, path, code: EISDIR) }
+        let parent = PathText.parent(of: place.rest)
+        let descriptor = try fence.open(
+            PathFence.Place(grant: place.grant, rest: parent), path, flags: cubby_open_path | O_DIRECTORY, .open)
+        do throws(FileError) {
+            let name = PathText.name(of: place.rest)
+            for suffix in [""] + suffixes { try fence.checkNotClosed(name + suffix, in: descriptor, path, .open) }
+            var raw = stat()
+            if fstatat(descriptor, name, &raw, AT_SYMLINK_NOFOLLOW) == 0 { return (descriptor, FileStatus(raw)) }
+            guard errno == ENOENT else { throw FileError(.open, path, code: errno) }
+            return (descriptor, nil)
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+    }
+
     public func rename(_ source: String, to target: String) throws(FileError) {
         let from = try fence.place(source, .readWrite, .rename)
         let to = try fence.place(target, .readWrite, .rename)

@@ -198,7 +198,7 @@ public final class PathFence: Sendable {
     }
 
     /// Refuses a name in an open folder that is a closed file, or a folder of one, regardless of the path to it.
-    private func checkNotClosed(
+    func checkNotClosed(
         _ name: String, in folder: Int32, _ path: String, _ operation: FileError.Operation
     ) throws(FileError) {
         // Status queries are harmless: the existence of a folder with a closed file is no secret.

@@ -1,4 +1,5 @@
 import Application
+import CPlatform
 import Files
 import Glibc
 import Lua
@@ -7,57 +8,52 @@ import SQLite
 
 /// The files of SQLite databases, behind the fence.
 ///
-/// SQLite itself opens files by name. So a database is opened by a path without links, after the fence has allowed it
-/// and SQLite's files beside it; the database's own file system refuses any other name. The file is not opened here:
+/// SQLite itself opens files by name. So the fence opens the database's folder, beneath its grant, and the database's own
+/// file system opens the file and SQLite's files beside it in this folder, and nothing else. The file is not opened here:
 /// closing it would release the locks of another connection.
 enum DatabaseFile {
+    /// SQLite's files beside a database.
+    static let suffixes = ["-journal", "-wal", "-shm"]
+
     /// Opens a database; for writing, a missing one is created.
     ///
     /// - Throws: `FileError`, `SQLiteError`.
     static func open(_ host: ScriptHost, _ path: String, isReadOnly: Bool) throws -> SQLiteDatabase {
         let access = isReadOnly ? FenceAccess.read : .readWrite
-        try host.askConsent(path, access)
-        try check(host, path, access)
         let layer = host.fence.layer
-        switch try layer.status(path)?.kind {
-        case .regular: break
-        case nil where !isReadOnly: layer.close(try layer.open(path, .createNew))
+        try host.askConsent(path, access)
+        let beside = isReadOnly ? [] : suffixes
+        for suffix in [""] + beside { try host.fence.check(path + suffix, access) }
+        if !isReadOnly, try layer.status(path) == nil { layer.close(try layer.open(path, .createNew)) }
+        let (folder, status) = try layer.folder(of: path, suffixes: beside, access)
+        var isTaken = false
+        defer { if !isTaken { close(folder) } }
+        switch status?.kind {
+        case .regular?: break
         case nil: throw FileError(.open, path, code: ENOENT)
-        case .directory: throw FileError(.open, path, code: EISDIR)
+        case .directory?: throw FileError(.open, path, code: EISDIR)
         default: throw FileError(.open, path, code: EACCES, reason: "a database is a regular file, and no link to one")
         }
-        guard let resolved = realpath(PathText.absolute(path, from: host.fence.base), nil) else {
-            throw FileError(.open, path, code: errno)
+        if isReadOnly {
+            // Without its log, a database has an earlier content.
+            var log = stat()
+            if fstatat(folder, PathText.name(of: path) + "-wal", &log, AT_SYMLINK_NOFOLLOW) == 0, log.st_size > 0 {
+                try host.fence.check(path + "-wal", .read)
+            }
         }
-        defer { free(resolved) }
-        let real = String(cString: resolved)
-        try check(host, real, access)
-        do throws(SQLiteError) { return try connect(host, real, isReadOnly: isReadOnly) } catch {
+        let absolute = PathText.absolute(path, from: host.fence.base)
+        do throws(SQLiteError) {
+            isTaken = true
+            let temporary = Glibc.open(host.container.tmp, cubby_open_path | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            return try SQLiteDatabase(
+                path: absolute, folder: folder, temporaryFolder: temporary, isReadOnly: isReadOnly)
+        } catch {
             // A log beside the database is read by way of a file of SQLite's own, which it may not make here.
             guard isReadOnly, [.cannotOpen, .readOnly, .inputOutput].contains(error.code),
-                let copy = try DatabaseCopy(host, real).open()
+                let copy = try DatabaseCopy(host, absolute).open()
             else { throw error }
             return copy
         }
-    }
-
-    static func connect(_ host: ScriptHost, _ path: String, isReadOnly: Bool) throws(SQLiteError) -> SQLiteDatabase {
-        let database = try SQLiteDatabase(path: path, temporaryFolder: host.container.tmp, isReadOnly: isReadOnly)
-        // Reads the schema: a file that is not a database or has a damaged schema is reported at once.
-        _ = try database.tables()
-        return database
-    }
-
-    private static func check(_ host: ScriptHost, _ path: String, _ access: FenceAccess) throws(FileError) {
-        var suffixes = [""]
-        if access == .read {
-            // Without its log, a database has an earlier content.
-            let log = try PosixFileLayer().status(path + "-wal")
-            if let log, log.size > 0 { suffixes.append("-wal") }
-        } else {
-            suffixes += ["-journal", "-wal", "-shm"]
-        }
-        for suffix in suffixes { try host.fence.check(path + suffix, access) }
     }
 
     /// Runs a body that writes a new database, which replaces the file at a path once it is complete.
@@ -108,18 +104,15 @@ private struct DatabaseCopy {
     ///   one.
     func open() throws -> SQLiteDatabase? {
         guard try head(of: path, 20).dropFirst(18) == [2, 2] else { return nil }
-        guard let folder = realpath(host.container.tmp, nil) else {
-            throw FileError(.open, host.container.tmp, code: errno)
-        }
-        defer { free(folder) }
-        let target = PathText.join(String(cString: folder), TemporaryName.next())
-        defer { for suffix in ["", "-wal", "-shm", "-journal"] { try? PosixFileLayer().remove(target + suffix) } }
+        let folder = host.container.tmp
+        let target = PathText.join(folder, TemporaryName.next())
+        defer { for suffix in [""] + DatabaseFile.suffixes { try? PosixFileLayer().remove(target + suffix) } }
         for _ in 0..<Self.tries {
             if try copy(to: target) {
-                let writable = try DatabaseFile.connect(host, target, isReadOnly: false)
+                let writable = try SQLiteDatabase(path: target, temporaryFolder: folder, isReadOnly: false)
                 try writable.execute("pragma journal_mode = delete")
                 writable.close()
-                return try DatabaseFile.connect(host, target, isReadOnly: true)
+                return try SQLiteDatabase(path: target, temporaryFolder: folder, isReadOnly: true)
             }
             if Interruption.isDue { throw WorkStopped() }
             usleep(Self.pause)

@@ -1,4 +1,5 @@
 import Application
+import CPlatform
 import Files
 package import Lua
 import PropertyList
@@ -76,7 +77,7 @@ enum SQLiteModule {
             let names = statement.columns.map(LuaValue.text)
             return call.returns(ownedFunction: { call in
                 guard try stoppable({ try statement.step() }) else { return call.returns(LuaValue.nil) }
-                return call.returns(.table(row(of: statement, names, host)))
+                return call.returns(.table(try row(of: statement, names, host)))
             })
         }
         cls.method(
@@ -95,18 +96,34 @@ enum SQLiteModule {
 
     // MARK: Values
 
-    private static func row(of statement: SQLiteStatement, _ names: [LuaValue], _ host: ScriptHost) -> LuaTable {
+    private static func row(
+        of statement: SQLiteStatement, _ names: [LuaValue], _ host: ScriptHost
+    ) throws(SQLiteError) -> LuaTable {
         let table = host.state.makeTable(fields: names.count)
         for (column, name) in names.enumerated() {
             switch statement.cell(column) {
             case .null: continue
             case .integer(let number): table[name] = .integer(number)
             case .real(let number): table[name] = .number(number)
-            case .text(let bytes): table[name] = .string(LuaString(Array(bytes)))
-            case .blob(let bytes): table[name] = host.values.datas.value(DataValue(Array(bytes)))
+            case .text(let bytes):
+                // On its way, and in Lua.
+                try checkRoom(for: bytes.count * 2, name)
+                table[name] = .string(LuaString(Array(bytes)))
+            case .blob(let bytes):
+                try checkRoom(for: bytes.count, name)
+                table[name] = host.values.datas.value(DataValue(Array(bytes)))
             }
         }
         return table
+    }
+
+    /// Refuses a long value that the limit of memory has no room for, before it is copied.
+    private static func checkRoom(for count: Int, _ name: LuaValue) throws(SQLiteError) {
+        if count >= 1 << 16, Int64(count) > cubby_work_room() {
+            throw SQLiteError(
+                .noMemory,
+                "not enough memory: the value of \(name.textValue ?? "") is larger than what is left of the limit")
+        }
     }
 
     private static func bind(_ statement: SQLiteStatement, _ call: LuaCall, _ host: ScriptHost) throws {
