@@ -94,7 +94,17 @@ cases = [
     ("timer.sleep in a coroutine, caught", "coroutine.wrap(function() while true do pcall(timer.sleep, 30) end end)()"),
     ("timer.sleep in a sort", "table.sort({ 3, 2, 1 }, function(a, b) timer.sleep(10) return a < b end)"),
     ("app:run in a coroutine", "coroutine.wrap(function() app:run() end)()"),
+    ("sqlite, a query", "local db = sqlite.open(app.container.tmp .. '/a.sqlite') "
+     "for row in db:rows('with recursive n(i) as (select 1 union all select i + 1 from n) select i from n') do end"),
     # Memory: what the host holds for the script.
+    ("memory: rows of SQLite", "local t, db = {}, sqlite.open(app.container.tmp .. '/a.sqlite') "
+     "for i = 1, 100 do t[i] = db:rows('select hex(zeroblob(5000000)) as a')().a end"),
+    ("memory: blobs of SQLite", "local t, db = {}, sqlite.open(app.container.tmp .. '/a.sqlite') "
+     "for i = 1, 100 do t[i] = db:rows('select randomblob(10000000) as a')().a end"),
+    ("memory: values within SQLite", "local db = sqlite.open(app.container.tmp .. '/a.sqlite') "
+     "for row in db:rows('select ' .. ('hex(zeroblob(5000000)),'):rep(200) .. '1') do end"),
+    ("memory: a statement of SQLite",
+     "local db = sqlite.open(app.container.tmp .. '/a.sqlite') db:rows('select ' .. ('(1),'):rep(2e6) .. '1')"),
     ("memory: items of 20 MB", "for i = 1, 100 do items:createItem{ name = ('x'):rep(2e7) .. i } end"),
     ("memory: one field, again and again",
      "local i = items:createItem{ name = 'a' } for k = 1, 100 do i.notes = ('x'):rep(2e7) .. k end"),
