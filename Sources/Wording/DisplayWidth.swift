@@ -1,11 +1,24 @@
+internal import Synchronization
+
 /// The width of text in terminal columns.
 ///
 /// The unit is the extended grapheme cluster: a letter with its accents is one column, a flag or a family of emoji two.
 /// Terminals disagree about clusters of several scalars; ``isReliable(_:)`` tells after which characters the cursor's
 /// column is uncertain.
 package enum DisplayWidth {
+    /// The columns of a narrow character that U+FE0F makes an emoji: two by the widely used rule, one on terminals that
+    /// leave it narrow.
+    private static let presentation = Atomic(2)
+
+    /// Takes what the terminal was seen to do with a narrow character and U+FE0F: 1 or 2 columns.
+    package static func adopt(emojiPresentation columns: Int) { presentation.store(columns, ordering: .relaxed) }
+
     /// The columns of one character: 0, 1 or 2. A control character has 0, since it is not displayed itself.
     package static func of(_ character: Character) -> Int {
+        of(character, emojiPresentation: presentation.load(ordering: .relaxed))
+    }
+
+    static func of(_ character: Character, emojiPresentation: Int) -> Int {
         if let ascii = character.asciiValue {
             // The character "\r\n" has the ASCII value of the line feed.
             return ascii >= 0x20 && ascii < 0x7F ? 1 : 0
@@ -13,7 +26,9 @@ package enum DisplayWidth {
         var widest = 0
         var regionalIndicators = 0
         for scalar in character.unicodeScalars {
-            if scalar.value == 0xFE0F, widest == 1, hasEmojiPresentationSequence(character) { return 2 }
+            if scalar.value == 0xFE0F, widest == 1, hasEmojiPresentationSequence(character) {
+                return emojiPresentation
+            }
             if (0x1F1E6...0x1F1FF).contains(scalar.value) { regionalIndicators += 1 }
             widest = max(widest, of(scalar))
         }

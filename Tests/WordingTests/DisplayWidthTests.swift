@@ -1,5 +1,6 @@
 import Testing
-import Wording
+
+@testable import Wording
 
 @Suite("Display width")
 struct DisplayWidthTests {
@@ -14,6 +15,14 @@ struct DisplayWidthTests {
         ] as [(Character, Int)])
     func width(_ character: Character, _ expected: Int) {
         #expect(DisplayWidth.of(character) == expected)
+    }
+
+    @Test("An emoji by U+FE0F has the columns that the terminal gives it", arguments: [1, 2])
+    func presentation(columns: Int) {
+        #expect(DisplayWidth.of("❤️", emojiPresentation: columns) == columns)
+        #expect(DisplayWidth.of("☺️", emojiPresentation: columns) == columns)
+        #expect(DisplayWidth.of("😀\u{FE0F}", emojiPresentation: columns) == 2)
+        #expect(DisplayWidth.of("❤", emojiPresentation: columns) == 1)
     }
 
     @Test("Texts", arguments: [("", 0), ("abc", 3), ("naïve", 5), ("日本語 x", 8)])

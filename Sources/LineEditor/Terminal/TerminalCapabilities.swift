@@ -1,3 +1,5 @@
+internal import Wording
+
 /// A terminal's capabilities beyond text, collected from its answers among the keys.
 ///
 /// The queries are written once, when the editor first enters its mode, and nothing waits for the answers: a terminal
@@ -17,6 +19,8 @@ package struct TerminalCapabilities: Hashable, Sendable {
         get { cellWidth > 0 && cellHeight > 0 ? (cellWidth, cellHeight) : nil }
         set { (cellWidth, cellHeight) = newValue ?? (0, 0) }
     }
+    /// The columns of a narrow character that U+FE0F makes an emoji; nil without an answer.
+    package private(set) var emojiColumns: Int?
     private var cellWidth = 0
     private var cellHeight = 0
 
@@ -34,11 +38,16 @@ package struct TerminalCapabilities: Hashable, Sendable {
         self.cell = cell
     }
 
+    /// Draws a narrow character with U+FE0F at the start of an empty line, asks where the cursor is, and erases it.
+    private static let widthQuestion = "\r\u{263A}\u{FE0F}\u{1B}[6n\r\u{1B}[K"
+
     /// The queries for a terminal.
     ///
-    /// - Parameter environment: reads a variable.
+    /// - Parameters:
+    ///   - environment: reads a variable.
+    ///   - isLineEmpty: whether the cursor is in an empty line, so that the width of characters can be measured there.
     /// - Returns: control sequences; none for a terminal that would display them.
-    package static func questions(environment: (String) -> String?) -> [UInt8] {
+    package static func questions(environment: (String) -> String?, isLineEmpty: Bool = false) -> [UInt8] {
         let term = environment("TERM") ?? ""
         // The Linux console and old multiplexers display unknown sequences.
         guard term.hasPrefix("xterm") || term.hasPrefix("tmux") || term.hasPrefix("screen") || isModern(term) else {
@@ -49,6 +58,7 @@ package struct TerminalCapabilities: Hashable, Sendable {
         if environment("TMUX") == nil, !term.hasPrefix("screen"), !term.hasPrefix("tmux") {
             text += "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\"
         }
+        if isLineEmpty { text += widthQuestion }
         return Array((text + "\u{1B}[>q\u{1B}[16t\u{1B}[c").utf8)
     }
 
@@ -61,6 +71,9 @@ package struct TerminalCapabilities: Hashable, Sendable {
     package mutating func take(_ report: TerminalReport) {
         switch report {
         case .deviceAttributes(let body): hasSixel = Self.attributes(body).contains("4")
+        case .cursorPosition(_, let column) where emojiColumns == nil && 2...3 ~= column:
+            emojiColumns = column - 1
+            DisplayWidth.adopt(emojiPresentation: column - 1)
         case .controlSequence(let body):
             let parts = body.dropLast().split(separator: ";")
             guard body.last == "t", parts.count == 3, parts[0] == "6", let height = Int(parts[1]),

@@ -24,7 +24,7 @@ extension AttachPrompt {
     func askTerminal() {
         guard !hasAskedTerminal, !palette.isEmpty else { return }
         hasAskedTerminal = true
-        put(TerminalCapabilities.questions(environment: Environment.value))
+        put(TerminalCapabilities.questions(environment: Environment.value, isLineEmpty: true))
     }
 
     func leaveEditing() {

@@ -32,7 +32,7 @@ extension REPL {
     private func askTerminal() {
         guard !hasAskedTerminal, printer.pictures?.graphics != nil else { return }
         hasAskedTerminal = true
-        put(TerminalCapabilities.questions(environment: Environment.value))
+        put(TerminalCapabilities.questions(environment: Environment.value, isLineEmpty: true))
     }
 
     func waitWithKeys() {

@@ -84,3 +84,20 @@ struct TerminalModeTests {
         }
     }
 }
+
+@Suite("What a terminal answers") struct TerminalCapabilitiesTests {
+    @Test("the width of an emoji is asked for where the line is empty, and taken once")
+    func width() {
+        let asked = TerminalCapabilities.questions(
+            environment: { $0 == "TERM" ? "xterm-256color" : nil }, isLineEmpty: true)
+        #expect(String(decoding: asked, as: UTF8.self).contains("\r☺️\u{1B}[6n\r\u{1B}[K"))
+        let other = TerminalCapabilities.questions { $0 == "TERM" ? "xterm-256color" : nil }
+        #expect(!String(decoding: other, as: UTF8.self).contains("☺️"))
+        var capabilities = TerminalCapabilities()
+        capabilities.take(.cursorPosition(row: 4, column: 40))
+        #expect(capabilities.emojiColumns == nil)
+        capabilities.take(.cursorPosition(row: 4, column: 3))
+        capabilities.take(.cursorPosition(row: 4, column: 2))
+        #expect(capabilities.emojiColumns == 2)
+    }
+}
