@@ -65,6 +65,9 @@ extension LineEditor {
         case .suspend:
             menu = nil
             if isVisible { markSuspended() }
+            // What was typed behind it is the shell's, as far as it is not read yet; here it is dropped, as the kernel
+            // does it.
+            dropKeys()
             outcomes.append(.suspend)
         case .deleteOrEnd:
             if buffer.isEmpty {

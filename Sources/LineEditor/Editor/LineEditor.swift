@@ -253,6 +253,13 @@ public final class LineEditor {
         return derived.suggestion(of: buffer, services, options.showsSuggestions ? history : nil)
     }
 
+    /// Drops the keys that wait; answers of the terminal are kept.
+    func dropKeys() {
+        queue = queue[queueHead...].filter { if case .report = $0 { true } else { false } }
+        queueHead = 0
+        decoder = KeyDecoder()
+    }
+
     private func process(redrawing: Bool) -> [Outcome] {
         var isStale = redrawing
         while isActive, !isAwaitingCandidates, queueHead < queue.count {

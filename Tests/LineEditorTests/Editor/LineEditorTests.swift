@@ -166,6 +166,27 @@ struct LineEditorTests {
         #expect(typist.takeEvents() == [.endOfInput])
     }
 
+    /// The kernel gives what was typed behind Control-Z to the shell, or drops it; it never becomes an entry.
+    @Test("What was typed behind Control-Z is dropped, a second one included")
+    func behindControlZ() {
+        for behind in ["\u{1A}", "rm\r", "\u{1A}print(1)\r\u{1A}", "\u{1B}[200~paste"] {
+            let typist = Typist()
+            typist.send("before\u{1A}" + behind)
+            #expect(typist.takeEvents() == [.suspend], "\(behind.debugDescription)")
+            typist.see(typist.editor.resumeDisplay())
+            #expect(typist.editor.buffer.text == "before")
+            typist.send("!\r")
+            #expect(typist.takeEvents() == [.submitted("before!")])
+        }
+        // Behind an entry: when the entry is done.
+        let typist = Typist()
+        typist.send("one\r\u{1A}two\r")
+        #expect(typist.takeEvents() == [.submitted("one")])
+        typist.begin()
+        #expect(typist.takeEvents() == [.suspend])
+        #expect(typist.editor.buffer.text.isEmpty)
+    }
+
     @Test("Control-C clears, Control-D ends on an empty line, Control-Z leaves the line as it is")
     func signals() {
         let typist = Typist()
