@@ -122,23 +122,35 @@ int clua_pushfile(lua_State *L, int fd, const char *mode, int process, const cha
 
 /* ---- The standard streams ---- */
 
-/* Two upvalues: the host's function, which gets whether it is standard error before the arguments, and Lua's own. */
+/* Three upvalues: the host's function, which gets the stream's number before the arguments, Lua's own, and the streams
+ * that are the host's, a bit each. The host's function may wait: it yields. */
 
-static int call_host(lua_State *L, int isError) {
+static int number_of(const luaL_Stream *stream) {
+    if (!stream || !stream->closef) return -1;
+    return stream->f == stdin ? 0 : stream->f == stdout ? 1 : stream->f == stderr ? 2 : -1;
+}
+
+static int results(lua_State *L, int status, lua_KContext context) {
+    (void)status;
+    (void)context;
+    return lua_gettop(L);
+}
+
+static int call_host(lua_State *L, int stream) {
     luaL_checkstack(L, 2, NULL);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
-    lua_pushboolean(L, isError);
+    lua_pushinteger(L, stream);
     lua_insert(L, 2);
-    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-    return lua_gettop(L);
+    lua_callk(L, lua_gettop(L) - 1, LUA_MULTRET, 0, results);
+    return results(L, LUA_OK, 0);
 }
 
 static int stream_method(lua_State *L) {
     clua_check_stack(L);
     luaL_Stream *stream = luaL_testudata(L, 1, LUA_FILEHANDLE);
-    if (stream && stream->closef && (stream->f == stdout || stream->f == stderr))
-        return call_host(L, stream->f == stderr);
+    int number = number_of(stream);
+    if (number >= 0 && lua_tointeger(L, lua_upvalueindex(3)) & 1 << number) return call_host(L, number);
     int count = lua_tocfunction(L, lua_upvalueindex(2))(L);
     clua_file *file = own_file(stream);
     /* nil, message, number: what Lua's functions return for a failure of C's. */
@@ -146,33 +158,43 @@ static int stream_method(lua_State *L) {
     return count;
 }
 
-/* io.flush: the default output is always standard output. */
-static int flush_output(lua_State *L) {
+/* io.flush and io.read: the default files are always the standard streams. */
+static int of_default(lua_State *L, const char *name, int stream) {
     clua_check_stack(L);
-    lua_settop(L, 0);
-    lua_getfield(L, LUA_REGISTRYINDEX, "_IO_output");
-    return call_host(L, 0);
+    luaL_checkstack(L, 1, NULL);
+    lua_getfield(L, LUA_REGISTRYINDEX, name);
+    lua_insert(L, 1);
+    return call_host(L, stream);
 }
+
+static int flush_output(lua_State *L) {
+    lua_settop(L, 0);
+    return of_default(L, "_IO_output", 1);
+}
+
+static int read_input(lua_State *L) { return of_default(L, "_IO_input", 0); }
 
 /* Replaces the function with a name in the table on top. Its body is Lua's own, also if the host counts its output. */
 static void replace(lua_State *L, const char *name, lua_CFunction function) {
     lua_pushvalue(L, 2);
     lua_getfield(L, -2, name);
     if (lua_getupvalue(L, -1, 1)) lua_replace(L, -2);
-    lua_pushcclosure(L, function, 2);
+    lua_pushvalue(L, 3);
+    lua_pushcclosure(L, function, 3);
     lua_setfield(L, -2, name);
 }
 
-/* Takes the method's name and the function. */
+/* Takes the method's name, the function, and the streams. */
 int clua_wrap_stream(lua_State *L) {
     const char *name = luaL_checkstring(L, 1);
-    lua_settop(L, 2);
+    lua_settop(L, 3);
     luaL_getmetatable(L, LUA_FILEHANDLE);
-    lua_getfield(L, 3, "__index");
+    lua_getfield(L, 4, "__index");
     replace(L, name, stream_method);
-    if (strcmp(name, "flush") != 0) return 0;
+    int flushes = strcmp(name, "flush") == 0;
+    if (!flushes && strcmp(name, "read") != 0) return 0;
     lua_getglobal(L, LUA_IOLIBNAME);
-    replace(L, name, flush_output);
+    replace(L, name, flushes ? flush_output : read_input);
     return 0;
 }
 

@@ -329,7 +329,6 @@ int clua_take_slot(clua_host *host, void *object);
 void clua_free_slot(clua_host *host, const void *object, int slot);
 
 /* Makes reads of standard input call the function at 1 first (input.c). */
-int clua_wrap_input(lua_State *L);
 int clua_wrap_stream(lua_State *L);
 void clua_watch_files(lua_State *L);
 

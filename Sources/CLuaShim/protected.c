@@ -252,5 +252,4 @@ static int newmath_body(lua_State *L) { return luaopen_math(L); }
 
 int clua_newmath(lua_State *L) { return protect(L, newmath_body, 0, 1); }
 
-int clua_waitforinput(lua_State *L) { return protect(L, clua_wrap_input, 1, 0); }
-int clua_takestream(lua_State *L) { return protect(L, clua_wrap_stream, 2, 0); }
+int clua_takestream(lua_State *L) { return protect(L, clua_wrap_stream, 3, 0); }

@@ -24,6 +24,15 @@ void clua_pushnil(lua_State *L) { lua_pushnil(L); }
 void clua_pushboolean(lua_State *L, int value) { lua_pushboolean(L, value); }
 void clua_pushinteger(lua_State *L, int64_t value) { lua_pushinteger(L, value); }
 void clua_pushnumber(lua_State *L, double value) { lua_pushnumber(L, value); }
+int clua_pushnumeral(lua_State *L, const char *text) { return lua_stringtonumber(L, text) != 0; }
+
+int clua_iscallable(lua_State *L, int index) {
+    if (lua_type(L, index) == LUA_TFUNCTION) return 1;
+    if (luaL_getmetafield(L, index, "__call") == LUA_TNIL) return 0;
+    lua_pop(L, 1);
+    return 1;
+}
+
 void clua_pushvalue(lua_State *L, int index) { lua_pushvalue(L, index); }
 int clua_rawget(lua_State *L, int index) { return lua_rawget(L, index); }
 int clua_getmetatable(lua_State *L, int index) { return lua_getmetatable(L, index); }

@@ -58,20 +58,28 @@ int cubby_signals_unblock_all(void) {
     return -pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-int cubby_stop_until_continued(void) {
+int cubby_stop_until_continued(int number, int (*is_cancelled)(void *), void *context) {
     sigset_t stop, before;
     sigemptyset(&stop);
-    sigaddset(&stop, SIGTSTP);
-    struct sigaction standard = {.sa_handler = SIG_DFL}, former;
+    sigaddset(&stop, number);
+    struct sigaction standard = {.sa_handler = SIG_DFL}, ignored = {.sa_handler = SIG_IGN}, former;
     sigemptyset(&standard.sa_mask);
+    sigemptyset(&ignored.sa_mask);
     int result = pthread_sigmask(SIG_BLOCK, &stop, &before);
     if (result != 0) return -result;
-    if (sigaction(SIGTSTP, &standard, &former) != 0) return -errno;
+    if (sigaction(number, number == SIGTTIN ? NULL : &standard, &former) != 0) return -errno;
+    if (number == SIGTTIN) {
+        if (former.sa_handler == SIG_IGN) return 0;
+        sigaction(number, &standard, NULL);
+    }
     /* The signal is raised while blocked and then unblocked on this thread, which stops the process within the
-       unblocking call: the code after it runs after the continuation. kill(getpid()) would return before the stop. */
-    raise(SIGTSTP);
+       unblocking call: the code after it runs after the continuation. kill(getpid()) would return before the stop. In
+       between a SIGCONT removes it. */
+    raise(number);
+    int is_dropped = is_cancelled && is_cancelled(context);
+    if (is_dropped) sigaction(number, &ignored, NULL); /* also drops the pending one */
     result = pthread_sigmask(SIG_UNBLOCK, &stop, NULL);
-    sigaction(SIGTSTP, &former, NULL);
+    sigaction(number, &former, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return -result;
+    return is_dropped ? 1 : -result;
 }

@@ -1,6 +1,6 @@
 /* The only calls of write(2), pwrite(2) and send(2) in the sources besides signal handlers': each loops over short
- * counts and has a result that the compiler does not let a caller drop. And stdin and stdout, which are mutable globals
- * that Swift 6 rejects. */
+ * counts and has a result that the compiler does not let a caller drop. And stdout, which is a mutable global that Swift 6
+ * rejects. */
 #include "CPlatform.h"
 
 #include <errno.h>
@@ -64,16 +64,4 @@ size_t cubby_write_at(int descriptor, const void *bytes, size_t count, int64_t o
         break;
     }
     return done;
-}
-
-int cubby_input_is_empty(void) {
-#ifdef __GLIBC__
-    if (stdin->_IO_read_ptr < stdin->_IO_read_end) return 0;
-#elif defined(__APPLE__) /* untried */
-    if (stdin->_r > 0) return 0;
-#else
-    return 0; /* the buffer cannot be examined: assume that it is empty */
-#endif
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    return poll(&input, 1, 0) == 0;
 }

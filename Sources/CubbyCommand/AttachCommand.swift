@@ -17,8 +17,21 @@ struct AttachCommand: ParsableCommand {
         help: ArgumentHelp("Run a chunk on the host, print its values, and exit.", valueName: "code"))
     var code: String?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Seconds to wait for a host that does not answer or is suspended (default: 10 without a terminal, else no limit).",
+            valueName: "s"))
+    var timeout: Double?
+
     @Flag(name: .customLong("no-color"), help: "Do not use colours.")
     var noColor = false
+
+    func validate() throws {
+        if let timeout, !(timeout > 0 && timeout <= 86400) {
+            throw ValidationError("--timeout takes seconds above 0, at most 86400.")
+        }
+    }
 
     func run() throws {
         // The host uses this terminal's variables, too.
@@ -29,9 +42,12 @@ struct AttachCommand: ParsableCommand {
         // Until the host has answered, and for a chunk, Ctrl-C ends this process; the end of the connection stops the
         // entry.
         SignalMask.restore()
-        let descriptor = try Self.connect(to: container)
+        // Without a terminal nobody sees that it waits, and nobody can end it.
+        let isAttended = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
+        let timeout = timeout ?? (isAttended ? nil : 10)
+        let descriptor = try Self.connect(to: container, within: timeout)
         let loop = try EventLoop()
-        let client = AttachClient(descriptor, to: container, loop: loop, isPrompt: code == nil) {
+        let client = AttachClient(descriptor, to: container, loop: loop, isPrompt: code == nil, timeout: timeout) {
             Self.silence(of: container)
         }
         if let status = client.greet() { throw ExitCode(status) }
@@ -39,17 +55,24 @@ struct AttachCommand: ParsableCommand {
         SignalMask.blockAtLaunch()
         let signals = try SignalSource(poster: loop.poster)
         defer { signals.stop() }
-        throw ExitCode(try client.run())
+        throw ExitCode(try client.run(signals))
     }
 
-    /// Connects, retrying while the host's backlog is full.
-    static func connect(to container: Container) throws -> Int32 {
+    /// Connects, retrying while the host's backlog is full: for `timeout` seconds at most, or without limit.
+    static func connect(to container: Container, within timeout: Double? = nil) throws -> Int32 {
         var looks = 0
+        let start = MonotonicTime.now()
         while true {
             do throws(FileError) { return try ContainerSocket.connect(to: container) } catch {
                 guard error.code == EAGAIN else { throw failure(error, container) }
                 looks += 1
-                if looks == 10 { CommandFailure.say("\(silence(of: container).text). Waiting; Ctrl-C leaves") }
+                if let timeout, start.advanced(by: timeout) <= .now() {
+                    AttachClient.giveUp(silence(of: container), after: timeout)
+                    throw ExitCode(AttachClient.Status.silent)
+                }
+                if looks == 10, timeout == nil {
+                    CommandFailure.say("\(silence(of: container).text). Waiting; Ctrl-C leaves")
+                }
                 usleep(100_000)
             }
         }

@@ -49,7 +49,8 @@ enum ExitStatus: Int32 {
         case false?: return status
         case true?:
             if hasLostSave { return scriptError.rawValue }
-            return status == done.rawValue && (hasFailures || hasLostOutput) ? scriptError.rawValue : status
+            let hasFailed = hasFailures || hasLostOutput || host.hasSkippedInitScript
+            return status == done.rawValue && hasFailed ? scriptError.rawValue : status
         case nil:
             if hasLostSave { return inputOutput.rawValue }
             let isExpected = isWatched || host.wasEndedBySystem

@@ -45,6 +45,7 @@ struct ScriptSession {
 
     /// Runs the session, for a debugger's client if there is one, which may restart it.
     func run(under debugger: DebugAdapter? = nil) throws {
+        let input = try scriptOnInput()
         // A script before a prompt has the prompt's fence; until the prompt, the front end refuses consent.
         let asks = isPrompt || (staysAtPrompt && isatty(STDIN_FILENO) == 1)
         let memory = try makeMemoryContainer()
@@ -64,21 +65,20 @@ struct ScriptSession {
         options.readable += arguments.filter { !$0.isEmpty && PosixFileLayer().exists($0) }
         var status: Int32
         repeat {
-            status = try run(chunks(), &options, debugger)
+            status = try run(chunks(input), &options, debugger)
         } while debugger?.restarts ?? false
         throw ExitCode(status)
     }
 
     /// The texts to run, with their names.
-    private func chunks() throws -> [(bytes: [UInt8], name: String)] {
+    private func chunks(_ input: [UInt8]) throws -> [(bytes: [UInt8], name: String)] {
         var chunks: [(bytes: [UInt8], name: String)] = modules.map {
             (Array("local name = ... _G[name] = require(name)".utf8), "=(-l \($0))")
         }
         switch source {
         case .prompt, .work: break
         case .chunks(let code): chunks += code.map { (Array($0.utf8), Self.commandLine) }
-        case .file("-"):
-            chunks.append((try read("standard input") { () throws(FileError) in try standardInput() }, "=stdin"))
+        case .file("-"): chunks.append((input, "=stdin"))
         case .file(let path):
             chunks.append(
                 (
@@ -235,8 +235,16 @@ struct ScriptSession {
         do { return try body() } catch { throw CommandFailure.exit(.inputOutput, error.message) }
     }
 
-    private func standardInput() throws(FileError) -> [UInt8] {
-        try PosixFileLayer().contents(of: OpenFile(descriptor: STDIN_FILENO, path: "standard input"), limit: 256 << 20)
+    /// The script on standard input; empty for another source. There is nothing to save yet: signals end and stop the
+    /// process as any other.
+    private func scriptOnInput() throws -> [UInt8] {
+        guard case .file("-") = source else { return [] }
+        SignalMask.restore()
+        defer { SignalMask.blockAtLaunch() }
+        return try read("standard input") { () throws(FileError) in
+            try PosixFileLayer().contents(
+                of: OpenFile(descriptor: STDIN_FILENO, path: "standard input"), limit: 256 << 20)
+        }
     }
 
     /// Reports a file's error on standard error and returns the exit status.

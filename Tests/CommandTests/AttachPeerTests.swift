@@ -279,6 +279,38 @@ struct AttachPeerTests {
         #expect(try host.waitForExit() == .exited(0))
     }
 
+    @Test("without a terminal nobody waits for ever: 75, and the reason", arguments: [0, 12])
+    func unattended(others: Int) throws {
+        let host = try host()
+        kill(host.pid, SIGSTOP)
+        try host.waitForProcess(named: "cubby", states: "T")
+        let before = (0..<others).compactMap { _ in try? AttachPeer(program, greets: false) }
+        for input in [["-e", "return 1"], []] {
+            let output = try program(["attach", "--timeout", "0.2"] + input, input: "return 2\n")
+            #expect(output.status == .exited(75))
+            #expect(output.stderr.contains("process \(host.pid)"), "\(output.stderr)")
+            #expect(output.stderr.hasSuffix("lets it go on. No answer within 0.2 s\n"), "\(output.stderr)")
+        }
+        withExtendedLifetime(before) {}
+        kill(host.pid, SIGCONT)
+        // A long entry of one's own is not given up.
+        #expect(
+            try program("attach", "--timeout", "0.2", "-e", "timer.sleep(1.2) return 'done'").stdout == "\"done\"\n")
+        try expectAlive(host)
+    }
+
+    @Test("a host that is busy with something else does not answer in time")
+    func busy() throws {
+        let host = try program.terminal("-e", "print('bu' .. 'sy') while true do end")
+        try host.expect("busy")
+        let output = try program("attach", "--timeout", "0.2", "-e", "return 1")
+        #expect(output.status == .exited(75))
+        #expect(output.stderr.contains("does not answer: it is busy. No answer within 0.2 s"), "\(output.stderr)")
+        #expect(try program("attach", "--timeout", "0", "-e", "return 1").status == .exited(64))
+        host.terminate()
+        #expect(try host.waitForExit() == .exited(0))
+    }
+
     @Test("a host that is suspended while an entry runs: the prompt says so, and Ctrl-C leaves")
     func suspendedMeanwhile() throws {
         let host = try host()

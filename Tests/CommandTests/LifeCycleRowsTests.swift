@@ -426,6 +426,52 @@ struct LifeCycleRowsTests {
         try shell.expect("\"granted\"")
     }
 
+    @Test("a script that reads the terminal in the background is stopped, as any program, and waits on after fg")
+    func readInBackground() throws {
+        try program.scratch.write(
+            "io.write('con' .. 'tinue? ') io.stdout:flush() print('ans' .. 'wer', io.read())", to: "ask.lua")
+        let shell = try program.shell()
+        try shell.sendLine("\"$CUBBY\" run ask.lua")
+        try shell.expect("continue? ")
+        try shell.pressHome()
+        try shell.sendLine("bg")
+        try shell.waitForProcess(named: "cubby", states: "T")
+        try shell.sendLine("echo \"shell\" reads")
+        try shell.expect("shell reads")
+        try shell.sendLine("fg")
+        try shell.waitForProcess(named: "cubby", states: "S")
+        try shell.sendLine("yes")
+        try shell.expect("answer\tyes")
+        // Started there: stopped at its read.
+        try shell.sendLine("\"$CUBBY\" run ask.lua &")
+        try shell.expect("continue? ")
+        try shell.waitForProcess(named: "cubby", states: "T")
+        try shell.sendLine("fg")
+        try shell.waitForProcess(named: "cubby", states: "S")
+        try shell.sendLine("no")
+        try shell.expect("answer\tno")
+    }
+
+    @Test("a continuation, or a request to end, before the stop is honoured: the process does not stop")
+    func continuedBeforeTheStop() throws {
+        let shell = try program.shell()
+        try shell.sendLine(
+            "\"$CUBBY\" --trace-lifecycle -e \"app:on('didEnterBackground', function() print('ste' .. 'pping') timer.sleep(0.3) end) items:createItem() print('rea' .. 'dy') app:run()\""
+        )
+        try shell.expect("ready")
+        let process = try shell.waitForProcess(named: "cubby", states: "S")
+        kill(process, SIGTSTP)
+        try shell.expect("stepping")
+        kill(process, SIGCONT)
+        try shell.expect("sceneDidBecomeActive")
+        kill(process, SIGTSTP)
+        try shell.expect("stepping")
+        kill(process, SIGTERM)
+        try shell.expect("applicationWillTerminate")
+        try shell.waitForEnd(of: process)
+        #expect(program.isSaved)
+    }
+
     @Test("in the background no input is read")
     func noInputInBackground() throws {
         let shell = try prompt()

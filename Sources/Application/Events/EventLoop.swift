@@ -27,6 +27,10 @@ public final class EventLoop {
     /// Posts that were taken and not yet handled. If a handler runs a script, the remaining posts are still handled
     /// between two of the script's instructions.
     private var posts: Deque<EventPoster.Posted> = []
+    /// The number of signals handled: what is due or ready is served only after the code that waits has looked at them.
+    private var signalCount = 0
+    /// Work that precedes everything due or ready.
+    private var urgentWork: Deque<() -> Void> = []
     /// Reused, so that a turn allocates nothing.
     private var polled: [pollfd] = []
 
@@ -63,6 +67,9 @@ public final class EventLoop {
         timers.add(timer)
         return timer
     }
+
+    /// Runs work in the next turn, or between two handlers of this one: before any timer and any ready descriptor.
+    package func urgently(_ work: @escaping () -> Void) { urgentWork.append(work) }
 
     /// Calls a handler repeatedly. A late call does not delay the next one, and missed calls are skipped.
     ///
@@ -128,9 +135,14 @@ public final class EventLoop {
     }
 
     /// Whether a timer or a reply is outstanding.
-    package var hasWork: Bool { !timers.isEmpty || !replies.isEmpty || wallClock?.isEmpty == false }
+    package var hasWork: Bool {
+        !timers.isEmpty || !replies.isEmpty || !urgentWork.isEmpty || wallClock?.isEmpty == false
+    }
 
     /// One turn: waits for events, then calls their handlers.
+    ///
+    /// A signal that is handled meanwhile ends the turn: whoever waits looks at its consequences before anything else that
+    /// is ready or due, however much that is.
     ///
     /// - Parameter timeout: the longest wait in seconds; nil for no limit, 0 for none.
     /// - Returns: whether any event was handled; the wait may also end early without one.
@@ -143,8 +155,21 @@ public final class EventLoop {
         }
         let ready = wait(timeout: timeout)
         var happened = drainPending()
-        for (watch, events) in ready where call(watch, events) { happened = true }
-        return fireTimers() || happened
+        let mark = signalCount
+        happened = doUrgentWork() || happened
+        for (watch, events) in ready {
+            if signalCount != mark { return true }
+            happened = call(watch, events) || happened
+            happened = doUrgentWork() || happened
+        }
+        return fireTimers(since: mark) || happened
+    }
+
+    private func doUrgentWork() -> Bool {
+        guard !urgentWork.isEmpty else { return false }
+        // Work that is added meanwhile belongs to the next turn.
+        for _ in 0..<urgentWork.count { urgentWork.popFirst()?() }
+        return true
     }
 
     /// Runs turns until a condition holds; it is evaluated before each turn.
@@ -163,7 +188,9 @@ public final class EventLoop {
         let hadPosts = !posts.isEmpty
         while let post = posts.popFirst() {
             switch post {
-            case .signal(let signal): onSignal?(signal)
+            case .signal(let signal):
+                signalCount &+= 1
+                onSignal?(signal)
             case .reply(let number, let value): replies.removeValue(forKey: number)?(value)
             case .notice(let number):
                 guard let notice = notices.first(where: { $0.number == number }) else { continue }
@@ -183,7 +210,7 @@ public final class EventLoop {
             waiting.append(watch)
             polled.append(pollfd(fd: watch.descriptor, events: watch.events.pollEvents, revents: 0))
         }
-        let limit = milliseconds(timeout)
+        let limit = urgentWork.isEmpty ? milliseconds(timeout) : 0
         let start = ClockPair.now()
         let count = poll(&polled, nfds_t(polled.count), limit)
         if let onGap, let gap = start.gap(until: .now(), waited: limit) { onGap(gap) }
@@ -216,11 +243,16 @@ public final class EventLoop {
         return true
     }
 
-    private func fireTimers() -> Bool {
+    /// Calls the due timers, unless a signal has been handled since the turn's start.
+    private func fireTimers(since signals: Int) -> Bool {
         let now = MonotonicTime.now()
         let mark = timers.mark
         var fired = false
-        while let timer = timers.takeDue(now, upTo: mark) {
+        while signalCount == signals, let timer = timers.takeDue(now, upTo: mark) {
+            defer {
+                drainPending()
+                fired = doUrgentWork() || fired
+            }
             guard let handler = timer.handler else { continue }
             fired = true
             guard let interval = timer.interval else {

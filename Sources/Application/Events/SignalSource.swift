@@ -19,6 +19,8 @@ package final class SignalSource {
         let dropsStops = Atomic<Bool>(false)
         /// The number of posted changes of the window's size.
         let windowChanges = Atomic<Int>(0)
+        /// The number of posted continuations.
+        let continuations = Atomic<Int>(0)
 
         init(poster: EventPoster, interrupter: Interrupter?) {
             self.poster = poster
@@ -35,6 +37,7 @@ package final class SignalSource {
                 poster.post(signal)
                 interrupter?(signal)
                 if number == SIGWINCH { windowChanges.add(1, ordering: .releasing) }
+                if number == SIGCONT { continuations.add(1, ordering: .releasing) }
             }
         }
     }
@@ -82,16 +85,46 @@ package final class SignalSource {
         pthread_join(thread, nil)
     }
 
-    /// Stops the process with a body. Drops a SIGTSTP received before: it means the same stop, and would stop the
-    /// process again if the signal thread took it after the continuation.
-    package func stoppingOnce(_ body: () -> Void) {
+    /// What became of a stop.
+    package enum Stop: Sendable {
+        /// The process was stopped, and continued.
+        case done
+        /// It was not stopped: it had been cancelled, or continued before it took effect.
+        case cancelled
+        /// It cannot be stopped: nobody could continue it.
+        case impossible
+    }
+
+    /// Stops the process, until it is continued.
+    ///
+    /// A SIGTSTP received before is dropped: it means the same stop, and would stop the process again if the signal thread
+    /// took it after the continuation. A SIGCONT received before the stop is not lost: it has been posted, or cancels it.
+    ///
+    /// - Parameters:
+    ///   - signal: the signal whose default action stops it.
+    ///   - isCancelled: called with all earlier signals posted: whether the process is not to be stopped after all.
+    /// - Returns: what became of it.
+    package func stop(by signal: UnixSignal = .stop, isCancelled: @escaping () -> Bool) -> Stop {
         shared.dropsStops.store(true, ordering: .releasing)
-        body()
-        // The thread takes signals in order: after this one, it has taken all earlier ones.
+        defer { shared.dropsStops.store(false, ordering: .releasing) }
+        // Raising a stop removes a continuation that is still pending: take it first.
+        awaitThread()
+        let before = shared.continuations.load(ordering: .acquiring)
+        let isStopped = ProcessStopper.stopUntilContinued(by: signal) { [self] in
+            awaitThread()
+            return isCancelled()
+        }
+        awaitThread()
+        guard isStopped else { return .cancelled }
+        return shared.continuations.load(ordering: .acquiring) == before ? .impossible : .done
+    }
+
+    /// Waits until the thread has posted all signals received so far: it takes them in the order of their numbers, and a
+    /// change of the window's size is the last that matters here.
+    private func awaitThread() {
         let before = shared.windowChanges.load(ordering: .acquiring)
         simulate(UnixSignal(rawValue: SIGWINCH))
         for _ in 0..<100 where shared.windowChanges.load(ordering: .acquiring) == before { usleep(1000) }
-        shared.dropsStops.store(false, ordering: .releasing)
     }
 
     /// Sends a signal to the signal thread only, as if the process had received it.

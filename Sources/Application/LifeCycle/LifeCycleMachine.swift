@@ -15,6 +15,8 @@ package struct LifeCycleMachine: Sendable, Hashable {
     /// Cocoa's `UIApplicationExitsOnSuspend`: Home ends the application instead of suspending it.
     package var exitsOnSuspend = false
     private var overlay: Overlay = []
+    /// Whether the application has ended; otherwise `notRunning` is the time before the launch.
+    private var hasEnded = false
 
     package init() {}
 
@@ -25,8 +27,13 @@ package struct LifeCycleMachine: Sendable, Hashable {
     /// - Throws: `IllegalTransition`; the machine is unchanged.
     package mutating func handle(_ event: ApplicationEvent) throws(IllegalTransition) -> [LifeCycleAction] {
         switch (event, state) {
-        case (.launch(let inBackground), .notRunning):
+        case (.launch(let inBackground), .notRunning) where !hasEnded:
             return launch(inBackground: inBackground)
+        // Before the launch, while `init.lua` runs, nothing is delivered; the process stops and ends as at any other time.
+        case (.suspend, .notRunning) where !hasEnded:
+            return exitsOnSuspend ? endBeforeLaunch() : [.syncJournal, .commit, .save, .stopProcess]
+        case (.resume, .notRunning) where !hasEnded: return []
+        case (.terminate, .notRunning) where !hasEnded: return endBeforeLaunch()
 
         case (.pressHome, .active), (.pressHome, .inactive):
             return enterBackground()
@@ -109,9 +116,16 @@ package struct LifeCycleMachine: Sendable, Hashable {
         return [.runBackgroundTasks, .enter(.suspended), .stopProcess]
     }
 
+    /// Ends the process; the state of the last run stays for the next launch.
+    private mutating func endBeforeLaunch() -> [LifeCycleAction] {
+        hasEnded = true
+        return [.syncJournal, .commit, .save, .exit]
+    }
+
     /// Terminates an application in the background.
     private mutating func end(explicitly: Bool) -> [LifeCycleAction] {
         state = .notRunning
+        hasEnded = true
         return (explicitly ? [.dropRestoration] : [])
             + [.deliver(.willTerminate), .commit, .save, .enter(.notRunning), .exit]
     }

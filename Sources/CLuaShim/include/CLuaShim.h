@@ -231,11 +231,11 @@ int clua_compare(lua_State *L, int a, int b, int operation, int *result); /* 0 =
 int clua_tolstring(lua_State *L, int index);               /* pushes the text, by __tostring or __name */
 int clua_openlib(lua_State *L, const char *name);          /* one standard library; its table is left on the stack */
 int clua_newmath(lua_State *L); /* another table of the math library, with separate random numbers */
-/* Makes reads of standard input call the function on top first, and pops it. Requires the io library. */
-int clua_waitforinput(lua_State *L);
-/* Makes the function on top a method of the standard streams, whose name is below it; `flush` is io.flush, too. The
- * function gets whether the stream is standard error, then the method's arguments. */
+/* Replaces a method of standard streams: pops its name, the function, and the streams, a bit for each descriptor.
+ * `flush` is io.flush, too, and `read` io.read. The function gets the stream's number, then the method's arguments. */
 int clua_takestream(lua_State *L);
+int clua_pushnumeral(lua_State *L, const char *text); /* 0, and nothing pushed, for another text */
+int clua_iscallable(lua_State *L, int index);         /* a function, or a value with __call */
 int clua_was_out_of_memory(int status);
 int clua_was_syntax_error(int status);
 /* The traceback of the error that a protected entry just returned; NULL if there is none. */

@@ -58,9 +58,11 @@ int cubby_signals_wait(void);
 /* Unblocks the signals blocked by cubby_signals_block in the calling thread: before an exec, which keeps the mask. */
 int cubby_signals_unblock_all(void);
 
-/* Stops the process as SIGTSTP does by default, and returns after the continuation; immediately in an orphaned process
-   group, which no process could continue. SIGTSTP must be blocked, and is blocked again afterwards. */
-int cubby_stop_until_continued(void);
+/* Stops the process as SIGTSTP or SIGTTIN does by default, and returns 0 after the continuation; immediately in an
+   orphaned process group, which no process could continue, or if SIGTTIN is ignored. The signal must be blocked, and is
+   blocked again afterwards. The function, or NULL, is called when the stop is pending: if it returns non-zero, the stop
+   is dropped, and the result is 1. */
+int cubby_stop_until_continued(int number, int (*is_cancelled)(void *), void *context);
 
 /* terminal.c: ioctl is variadic, its request numbers are macros, and a crash handler may not call Swift. */
 
@@ -111,9 +113,6 @@ CUBBY_RESULT_MATTERS int64_t cubby_send_some(int descriptor, const void *bytes, 
 
 /* Flushes C's own standard output, which code of others in this process may use. Returns 0 or an error number. */
 CUBBY_RESULT_MATTERS int cubby_flush_output(void);
-
-/* Whether reading standard input would block: nothing is buffered, nothing is available, and it has not ended. */
-int cubby_input_is_empty(void);
 
 /* files.c: openat2 has no wrapper in the C library, and some flags require _GNU_SOURCE. */
 

@@ -45,6 +45,15 @@ package final class StandardStream: Sendable {
     package static let error = StandardStream(
         STDERR_FILENO, "standard error", buffering: Buffering.none, triesAgain: true)
 
+    /// Whether the last that was written to a terminal has ended its line.
+    private static let endsLine = Atomic<Bool>(true)
+
+    /// Whether the next text on the terminal begins a line, as far as this process knows.
+    package static var isAtLineStart: Bool { endsLine.load(ordering: .relaxed) }
+
+    /// Notes that the terminal has echoed the end of a line.
+    package static func noteEchoedLine() { endsLine.store(true, ordering: .relaxed) }
+
     /// Its name in messages.
     package let name: String
     private let descriptor: Int32
@@ -181,10 +190,24 @@ package final class StandardStream: Sendable {
         if descriptor == STDOUT_FILENO { flushC(&state) }
         let count = cubby_write(descriptor, bytes.baseAddress, bytes.count)
         let code = errno
+        if isTerminal, let endsLine = Self.endsLine(bytes) { Self.endsLine.store(endsLine, ordering: .relaxed) }
         state.written += count
         guard count < bytes.count else { return nil }
         note(lost: bytes.count - count, code, &state)
         return code
+    }
+
+    /// Whether bytes end with a line, apart from styles behind it; nil if they are nothing but styles.
+    static func endsLine(_ bytes: UnsafeRawBufferPointer) -> Bool? {
+        var end = bytes.count
+        while end > 0 {
+            guard bytes[end - 1] == UInt8(ascii: "m") else { return bytes[end - 1] == 0x0A }
+            guard let start = bytes[..<(end - 1)].lastIndex(where: { !(0x30...0x3B).contains($0) }), start > 0,
+                bytes[start] == UInt8(ascii: "["), bytes[start - 1] == 0x1B
+            else { return false }
+            end = start - 1
+        }
+        return nil
     }
 
     private func flushC(_ state: inout State) {

@@ -85,7 +85,7 @@ extension LuaFunction: LuaRepresentable {
     public static var luaType: LuaType { .function }
 
     public init(lua value: LuaValue) throws(LuaMismatch) {
-        guard case .function(let function) = value else { throw LuaMismatch(Self.luaType, value) }
+        guard let function = value.callable else { throw LuaMismatch(Self.luaType, value) }
         self = function
     }
 

@@ -14,7 +14,7 @@ extension LuaType {
         case .string where type == .string: return nil
         case .table where type == .table, .record where type == .table: return nil
         case .array where type == .table: return nil
-        case .function where type == .function, .callback where type == .function: return nil
+        case .function where clua_iscallable(L, index) != 0, .callback where clua_iscallable(L, index) != 0: return nil
         case .object where type == .userdata: return nil
         case .integer where type == .number:
             var isInteger: Int32 = 0
@@ -34,6 +34,7 @@ extension LuaType {
             return "\(name) expected, got \"\(word)\"\(NearestNames.hint(for: word, among: words))"
         case .options(let options) where type == .table: return Self.mismatch(of: options.all, at: index, on: L)
         case .union(let types):
+            if type == .table, types.contains(where: \.isFunction), clua_iscallable(L, index) != 0 { return nil }
             if type == .table, let options = types.first(where: { if case .options = $0 { true } else { false } }) {
                 return options.mismatch(at: index, on: L)
             }
@@ -43,6 +44,14 @@ extension LuaType {
         default: break
         }
         return "\(name) expected, got \(Self.describe(type, at: index, on: L))"
+    }
+
+    private var isFunction: Bool {
+        switch self {
+        case .function, .callback: true
+        case .optional(let inner): inner.isFunction
+        default: false
+        }
     }
 
     private static func describe(_ type: LuaBasicType, at index: Int32, on L: OpaquePointer) -> String {

@@ -17,16 +17,33 @@ extension LuaState {
         return value(at: -1, on: L)
     }
 
-    /// Replaces a method of the standard streams; `flush` is that of `io`, too.
+    /// Replaces a method of standard streams; `flush` and `read` are those of `io`, too.
     ///
+    /// - Parameters:
+    ///   - method: the method's name.
+    ///   - streams: the descriptors of the streams; for others the method is Lua's own.
+    ///   - function: gets the descriptor, the file and the method's arguments; it may wait.
     /// - Throws: ``LuaError`` for lack of memory.
-    package func takeStream(_ method: String, _ function: LuaFunction) throws(LuaError) {
-        let L = try enter(room: 6)
+    package func takeStream(_ method: String, of streams: Set<Int>, _ function: LuaFunction) throws(LuaError) {
+        let L = try enter(room: 8)
         let base = clua_gettop(L)
         push(.text(method), on: L)
         push(.function(function), on: L)
+        push(.integer(streams.reduce(0) { $0 | 1 << Int64($1) }), on: L)
         let status = clua_takestream(L)
         guard status == 0 else { throw takeError(status, on: L, top: base) }
+    }
+
+    /// The number of a numeral, as `tonumber` reads it; nil for another text.
+    package func number(ofNumeral text: [UInt8]) -> LuaValue? {
+        let L = current
+        guard !text.contains(0) else { return nil }
+        let isNumber = (text + [0]).withUnsafeBytes {
+            clua_pushnumeral(L, $0.baseAddress?.assumingMemoryBound(to: CChar.self)) != 0
+        }
+        guard isNumber else { return nil }
+        defer { clua_settop(L, -2) }
+        return value(at: -1, on: L)
     }
 
     /// Flushes the files that scripts have open. A script hears of a failure when it closes the file; at the last time

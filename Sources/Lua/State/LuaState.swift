@@ -260,17 +260,6 @@ public final class LuaState {
         return self.value(at: -1, on: L)
     }
 
-    /// Sets the function that is called before a read of standard input. It may yield until input is available.
-    ///
-    /// - Throws: ``LuaError`` for lack of memory.
-    package func waitForInput(_ wait: LuaFunction) throws(LuaError) {
-        let L = try enter(room: 6)
-        let base = clua_gettop(L)
-        push(.function(wait), on: L)
-        let status = clua_waitforinput(L)
-        guard status == 0 else { throw takeError(status, on: L, top: base) }
-    }
-
     /// Loads the entry function of a C module. Native code is not sandboxed or limited.
     ///
     /// - Parameters:

@@ -29,8 +29,41 @@ public struct LuaFunction {
         let L = state.current
         state.push(reference, on: L)
         var frame = clua_frame()
+        // A value with `__call` has that function's place.
+        if clua_type(L, -1) != LuaBasicType.function.rawValue {
+            clua_settop(L, -2)
+            guard case .function(let called)? = metatable?["__call"] else { return LuaFunctionPlace(clua_frame()) }
+            return called.place
+        }
         clua_getfunction(L, &frame)
         return LuaFunctionPlace(frame)
+    }
+}
+
+extension LuaFunction {
+    private var metatable: LuaTable? {
+        let L = state.current
+        state.push(reference, on: L)
+        defer { clua_settop(L, -2) }
+        guard clua_getmetatable(L, -1) != 0 else { return nil }
+        return LuaTable(state: state, reference: state.takeReference(on: L))
+    }
+}
+
+extension LuaValue {
+    /// The value as a function: a function, or a table or an object with `__call`, which is called like one.
+    package var callable: LuaFunction? {
+        let (state, reference): (LuaState, LuaReference)
+        switch self {
+        case .function(let function): return function
+        case .table(let table): (state, reference) = (table.state, table.reference)
+        case .userdata(let object): (state, reference) = (object.state, object.reference)
+        default: return nil
+        }
+        let L = state.current
+        state.push(reference, on: L)
+        defer { clua_settop(L, -2) }
+        return clua_iscallable(L, -1) != 0 ? LuaFunction(state: state, reference: reference) : nil
     }
 }
 

@@ -4,6 +4,8 @@ import PropertyList
 struct AttachBanner: Equatable {
     var version = AttachMessage.version
     var text: String
+    /// Whether the host says when it begins a command's single entry: by output without bytes.
+    var tellsBeginning = true
 
     init(_ text: String) { self.text = text }
 
@@ -12,9 +14,14 @@ struct AttachBanner: Equatable {
         guard let fields = JSONFields(bytes) else { return nil }
         version = fields.number("version")
         text = fields.text("text")
+        tellsBeginning = fields.flag("tellsBeginning")
     }
 
-    var json: [UInt8] { JSONFields.encode(["version": .integer(Int64(version)), "text": .string(text)]) }
+    var json: [UInt8] {
+        JSONFields.encode([
+            "version": .integer(Int64(version)), "text": .string(text), "tellsBeginning": .boolean(tellsBeginning),
+        ])
+    }
 
     /// The message for a prompt and a host of different versions.
     static func mismatch(prompt: Int, host: Int) -> String {

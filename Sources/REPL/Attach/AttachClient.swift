@@ -16,6 +16,8 @@ package final class AttachClient {
         package static let refused: Int32 = 69
         /// The host or the output's reader is gone.
         package static let lost: Int32 = 74
+        /// The host does not answer.
+        package static let silent: Int32 = 75
         package static let interrupted: Int32 = 130
     }
 
@@ -26,6 +28,9 @@ package final class AttachClient {
     private let container: Container
     private let loop: EventLoop
     private let look: () -> HostSilence
+    /// Seconds without an answer after which it gives up; nil: never.
+    private let timeout: Double?
+    private var tellsBeginning = false
     private var screen: AttachScreen
 
     /// - Parameters:
@@ -33,11 +38,13 @@ package final class AttachClient {
     ///   - container: the host's container.
     ///   - loop: the thread's loop.
     ///   - isPrompt: whether to serve a prompt, not run one entry.
+    ///   - timeout: the seconds after which it gives up a host that does not answer or is suspended; nil to wait.
     ///   - look: finds the reason for the host's silence.
     package init(
-        _ descriptor: Int32, to container: Container, loop: EventLoop, isPrompt: Bool,
+        _ descriptor: Int32, to container: Container, loop: EventLoop, isPrompt: Bool, timeout: Double? = nil,
         look: @escaping () -> HostSilence
     ) {
+        self.timeout = timeout
         connection = AttachConnection(descriptor, loop: loop)
         self.container = container
         self.loop = loop
@@ -56,8 +63,9 @@ package final class AttachClient {
     /// - Returns: nil after a greeting; else the exit status.
     package func greet() -> Int32? {
         var hasReported = false
+        let start = MonotonicTime.now()
         while true {
-            switch connection.next(patience: hasReported ? nil : Self.patience) {
+            switch connection.next(patience: Self.patience) {
             case .message(let message) where message.kind == .banner:
                 let banner = AttachBanner(json: message.bytes)
                 guard let banner, banner.version == AttachMessage.version else {
@@ -65,6 +73,7 @@ package final class AttachClient {
                     Self.say("cannot attach: \(AttachBanner.mismatch(prompt: versions.prompt, host: versions.host))")
                     return Status.refused
                 }
+                tellsBeginning = banner.tellsBeginning
                 if screen.isPrompt, isatty(STDIN_FILENO) == 1 {
                     let text = WrappedText.wrapped(VisibleText.escaped(banner.text), to: screen.size.columns)
                     Self.put(Array(text.utf8), STDOUT_FILENO)
@@ -77,10 +86,24 @@ package final class AttachClient {
                 Self.say("the host closed the connection before it answered")
                 return Status.lost
             case .silence:
+                if hasGivenUp(since: start) { return Status.silent }
+                if !hasReported, timeout == nil { Self.say("\(look().text). Waiting; Ctrl-C leaves") }
                 hasReported = true
-                Self.say("\(look().text). Waiting; Ctrl-C leaves")
             }
         }
+    }
+
+    /// Whether the host has been silent for too long; then the reason is shown.
+    private func hasGivenUp(since start: MonotonicTime) -> Bool {
+        guard let timeout, start.advanced(by: timeout) <= .now() else { return false }
+        Self.giveUp(look(), after: timeout)
+        return true
+    }
+
+    /// Shows why no answer is awaited any longer.
+    package static func giveUp(_ silence: HostSilence, after timeout: Double) {
+        let seconds = timeout == timeout.rounded() ? "\(Int(timeout))" : "\(timeout)"
+        say("\(silence.text). No answer within \(seconds) s")
     }
 
     /// Runs one entry.
@@ -90,9 +113,13 @@ package final class AttachClient {
     package func run(_ code: String) -> Int32 {
         var hasReported = false
         connection.send(AttachMessage(.entry, code))
+        var hasBegun = !tellsBeginning
+        var heard = MonotonicTime.now()
         while true {
-            switch connection.next(patience: hasReported ? nil : Self.patience) {
+            switch connection.next(patience: Self.patience) {
             case .message(let message):
+                heard = .now()
+                hasBegun = true
                 switch message.kind {
                 case .output, .page:
                     if !Self.put(message.bytes, STDOUT_FILENO) { return Status.lost }
@@ -111,7 +138,11 @@ package final class AttachClient {
                 Self.say("the host has ended")
                 return Status.lost
             case .silence:
-                guard case let silence = look(), silence.isSuspended else { continue }
+                let silence = look()
+                // A long entry is quiet, too.
+                if hasBegun, !silence.isSuspended { heard = .now() }
+                if hasGivenUp(since: heard) { return Status.silent }
+                guard !hasReported, silence.isSuspended, timeout == nil else { continue }
                 hasReported = true
                 Self.say("\(silence.text). Ctrl-C leaves")
             }
@@ -120,10 +151,14 @@ package final class AttachClient {
 
     /// Serves a prompt until Ctrl-D or the host's end.
     ///
+    /// - Parameter signals: the process's signals.
     /// - Returns: the exit status.
     /// - Throws: `LuaError` for lack of memory.
-    package func run() throws(LuaError) -> Int32 {
-        try AttachPrompt(connection, to: container, loop: loop, screen: screen, look: look).run()
+    package func run(_ signals: SignalSource) throws(LuaError) -> Int32 {
+        try AttachPrompt(
+            connection, to: container, loop: loop, screen: screen, timeout: timeout, signals: signals,
+            look: look
+        ).run()
     }
 
     // MARK: Writing

@@ -20,6 +20,7 @@ extension AttachPrompt {
     /// The host has escaped the data in an entry's output; everything else is escaped here.
     private func take(_ message: AttachMessage) {
         hasReportedSuspension = false
+        suspendedSince = nil
         switch message.kind {
         case .output: show(message.bytes, STDOUT_FILENO)
         case .errors: show(message.bytes, STDERR_FILENO)
@@ -82,8 +83,18 @@ extension AttachPrompt {
     }
 
     func reportSuspension() {
-        guard !hasReportedSuspension, case let silence = look(), silence.isSuspended else { return }
-        hasReportedSuspension = true
-        AttachClient.say("\(silence.text). Ctrl-C leaves")
+        guard timeout != nil || !hasReportedSuspension else { return }
+        guard case let silence = look(), silence.isSuspended else { return suspendedSince = nil }
+        let start = suspendedSince ?? .now()
+        suspendedSince = start
+        if let timeout {
+            guard start.advanced(by: timeout) <= .now() else { return }
+            leaveEditing()
+            AttachClient.giveUp(silence, after: timeout)
+            status = AttachClient.Status.silent
+        } else {
+            hasReportedSuspension = true
+            AttachClient.say("\(silence.text). Ctrl-C leaves")
+        }
     }
 }

@@ -15,6 +15,22 @@ extension AttachPrompt {
         try? mode.run()
     }
 
+    var isLent: Bool { false }
+
+    func lendTerminal() {
+        escapeTimer?.cancel()
+        mode.leave()
+    }
+
+    func takeTerminalBack() { waitWithKeys() }
+
+    func turn(timeout: Double?) -> Bool {
+        loop.runOnce(timeout: timeout)
+        return true
+    }
+
+    func waitingForUser<Value>(_ body: () -> Value) -> Value { body() }
+
     func put(_ bytes: [UInt8]) { AttachClient.put(bytes, STDOUT_FILENO) }
 
     func draw(_ text: String, toStandardError: Bool) {
@@ -44,7 +60,9 @@ extension AttachPrompt {
 
     func suspend() {
         leaveEditing()
-        ProcessStopper.stopUntilContinued()
+        if let signals { _ = signals.stop { false } } else { ProcessStopper.stopUntilContinued() }
+        // It has nothing to do in the background but to read the terminal.
+        stopInBackground()
         resized()
         if let pagerScreen {
             try? mode.enter()
@@ -60,7 +78,15 @@ extension AttachPrompt {
         perform(editor.resumeDisplay())
     }
 
+    /// Stops this process while it is in the background, as a read of the terminal does it.
+    func stopInBackground() {
+        while isInputTerminal, terminal.presence == .background, let signals {
+            guard signals.stop(by: .backgroundRead, isCancelled: { false }) == .done else { return }
+        }
+    }
+
     func readable() {
+        stopInBackground()
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         let count = read(STDIN_FILENO, &bytes, bytes.count)
         guard count > 0 else {

@@ -13,6 +13,11 @@ final class AttachPrompt: PromptTerminal {
     let connection: AttachConnection
     let loop: EventLoop
     let look: () -> HostSilence
+    /// Seconds after which it gives up a suspended host; nil: never.
+    let timeout: Double?
+    let signals: SignalSource?
+    /// Since when an entry waits for a suspended host.
+    var suspendedSince: MonotonicTime?
     let scratch: (folder: String, files: any FileLayer)
     /// Checks entries for completeness; nothing runs in it.
     private let state: LuaState
@@ -31,6 +36,7 @@ final class AttachPrompt: PromptTerminal {
     /// Whether a pager of the host has the terminal.
     var isPaging = false
     var typedAhead: [UInt8] = []
+    var questions: [LoopWatch] = []
     /// The names of the host's globals.
     var names: Set<String> = []
     /// The number of the latest question for candidates.
@@ -56,9 +62,11 @@ final class AttachPrompt: PromptTerminal {
     /// - Throws: `LuaError` for lack of memory.
     init(
         _ connection: AttachConnection, to container: Container, loop: EventLoop, screen: AttachScreen,
-        look: @escaping () -> HostSilence
+        timeout: Double?, signals: SignalSource?, look: @escaping () -> HostSilence
     ) throws(LuaError) {
         self.connection = connection
+        self.timeout = timeout
+        self.signals = signals
         self.loop = loop
         self.look = look
         shared = screen
@@ -158,6 +166,7 @@ final class AttachPrompt: PromptTerminal {
     }
 
     func begin() {
+        stopInBackground()
         input?.events = .readable
         let (prompt, continuation) = (StyledText("attached> ", .prompt), StyledText("… ", .continuationPrompt))
         if isEditing {

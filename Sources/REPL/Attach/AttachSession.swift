@@ -187,6 +187,8 @@ final class AttachSession: Prompt, CommitListener {
             inbox.isOver || number <= inbox.lastInterrupted
         }
         others.isQuiet = true
+        // A command waits no longer than it was told for a host that does not get to its entry.
+        if !screen.isPrompt { outbox.send(AttachMessage(.output)) }
         perform(entry: text) { [self] in
             if pager == nil { ended() } else { isHeld = true }
         }

@@ -33,8 +33,8 @@ struct ExternalPager {
         defer { for end in ends where end >= 0 { close(end) } }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
-        prompt.leaveEditing()
-        defer { prompt.waitWithKeys() }
+        prompt.lendTerminal()
+        defer { prompt.takeTerminalBack() }
         let child: ChildProcess
         do { child = try ChildProcess(words, input: ends[0]) } catch {
             return .failed("$PAGER: \(VisibleText.line(command)) could not be started: \(error.message)")

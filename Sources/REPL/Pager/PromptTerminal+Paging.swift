@@ -10,7 +10,7 @@ extension PromptTerminal {
     func page(_ printed: PrintedValues) {
         var rest = printed.text
         // While a line is being edited, only the editor reads keys.
-        if isEditing, isRunningEntry, let content = content(of: printed), showInPager(content, printed) {
+        if isEditing, isRunningEntry, !isLent, let content = content(of: printed), showInPager(content, printed) {
             rest = remains(of: printed)
         }
         draw(rest + printed.picture, toStandardError: false)
@@ -58,16 +58,21 @@ extension PromptTerminal {
             waitWithKeys()
         }
         put(shown.show())
+        waitingForUser { serve(shown) }
+        return true
+    }
+
+    private func serve(_ shown: PagerScreen) {
         while !isEnding {
             let patience = shown.isSearching ? 0 : shown.isWaiting ? 0.04 : nil
             let input = nextInput(within: patience) { !$0.isEmpty }
             let effect: Pager.Effect
             if isInterrupted {
-                guard shown.stopSearch() else { return true }
+                guard shown.stopSearch() else { return }
                 effect = .none
             } else if shown.isEntry(input) {
                 typedAhead += input
-                return true
+                return
             } else if !input.isEmpty {
                 effect = shown.feed(input)
             } else if shown.isSearching {
@@ -76,15 +81,14 @@ extension PromptTerminal {
             } else if patience != nil {
                 effect = shown.flush()
             } else {
-                return true
+                return
             }
             switch effect {
-            case .leave: return true
+            case .leave: return
             case .suspend: suspend()
             case .none: put(shown.draw())
             }
         }
-        return true
     }
 
     /// Shows the pager again after a return to the foreground.

@@ -35,8 +35,8 @@ extension PromptTerminal {
         let program =
             [Environment.value("VISUAL"), Environment.value("EDITOR")].compactMap { $0 }
             .first { !$0.isEmpty } ?? "vi"
-        mode.leave()
-        defer { waitWithKeys() }
+        lendTerminal()
+        defer { takeTerminalBack() }
         guard let child = try? ChildProcess(["/bin/sh", "-c", program + " \"$1\"", "sh", path]) else {
             return complain("\(program) could not be started")
         }

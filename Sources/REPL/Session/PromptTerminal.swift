@@ -24,6 +24,8 @@ protocol PromptTerminal: PromptOutput {
     var isInterrupted: Bool { get set }
     /// Whether all waits must end.
     var isEnding: Bool { get }
+    /// The watches of the questions and pagers that wait, outermost first: the last one gets the input.
+    var questions: [LoopWatch] { get set }
     /// The initial text of the next line, from an external editor.
     var nextText: String { get set }
     /// The pager that has the terminal.
@@ -35,6 +37,16 @@ protocol PromptTerminal: PromptOutput {
     func waitWithKeys()
     /// Restores the terminal's mode.
     func leaveEditing()
+    /// Gives the terminal in its original mode to a question or a program, until ``takeTerminalBack()``.
+    func lendTerminal()
+    /// Takes the terminal back for whatever needs it then: the line, or the running entry.
+    func takeTerminalBack()
+    /// Whether the terminal is lent.
+    var isLent: Bool { get }
+    /// One turn of the loop while the user is waited for; false if the wait must end.
+    func turn(timeout: Double?) -> Bool
+    /// Runs a body that waits for the user.
+    func waitingForUser<Value>(_ body: () -> Value) -> Value
     /// Stops this process, as Ctrl-Z does.
     func suspend()
     /// Applies the terminal's new size to everything that draws.
@@ -62,23 +74,34 @@ extension PromptTerminal {
 
     // MARK: Questions
 
-    /// Asks until there is an answer; nil at the end of input, after Ctrl-C, and without a terminal.
+    /// Asks until there is an answer; nil at the end of input, after Ctrl-C, without a terminal, and when the code for which
+    /// it asks must stop.
     func ask<Answer>(_ question: String, _ answer: (String) -> Answer?) -> Answer? {
         guard isInputTerminal else { return nil }
         let question = WrappedText.wrapped(question, to: screenColumns)
         // The answer is edited by the kernel; keys typed before the question are not part of it.
-        mode.leave()
-        defer { waitWithKeys() }
-        while true {
-            tcflush(STDIN_FILENO, TCIFLUSH)
-            put(Array(question.utf8))
-            let reply = nextInput { $0.contains(0x0A) }
-            guard let end = reply.firstIndex(of: 0x0A) else {
-                put([0x0A])
-                return nil
+        lendTerminal()
+        defer { takeTerminalBack() }
+        return waitingForUser {
+            while true {
+                tcflush(STDIN_FILENO, TCIFLUSH)
+                StandardStream.flushAll()
+                put(Array((questionStart + question).utf8))
+                let reply = nextInput { $0.contains(0x0A) }
+                guard let end = reply.firstIndex(of: 0x0A) else {
+                    put([0x0A])
+                    return nil
+                }
+                StandardStream.noteEchoedLine()
+                if let answer = answer(String(decoding: reply[..<end], as: UTF8.self)) { return answer }
             }
-            if let answer = answer(String(decoding: reply[..<end], as: UTF8.self)) { return answer }
         }
+    }
+
+    /// What makes a question stand by itself, whatever a script has written before: the end of an unfinished sequence and
+    /// of an unfinished line, no attributes, the usual characters, a visible cursor.
+    private var questionStart: String {
+        (isEditing ? "\u{1B}\\\u{1B}[0m\u{1B}(B\u{0F}\u{1B}[?25h" : "") + (StandardStream.isAtLineStart ? "" : "\n")
     }
 
     /// Asks a question that is answered with yes or no.
@@ -111,13 +134,18 @@ extension PromptTerminal {
                 hasEnded = true
             }
         }
-        defer { question.cancel() }
+        // A question of a timer, while another one waits, comes first.
+        questions.last?.events = []
+        questions.append(question)
+        defer {
+            question.cancel()
+            questions.removeAll { $0 === question }
+        }
         isInterrupted = false
         while !hasEnded, !isEnough(input), !isInterrupted, !isEnding {
             // In the background the question waits: input belongs to the shell. The poller's timer wakes the loop.
             question.events = terminal.presence == .background ? [] : .readable
-            loop.runOnce(timeout: seconds)
-            if seconds != nil { break }
+            guard turn(timeout: seconds), seconds == nil else { break }
         }
         return isInterrupted ? [] : input
     }

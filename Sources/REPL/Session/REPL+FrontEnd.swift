@@ -28,6 +28,7 @@ extension REPL {
     /// A pending return to the foreground is reported first: entries see the state in which they run.
     func takeUp() {
         guard host.exitCode == nil, !isRunningEntry, host.pollTerminal() != .background else { return }
+        guard lent == 0 else { return usage = .line }
         watch?.events = .readable
         defer { tutorialDidReturn() }
         guard isEditing else { return perform(plain.resume()) }

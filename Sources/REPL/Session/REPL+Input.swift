@@ -8,6 +8,7 @@ import Wording
 extension REPL {
     func beginEntry() {
         guard host.exitCode == nil else { return }
+        guard lent == 0 else { return usage = .line }
         let prompts = PromptText(host: host)
         let prompt =
             !isInputTerminal
@@ -37,6 +38,7 @@ extension REPL {
 
     func waitWithKeys() {
         escapeTimer?.cancel()
+        guard lent == 0 else { return usage = .keys }
         hasLeft = false
         guard isEditing, terminal.presence != .background else { return }
         try? mode.run()
@@ -47,8 +49,54 @@ extension REPL {
         focusTimer?.cancel()
         takeUpTimer?.cancel()
         if let pagerScreen { put(pagerScreen.hide()) }
+        usage = .nothing
         mode.leave()
         hasLeft = true
+    }
+
+    // MARK: The terminal for others
+
+    /// What the terminal is used for once it is not lent any more.
+    enum Usage { case line, keys, nothing }
+
+    func lendTerminal() {
+        host.input.pauses += 1
+        lend()
+    }
+
+    func takeTerminalBack() {
+        host.input.pauses -= 1
+        takeBack()
+    }
+
+    func lend() {
+        lent += 1
+        guard lent == 1 else { return }
+        escapeTimer?.cancel()
+        if isEditing {
+            usage = mode.isEntered ? .line : mode.isLeft ? .nothing : .keys
+            if mode.isEntered, editor.isActive, !editor.isDisplaySuspended { perform(editor.suspendDisplay()) }
+        } else {
+            usage = isRunningEntry ? .keys : .line
+        }
+        pause()
+        mode.leave()
+    }
+
+    func takeBack() {
+        lent -= 1
+        guard lent == 0, host.exitCode == nil else { return }
+        switch usage {
+        case .nothing: break
+        case .keys: waitWithKeys()
+        case .line:
+            guard terminal.presence != .background else { return }
+            watch?.events = .readable
+            guard isEditing ? editor.isActive : plain.isActive else { return beginEntry() }
+            guard isEditing else { return perform(plain.resume()) }
+            try? mode.enter()
+            perform(editor.resumeDisplay())
+        }
     }
 
     /// In the background input is not read; it resumes in the foreground.
@@ -143,8 +191,12 @@ extension REPL {
         if let session { session.perform(entry: text) } else { perform(entry: text) {} }
         isRunningEntry = false
         if session?.isOver ?? false { return }
-        watch?.events = .readable
+        if lent == 0 { watch?.events = .readable }
+        // What was typed ahead of a script that read lines.
+        let rest = host.input.takeRest()
+        if isEditing { typedAhead += rest }
         beginEntry()
+        if !isEditing, !rest.isEmpty { perform(plain.feed(rest)) }
         others.isQuiet = false
     }
 }

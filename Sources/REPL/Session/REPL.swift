@@ -46,6 +46,11 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
     var isInterrupted = false
     var pagerScreen: PagerScreen?
     var typedAhead: [UInt8] = []
+    /// How many questions, programs and reads of scripts have the terminal.
+    var lent = 0
+    var isLent: Bool { lent > 0 }
+    var usage = Usage.nothing
+    var questions: [LoopWatch] = []
     /// Whether the prompt restored the terminal's original mode; if it did not, a question or a program uses that mode.
     var hasLeft = false
     var hasAskedTerminal = false
@@ -129,7 +134,7 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
         host.onOtherSignal = { [unowned self] signal in if signal == .windowChange { resized() } }
         seenFailures = host.handlerFailureCount
         PromptFunctions.install(in: host)
-        takeTypedInput()
+        lendInput()
         settings.install(in: host.state)
         settings.onChange = { [unowned self] in settingsChanged() }
         runPromptFiles()
@@ -154,20 +159,17 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
         leaveEditing()
         watch?.cancel()
         ownerTimer?.cancel()
+        (host.input.lend, host.input.takeBack) = (nil, {})
         host.frontEnd = nil
     }
 
-    /// Makes `io.read` in an entry read lines of the terminal.
-    private func takeTypedInput() {
-        guard isEditing else { return }
-        host.waitsForInput = false
-        TypedInput.install(
-            in: host,
-            beforeReading: { [unowned self] in
-                host.flushOutput()
-                mode.leave()
-            },
-            afterReading: { [unowned self] in waitWithKeys() })
+    /// Lends the terminal to scripts that read lines of it.
+    private func lendInput() {
+        host.input.lend = { [unowned self] in lend() }
+        host.input.takeBack = { [unowned self] in
+            StandardStream.noteEchoedLine()
+            takeBack()
+        }
     }
 
     // MARK: Writing
@@ -187,7 +189,16 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
     var loop: EventLoop { host.loop }
     var screen: TerminalSize { TerminalSize(columns: printer.columns, rows: printer.rows) }
     var scratch: (folder: String, files: any FileLayer) { (host.container.tmp, host.files) }
-    var isEnding: Bool { host.exitCode != nil || host.isCancelRequested }
+    var isEnding: Bool { host.exitCode != nil || host.isCancelRequested || host.mustEndWait }
+
+    func turn(timeout: Double?) -> Bool { host.turn(timeout: timeout) }
+
+    func waitingForUser<Value>(_ body: () -> Value) -> Value {
+        // A script that reads lines waits meanwhile.
+        host.input.pauses += 1
+        defer { host.input.pauses -= 1 }
+        return host.waitingForUser(body)
+    }
 
     func environment(_ name: String) -> String? { Environment.value(name) }
 

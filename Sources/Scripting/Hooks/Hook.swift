@@ -44,6 +44,8 @@ final class Hook {
     var isPaused = false
     var isRunning = false
     var isRemoved = false
+    /// The registration that has replaced it.
+    var replacement: Hook?
     var statistics = Statistics()
 
     init(event: String, order: Int, options: Options, function: LuaFunction?) {
@@ -51,6 +53,13 @@ final class Hook {
         self.order = order
         self.options = options
         self.function = function
+    }
+
+    /// Itself, or what has replaced it; nil if that was removed.
+    var inForce: Hook? {
+        var hook = self
+        while let next = hook.replacement { hook = next }
+        return hook.isRemoved ? nil : hook
     }
 
     /// Its name in messages.

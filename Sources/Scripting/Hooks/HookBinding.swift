@@ -121,9 +121,31 @@ struct HookBinding {
         }
     }
 
+    /// The second argument of `on`. A table that can be called is a handler.
+    enum OptionsOrHandler: LuaRepresentable {
+        case options(Options), handler(LuaFunction)
+
+        static var luaType: LuaType { LuaEither<Options, LuaFunction>.luaType }
+
+        init(lua value: LuaValue) throws(LuaMismatch) {
+            if let function = value.callable {
+                self = .handler(function)
+            } else {
+                self = .options(try Options(lua: value))
+            }
+        }
+
+        func luaValue(in state: LuaState) -> LuaValue {
+            switch self {
+            case .options(let options): options.luaValue(in: state)
+            case .handler(let function): function.luaValue(in: state)
+            }
+        }
+    }
+
     /// Registers a handler with the arguments of `on`.
     func register(
-        _ event: String, _ options: LuaEither<Options, LuaFunction>, _ handler: LuaFunction?,
+        _ event: String, _ options: OptionsOrHandler, _ handler: LuaFunction?,
         of owner: EventDeclaration.Owner, once: Bool = false
     ) throws -> Hook {
         let events = EventDeclaration.names(of: owner)
@@ -132,11 +154,14 @@ struct HookBinding {
                 "unknown event '\(event)'\(NearestNames.hint(for: event, among: events))", argument: "event")
         }
         switch options {
-        case .second(let function):
+        case .handler(let function):
+            if handler != nil {
+                throw LuaMismatch("options before the handler expected, got a handler", argument: "options")
+            }
             var options = Hook.Options()
             options.once = once
             return host.hooks.add(event, options, function)
-        case .first(let given):
+        case .options(let given):
             guard let handler else { throw LuaMismatch("function expected, got nil", argument: "handler") }
             var options = try given.checked()
             options.once = once || options.once
@@ -151,13 +176,13 @@ struct HookBinding {
         cls.method(
             "on", Self.arguments(for: .app), "Registers a handler of an application event.",
             example: "app:on(\"didEnterBackground\", function(event) log.info(event.cause) end)"
-        ) { (_, event: String, options: LuaEither<Options, LuaFunction>, handler: LuaFunction?) in
+        ) { (_, event: String, options: OptionsOrHandler, handler: LuaFunction?) in
             try binding.register(event, options, handler, of: .app)
         }
         cls.method(
             "once", Self.arguments(for: .app), "Registers a handler for the next occurrence only.",
             example: "app:once(\"didEnterBackground\", function(event) print(event.name) end) app:pressHome()"
-        ) { (_, event: String, options: LuaEither<Options, LuaFunction>, handler: LuaFunction?) in
+        ) { (_, event: String, options: OptionsOrHandler, handler: LuaFunction?) in
             try binding.register(event, options, handler, of: .app, once: true)
         }
         cls.method(
@@ -184,7 +209,7 @@ struct HookBinding {
                 "app:group(\"mine\", function(on) on(\"didEnterBackground\", function() end) end) return #app:hooks{ group = \"mine\" }"
         ) { (app, name: String, body: LuaFunction) in
             let on = app.host.state.makeFunction("on", Self.arguments(for: .app)) {
-                (event: String, options: LuaEither<Options, LuaFunction>, handler: LuaFunction?) in
+                (event: String, options: OptionsOrHandler, handler: LuaFunction?) in
                 try binding.register(event, options, handler, of: .app)
             }
             try hooks.group(name) { _ = try body.call(.function(on)) }

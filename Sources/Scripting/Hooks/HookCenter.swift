@@ -52,6 +52,7 @@ final class HookCenter {
             let hook = Hook(event: event, order: old.order, options: options, function: function)
             remove(old)
             insert(hook)
+            note([old], replacedBy: [hook])
             return hook
         }
         lastOrder += 1
@@ -64,7 +65,18 @@ final class HookCenter {
     func restore(_ hook: Hook) {
         guard hook.isRemoved else { return }
         hook.isRemoved = false
+        hook.replacement = nil
         insert(hook)
+    }
+
+    /// Notes which registrations replace former ones: a delivery that is under way calls the new ones in their place. Those
+    /// with the same event and id belong together, and those without an id in their order.
+    func note(_ former: [Hook], replacedBy hooks: [Hook]) {
+        var free = hooks
+        for old in former where old.isRemoved && old.replacement == nil {
+            let place = free.firstIndex { $0.event == old.event && $0.options.id == old.options.id }
+            if let place { old.replacement = free.remove(at: place) }
+        }
     }
 
     /// Collects the registrations of `body`.
@@ -109,6 +121,7 @@ final class HookCenter {
             former.forEach(restore)
             throw error
         }
+        note(former, replacedBy: all.filter { $0.options.group == name })
     }
 
     /// All hooks, by event and in call order.
@@ -156,7 +169,8 @@ final class HookCenter {
         let value = eventClass.value(event)
         defer { event.end() }
         var first: LuaError?
-        for hook in snapshot where !hook.isRemoved {
+        for entry in snapshot {
+            guard let hook = entry.inForce else { continue }
             guard let function = hook.function else {
                 callOwn(event, own)
                 continue

@@ -50,14 +50,22 @@ extension ScriptHost {
         output.flush()
         frontEnd?.applicationWillStop()
         service.notify("STATUS=suspended")
-        let stop = { [unowned self] in
+        let signal = input.waitsInBackground ? UnixSignal.backgroundRead : .stop
+        var ends = false
+        // What came since the stop was asked for is newer: a continuation, or a request to end.
+        let outcome = signals?.stop(by: signal) { [unowned self] in
             dropSuspensions()
-            _ = ProcessStopper.stopUntilContinued()
+            ends = lifeCycle.queue.contains { if case .terminate = $0.event { true } else { false } }
+            return ends || lifeCycle.queue.contains { $0.cause == .sigcont }
         }
-        if let signals { signals.stoppingOnce(stop) } else { stop() }
+        if outcome == nil { ProcessStopper.stopUntilContinued() }
         _ = lifeCycle.poller?.refresh()
-        // First in the queue: events received while the process was stopped find it resumed.
-        lifeCycle.queue.insert((.resume(inForeground: isInForeground), .sigcont, false), at: 0)
+        if let outcome, signal == .backgroundRead { input.didStop(outcome) }
+        // The continuation itself is told here, first in the queue: events received while the process was stopped find it
+        // resumed.
+        loop.drainPending()
+        lifeCycle.queue.removeAll { $0.cause == .sigcont }
+        lifeCycle.queue.insert((.resume(inForeground: !ends && isInForeground), .sigcont, false), at: 0)
     }
 
     // MARK: Detected afterwards

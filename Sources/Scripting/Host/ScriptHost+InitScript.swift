@@ -12,11 +12,24 @@ extension ScriptHost {
         if initScript.isRunning { initScript.undo.append(undo) }
     }
 
-    /// A failing script is reported and skipped: it must not lock out its owner.
+    /// A failing script is reported, and what it has registered is taken back: it must not lock out its owner.
     func runInitScript() {
-        if let error = evaluateInitScript() {
-            report("\(ErrorText.describe(error, sources: sources))\n(init.lua was skipped; the rest goes on)")
-        }
+        let delegate = lifeCycle.delegate
+        guard let error = evaluateInitScript(), exitCode == nil else { return }
+        _ = modules.forget(in: container.scripts)
+        takeBackInitScript(delegate: delegate)
+        initScript = InitScript()
+        hasSkippedInitScript = true
+        let text = "\(ErrorText.describe(error, sources: sources))\n(init.lua was skipped; the rest goes on)"
+        // In an unattended job's log it is an error; at a terminal it stands for itself.
+        if logForm == .bare { report(text) } else { logger.error("\(text)") }
+    }
+
+    /// Takes back what the script has registered.
+    private func takeBackInitScript(delegate: LuaTable?) {
+        initScript.hooks.forEach(hooks.remove)
+        initScript.undo.forEach { $0(self) }
+        lifeCycle.delegate = delegate
     }
 
     /// Runs the file, if it exists, and collects its registrations.
@@ -80,16 +93,15 @@ extension ScriptHost {
 
         let failure = evaluateInitScript()
         if let failure {
-            initScript.hooks.forEach(hooks.remove)
-            initScript.undo.forEach { $0(self) }
+            takeBackInitScript(delegate: delegate)
             registered.forEach(hooks.restore)
             modules.restore(formerModules)
-            lifeCycle.delegate = delegate
             initScript = former
             report(
                 "\(ErrorText.describe(failure, sources: sources))\n(init.lua was not taken; its last good version goes on)"
             )
         } else {
+            hooks.note(registered, replacedBy: initScript.hooks)
             former.undo.forEach { $0(self) }
             logger.info("init.lua was loaded again")
         }

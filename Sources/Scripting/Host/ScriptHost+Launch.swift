@@ -10,8 +10,10 @@ import Wording
 extension ScriptHost {
     /// Launches the application: `init.lua`, the launch handlers, then the foreground (or the background).
     public func launch() {
-        let inBackground = options.handlesSignals && lifeCycle.terminal.presence == .background
         if options.runsInitScript { runInitScript() }
+        // It may have ended the application, or a signal that came meanwhile.
+        guard exitCode == nil else { return }
+        let inBackground = options.handlesSignals && lifeCycle.terminal.presence == .background
         let failuresBefore = hooks.failureCount(of: LifeCycleCallback.didFinishLaunching.rawValue)
         handle(.launch(inBackground: inBackground), cause: .launch)
         if lifeCycle.hasRestored, hooks.failureCount(of: LifeCycleCallback.didFinishLaunching.rawValue) > failuresBefore
@@ -20,6 +22,7 @@ extension ScriptHost {
             lifeCycle.restoration = nil
             logger.warning("The state of the last run is dropped: restoring it failed")
         }
+        guard exitCode == nil else { return }
         restoration.confirm()
         service.notify("READY=1\nSTATUS=\(applicationState.rawValue)")
         guard options.handlesSignals else { return }
@@ -45,6 +48,12 @@ extension ScriptHost {
         }
         let read = sources.isEmpty ? "no items yet" : "read " + sources.joined(separator: " and ")
         logger.debug("Items: \(read)")
+    }
+
+    /// Ends the application with a status that a script has chosen; in a handler during the exit it replaces the former.
+    func exit(_ code: Int32) {
+        lifeCycle.requestedExitCode = code
+        terminate(code, cause: .script, explicitly: true)
     }
 
     /// Terminates in order: the handlers run, the items are saved. The host is unusable afterwards.

@@ -39,7 +39,11 @@ extension ScriptHost {
     private func frontEndInterrupt() {
         // Also while the prompt shows a value, whose `__tostring` may not return.
         if shared?.interruptWait() == true { return }
-        if foreground == nil, scheduler.current == nil, state.depth == 0, let onInterrupt { return onInterrupt() }
+        if foreground == nil, scheduler.current == nil, state.depth == 0 {
+            // A timer's read has the terminal.
+            if input.interrupt() { return }
+            if let onInterrupt { return onInterrupt() }
+        }
         cancelForeground()
     }
 
@@ -62,6 +66,20 @@ extension ScriptHost {
         case .hungUp: terminate(cause: .sighup, explicitly: false)
         case .headless: break
         }
+    }
+
+    // MARK: A front end that waits for the user
+
+    /// One turn of the loop for a front end's question or pager; false if the code that it is for must stop: the
+    /// application ends, its time is up.
+    package func turn(timeout: Double?) -> Bool { scheduler.turn(timeout: timeout) }
+
+    /// Whether the running code must stop, and a question on its behalf with it.
+    package var mustEndWait: Bool { scheduler.mustEndWait }
+
+    /// Runs a body that waits for the user. The time of handlers of the life cycle runs on; other code's does not.
+    package func waitingForUser<Value>(_ body: () -> Value) -> Value {
+        lifeCycle.isHandling ? body() : scheduler.withoutTime(body)
     }
 
     // MARK: Events
@@ -92,11 +110,14 @@ extension ScriptHost {
             frontEnd?.applicationDidEnterForeground()
         } else {
             frontEnd?.applicationWillEnterBackground()
+            input.checkPresence()
         }
     }
 
     /// Handles a script's simulated event, and throws when it is illegal.
     func simulate(_ event: ApplicationEvent) throws(IllegalTransition) {
+        // Before the launch only the process can be stopped or ended.
+        if machine.state == .notRunning { throw IllegalTransition(state: .notRunning, event: event) }
         if !lifeCycle.isHandling {
             var trial = machine
             _ = try trial.handle(event)
@@ -177,7 +198,7 @@ extension ScriptHost {
         // A scene's first appearance counts as a return; the application's does not.
         let first = isLaunch && callback == .didBecomeActive ? LifeCycleCallback.willEnterForeground.sceneSelector : nil
         for selector in [first, callback.applicationSelector, callback.sceneSelector].compactMap({ $0 }) {
-            guard case .function(let function) = method(selector, of: delegate) else { continue }
+            guard let function = method(selector, of: delegate).callable else { continue }
             hooks.callObserver(
                 function, [lifeCycle.applicationValue], title: "delegate.\(selector)", event: event.name,
                 until: deadline)
@@ -212,6 +233,12 @@ extension ScriptHost {
         if case .failure(let error) = commit() { report(error.underlying ?? error, of: .items) }
         guard !items.isReadOnly else { return }
         do { try items.synchronize() } catch { report(error, of: .items) }
+    }
+
+    /// Earlier changes of the running code are a commit of their own: a stop or a kill during the transaction leaves them
+    /// in the journal. A failure stays for the next commit.
+    func commitBeforeTransaction() {
+        if shared == nil, !items.isInTransaction { commit(inGroup: true) }
     }
 
     /// Logs a failure to write, unless it was logged since the last success.

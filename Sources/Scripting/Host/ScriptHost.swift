@@ -24,7 +24,7 @@ public final class ScriptHost {
     /// The fence that checks each path of a script.
     public let fence: PathFence
     package let logger: Logger
-    private let logForm: StandardErrorLogHandler.Form
+    let logForm: StandardErrorLogHandler.Form
     /// The items.
     public let items: ItemStore
     /// The pictures of the items.
@@ -96,6 +96,8 @@ public final class ScriptHost {
     package private(set) lazy var debugger = ScriptDebugger(self)
     /// Takes calls of functions of scripts from other threads.
     private(set) var calls: HostCalls?
+    /// Standard input, for scripts.
+    package private(set) lazy var input = StandardInput(self)
 
     /// The classes of items and pictures; available after the initializer.
     var classes: ItemClasses {
@@ -421,9 +423,6 @@ public final class ScriptHost {
         output.put(bytes, toStandardError: toStandardError)
     }
 
-    /// Whether reads of standard input wait in the loop; a prompt, which reads keys itself, disables it.
-    package var waitsForInput = true
-
     /// Flushes buffered output.
     public func flushOutput() { output.flush() }
 
@@ -471,6 +470,9 @@ public final class ScriptHost {
     package var handlerFailures: [(title: String, message: String, time: Double)] {
         hooks.failures.map { ($0.title, $0.error.message, $0.time) }
     }
+
+    /// Whether `init.lua` failed at the launch.
+    public internal(set) var hasSkippedInitScript = false
 
     /// Whether a script was refused a program whose file has changed since it was approved.
     public var hasRefusedChangedProgram: Bool { programs.hasRefusedChange }

@@ -251,10 +251,25 @@ final class TaskScheduler {
             }
             return call.waits { try result?($0) ?? $0.returnsNothing() }
         }
-        let forget = register { result = $0 }
+        try waitInPlace { resume in
+            register { completion in
+                result = completion
+                resume()
+            }
+        }
+        return try result?(call) ?? call.returnsNothing()
+    }
+
+    /// Waits in nested turns of the loop.
+    ///
+    /// - Parameter register: takes the function that ends the wait, and returns a function that cancels it.
+    /// - Throws: as ``wait(_:_:)``.
+    func waitInPlace(_ register: (@escaping () -> Void) -> () -> Void) throws {
+        var isDone = false
+        let forget = register { isDone = true }
         waitsInPlace += 1
         defer { waitsInPlace -= 1 }
-        while result == nil {
+        while !isDone {
             let left = nearestDeadline?.seconds(since: .now())
             if isEnding() || cancelRequested || isCallerCancelled {
                 cancelRequested = false
@@ -267,7 +282,34 @@ final class TaskScheduler {
             }
             turnLoop(timeout: left)
         }
-        return try result?(call) ?? call.returnsNothing()
+    }
+
+    /// One turn of the loop for a front end that waits for the user, on behalf of the running code if there is any; false
+    /// if that code must stop, and the wait with it.
+    func turn(timeout: Double?) -> Bool {
+        if mustEndWait { return false }
+        let left = nearestDeadline?.seconds(since: .now())
+        turnLoop(timeout: [timeout, left].compactMap { $0 }.min())
+        return !mustEndWait
+    }
+
+    /// Whether the running code must stop: for good, or because its time is up.
+    var mustEndWait: Bool {
+        isEnding() || isCallerCancelled || (nearestDeadline.map { $0 <= .now() } ?? false)
+    }
+
+    /// Runs a body whose time does not count towards the limits of the running code: the user thinks.
+    func withoutTime<Value>(_ body: () -> Value) -> Value {
+        let start = MonotonicTime.now()
+        let limited = stack.filter { $0.deadline != nil }
+        let left = limited.map { $0.deadline?.seconds(since: start) ?? 0 }
+        for task in limited { task.deadline = nil }
+        armDeadline()
+        defer {
+            for (task, seconds) in zip(limited, left) { task.deadline = .now().advanced(by: seconds) }
+            armDeadline()
+        }
+        return body()
     }
 
     /// Returns the results of a call that has waited, or throws its error.
@@ -327,7 +369,7 @@ final class TaskScheduler {
             task.isCancelRequested = true
             // Script code closes the pending variables; it must not run between two instructions of other code.
             guard stack.isEmpty, state.depth == 0 else {
-                loop.after(0) { [weak self, weak task] in
+                loop.urgently { [weak self, weak task] in
                     if let self, let task { cancel(task, Self.interruption) }
                 }
                 return

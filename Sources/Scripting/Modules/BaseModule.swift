@@ -31,7 +31,6 @@ enum BaseModule {
         if let io = installIO(in: host), let os = installOS(in: host) {
             ProgramModule.install(os: os, io: io, in: host)
         }
-        StandardInput.install(in: host)
         StandardHandles.install(in: host)
     }
 
@@ -162,7 +161,7 @@ enum BaseModule {
                 case .second(let value)?: Int32(truncatingIfNeeded: value)
                 default: 0
                 }
-            host.terminate(status, cause: .script, explicitly: true)
+            host.exit(status)
             throw LuaError(.cancelled, "the application has ended")
         }
         os.function(

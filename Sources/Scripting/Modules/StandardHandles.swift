@@ -2,17 +2,19 @@ import Files
 import Glibc
 import Lua
 
-/// The handles of standard output and standard error: their methods write where `print` and `io.write` do, with the
+/// The handles of the standard streams: their methods read and write where `io.read`, `print` and `io.write` do, with the
 /// results of Lua's own.
 enum StandardHandles {
+    private static let outputs: Set = [1, 2]
+
     static func install(in host: ScriptHost) {
-        method("write", in: host) { [unowned host] call, isError in
-            try write(call, toStandardError: isError, host) ?? call.returns(call.value(-1))
+        method("write", of: outputs, in: host) { [unowned host] call, stream in
+            try write(call, toStandardError: stream == 2, host) ?? call.returns(call.value(-1))
         }
-        method("flush", in: host) { [unowned host] call, isError in
-            try returning(call, call.value(-1)) { () throws(FileError) in try host.output.stream(isError).flush() }
+        method("flush", of: outputs, in: host) { [unowned host] call, stream in
+            try returning(call, call.value(-1)) { () throws(FileError) in try host.output.stream(stream == 2).flush() }
         }
-        method("setvbuf", in: host) { [unowned host] call, isError in
+        method("setvbuf", of: [0, 1, 2], in: host) { [unowned host] call, stream in
             let size = try call.optional(1, call.integer) ?? 1 << 13
             let modes: [String: StandardStream.Buffering] = [
                 "no": .none, "line": .line, "full": .full(Int(min(max(size, 1), 1 << 20))),
@@ -21,17 +23,50 @@ enum StandardHandles {
                 throw call.refuse(0, "invalid option '\(try call.text(0))'")
             }
             return try returning(call, .boolean(true)) { () throws(FileError) in
-                try host.output.stream(isError).setBuffering(mode)
+                // An attached prompt's output is not buffered, and the host's own is not its.
+                guard stream > 0, host.output.entry == nil else { return }
+                try host.output.stream(stream == 2).setBuffering(mode)
             }
         }
-        method("seek", in: host) { [unowned host] call, isError in
+        method("seek", of: [0, 1, 2], in: host) { [unowned host] call, stream in
             let origins = ["set": SEEK_SET, "cur": SEEK_CUR, "end": SEEK_END]
             let name = try call.optional(0, call.text) ?? "cur"
             guard let origin = origins[name] else { throw call.refuse(0, "invalid option '\(name)'") }
-            let offset = try call.optional(1, call.integer) ?? 0
+            let offset = Int(try call.optional(1, call.integer) ?? 0)
             do throws(FileError) {
-                return call.returns(try host.output.stream(isError).seek(Int(offset), origin))
+                if stream == 0 { return call.returns(try host.input.seek(offset, origin)) }
+                guard host.output.entry == nil else { throw FileError(.write, "an attached prompt", code: ESPIPE) }
+                return call.returns(try host.output.stream(stream == 2).seek(offset, origin))
             } catch { return try failure(error, call) }
+        }
+        method("read", of: [0], in: host) { [unowned host] call, _ in
+            try host.input.read(try formats(of: call), for: call)
+        }
+        method("lines", of: [0], in: host) { [unowned host] call, _ in
+            let formats = try formats(of: call)
+            return call.returns(ownedFunction: { [unowned host] call in
+                try host.input.read(formats, for: call, raises: true)
+            })
+        }
+    }
+
+    /// The formats of a read.
+    private static func formats(of call: LuaCall) throws -> [InputBuffer.Format] {
+        try (0..<call.count).map { position in
+            if case .integer(let count) = call.value(position), count >= 0 { return .count(Int(count)) }
+            if call.isNumber(position) {
+                let count = try call.integer(position)
+                guard count >= 0 else { throw call.refuse(position, "a number of bytes from 0 expected, got \(count)") }
+                return .count(Int(count))
+            }
+            let bytes = try call.bytes(position)
+            switch bytes.first == UInt8(ascii: "*") ? bytes.dropFirst().first : bytes.first {
+            case UInt8(ascii: "n"): return .number
+            case UInt8(ascii: "l"): return .line(keepsEnd: false)
+            case UInt8(ascii: "L"): return .line(keepsEnd: true)
+            case UInt8(ascii: "a"): return .all
+            default: throw call.refuse(position, "invalid format")
+            }
         }
     }
 
@@ -60,13 +95,15 @@ enum StandardHandles {
     }
 
     private static func method(
-        _ name: String, in host: ScriptHost, _ body: @escaping (LuaCall, _ isError: Bool) throws -> LuaResults
+        _ name: String, of streams: Set<Int>, in host: ScriptHost,
+        _ body: @escaping (LuaCall, _ stream: Int64) throws -> LuaResults
     ) {
         let declaration = LuaFunctionDeclaration(name, [LuaParameter("…", .variadic(.any))])
-        let function = host.state.makeFunction(declaration, owner: "file:", base: 3) { call in
-            try body(call, call.boolean(-2))
+        // `read` is io.read, too.
+        let function = host.state.makeFunction(declaration, owner: name == "read" ? "" : "file:", base: 3) { call in
+            try body(call, call.integer(-2))
         }
-        try? host.state.takeStream(name, function)
+        try? host.state.takeStream(name, of: streams, function)
     }
 
     private static func returning(

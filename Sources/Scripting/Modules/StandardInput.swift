@@ -1,26 +1,261 @@
 import Application
-import CPlatform
+import Files
 import Glibc
 import Lua
 
-/// Makes reads of standard input wait like a timer: signals, timers and other tasks run meanwhile. Input that the C
-/// library has buffered is returned at once.
-enum StandardInput {
-    static func install(in host: ScriptHost) {
-        let state = host.state
-        let wait = state.makeFunction(LuaFunctionDeclaration("input")) { [unowned host] call in
-            guard host.waitsForInput, cubby_input_is_empty() != 0 else { return call.returnsNothing() }
-            host.commit()
+/// Standard input for scripts: a read waits in the loop until it has all that it asks for, while signals, timers,
+/// attached prompts and other tasks are served.
+///
+/// Reads take the input in the order in which they began. A read of the terminal in the background stops the process, as
+/// it stops any other program.
+package final class StandardInput {
+    /// A script's read that waits.
+    private final class Read {
+        var formats: ArraySlice<InputBuffer.Format>
+        var values: [InputBuffer.Taken] = []
+        var failure: (any Error)?
+        /// Whether a failure is raised, not returned.
+        let raises: Bool
+        weak var task: ScriptTask?
+        var resume: () -> Void = {}
+
+        init(_ formats: [InputBuffer.Format], raises: Bool) {
+            (self.formats, self.raises) = (formats.isEmpty ? [.line(keepsEnd: false)] : formats[...], raises)
+        }
+    }
+
+    /// The number of bytes read at once, and how much is read without a turn of the loop.
+    private static let chunk = 1 << 16
+    private static let greed = 16
+
+    private unowned let host: ScriptHost
+    /// Replaced in tests only, before anything is read.
+    package var descriptor = STDIN_FILENO {
+        didSet { terminal = Terminal(descriptor: descriptor, isOwned: false) }
+    }
+    private var terminal = Terminal(descriptor: STDIN_FILENO, isOwned: false)
+    private var buffer = InputBuffer()
+    private var reads: [Read] = []
+    private var watch: LoopWatch?
+    /// Gives the terminal to the first read that waits, and takes it back after the last: a prompt reads keys itself.
+    package var lend: (() -> Void)?
+    package var takeBack: () -> Void = {}
+    /// How many questions, pagers and programs have the terminal: the reads pause.
+    package var pauses = 0 {
+        didSet { update() }
+    }
+
+    init(_ host: ScriptHost) { self.host = host }
+
+    /// Takes what was read and no script has taken: what was typed ahead is the prompt's.
+    package func takeRest() -> [UInt8] { reads.isEmpty ? Array(buffer.takeRest()) : [] }
+
+    // MARK: Reading
+
+    /// Reads by formats, as Lua's `read` does; a line if there are none.
+    ///
+    /// - Parameters:
+    ///   - formats: the formats.
+    ///   - call: the call, which waits.
+    ///   - raises: whether a failure of the system is raised, as by an iterator.
+    /// - Returns: what was read; nil, the reason and its number after a failure of the system.
+    /// - Throws: the error that stops the waiting code, or that of a failure.
+    func read(_ formats: [InputBuffer.Format], for call: LuaCall, raises: Bool = false) throws -> LuaResults {
+        // Most reads are of a line that is there.
+        if reads.isEmpty, formats.count < 2, formats.first != .number,
+            case .bytes(let bytes) = buffer.take(formats.first ?? .line(keepsEnd: false), isAtEnd: false)
+        {
+            return bytes.withUnsafeBytes { call.returns(bytes: $0) }
+        }
+        let read = Read(formats, raises: raises)
+        if reads.isEmpty, advance(read) || (lend == nil && readAtOnce(for: read)) {
+            return try Self.results(read, call)
+        }
+        host.commit()
+        host.output.flush()
+        read.task = host.scheduler.current
+        return try host.scheduler.wait(for: call) { [unowned self] resume in
+            read.resume = { resume { try Self.results(read, $0) } }
+            begin(read)
+            return { [weak self] in self?.forget(read) }
+        }
+    }
+
+    /// Reads for a function of the host, which waits in place.
+    ///
+    /// - Parameter count: the number of bytes; fewer come at the end of the input.
+    /// - Returns: the bytes; none at the end.
+    /// - Throws: `FileError`, or the error that stops the waiting code.
+    func readInPlace(_ count: Int) throws -> ArraySlice<UInt8> {
+        let read = Read([.count(count)], raises: true)
+        if !reads.isEmpty || !(advance(read) || (lend == nil && readAtOnce(for: read))) {
             host.output.flush()
-            return try host.scheduler.wait(call) { resume in
-                var watch: LoopWatch?
-                watch = host.loop.watch(STDIN_FILENO) { _ in
-                    watch?.cancel()
-                    resume()
-                }
-                return { watch?.cancel() }
+            read.task = host.scheduler.current
+            try host.scheduler.waitInPlace { resume in
+                read.resume = resume
+                begin(read)
+                return { [weak self] in self?.forget(read) }
             }
         }
-        try? state.waitForInput(wait)
+        if let error = read.failure { throw error }
+        guard case .bytes(let bytes)? = read.values.first else { return [] }
+        return bytes
+    }
+
+    /// Moves the position, behind what scripts have taken.
+    func seek(_ offset: Int, _ whence: Int32) throws(FileError) -> Int {
+        let ahead = whence == SEEK_CUR ? buffer.count : 0
+        let position = lseek(descriptor, off_t(offset &- ahead), whence)
+        if position < 0 { throw FileError(.read, "standard input", code: errno) }
+        buffer = InputBuffer()
+        return Int(position)
+    }
+
+    /// Takes what the buffer has; whether the read is complete.
+    private func advance(_ read: Read, isAtEnd: Bool = false) -> Bool {
+        while let format = read.formats.first {
+            let taken = buffer.take(format, isAtEnd: isAtEnd)
+            if taken == .needsMore { return false }
+            read.formats.removeFirst()
+            read.values.append(taken)
+            // Lua stops at the first failure.
+            switch taken {
+            case .nothing: read.formats = []
+            case .numeral(let text) where host.state.number(ofNumeral: text) == nil: read.formats = []
+            default: break
+            }
+        }
+        return true
+    }
+
+    private static func results(_ read: Read, _ call: LuaCall) throws -> LuaResults {
+        if let error = read.failure {
+            guard let error = error as? FileError, !read.raises else { throw error }
+            return try call.returns(values: [.nil, .text(error.reason), .integer(Int64(error.code))])
+        }
+        if read.values.count == 1, case .bytes(let bytes)? = read.values.first {
+            return bytes.withUnsafeBytes { call.returns(bytes: $0) }
+        }
+        return try call.returns(
+            values: read.values.map { value in
+                switch value {
+                case .bytes(let bytes): .string(LuaString(Array(bytes)))
+                case .numeral(let text): call.state.number(ofNumeral: text) ?? .nil
+                case .nothing, .needsMore: .nil
+                }
+            })
+    }
+
+    /// Reads what is there already, from a file or a pipe; whether the read is complete.
+    private func readAtOnce(for read: Read) -> Bool {
+        guard terminal.presence == .headless else { return false }
+        for _ in 0..<Self.greed {
+            var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&input, 1, 0) > 0 else { return false }
+            if take(.readable, for: read) { return true }
+        }
+        return false
+    }
+
+    /// Reads a piece for a read; whether that is complete.
+    private func take(_ ready: ReadyEvents, for read: Read) -> Bool {
+        // The bytes of a long line, or of everything, count as the script's that reads them.
+        guard buffer.count < host.state.memory.limit ?? .max, (host.scheduler.memory?.room() ?? .max) > Self.chunk
+        else {
+            read.failure = LuaError(.memory, "not enough memory")
+            return true
+        }
+        let (count, code) = withUnsafeTemporaryAllocation(byteCount: Self.chunk, alignment: 1) { space in
+            let count = Glibc.read(descriptor, space.baseAddress, space.count)
+            let code = errno
+            if count > 0 { buffer.append(space[..<count]) }
+            return (count, code)
+        }
+        if count > 0 { return advance(read) }
+        switch InputEnd.classify(count: count, code: code, ready: ready, presence: terminal.presence) {
+        case .notYet: return false
+        case .endOfInput: return advance(read, isAtEnd: true)
+        case .hangUp where count == 0: return advance(read, isAtEnd: true)
+        case .hangUp, .inBackground: read.failure = FileError(.read, "standard input", code: EIO)
+        case .failure(let error): read.failure = error
+        }
+        return true
+    }
+
+    // MARK: Waiting
+
+    private func begin(_ read: Read) {
+        reads.append(read)
+        update()
+        // Not within the registration: the stop runs handlers.
+        host.loop.urgently { [weak self] in self?.checkPresence() }
+    }
+
+    /// Watches the input while reads wait for it.
+    private func update() {
+        if reads.isEmpty, let watch {
+            watch.cancel()
+            self.watch = nil
+            takeBack()
+        } else if !reads.isEmpty, pauses == 0, watch == nil {
+            lend?()
+            watch = host.loop.watch(descriptor) { [unowned self] ready in readable(ready) }
+        }
+        watch?.events = pauses > 0 ? [] : .readable
+    }
+
+    private func readable(_ ready: ReadyEvents) {
+        guard let read = reads.first, !checkPresence(), take(ready, for: read) else { return }
+        forget(read)
+        read.resume()
+    }
+
+    private func forget(_ read: Read) {
+        reads.removeAll { $0 === read }
+        update()
+        // What came with the last line may be all that the next read needs.
+        if !reads.isEmpty { host.loop.urgently { [weak self] in self?.goOn() } }
+    }
+
+    private func goOn() {
+        guard let read = reads.first, pauses == 0, advance(read) else { return }
+        forget(read)
+        read.resume()
+    }
+
+    /// Ctrl-C while nothing else runs: ends the first read that waits, and its script.
+    func interrupt() -> Bool {
+        guard let task = reads.first?.task else { return false }
+        host.scheduler.requestCancel(task)
+        return true
+    }
+
+    // MARK: Job control
+
+    /// Whether the process could not be stopped in the background: then a read fails there.
+    private var isUnstoppable = false
+
+    /// Whether a read waits for the terminal in the background, which stops the process.
+    var waitsInBackground: Bool {
+        guard !reads.isEmpty, terminal.presence == .background else {
+            isUnstoppable = false
+            return false
+        }
+        return !isUnstoppable && host.options.handlesSignals && host.exitCode == nil
+    }
+
+    /// Stops the process if a read waits for the terminal in the background; whether it did.
+    @discardableResult
+    func checkPresence() -> Bool {
+        guard waitsInBackground else { return false }
+        host.handle(.suspend, cause: .terminal)
+        return true
+    }
+
+    /// Called after such a stop.
+    func didStop(_ outcome: SignalSource.Stop) {
+        guard outcome == .impossible else { return }
+        isUnstoppable = true
+        host.loop.urgently { [weak self] in self?.readable(.readable) }
     }
 }

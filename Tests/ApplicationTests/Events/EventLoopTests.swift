@@ -64,6 +64,58 @@ struct EventLoopTests {
         #expect(count == 1)
     }
 
+    /// A stop is served before the next due timer and the next ready descriptor, however many there are.
+    @Test func aSignalEndsTheTurn() throws {
+        let loop = try EventLoop()
+        var served: [String] = []
+        loop.onSignal = { served.append("\($0)") }
+        for number in 1...3 {
+            loop.after(0) { [unowned loop] in
+                served.append("timer \(number)")
+                if number == 1 { loop.poster.post(.terminate) }
+            }
+        }
+        loop.run { served.contains("SIGTERM") }
+        #expect(served == ["timer 1", "SIGTERM"])
+        loop.run { served.count == 4 }
+        #expect(served == ["timer 1", "SIGTERM", "timer 2", "timer 3"])
+
+        // Also when it is taken between two instructions of what runs.
+        let pipes = (Pipe(), Pipe())
+        pipes.0.put(1)
+        pipes.1.put(1)
+        served = []
+        for pipe in [pipes.0, pipes.1] {
+            loop.watch(pipe.reading) { [unowned loop] _ in
+                _ = pipe.get()
+                served.append("ready")
+                loop.poster.post(.interrupt)
+                loop.drainPending()
+            }
+        }
+        loop.runOnce(timeout: 0)
+        #expect(served == ["ready", "SIGINT"])
+        loop.runOnce(timeout: 0)
+        #expect(served == ["ready", "SIGINT", "ready", "SIGINT"])
+    }
+
+    @Test func urgentWorkPrecedesWhatIsDue() throws {
+        let loop = try EventLoop()
+        var served: [String] = []
+        for number in 1...2 {
+            loop.after(0) { [unowned loop] in
+                served.append("timer \(number)")
+                loop.urgently { served.append("urgent") }
+            }
+        }
+        loop.runOnce(timeout: 0)
+        #expect(served == ["timer 1", "urgent", "timer 2", "urgent"])
+        loop.urgently { served.append("at once") }
+        #expect(loop.hasWork)
+        loop.runOnce()
+        #expect(served.last == "at once")
+    }
+
     @Test func aRepeatingTimerEndsWhenItIsCancelled() throws {
         let loop = try EventLoop()
         var count = 0

@@ -51,6 +51,12 @@ struct LifeCycleMachineTests {
                 .launch(inBackground: true),
                 ">background willFinishLaunching restore didFinishLaunching didEnterBackground commit save", .background
             ),
+            // While init.lua runs the process stops and ends, and nothing is delivered.
+            (.suspend, "sync commit save stop", .notRunning),
+            (.resume(inForeground: true), "", .notRunning),
+            (.resume(inForeground: false), "", .notRunning),
+            (.terminate(explicitly: false), "sync commit save exit", .notRunning),
+            (.terminate(explicitly: true), "sync commit save exit", .notRunning),
         ],
         .active: [
             (.pressHome, home, .background),
@@ -193,6 +199,17 @@ struct LifeCycleMachineTests {
         machine = try self.machine(in: .background)
         machine.exitsOnSuspend = true
         #expect(Self.short(try machine.handle(.suspend)) == "sync" + Self.end)
+    }
+
+    @Test func nothingComesAfterTheEnd() throws {
+        for way in [
+            [ApplicationEvent.terminate(explicitly: false)],
+            [.launch(inBackground: false), .terminate(explicitly: true)],
+        ] {
+            var machine = LifeCycleMachine()
+            for event in way { _ = try machine.handle(event) }
+            for event in Self.events { #expect(throws: IllegalTransition.self) { try machine.handle(event) } }
+        }
     }
 
     @Test func theStateTableOfTheDomain() {

@@ -11,6 +11,17 @@ struct StandardStreamTests {
     }
 
     @Test(
+        "the next text begins a line where a line has ended, apart from styles",
+        arguments: [
+            ("a", false), ("a\n", true), ("a\nb", false), ("\n\u{1B}[0m", true), ("\n\u{1B}[1;31m\u{1B}[m", true),
+            ("a\u{1B}[0m", false), ("\u{1B}[0m", nil), ("", nil), ("m", false), ("[0m", false), ("\n0m", false),
+            ("\n\u{1B}[2K", false),
+        ] as [(String, Bool?)])
+    func lineEnds(text: String, endsLine: Bool?) {
+        #expect(Array(text.utf8).withUnsafeBytes { StandardStream.endsLine($0) } == endsLine)
+    }
+
+    @Test(
         "what arrives is the beginning, and the rest is counted",
         arguments: [StandardStream.Buffering.none, .line, .full(1), .full(8192)])
     func accounts(_ buffering: StandardStream.Buffering) throws {

@@ -35,7 +35,11 @@ enum AppModule {
             "terminate", ["code": "the exit status (default: 0)"],
             "Ends the application in order: the handlers run and the items are saved.", example: "app:terminate()"
         ) { (app, code: Int64?) -> Void in
-            app.host.terminate(Int32(truncatingIfNeeded: code ?? 0), cause: .script, explicitly: true)
+            if let code {
+                app.host.exit(Int32(truncatingIfNeeded: code))
+            } else {
+                app.host.terminate(cause: .script, explicitly: true)
+            }
             throw LuaError(.cancelled, "the application has ended")
         }
         cls.method(

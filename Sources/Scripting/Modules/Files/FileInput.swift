@@ -1,7 +1,5 @@
 import Application
-import CPlatform
 import Files
-import Glibc
 import PropertyList
 
 /// Files that a script's function reads more than once.
@@ -32,17 +30,12 @@ enum FileInput {
         let file = try layer.open(path, .update, permissions: 0o600)
         try? layer.remove(path)
         do {
-            let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
-            defer { chunk.deallocate() }
             while true {
-                if Interruption.isDue { throw WorkStopped() }
-                let count = Glibc.read(STDIN_FILENO, chunk.baseAddress, chunk.count)
-                if count == 0 { return file }
-                if count < 0 {
-                    if errno == EINTR { continue }
-                    throw FileError(.read, "standard input", code: errno)
+                let bytes = try host.input.readInPlace(1 << 18)
+                if bytes.isEmpty { return file }
+                try Array(bytes).withUnsafeBytesThrowing { (bytes) throws(FileError) in
+                    try layer.writeAll(bytes, to: file)
                 }
-                try layer.writeAll(UnsafeRawBufferPointer(rebasing: chunk[..<count]), to: file)
             }
         } catch {
             layer.close(file)

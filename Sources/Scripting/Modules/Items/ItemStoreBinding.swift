@@ -21,7 +21,7 @@ enum ItemStoreBinding {
                 "items:on(\"didInsert\", function(event) print(event.item) end) items:createItem{ name = \"Lamp\" }"
         ) {
             [unowned host]
-            (_, event: String, options: LuaEither<HookBinding.Options, LuaFunction>, handler: LuaFunction?) in
+            (_, event: String, options: HookBinding.OptionsOrHandler, handler: LuaFunction?) in
             let hook = try hooks.register(event, options, handler, of: .items)
             host.observeItems(for: event, as: classes.item)
             return hook
@@ -151,6 +151,7 @@ enum ItemStoreBinding {
                 throw LuaMismatch(
                     "option 'retries': 0 to 1000 expected, got \(options.retries)", argument: "options")
             }
+            classes.host.commitBeforeTransaction()
             return LuaVariadic(
                 try store.transaction(isolation: options.isolation, retries: options.retries) { try body.call() })
         }
@@ -175,7 +176,10 @@ enum ItemStoreBinding {
             "dryRun", ["body": .callback("()", "a function that changes items")], returns: [.record("diff", diff)],
             "The changes that a function would make, as counts and entries; nothing is changed.",
             example: "local diff = items:dryRun(function() items:randomItem() end) return #diff.inserted, #items"
-        ) { (store, body: LuaFunction) in try classes.table(of: store.dryRun { _ = try body.call() }) }
+        ) { (store, body: LuaFunction) in
+            classes.host.commitBeforeTransaction()
+            return try classes.table(of: store.dryRun { _ = try body.call() })
+        }
     }
 
     private static func indexing(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {

@@ -110,7 +110,7 @@ extension ScriptHost {
 
     /// Runs a timer's function as a task; its changes are committed at its end, also after an error.
     private func run(_ timer: ScriptTimer) {
-        if timer.isPaused || timer.isCancelled { return }
+        if timer.isPaused || timer.isCancelled || exitCode != nil { return }
         if scheduler.holds(timer, { [unowned self] in run(timer) }) { return }
         _ = scheduler.start(
             timer.function, [], seconds: options.timeLimit, generation: 0, onStart: { $0.title = timer.title },
