@@ -61,6 +61,25 @@ struct PathFenceTests {
         #expect(scratch.names("box/Documents") == ["file"])
     }
 
+    @Test("The folder of a library's files is beneath its grant, and no name in it is a closed one", arguments: methods)
+    func folderOfLibrary(method: BeneathOpener.Method) throws {
+        let fence = try fence(method)
+        fence.close(container.documents + "/a-wal")
+        try link("box/Documents/link", to: "../../outside")
+        for path in ["link/secret", "../../outside/secret", container.lockFile, "none/a", "a"] {
+            #expect(throws: FileError.self, "\(path)") {
+                close(try fence.layer.folder(of: path, suffixes: ["-wal"], .readWrite).descriptor)
+            }
+        }
+        let (folder, status) = try fence.layer.folder(of: "file", suffixes: ["-wal"], .readWrite)
+        defer { close(folder) }
+        #expect(status?.kind == .regular)
+        // The folder stays the one that was opened.
+        try FileManager.default.moveItem(atPath: container.documents, toPath: scratch.file("box/moved"))
+        try link("box/Documents", to: "../outside")
+        #expect(faccessat(folder, "file", F_OK, 0) == 0 && faccessat(folder, "secret", F_OK, 0) != 0)
+    }
+
     @Test(
         "No link leads out", arguments: methods,
         [

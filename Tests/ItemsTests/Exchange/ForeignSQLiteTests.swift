@@ -116,6 +116,43 @@ struct ForeignSQLiteTests {
         #expect(try scene.values("n10") == [.integer(20)])
     }
 
+    @Test(
+        "full text, R-trees and generated columns are imported; a view of a virtual table says what to name instead",
+        arguments: [
+            (["create virtual table t using fts3(name, b)", "insert into t values('A', 'b')"], "name"),
+            (["create virtual table t using fts4(name)", "insert into t values('A')"], "name"),
+            (["create virtual table t using fts5(name, prefix='2')", "insert into t values('A')"], "name"),
+            (["create virtual table t using rtree(i, low, high)", "insert into t values(1, 2, 3)"], "low"),
+            (["create table t(a, name as (upper(a)) stored)", "insert into t(a) values('a')"], "name"),
+        ])
+    func virtualTables(_ statements: [String], _ field: String) throws {
+        for statement in statements { try scene.run(statement) }
+        #expect(try scene.report { $0.table = "t" }.created == 1)
+        #expect(try scene.values(field)[0] == (field == "name" ? .string("A") : .real(2)))
+        try scene.run("create view v as select \(field) as \(field) from t")
+        do { #expect(try scene.report { $0.table = "v" }.created == 1) } catch let error as StoreError {
+            #expect(error.message.hasSuffix("name the table itself"), "\(error.message)")
+        }
+    }
+
+    @Test("damaged databases are imported or refused, and closed")
+    func damaged() throws {
+        try scene.run(
+            "create virtual table f using fts5(name)", "insert into f values('A')",
+            "create table t(a, name as (upper(a)) virtual)", "create index i on t(name)", "insert into t(a) values('a')"
+        )
+        let whole = try Data(contentsOf: URL(fileURLWithPath: scene.path))
+        var generator = TestGenerator(seed: 36)
+        for round in 0..<60 {
+            var damaged = whole
+            for _ in 0..<20 { damaged[generator.number(damaged.count)] = UInt8(generator.number(256)) }
+            try damaged.write(to: URL(fileURLWithPath: scene.path))
+            do { _ = try scene.report { $0.table = round % 2 == 0 ? "t" : "f" } } catch {
+                #expect(error is SQLiteError || error is StoreError, "\(error)")
+            }
+        }
+    }
+
     @Test("JSON is the text that it is, and a number for a name is refused by its row")
     func others() throws {
         try scene.run("create table t(name text, tags json)", "insert into t values('A', '[\"x\",\"y\"]')")
