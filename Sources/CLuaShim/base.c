@@ -23,63 +23,6 @@ static int narrow_setmetatable(lua_State *L) {
     return 1;
 }
 
-/* Text only: the VM does not verify bytecode, which can crash it. Megabytes of text are compiled in pieces, with a
- * check for interrupts between them. */
-typedef struct {
-    const char *text;
-    size_t left;
-} source;
-
-static const char *read_piece(lua_State *L, void *data, size_t *size) {
-    source *source = data;
-    const char *piece = source->text;
-    clua_poll(L);
-    *size = source->left < 4096 ? source->left : 4096;
-    source->text += *size;
-    source->left -= *size;
-    return piece;
-}
-
-static int load_pieces(lua_State *L, const char *bytes, size_t length, const char *name, const char *mode) {
-    source source = {bytes, length};
-    return lua_load(L, read_piece, &source, name, mode);
-}
-
-int clua_load_text(lua_State *L, const char *bytes, size_t length, const char *name) {
-    return load_pieces(L, bytes, length, name, "t");
-}
-
-static int narrow_load(lua_State *L) {
-    clua_check_stack(L);
-    int top = lua_gettop(L);
-    if (top < 3) lua_settop(L, top = 3);
-    const char *mode = luaL_optstring(L, 3, "bt");
-    size_t length;
-    const char *text = lua_tolstring(L, 1, &length);
-    if (!text) luaL_checktype(L, 1, LUA_TFUNCTION);
-    if (text) {
-        /* Bytecode is refused in any mode. For text with a mode without `t`, Lua raises its own message. */
-        const char *allowed = strchr(mode, 't') || *text == *LUA_SIGNATURE ? "t" : mode;
-        int status = load_pieces(L, text, length, luaL_optstring(L, 2, text), allowed);
-        if (status != LUA_OK) {
-            luaL_pushfail(L);
-            lua_insert(L, -2);
-            return 2;
-        }
-        if (top >= 4) {
-            lua_pushvalue(L, 4);
-            if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1);
-        }
-        return 1;
-    }
-    lua_pushstring(L, strchr(mode, 't') ? "t" : ""); /* a mode for bytecode only is refused with Lua's own message */
-    lua_replace(L, 3);
-    lua_pushvalue(L, lua_upvalueindex(1));
-    lua_insert(L, 1);
-    lua_call(L, top, LUA_MULTRET);
-    return lua_gettop(L);
-}
-
 /* Whether the running function was called for a hook's error, where no hook can interrupt it. */
 static int is_in_hook(lua_State *L) {
     lua_Debug ar;
@@ -198,6 +141,8 @@ static int counted_write(lua_State *L) {
         counts = stream->closef && (stream->f == stdout || stream->f == stderr);
     }
     size_t total = 0;
+    for (int i = 1 + isMethod; i <= top; i++)
+        if (lua_type(L, i) == LUA_TUSERDATA && clua_is_error(L, i)) clua_error_to_text(L, i);
     for (int i = 1 + isMethod; counts && i <= top; i++) {
         if (!lua_isstring(L, i)) luaL_checklstring(L, i, NULL); /* raises with this function's name */
         total += lua_type(L, i) == LUA_TSTRING ? lua_rawlen(L, i) : 16;
@@ -242,7 +187,7 @@ static int narrow_body(lua_State *L) {
     static const char *const ios[] = {"popen", "input", "output", "tmpfile", "close", NULL};
     lua_pushglobaltable(L);
     clua_replace(L, "setmetatable", narrow_setmetatable, 0);
-    clua_replace(L, "load", narrow_load, 1);
+    clua_replace(L, "load", clua_narrow_load, 0);
     clua_replace(L, "pcall", narrow_pcall, 0);
     clua_replace(L, "xpcall", narrow_xpcall, 1);
     clua_replace(L, "print", counted_print, 0);

@@ -33,6 +33,7 @@ void clua_count_call(lua_State *L, const lua_Debug *ar) {
     host->callsLeft = measure(host, L);
     if (host->callsLeft >= 0) return;
     host->raised = L;
+    host->exceeded = CLUA_EXCEEDED_DEPTH;
     luaL_error(L, "stack overflow (the limit of call depth is %d)", host->callLimit);
 }
 

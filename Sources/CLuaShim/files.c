@@ -151,6 +151,8 @@ static int stream_method(lua_State *L) {
     luaL_Stream *stream = luaL_testudata(L, 1, LUA_FILEHANDLE);
     int number = number_of(stream);
     if (number >= 0 && lua_tointeger(L, lua_upvalueindex(3)) & 1 << number) return call_host(L, number);
+    for (int i = lua_gettop(L); i > 1; i--)
+        if (lua_type(L, i) == LUA_TUSERDATA && clua_is_error(L, i)) clua_error_to_text(L, i);
     int count = lua_tocfunction(L, lua_upvalueindex(2))(L);
     clua_file *file = own_file(stream);
     /* nil, message, number: what Lua's functions return for a failure of C's. */

@@ -61,7 +61,7 @@ static void add_converted(lua_State *L, luaL_Buffer *result, const char *directi
 
 static int format_pieces(lua_State *L) {
     size_t size, length;
-    const char *at = luaL_checklstring(L, 1, &size), *end = at + size;
+    const char *at = clua_checktext(L, 1, &size), *end = at + size;
     int argument = 1, top = lua_gettop(L);
     luaL_Buffer result;
     luaL_buffinit(L, &result);
@@ -92,6 +92,7 @@ static int format_pieces(lua_State *L) {
 static int string_format(lua_State *L) {
     clua_check_stack(L);
     if (clua_format_plainly(L)) return 1;
+    clua_checktext(L, 1, NULL);
     size_t total = 0;
     for (int i = lua_gettop(L); i >= 1 && total < SHORT; i--)
         if (lua_type(L, i) == LUA_TSTRING) total += lua_rawlen(L, i);

@@ -150,6 +150,53 @@ unsigned long clua_fail_allocation(clua_host *host, unsigned long n, unsigned lo
 
 void clua_set_finalizer_hint(clua_host *host, const char *text) { host->finalizerHint = text; }
 
+/* ---- Values of the host beyond the limit ---- */
+
+/* Reading a field takes its name, and a refused host must still get there: short values may exceed the limit by an
+ * eighth. After a collection a margin is left, so that the next value does not collect again. */
+int clua_refuses(lua_State *L, size_t bytes) {
+    clua_host *host = host_of(L);
+    if (host->exempt || host->enforce) return 0;
+    if (host->refused) return 1;
+    size_t most = host->limit + (bytes <= 4096 ? host->limit / 8 + (64 << 10) : 0), margin = host->limit / 32;
+    if (bytes <= most && host->used <= most - bytes) return 0;
+    lua_gc(host->main, LUA_GCCOLLECT);
+    if (bytes + margin <= most && host->used <= most - bytes - margin) return 0;
+    host->refused = 1;
+    return 1;
+}
+
+int clua_reserve(lua_State *L, size_t bytes) { return clua_admits(L, bytes); }
+int clua_is_refusing(const clua_host *host) { return host->refused; }
+
+int clua_take_refusal(clua_host *host) {
+    int refused = host->refused;
+    host->refused = 0;
+    return refused;
+}
+
+void clua_exempt(clua_host *host, int isExempt) {
+    host->exempt = isExempt;
+    host->refused = 0;
+}
+
+void clua_push_refusal(lua_State *L) {
+    clua_host *host = host_of(L);
+    host->refused = 0;
+    host->exceeded = CLUA_EXCEEDED_MEMORY;
+    lua_pushliteral(L, "not enough memory: a value of the host does not fit into the limit");
+}
+
+int clua_raise_refusal(lua_State *L) {
+    luaL_where(L, 1);
+    clua_push_refusal(L);
+    lua_concat(L, 2);
+    return lua_error(L);
+}
+
+int clua_exceeded(const clua_host *host) { return host->exceeded; }
+void clua_set_exceeded(clua_host *host, int limit) { host->exceeded = limit; }
+
 void clua_set_output_limit(clua_host *host, size_t bytes) { host->outputLimit = bytes; }
 size_t clua_output(const clua_host *host) { return host->output; }
 size_t clua_lost_output(const clua_host *host) { return host->lostOutput; }
@@ -167,6 +214,7 @@ int clua_count_output(clua_host *host, size_t bytes) {
     if (!host->outputLimit || host->output <= host->outputLimit) return CLUA_OUTPUT_FITS;
     if (host->outputRaised) return CLUA_OUTPUT_DROPPED;
     host->outputRaised = 1;
+    host->exceeded = CLUA_EXCEEDED_OUTPUT;
     return CLUA_OUTPUT_RAISES;
 }
 

@@ -77,6 +77,9 @@ struct clua_host {
     size_t used, peak, limit;
     int enforce;
     int pressed; /* the reported level of use: 1 three quarters, 2 seven eighths */
+    int refused; /* whether a value of the host was refused, and no error tells the script so far */
+    int exempt;  /* while an error of the host is pushed, nothing is refused */
+    int exceeded; /* the limit that the last error was raised for, CLUA_EXCEEDED_…; 0: none */
     unsigned long allocations, failAt, failures;
 
     /* Interrupts. */
@@ -114,6 +117,7 @@ struct clua_host {
     int *freeSlots, slots;
     size_t freeCount, freeCapacity;
 
+    const clua_class *errors; /* the class of the host's errors, which pass for their texts; NULL: none */
     const char *finalizerHint; /* the end of the message that refuses __gc: the host's alternative */
 
     /* Output of scripts, in bytes. */
@@ -269,6 +273,7 @@ int clua_is_overdue(const clua_host *host);
 void clua_bind_timer(clua_host *host);
 int clua_trampoline(lua_State *L);
 int clua_load_text(lua_State *L, const char *bytes, size_t length, const char *name);
+int clua_narrow_load(lua_State *L);
 void clua_bound_strings(lua_State *L);
 void clua_bound_tables(lua_State *L);
 void clua_bound_formats(lua_State *L);
@@ -313,6 +318,27 @@ static inline void clua_spend(clua_budget *budget, lua_State *L, size_t cost) {
 static inline void clua_check_stack(lua_State *L) {
     if ((char *)__builtin_frame_address(0) < host_of(L)->stack.limit) luaL_error(L, "C stack overflow");
 }
+
+/* Whether the host may give scripts this many more bytes. Otherwise the value is refused: something small takes its
+ * place, and an error follows before any script sees that. */
+int clua_refuses(lua_State *L, size_t bytes);
+static inline int clua_admits(lua_State *L, size_t bytes) {
+    clua_host *host = host_of(L);
+    if (!host->limit) return 1;
+    if (!host->refused && bytes <= host->limit && host->used <= host->limit - bytes) return 1;
+    return !clua_refuses(L, bytes);
+}
+/* Raises the error of a refused value. */
+int clua_raise_refusal(lua_State *L);
+/* Pushes it instead, and forgets the refusal. */
+void clua_push_refusal(lua_State *L);
+
+/* Like luaL_checklstring, but also takes an error of the host, which its text replaces on the stack. */
+const char *clua_checktext(lua_State *L, int index, size_t *length);
+/* Whether a value is such an error. */
+int clua_is_error(lua_State *L, int index);
+/* Replaces such an error, at any index, by its text. */
+void clua_error_to_text(lua_State *L, int index);
 
 /* Registers an object retained by a new handle and returns its index; in __gc, moves it to the releases. */
 unsigned clua_hold(clua_host *host, void *object);

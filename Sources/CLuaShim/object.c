@@ -21,6 +21,10 @@ int clua_pushobject(lua_State *L, clua_class *cls, void *object) {
         if (type == LUA_TUSERDATA) return 0;
         lua_pop(L, 1); /* it is being collected */
     }
+    if (!clua_admits(L, sizeof(handle))) {
+        lua_pushnil(L);
+        return 0;
+    }
     unsigned held = clua_hold(host, object);
     clua_pace(host, L);
     handle *h = lua_newuserdatauv(L, sizeof *h, cls->caches);
@@ -42,6 +46,7 @@ int clua_pushobject(lua_State *L, clua_class *cls, void *object) {
 }
 
 void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload) {
+    if (!clua_admits(L, sizeof(handle))) return lua_pushnil(L);
     handle *h = lua_newuserdatauv(L, sizeof *h, 0);
     h->cls = cls;
     h->payload = payload;
@@ -60,6 +65,26 @@ clua_class *clua_classof(lua_State *L, int index) {
     clua_class *c = host_of(L)->classes;
     while (c && c != h->cls) c = c->next;
     return c;
+}
+
+/* ---- Errors ---- */
+
+void clua_set_error_class(clua_host *host, const clua_class *cls) { host->errors = cls; }
+
+int clua_is_error(lua_State *L, int index) {
+    const clua_class *cls = host_of(L)->errors;
+    return cls && lua_type(L, index) == LUA_TUSERDATA && find_handle(L, index, cls) != NULL;
+}
+
+void clua_error_to_text(lua_State *L, int index) {
+    index = lua_absindex(L, index);
+    luaL_tolstring(L, index, NULL);
+    lua_replace(L, index);
+}
+
+const char *clua_checktext(lua_State *L, int index, size_t *length) {
+    if (lua_type(L, index) == LUA_TUSERDATA && clua_is_error(L, index)) clua_error_to_text(L, index);
+    return luaL_checklstring(L, index, length);
 }
 
 int clua_descends(const clua_class *cls, const clua_class *ancestor) {

@@ -74,7 +74,7 @@ static inline int call(lua_State *L, int (*entry)(void *, void *, lua_State *), 
     host->enforce = 0;
     int status = entry(box, object, L);
     host->enforce = enforce;
-    return status >= 0 ? status : clua_finish(L, status);
+    return status >= 0 && !host->refused ? status : clua_finish(L, status);
 }
 
 /* ---- Fields (field.c) ---- */

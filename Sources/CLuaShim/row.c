@@ -56,8 +56,8 @@ void clua_wrap_row_text(lua_State *L) { lua_pushcclosure(L, describe_row, 1); }
 void clua_pushrow(lua_State *L, uint64_t payload) { push_row(L, payload); }
 
 void clua_pushrows(lua_State *L, const uint64_t *payloads, size_t count) {
-    lua_createtable(L, count > INT_MAX ? INT_MAX : (int)count, 0);
-    for (size_t i = 0; i < count; i++) {
+    clua_createtable(L, count > INT_MAX ? INT_MAX : (int)count, 0);
+    for (size_t i = 0; i < count && !host_of(L)->refused; i++) {
         push_row(L, payloads[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
@@ -95,6 +95,7 @@ static int next_row(lua_State *L) {
 }
 
 uint64_t *clua_pushrowiterator(lua_State *L, size_t count, uint64_t epoch) {
+    if (!clua_admits(L, count * sizeof(uint64_t))) return NULL;
     row_list *list = lua_newuserdatauv(L, sizeof *list + count * sizeof *list->rows, 0);
     list->count = count;
     list->next = 0;

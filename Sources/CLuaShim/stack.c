@@ -34,6 +34,7 @@ int clua_iscallable(lua_State *L, int index) {
 }
 
 void clua_pushvalue(lua_State *L, int index) { lua_pushvalue(L, index); }
+void clua_replacevalue(lua_State *L, int index) { lua_replace(L, index); }
 int clua_rawget(lua_State *L, int index) { return lua_rawget(L, index); }
 int clua_getmetatable(lua_State *L, int index) { return lua_getmetatable(L, index); }
 void clua_setmetatable(lua_State *L, int index) { lua_setmetatable(L, index); }
@@ -56,16 +57,35 @@ const char *clua_tostring(lua_State *L, int index, size_t *length) {
 /* Lua caches recent strings by address, and compares them instead of hashing. A text of up to fifteen bytes is stored
  * in Swift's stack frame, at changing addresses, and a text of pages is copied faster than read twice. */
 void clua_pushcstring(lua_State *L, const char *text, size_t length) {
-    if (length > 15 && length < 4096 && strlen(text) == length)
+    if (length > 15 && length < 4096 && strlen(text) == length && clua_admits(L, length))
         lua_pushstring(L, text);
     else
-        lua_pushlstring(L, text, length);
+        clua_pushlstring(L, text, length);
 }
 
-void clua_pushlstring(lua_State *L, const char *bytes, size_t length) { lua_pushlstring(L, bytes ? bytes : "", length); }
-void clua_createtable(lua_State *L, int array, int hash) { lua_createtable(L, array, hash); }
-void clua_rawseti(lua_State *L, int index, int64_t n) { lua_rawseti(L, index, n); }
-void clua_rawset(lua_State *L, int index) { lua_rawset(L, index); }
+/* A refused text is an empty one: a key must not be nil. */
+void clua_pushlstring(lua_State *L, const char *bytes, size_t length) {
+    if (bytes && clua_admits(L, length)) lua_pushlstring(L, bytes, length);
+    else lua_pushliteral(L, "");
+}
+
+void clua_createtable(lua_State *L, int array, int hash) {
+    if (clua_admits(L, ((size_t)(array > 0 ? array : 0) + 2 * (size_t)(hash > 0 ? hash : 0)) * 16))
+        lua_createtable(L, array, hash);
+    else
+        lua_newtable(L);
+}
+
+void clua_rawseti(lua_State *L, int index, int64_t n) {
+    if (clua_admits(L, 0)) lua_rawseti(L, index, n);
+    else lua_pop(L, 1);
+}
+
+void clua_rawset(lua_State *L, int index) {
+    if (clua_admits(L, 0)) lua_rawset(L, index);
+    else lua_pop(L, 2);
+}
+
 int clua_ref(lua_State *L) { return luaL_ref(L, LUA_REGISTRYINDEX); }
 lua_State *clua_newthread(lua_State *L) { return lua_newthread(L); }
 void clua_pushglobals(lua_State *L) { lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS); }

@@ -53,8 +53,8 @@ static void compile(lua_State *L, clua_pattern *pattern, room *room, const char 
 
 static int find_or_match(lua_State *L, int finds) {
     size_t length, size;
-    const char *text = luaL_checklstring(L, 1, &length);
-    const char *bytes = luaL_checklstring(L, 2, &size);
+    const char *text = clua_checktext(L, 1, &length);
+    const char *bytes = clua_checktext(L, 2, &size);
     size_t first = start_position(luaL_optinteger(L, 3, 1), length) - 1;
     if (first > length) {
         luaL_pushfail(L);
@@ -121,8 +121,8 @@ static int next_match(lua_State *L) {
 
 static int string_gmatch(lua_State *L) {
     size_t length, size;
-    const char *text = luaL_checklstring(L, 1, &length);
-    const char *bytes = luaL_checklstring(L, 2, &size);
+    const char *text = clua_checktext(L, 1, &length);
+    const char *bytes = clua_checktext(L, 2, &size);
     size_t first = start_position(luaL_optinteger(L, 3, 1), length) - 1;
     lua_settop(L, 2);
     if (first > length) first = length + 1;
@@ -191,8 +191,9 @@ static int add_replacement(clua_match *match, luaL_Buffer *result, const char *a
 static int string_gsub(lua_State *L) {
     clua_check_stack(L);
     size_t length, size;
-    const char *text = luaL_checklstring(L, 1, &length);
-    const char *bytes = luaL_checklstring(L, 2, &size);
+    const char *text = clua_checktext(L, 1, &length);
+    const char *bytes = clua_checktext(L, 2, &size);
+    if (lua_type(L, 3) == LUA_TUSERDATA && clua_is_error(L, 3)) clua_error_to_text(L, 3);
     int type = lua_type(L, 3);
     lua_Integer most = luaL_optinteger(L, 4, (lua_Integer)length + 1), count = 0;
     luaL_argexpected(L, type == LUA_TNUMBER || type == LUA_TSTRING || type == LUA_TFUNCTION || type == LUA_TTABLE, 3,
@@ -242,8 +243,9 @@ static int string_gsub(lua_State *L) {
 
 static int string_rep(lua_State *L) {
     size_t length, gap;
-    const char *text = luaL_checklstring(L, 1, &length);
+    const char *text = clua_checktext(L, 1, &length);
     lua_Integer times = luaL_checkinteger(L, 2);
+    if (!lua_isnoneornil(L, 3)) clua_checktext(L, 3, &gap);
     const char *separator = luaL_optlstring(L, 3, "", &gap);
     size_t unit = length + gap;
     if (times <= 0 || unit == 0) {
@@ -273,7 +275,7 @@ typedef enum { LOWER, UPPER, REVERSE } change;
 
 static int changed_copy(lua_State *L, change how) {
     size_t length;
-    const char *text = luaL_checklstring(L, 1, &length);
+    const char *text = clua_checktext(L, 1, &length);
     luaL_Buffer result;
     char *to = luaL_buffinitsize(L, &result, length);
     for (size_t start = 0; start < length; start += SLICE) {
@@ -298,6 +300,44 @@ static int changed_copy(lua_State *L, change how) {
 static int string_lower(lua_State *L) { return changed_copy(L, LOWER); }
 static int string_upper(lua_State *L) { return changed_copy(L, UPPER); }
 static int string_reverse(lua_State *L) { return changed_copy(L, REVERSE); }
+
+/* ---- Parts ---- */
+
+static int string_len(lua_State *L) {
+    size_t length;
+    clua_checktext(L, 1, &length);
+    lua_pushinteger(L, (lua_Integer)length);
+    return 1;
+}
+
+/* A last position, counted from the end if negative; at most the length. */
+static size_t end_position(lua_Integer position, size_t length) {
+    if (position > (lua_Integer)length) return length;
+    if (position >= 0) return (size_t)position;
+    return position < -(lua_Integer)length ? 0 : length + (size_t)position + 1;
+}
+
+static int string_sub(lua_State *L) {
+    size_t length;
+    const char *text = clua_checktext(L, 1, &length);
+    size_t first = start_position(luaL_checkinteger(L, 2), length);
+    size_t last = end_position(luaL_optinteger(L, 3, -1), length);
+    lua_pushlstring(L, first <= last ? text + first - 1 : "", first <= last ? last - first + 1 : 0);
+    return 1;
+}
+
+static int string_byte(lua_State *L) {
+    size_t length;
+    const char *text = clua_checktext(L, 1, &length);
+    lua_Integer position = luaL_optinteger(L, 2, 1);
+    size_t first = start_position(position, length), last = end_position(luaL_optinteger(L, 3, position), length);
+    if (first > last) return 0;
+    if (last - first >= (size_t)INT_MAX) return luaL_error(L, "string slice too long");
+    int count = (int)(last - first) + 1;
+    luaL_checkstack(L, count, "string slice too long");
+    for (int i = 0; i < count; i++) lua_pushinteger(L, (unsigned char)text[first - 1 + (size_t)i]);
+    return count;
+}
 
 /* ---- utf8 ---- */
 
@@ -327,7 +367,7 @@ static lua_Integer utf8_position(lua_Integer position, size_t length) {
 static int utf8_len(lua_State *L) {
     clua_budget budget = {0};
     size_t length;
-    const char *text = luaL_checklstring(L, 1, &length);
+    const char *text = clua_checktext(L, 1, &length);
     lua_Integer first = utf8_position(luaL_optinteger(L, 2, 1), length);
     lua_Integer last = utf8_position(luaL_optinteger(L, 3, -1), length);
     int isStrict = !lua_toboolean(L, 4);
@@ -353,7 +393,7 @@ static int is_continuation(char c) { return (c & 0xC0) == 0x80; }
 static int utf8_offset(lua_State *L) {
     clua_budget budget = {0};
     size_t length;
-    const char *text = luaL_checklstring(L, 1, &length);
+    const char *text = clua_checktext(L, 1, &length);
     lua_Integer n = luaL_checkinteger(L, 2);
     lua_Integer at = utf8_position(luaL_optinteger(L, 3, n >= 0 ? 1 : (lua_Integer)length + 1), length) - 1;
     luaL_argcheck(L, 0 <= at && at <= (lua_Integer)length, 3, "position out of bounds");
@@ -378,7 +418,7 @@ static int utf8_offset(lua_State *L) {
 static int next_code(lua_State *L) {
     clua_budget budget = {0};
     size_t length;
-    const char *text = luaL_checklstring(L, 1, &length);
+    const char *text = clua_checktext(L, 1, &length);
     lua_Unsigned at = (lua_Unsigned)lua_tointegerx(L, 2, NULL);
     while (at < length && is_continuation(text[at])) {
         clua_spend(&budget, L, 1);
@@ -401,6 +441,7 @@ void clua_bound_strings(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"find", string_find},   {"match", string_match},     {"gmatch", string_gmatch}, {"gsub", string_gsub},
         {"rep", string_rep},     {"lower", string_lower},     {"upper", string_upper},   {"reverse", string_reverse},
+        {"len", string_len},     {"sub", string_sub},         {"byte", string_byte},
         {NULL, NULL},
     };
     if (lua_getglobal(L, LUA_STRLIBNAME) == LUA_TTABLE) luaL_setfuncs(L, functions, 0);

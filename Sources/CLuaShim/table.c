@@ -85,6 +85,7 @@ static int table_move(lua_State *L) {
 
 static void add_element(lua_State *L, luaL_Buffer *result, lua_Integer index) {
     lua_geti(L, 1, index);
+    if (lua_type(L, -1) == LUA_TUSERDATA && clua_is_error(L, -1)) clua_error_to_text(L, -1);
     if (!lua_isstring(L, -1))
         luaL_error(L, "invalid value (%s) at index %I in table for 'concat'", luaL_typename(L, -1), (LUAI_UACINT)index);
     luaL_addvalue(result);
@@ -95,6 +96,7 @@ static int table_concat(lua_State *L) {
     clua_budget budget = {0};
     size_t size;
     lua_Integer last = length(L, 1, READS);
+    if (!lua_isnoneornil(L, 2)) clua_checktext(L, 2, &size);
     const char *separator = luaL_optlstring(L, 2, "", &size);
     lua_Integer i = luaL_optinteger(L, 3, 1);
     last = luaL_optinteger(L, 4, last);

@@ -52,7 +52,7 @@ for _, call in ipairs(unkeyed) do call[1](writer) end
 reader = archiver.reader(writer:finishEncoding())
 for index, call in ipairs(unkeyed) do assert(call[2](reader), "call " .. index) end
 print(#unkeyed, reader:decodeObject())
--- expect: 15	nil	there are no more values without a key
+-- expect: 15	nil	there are no more values without a key	4865
 
 -- What a script does wrong is raised where it does it.
 local w = archiver.writer()
@@ -91,14 +91,14 @@ for _, call in ipairs{
 local bytes = archiver.archivedData("text")
 local r = archiver.reader(bytes)
 print(r:decodeInt("root"))
--- expect: nil	root: the value is not a number
+-- expect: nil	root: the value is not a number	4864
 print(select(2, r:decodeObject("root")).code, r.error.domain, select(2, r:finishDecoding()).code)
 -- expect: 4864	NSCocoaErrorDomain	4864
 r = archiver.reader(bytes, { failurePolicy = "setErrorAndReturn" })
 print(r:decodeInt("root"), r:decodeObject("root"), r.error)
 -- expect: 0	nil	root: the value is not a number
 print(archiver.reader("nothing"))
--- expect: nil	this is neither a binary nor an XML property list (at byte 0)
+-- expect: nil	this is neither a binary nor an XML property list (at byte 0)	3840
 
 -- A URL with more than its text stays the object that it is, so that a script writes all of it back.
 local file = archiver.object("NSURL", { ["NS.relative"] = "file:///a", ["NS.minimalBookmarkData"] = data("a bookmark") })

@@ -89,4 +89,4 @@ end
 print(count)
 -- expect: 3
 print(archiver.open("bplist00 and nothing else"))
--- expect: nil	the property list is cut off: 25 bytes are too few for a trailer (at byte 25)
+-- expect: nil	the property list is cut off: 25 bytes are too few for a trailer (at byte 25)	3840

@@ -15,7 +15,7 @@ local none, err = fs.stat(folder .. "/none")
 print(none, err.code, err.path == folder .. "/none")
 -- expect: nil	2	true
 print(fs.stat("/etc/passwd"))
--- expect: nil	cannot open /etc/passwd: it is outside the sandbox; --allow-read DIR grants it
+-- expect: nil	cannot open /etc/passwd: it is outside the sandbox; --allow-read DIR grants it	13
 print(pcall(fs.stat, folder, { follow = true }))
 -- expect: false	bad argument #2 'options' to 'fs.stat' (unknown option 'follow'; the only one is 'followLinks')
 

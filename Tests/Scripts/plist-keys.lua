@@ -63,7 +63,7 @@ local strings = assert(plist.decode('/* greetings */\n"Hello" = "Hallo";\nBye = 
 print(strings.Hello, strings.Bye)
 -- expect: Hallo	Tschüs
 print(plist.decode('{\n  "a": 1\n}'))
--- expect: nil	this is not a text property list: column 6: after the key “a” “=” is expected (line 2)
+-- expect: nil	this is not a text property list: column 6: after the key “a” “=” is expected (line 2)	3840
 
 -- Of equal keys the last counts, in XML and in JSON.
 print(plist.decode("<plist><dict><key>a</key><true/><key>a</key><integer>2</integer></dict></plist>").a, json.decode('{"a":1,"a":2}').a)

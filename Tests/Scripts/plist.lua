@@ -31,7 +31,7 @@ local nothing, err = plist.read(path)
 print(nothing, err.domain, err.code, err.path == path)
 -- expect: nil	NSCocoaErrorDomain	3840	true
 print(plist.decode("<plist><array><integer>x</integer></array></plist>"))
--- expect: nil	“x” is not an integer from -2^63 to 2^64-1 (line 1)
+-- expect: nil	“x” is not an integer from -2^63 to 2^64-1 (line 1)	3840
 
 -- Refusals say where.
 local cycle = {}

@@ -70,6 +70,23 @@ void clua_set_limit(clua_host *host, size_t bytes);
 unsigned long clua_fail_allocation(clua_host *host, unsigned long n, unsigned long count);
 /* The host's alternative, besides __close, in the message that refuses __gc; the text outlives the state. */
 void clua_set_finalizer_hint(clua_host *host, const char *text);
+/* A value that does not fit into the memory limit is refused: a push leaves something small in its place, and what
+ * follows is refused, too. The next protected entry, or the return to the script, raises an error. Takes the refusal
+ * from them: 1 if there was one. */
+int clua_take_refusal(clua_host *host);
+int clua_is_refusing(const clua_host *host);
+/* 1: nothing is refused, while the host pushes an error; 0: the end of that. Drops a refusal. */
+void clua_exempt(clua_host *host, int isExempt);
+/* Whether the host may push this many more bytes; if not, they count as refused. */
+int clua_reserve(lua_State *L, size_t bytes);
+/* The limit for which the last error was raised, until code runs again from the outside; 0: none. */
+#define CLUA_EXCEEDED_OUTPUT 1
+#define CLUA_EXCEEDED_DEPTH 2
+#define CLUA_EXCEEDED_MEMORY 3
+int clua_exceeded(const clua_host *host);
+void clua_set_exceeded(clua_host *host, int limit);
+/* The class of the host's errors, which functions of Lua's library take for their texts. */
+void clua_set_error_class(clua_host *host, const clua_class *cls);
 int clua_depth(const clua_host *host);
 void clua_drain_releases(clua_host *host);
 size_t clua_live_objects(const clua_host *host);
@@ -185,6 +202,7 @@ void clua_pushboolean(lua_State *L, int value);
 void clua_pushinteger(lua_State *L, int64_t value);
 void clua_pushnumber(lua_State *L, double value);
 void clua_pushvalue(lua_State *L, int index);
+void clua_replacevalue(lua_State *L, int index); /* pops the value that replaces that at the index */
 int clua_rawget(lua_State *L, int index);
 int clua_getmetatable(lua_State *L, int index);
 void clua_setmetatable(lua_State *L, int index);

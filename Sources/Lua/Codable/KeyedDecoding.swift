@@ -7,23 +7,31 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var allKeys: [Key] {
         var keys: [Key] = []
-        try? table.forEach { key, _ in
-            switch key {
-            case .string(let name): if let text = name.text, let key = Key(stringValue: text) { keys.append(key) }
-            case .integer(let number): if let key = Key(intValue: Int(number)) { keys.append(key) }
-            default: break
+        let count = decoding.session.count
+        do {
+            try decoding.session.forEachKey(of: table) { key in
+                switch key {
+                case .string(let name):
+                    try count.count(0, bytes: name.bytes.count, allocates: name.bytes.count)
+                    guard let text = name.text else { throw decoding.corrupted("a key is not UTF-8") }
+                    if let key = Key(stringValue: text) { keys.append(key) }
+                case .integer(let number): if let key = Key(intValue: Int(number)) { keys.append(key) }
+                default: throw decoding.corrupted("names or integers as keys expected, got a \(key.typeName)")
+                }
             }
-            return true
+        } catch {
+            // There is no error to be thrown here, so the conversion ends with it.
+            count.fail(error)
         }
         return keys
     }
 
-    func contains(_ key: Key) -> Bool { !table[key.luaKey].isNil }
+    func contains(_ key: Key) -> Bool { decoding.session.has(key.luaKey, in: table) }
 
     func decodeNil(forKey key: Key) throws -> Bool { !contains(key) }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try decoding.nested(key, table[key.luaKey]).read(type)
+        try decoding.nested(key, value(key)).read(type)
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -35,13 +43,17 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func superDecoder() throws -> any Decoder {
-        decoding.nested(LuaCodingKey.super, table[LuaCodingKey.super.luaKey])
+        decoding.nested(LuaCodingKey.super, try value(LuaCodingKey.super))
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try field(key) }
 
+    private func value(_ key: any CodingKey) throws -> LuaValue {
+        try decoding.session.value(of: table, at: key.luaKey)
+    }
+
     private func field(_ key: Key) throws -> ValueDecoding {
-        let value = table[key.luaKey]
+        let value = try value(key)
         guard !value.isNil else {
             throw DecodingError.keyNotFound(
                 key,

@@ -24,10 +24,12 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
         encoding.nested(key) { [table] in table[key.luaKey] = $0 }
     }
 
-    func encode(_ value: Bool, forKey key: Key) throws { table[key.luaKey] = .boolean(value) }
-    func encode(_ value: String, forKey key: Key) throws { table[key.luaKey] = .text(value) }
-    func encode(_ value: Double, forKey key: Key) throws { table[key.luaKey] = .number(value) }
-    func encode(_ value: Float, forKey key: Key) throws { table[key.luaKey] = .number(Double(value)) }
+    func encode(_ value: Bool, forKey key: Key) throws { try table[key.luaKey] = encoding.scalar(.boolean(value)) }
+    func encode(_ value: String, forKey key: Key) throws { try table[key.luaKey] = encoding.text(value) }
+    func encode(_ value: Double, forKey key: Key) throws { try table[key.luaKey] = encoding.scalar(.number(value)) }
+    func encode(_ value: Float, forKey key: Key) throws {
+        try table[key.luaKey] = encoding.scalar(.number(Double(value)))
+    }
     func encode(_ value: Int, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
     func encode(_ value: Int8, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
     func encode(_ value: Int16, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }

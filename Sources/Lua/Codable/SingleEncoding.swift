@@ -9,7 +9,7 @@ struct SingleEncoding: SingleValueEncodingContainer {
     func encode<T: Encodable>(_ value: T) throws { try encoding.write(value) }
 
     func encode(_ value: Bool) throws { encoding.write(scalar: .boolean(value)) }
-    func encode(_ value: String) throws { encoding.write(scalar: .text(value)) }
+    func encode(_ value: String) throws { try encoding.write(scalar: encoding.text(value)) }
     func encode(_ value: Double) throws { encoding.write(scalar: .number(value)) }
     func encode(_ value: Float) throws { encoding.write(scalar: .number(Double(value))) }
     func encode(_ value: Int) throws { try encoding.write(scalar: encoding.integer(value)) }

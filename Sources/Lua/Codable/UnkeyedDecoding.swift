@@ -1,33 +1,39 @@
 /// Decodes a table's elements, counted from 1.
 struct UnkeyedDecoding: UnkeyedDecodingContainer {
     let decoding: ValueDecoding
-    let elements: [LuaValue]
+    let table: LuaTable
+    let elementCount: Int
     private(set) var currentIndex = 0
 
-    init(_ decoding: ValueDecoding, _ elements: [LuaValue]) {
+    init(decoding: ValueDecoding, table: LuaTable, elementCount: Int) {
         self.decoding = decoding
-        self.elements = elements
+        self.table = table
+        self.elementCount = elementCount
     }
 
     var codingPath: [any CodingKey] { decoding.codingPath }
-    var count: Int? { elements.count }
-    var isAtEnd: Bool { currentIndex >= elements.count }
+    var count: Int? { elementCount }
+    /// Also after a failure that ends the conversion: a loop that skips refused elements must end.
+    var isAtEnd: Bool { currentIndex >= elementCount || decoding.session.count.failure != nil }
+    private var position: LuaValue { .integer(Int64(currentIndex) + 1) }
 
     /// Reads the next element; advances unless that fails.
     private mutating func element<T>(_ read: (ValueDecoding) throws -> T) throws -> T {
         let key = LuaCodingKey(currentIndex)
+        if let failure = decoding.session.count.failure { throw failure }
         guard !isAtEnd else {
             throw DecodingError.valueNotFound(
                 T.self,
                 DecodingError.Context(codingPath: codingPath + [key], debugDescription: "the array ends before"))
         }
-        let value = try read(decoding.nested(key, elements[currentIndex]))
+        let value = try read(decoding.nested(key, decoding.session.value(of: table, at: position)))
         currentIndex += 1
         return value
     }
 
     mutating func decodeNil() throws -> Bool {
-        guard !isAtEnd, elements[currentIndex].isNil else { return false }
+        guard !isAtEnd, !decoding.session.has(position, in: table) else { return false }
+        try decoding.session.count.count()
         currentIndex += 1
         return true
     }

@@ -27,7 +27,7 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
         return encoding.nested(key) { assign($0, at: index) }
     }
 
-    func encodeNil() throws { append(.nil) }
+    func encodeNil() throws { try append(encoding.scalar(.nil)) }
 
     func encode<T: Encodable>(_ value: T) throws { try next().write(value) }
 
@@ -39,10 +39,10 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
 
     func superEncoder() -> any Encoder { next() }
 
-    func encode(_ value: Bool) throws { append(.boolean(value)) }
-    func encode(_ value: String) throws { append(.text(value)) }
-    func encode(_ value: Double) throws { append(.number(value)) }
-    func encode(_ value: Float) throws { append(.number(Double(value))) }
+    func encode(_ value: Bool) throws { try append(encoding.scalar(.boolean(value))) }
+    func encode(_ value: String) throws { try append(encoding.text(value)) }
+    func encode(_ value: Double) throws { try append(encoding.scalar(.number(value))) }
+    func encode(_ value: Float) throws { try append(encoding.scalar(.number(Double(value)))) }
     func encode(_ value: Int) throws { try append(encoding.integer(value, position)) }
     func encode(_ value: Int8) throws { try append(encoding.integer(value, position)) }
     func encode(_ value: Int16) throws { try append(encoding.integer(value, position)) }

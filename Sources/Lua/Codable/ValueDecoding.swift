@@ -1,4 +1,4 @@
-import Wording
+internal import CPlatform
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -12,11 +12,14 @@ struct ValueDecoding: Decoder {
     let value: LuaValue
     let codingPath: [any CodingKey]
     let depthLeft: Int
+    let session: DecodingSession
 
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func nested(_ key: any CodingKey, _ value: LuaValue) -> ValueDecoding {
-        ValueDecoding(value: value, codingPath: codingPath + [key], depthLeft: depthLeft - 1)
+        session.enter(depthLeft - 1)
+        return ValueDecoding(
+            value: value, codingPath: codingPath + [key], depthLeft: depthLeft - 1, session: session)
     }
 
     func read<T: Decodable>(_ type: T.Type) throws -> T {
@@ -24,7 +27,7 @@ struct ValueDecoding: Decoder {
             if type == Date.self {
                 Date(timeIntervalSince1970: try number())
             } else if type == Data.self {
-                Data(try bytes())
+                session.data(of: try string())
             } else if type == URL.self {
                 try url()
             } else {
@@ -33,7 +36,9 @@ struct ValueDecoding: Decoder {
         // Not `special as? T`: an optional T would accept nil.
         if let special, let result = special as? T { return result }
         guard depthLeft > 0 else { throw corrupted("nested too deep, or in a cycle") }
-        return try type.init(from: self)
+        guard cubby_stack_is_short() == 0 else { throw corrupted("nested deeper than the thread's stack allows") }
+        guard case .table(let table) = value else { return try type.init(from: self) }
+        return try session.decode(table, as: type, depthLeft) { try type.init(from: self) }
     }
 
     // MARK: Scalars
@@ -65,9 +70,7 @@ struct ValueDecoding: Decoder {
     }
 
     func text() throws -> String {
-        guard let text = String(validating: try bytes(), as: UTF8.self) else {
-            throw corrupted("the string is not UTF-8")
-        }
+        guard let text = session.text(of: try string()) else { throw corrupted("the string is not UTF-8") }
         return text
     }
 
@@ -79,9 +82,9 @@ struct ValueDecoding: Decoder {
         return LuaAsyncFunction(function, caller)
     }
 
-    private func bytes() throws -> [UInt8] {
+    private func string() throws -> LuaString {
         guard case .string(let string) = value else { throw mismatch("string", String.self) }
-        return string.bytes
+        return string
     }
 
     private func url() throws -> URL {
@@ -103,37 +106,16 @@ struct ValueDecoding: Decoder {
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        UnkeyedDecoding(self, try elements(table([Any].self)))
+        let table = try table([Any].self)
+        return UnkeyedDecoding(decoding: self, table: table, elementCount: try elementCount(of: table))
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-    /// All elements in order, with nil for holes, in a single pass over the table.
-    private func elements(_ table: LuaTable) throws -> [LuaValue] {
-        var elements: [LuaValue] = []
-        var later: [Int64: LuaValue] = [:]
-        var count: Int64 = 0
-        try table.forEach { key, element in
-            switch key {
-            case .integer(let position) where position == elements.count + 1: elements.append(element)
-            case .integer(let position) where position > 0: later[position] = element
-            case .string("n"):
-                guard let n = element.integerValue else { throw corrupted("the field 'n' of an array is not a count") }
-                count = n
-            default: throw corrupted("an array has keys from 1, got \(key.typeName.withArticle) as a key")
-            }
-            return true
+    private func elementCount(of table: LuaTable) throws -> Int {
+        do { return try session.elementCount(of: table) } catch let error as LuaMismatch {
+            throw corrupted(error.message)
         }
-        let last = max(count, later.keys.max() ?? 0, Int64(elements.count))
-        let filled = elements.count + later.count
-        // Refuses, for example, a table with a single element at 2^60.
-        guard last <= Int64(2 * filled + 1024) else {
-            throw corrupted("an array with \(filled) elements up to \(last)")
-        }
-        for position in stride(from: Int64(elements.count) + 1, through: last, by: 1) {
-            elements.append(later[position] ?? .nil)
-        }
-        return elements
     }
 
     // MARK: Errors
@@ -144,7 +126,7 @@ struct ValueDecoding: Decoder {
         return value.isNil ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    private func corrupted(_ reason: String) -> DecodingError {
+    func corrupted(_ reason: String) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: reason))
     }
 }

@@ -1,3 +1,5 @@
+internal import CPlatform
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -8,6 +10,7 @@ internal import Foundation
 /// The encoder of one value: stores a scalar, or a new table, where the value belongs.
 final class ValueEncoding: Encoder {
     let state: LuaState
+    let total: ConversionCount
     let codingPath: [any CodingKey]
     let depthLeft: Int
     /// The number of elements of an unkeyed container.
@@ -18,8 +21,12 @@ final class ValueEncoding: Encoder {
 
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    init(state: LuaState, codingPath: [any CodingKey], depthLeft: Int, put: @escaping (LuaValue) -> Void) {
+    init(
+        state: LuaState, total: ConversionCount, codingPath: [any CodingKey], depthLeft: Int,
+        put: @escaping (LuaValue) -> Void
+    ) {
         self.state = state
+        self.total = total
         self.codingPath = codingPath
         self.depthLeft = depthLeft
         self.put = put
@@ -36,28 +43,52 @@ final class ValueEncoding: Encoder {
 
     /// The encoder of a field or an element.
     func nested(_ key: any CodingKey, put: @escaping (LuaValue) -> Void) -> ValueEncoding {
-        ValueEncoding(state: state, codingPath: codingPath + [key], depthLeft: depthLeft - 1, put: put)
+        ValueEncoding(
+            state: state, total: total, codingPath: codingPath + [key], depthLeft: depthLeft - 1, put: put)
     }
 
     func write<T: Encodable>(_ value: T) throws {
         switch value {
-        case let date as Date: put(.number(date.timeIntervalSince1970))
-        case let data as Data: put(.string(LuaString(Array(data))))
-        case let url as URL: put(.text(url.absoluteString))
+        case let date as Date: put(try scalar(.number(date.timeIntervalSince1970)))
+        case let data as Data:
+            try admit(data.count)
+            put(.string(LuaString(Array(data))))
+        case let url as URL: put(try text(url.absoluteString))
         default:
-            guard depthLeft > 0 else {
-                throw failure(value, "nested too deep, or in a cycle")
+            guard depthLeft > 0 else { throw failure(value, "nested too deep, or in a cycle") }
+            guard cubby_stack_is_short() == 0 else {
+                throw failure(value, "nested deeper than the thread's stack allows")
             }
+            try admit(0)
             try value.encode(to: self)
         }
     }
 
     func write(scalar: LuaValue) { put(scalar) }
 
+    /// Counts a value.
+    func scalar(_ value: LuaValue) throws -> LuaValue {
+        try admit(0)
+        return value
+    }
+
+    /// The string of a text, if it fits into the limits.
+    func text(_ text: String) throws -> LuaValue {
+        try admit(text.utf8.count)
+        return .text(text)
+    }
+
+    /// Counts a value before its bytes are in Lua.
+    private func admit(_ bytes: Int) throws {
+        try total.count(bytes: bytes)
+        guard state.admits(bytes) else { throw state.notEnoughMemory }
+    }
+
     func integer(_ value: some BinaryInteger, _ key: (any CodingKey)? = nil) throws -> LuaValue {
         guard let integer = Int64(exactly: value) else {
             throw failure(value, "\(value) does not fit into an integer of Lua (64 bits, signed)", key)
         }
+        try admit(0)
         return .integer(integer)
     }
 

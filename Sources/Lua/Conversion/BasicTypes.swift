@@ -35,7 +35,11 @@ extension String: LuaRepresentable {
     public static var luaType: LuaType { .text }
 
     public init(lua value: LuaValue) throws(LuaMismatch) {
-        guard case .string(let string) = value else { throw LuaMismatch(Self.luaType, value) }
+        guard case .string(let string) = value else {
+            guard let text = value.errorText else { throw LuaMismatch(Self.luaType, value) }
+            self = text
+            return
+        }
         guard let text = string.text else { throw LuaMismatch("UTF-8 text expected, got other bytes") }
         self = text
     }
@@ -50,7 +54,11 @@ extension LuaString: LuaRepresentable {
     public static var luaType: LuaType { .string }
 
     public init(lua value: LuaValue) throws(LuaMismatch) {
-        guard case .string(let string) = value else { throw LuaMismatch(Self.luaType, value) }
+        guard case .string(let string) = value else {
+            guard let text = value.errorText else { throw LuaMismatch(Self.luaType, value) }
+            self = LuaString(text)
+            return
+        }
         self = string
     }
 

@@ -71,6 +71,7 @@ extension LuaVariadic: LuaRepresentable where Element: LuaRepresentable {
     @inlinable
     public static func read(_ call: LuaCall, at position: Int) throws -> LuaVariadic {
         guard position < call.count else { return LuaVariadic([]) }
+        try call.admitArguments(from: position)
         return LuaVariadic(try (position..<call.count).map { try Element.read(call, at: $0) })
     }
 

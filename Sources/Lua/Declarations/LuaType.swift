@@ -66,6 +66,16 @@ public indirect enum LuaType: Sendable, Equatable {
     /// The type without nil.
     var wrapped: LuaType { if case .optional(let type) = self { type } else { self } }
 
+    /// Whether a text conforms to it.
+    var takesText: Bool {
+        switch self {
+        case .text, .string: true
+        case .optional(let type), .variadic(let type): type.takesText
+        case .union(let types): types.contains { $0.takesText }
+        default: false
+        }
+    }
+
     /// Whether it stands for any number of arguments.
     package var isVariadic: Bool { if case .variadic = self { true } else { false } }
 

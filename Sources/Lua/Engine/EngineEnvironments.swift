@@ -35,7 +35,7 @@ final class EngineEnvironments {
         return globals
     }
 
-    /// Declares a global function in existing and future environments.
+    /// Declares a global function in existing and future environments, whatever had its name.
     func declare(_ function: TypedFunction, body: @escaping (LuaCall) throws -> LuaResults) {
         state.setGlobal(function.declaration, body: body)
         let name = function.declaration.name

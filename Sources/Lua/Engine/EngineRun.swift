@@ -3,15 +3,15 @@ internal import Platform
 /// A run of an engine: a coroutine, with settings that apply while the run is on the engine's thread.
 final class EngineRun {
     /// The result of a step.
-    enum Step {
-        case finished(LuaValue)
+    enum Step<Result> {
+        case finished(Result)
         case waits(RunWait)
     }
 
     /// Its code; nil until it is compiled.
     var thread: LuaThread?
-    /// The arguments of its function, until it starts.
-    var arguments: [LuaValue] = []
+    /// Makes the arguments of its function, until it starts.
+    var arguments: ((LuaState) throws -> [LuaValue])?
     let limits: LuaLimits
     /// Its time limit in seconds, which sets the deadline.
     let timeLimit: Double?
@@ -26,6 +26,8 @@ final class EngineRun {
     var wait: RunWait?
     /// The error that ends it, once it is being stopped.
     var stopError: LuaError?
+    /// Whether it is work of the host: each piece of Lua code in it is stopped.
+    var isOfHost = false
 
     init(limits: LuaLimits, timeLimit: Duration?, output: LuaEngine.Output?, stop: StopFlag) {
         self.limits = limits

@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import Platform
 
 /// An engine's state with its alternating runs. After preparation it is only used on the engine's thread.
@@ -62,12 +63,30 @@ final class EngineSession {
     }
 
     func makeRun(
-        _ function: LuaReference, _ arguments: (LuaState) throws -> [LuaValue], _ options: RunOptions, stop: StopFlag
+        _ function: LuaReference, _ arguments: @escaping (LuaState) throws -> [LuaValue], _ options: RunOptions,
+        stop: StopFlag
     ) throws -> EngineRun {
         let run = try makeRun(options, stop)
         run.thread = state.makeThread(LuaFunction(function, in: state))
-        run.arguments = try arguments(state)
+        run.arguments = arguments
         return run
+    }
+
+    /// Work of the host, as a run: its Lua code and its conversions have the engine's limits, and end with the task that
+    /// waits for it, and with the engine.
+    func visit<Result>(
+        timeLimit: Duration?, stop: StopFlag, _ body: (EngineSession) throws -> Result
+    ) throws -> Result {
+        let run = try makeRun(RunOptions(timeLimit: timeLimit), stop)
+        run.isOfHost = true
+        if let error = stopError(of: run) { throw error }
+        return try work(for: run, until: run.deadline) {
+            try stoppable(run) {
+                let result = try body(self)
+                try state.checkRefusal()
+                return result
+            }
+        }
     }
 
     private func makeRun(_ options: RunOptions, _ stop: StopFlag) throws(LuaError) -> EngineRun {
@@ -76,8 +95,10 @@ final class EngineSession {
             limits: options.limits ?? limits, timeLimit: options.timeLimit, output: options.output, stop: stop)
     }
 
-    /// Resumes a run until it waits or ends.
-    func resume(_ run: EngineRun) throws(LuaError) -> EngineRun.Step {
+    /// Resumes a run until it waits, or until its result is decoded.
+    func resume<Result>(
+        _ run: EngineRun, _ decoding: (LuaValue) throws -> Result
+    ) throws -> EngineRun.Step<Result> {
         guard !isClosed, let thread = run.thread else { throw Self.shutDown }
         if let wait = run.wait {
             forget(wait, of: run)
@@ -91,13 +112,24 @@ final class EngineSession {
             throw error
         }
         let arguments = run.arguments
-        run.arguments = []
-        let outcome = try work(for: run, until: run.deadline) { () throws(LuaError) in
-            try thread.run(arguments)
+        run.arguments = nil
+        return try work(for: run, until: run.deadline) {
+            try stoppable(run) {
+                let outcome = try thread.run(arguments?(state) ?? [], limit: 1)
+                if case .finished(let values) = outcome { return .finished(try decoding(values.first ?? .nil)) }
+                guard let wait = run.wait else {
+                    throw LuaError(.runtime, "attempt to yield from outside a coroutine")
+                }
+                return .waits(wait)
+            }
         }
-        if case .finished(let values) = outcome { return .finished(values.first ?? .nil) }
-        guard let wait = run.wait else { throw LuaError(.runtime, "attempt to yield from outside a coroutine") }
-        return .waits(wait)
+    }
+
+    /// A conversion that ends because the run must stop throws the run's error.
+    private func stoppable<Result>(_ run: EngineRun, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as LuaError where [.cancelled, .deadline].contains(error.kind) {
+            throw run.stopError ?? stopError(of: run) ?? error
+        }
     }
 
     /// Closes the variables of a waiting run.
@@ -118,7 +150,14 @@ final class EngineSession {
         state.setOutput(run.written)
         output.ofRun = run.output
         state.setDeadline(end.map { max($0.seconds(since: .now), 1e-6) })
+        let watch = cubby_watch_work(
+            cubby_watch(
+                is_stopped: { context in
+                    guard let context else { return 0 }
+                    return Unmanaged<EngineSession>.fromOpaque(context).takeUnretainedValue().mustStop ? 1 : 0
+                }, room: nil, context: Unmanaged.passUnretained(self).toOpaque()))
         defer {
+            _ = cubby_watch_work(watch)
             run.written = state.output
             state.setDeadline(nil)
             current = nil
@@ -134,8 +173,20 @@ final class EngineSession {
         return run.deadline.map { $0 <= .now } ?? false ? timeIsUp(run) : nil
     }
 
+    /// Whether long work of the host for the current run must end.
+    private var mustStop: Bool {
+        guard let run = current else { return stop.isSet }
+        return run.stopError == nil && stopError(of: run) != nil
+    }
+
     private func decide(_ reasons: LuaInterrupter.Reason) -> LuaState.InterruptDecision {
         guard let run = current else { return .goOn }
+        if run.isOfHost {
+            guard let error = stopError(of: run) else { return .goOn }
+            // The host may call further functions: each is stopped.
+            state.interrupter.interrupt(.events)
+            return .stop(error, depth: 1)
+        }
         // Code that closes variables has a separate limit.
         let error = run.stopError == nil ? stopError(of: run) : nil
         guard let error = error ?? (reasons.contains(.deadline) ? run.stopError ?? timeIsUp(run) : nil) else {
@@ -158,7 +209,7 @@ final class EngineSession {
 
     /// Suspends the running script's call until a Swift task ends.
     func wait(_ call: LuaCall, for operation: @escaping LuaOperation) throws -> LuaResults {
-        guard let run = current else {
+        guard let run = current, !run.isOfHost else {
             throw LuaError(.runtime, "an async function can be called by runs of its LuaEngine only")
         }
         if let error = run.stopError ?? stopError(of: run) { throw error }

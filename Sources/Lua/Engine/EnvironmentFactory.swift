@@ -43,7 +43,9 @@ struct EnvironmentFactory {
         local globals, take = ...
         local next, type, error, select, tostring, rawset = next, type, error, select, tostring, rawset
         local load, setmetatable, getmetatable, collectgarbage = load, setmetatable, getmetatable, collectgarbage
-        local concat, toProcess = globals.table.concat, globals.io.write
+        local concat, sub, toProcess, pcall = globals.table.concat, globals.string.sub, globals.io.write, pcall
+        local originals = { print = print, rawset = rawset, collectgarbage = collectgarbage, load = load, math = {} }
+        for name, value in next, globals.math do originals.math[name] = value end
         local frozen = setmetatable({}, { __mode = "k" })
         local copies = setmetatable({}, { __mode = "k" })
         local harmless = { collect = true, count = true, isrunning = true, step = true }
@@ -90,6 +92,11 @@ struct EnvironmentFactory {
         local function writeAll(...)
             for position = 1, select("#", ...) do
                 local text = select(position, ...)
+                if type(text) == "userdata" then
+                    -- An error of the host passes for its text.
+                    local isText, its = pcall(sub, text, 1)
+                    if isText then text = its end
+                end
                 if type(text) ~= "string" and type(text) ~= "number" then
                     error("bad argument #" .. position .. " to 'write' (string expected, got " .. type(text) .. ")", 2)
                 end
@@ -97,29 +104,38 @@ struct EnvironmentFactory {
             end
         end
 
+        -- What the host has put in the place of Lua's own functions stays.
+        local function parts(name, library, math)
+            local copy = library
+            if name == "math" then
+                copy = math
+                for key, member in next, library do
+                    if member ~= originals.math[key] then copy[key] = member end
+                end
+            elseif name == "io" and library.write == toProcess then
+                copy = {}
+                for key, member in next, library do copy[key] = member end
+                copy.write = writeAll
+            end
+            return copy
+        end
+
         return function(math)
             local environment = {}
-            for name, value in next, globals do
-                if type(value) == "table" and value ~= globals then
-                    if name == "math" then value = math end
-                    if name == "io" then
-                        local io = {}
-                        for key, member in next, value do io[key] = member end
-                        io.write = writeAll
-                        value = io
-                    end
-                    value = freeze(value, tostring(name))
-                end
-                environment[name] = value
-            end
-            environment._G = environment
-            environment.rawset = guardedRawset
-            environment.collectgarbage = guardedCollector
-            environment.print = print
-            function environment.load(chunk, name, mode, ...)
+            local replacements = { print = print, rawset = guardedRawset, collectgarbage = guardedCollector }
+            function replacements.load(chunk, name, mode, ...)
                 if select("#", ...) == 0 then return load(chunk, name, mode, environment) end
                 return load(chunk, name, mode, ...)
             end
+            for name, value in next, globals do
+                if type(value) == "table" and value ~= globals then
+                    value = freeze(parts(name, value, math), tostring(name))
+                elseif replacements[name] and value == originals[name] then
+                    value = replacements[name]
+                end
+                environment[name] = value
+            end
+            if environment._G == globals then environment._G = environment end
             return environment
         end
         """#

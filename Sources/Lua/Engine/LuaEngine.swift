@@ -63,7 +63,7 @@ public actor LuaEngine {
     ///   - timeLimit: the time after which the script is stopped, including waits; nil for none.
     ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
     ///   - output: receives this run's output; nil for the engine's.
-    /// - Returns: the first result.
+    /// - Returns: the first result. Decoding it is part of the run, with its time limit and its memory limit.
     /// - Throws: the script's ``LuaError``; one of kind `deadline` after the time limit, `cancelled` if the task is
     ///   cancelled or the engine shut down; `DecodingError` for a result of another type.
     public nonisolated(nonsending) func run<T: Decodable & Sendable>(
@@ -115,8 +115,8 @@ public actor LuaEngine {
     ) async throws -> T {
         let run = try make(session, stop)
         while true {
-            switch try session.resume(run) {
-            case .finished(let value): return try decoding(value)
+            switch try session.resume(run, decoding) {
+            case .finished(let result): return result
             // Meanwhile other runs use the thread.
             case .waits(let wait): await wait.ended()
             }
@@ -134,6 +134,9 @@ public actor LuaEngine {
 
     /// Stops the running script, closes the state and releases objects that only the state retains. Idempotent; later
     /// runs throw an error of kind `cancelled`.
+    ///
+    /// Lua code of a ``withState(_:)`` and conversions are stopped, too. It waits for Swift code only: for the body of a
+    /// `withState`, and for a registered function that returns immediately, if one is being called.
     public nonisolated func shutdown() async {
         stop.set()
         await close()

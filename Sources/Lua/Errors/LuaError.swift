@@ -14,6 +14,10 @@ public struct LuaError: Error, CustomStringConvertible {
         case cancelled
         /// The deadline has passed.
         case deadline
+        /// A script wrote more than ``LuaLimits/output``.
+        case output
+        /// Calls nested deeper than ``LuaLimits/callDepth``.
+        case callDepth
     }
 
     /// The kind of this error.

@@ -89,6 +89,19 @@ public struct LuaCall {
         return UnsafeRawBufferPointer(start: start, count: length)
     }
 
+    /// Checks that the strings among the arguments from a position on fit into the limits of a conversion together: one
+    /// long string may be every argument.
+    @usableFromInline
+    func admitArguments(from position: Int) throws {
+        let total = ConversionCount(state)
+        for each in position..<count where clua_type(L, index(each)) == LuaBasicType.string.rawValue {
+            let length = clua_rawlen(L, index(each))
+            do { try total.count(bytes: length, allocates: length) } catch {
+                throw refuse(each, (error as? LuaError)?.message ?? "\(error)")
+            }
+        }
+    }
+
     /// The argument as a table.
     public func table(_ position: Int) throws -> LuaTable {
         guard case .table(let table) = value(position) else { throw mismatch(position, .table) }
@@ -277,11 +290,13 @@ public struct LuaCall {
         return .one
     }
 
-    /// Returns a failure: nil and the error.
+    /// Returns a failure: nil, the error and, as Lua's own functions do, its number if it has one.
     public func returns(failure error: any Error) -> LuaResults {
         clua_pushnil(L)
         state.pushErrorObject(error, on: L)
-        return LuaResults(2)
+        guard case .number(let number) = (error as? any LuaErrorDetails)?.luaCode else { return LuaResults(2) }
+        clua_pushinteger(L, Int64(number))
+        return LuaResults(3)
     }
 
     /// Yields the coroutine to the host with one value, which names the awaited event.

@@ -139,6 +139,8 @@ class LuaNativeFunction {
 
     private func check(_ type: LuaType, _ parameter: LuaParameter, _ index: Int32, _ call: LuaCall) throws {
         if let mismatch = type.mismatch(at: index, on: call.L) {
+            // An error that a function returned passes for its text.
+            if type.takesText, call.state.takeErrorText(at: index, on: call.L) { return }
             throw argumentError(Int(index - base), mismatch)
         }
     }

@@ -19,6 +19,7 @@ extension LuaState {
             error = LuaError(.runtime, message(of: value, on: L))
             // Lua's string buffers raise it as a string.
             if error.message == "not enough memory" { error.kind = .memory }
+            if let exceeded = exceededLimit(for: error.message) { error.kind = exceeded }
             if let raisedAsText, error.message.hasSuffix(raisedAsText.message) { error.underlying = raisedAsText.error }
             if clua_was_syntax_error(status) != 0 {
                 // A quoted string ends with its line: more lines cannot complete it.
@@ -33,6 +34,16 @@ extension LuaState {
         }
         if depth == 0 { clua_forget_traceback(L) }
         return error
+    }
+
+    /// The limit for which the last error was raised, if this is its message: scripts get these errors as texts.
+    private func exceededLimit(for message: String) -> LuaError.Kind? {
+        switch clua_exceeded(host) {
+        case CLUA_EXCEEDED_OUTPUT where message.contains("output limit reached ("): .output
+        case CLUA_EXCEEDED_DEPTH where message.contains("stack overflow (the limit of call depth is"): .callDepth
+        case CLUA_EXCEEDED_MEMORY where message.contains("not enough memory"): .memory
+        default: nil
+        }
     }
 
     /// The raised Lua value; nil for a Swift error, or an error of another state.
@@ -65,13 +76,17 @@ extension LuaState {
     /// return.
     func raise(_ error: any Error, on L: OpaquePointer) -> Int32 {
         _ = clua_checkstack(L, 8)
+        // Whatever the memory limit is, the script gets the error.
+        clua_exempt(host, 1)
+        defer { clua_exempt(host, 0) }
         if let error = error as? LuaError {
             if let raised = error.raised, raised.releases === releases {
                 push(raised, on: L)
                 return CLUA_RAISE
             }
             switch error.kind {
-            case .runtime, .argument, .syntax, .memory:
+            case .runtime, .argument, .syntax, .memory, .output, .callDepth:
+                if error.kind == .memory { clua_set_exceeded(host, CLUA_EXCEEDED_MEMORY) }
                 push(bytes: Array(error.message.utf8), on: L)
                 return CLUA_RAISE_HERE
             case .cancelled, .deadline: break
@@ -90,15 +105,44 @@ extension LuaState {
         errorClass?.value(LuaErrorObject(error)) ?? .nil
     }
 
+    /// What a function returns for a failure: nil, the error and its number, if it has one.
+    package func failure(_ error: any Error) -> [LuaValue] {
+        let number: LuaValue? =
+            if case .number(let number) = (error as? any LuaErrorDetails)?.luaCode { .integer(Int64(number)) } else {
+                nil
+            }
+        return [.nil, errorValue(error)] + (number.map { [$0] } ?? [])
+    }
+
+    fileprivate func text(ofError userdata: LuaUserdata) -> String? {
+        let L = current
+        push(userdata.reference, on: L)
+        defer { clua_settop(L, -2) }
+        return errorClass?.object(at: -1, on: L)?.message
+    }
+
+    /// Replaces such an error on the stack by its text.
+    ///
+    /// - Returns: whether it is one.
+    func takeErrorText(at index: Int32, on L: OpaquePointer) -> Bool {
+        guard let error = errorClass?.object(at: index, on: L), clua_checkstack(L, 2) != 0 else { return false }
+        pushText(error.message, on: L)
+        clua_replacevalue(L, index)
+        return true
+    }
+
     func pushErrorObject(_ error: any Error, on L: OpaquePointer) {
         errorClass?.push(LuaErrorObject(error), on: L)
     }
 
-    /// The class of Swift errors in Lua: `err.domain`, `err.code`, `err.message`, `err.path`. It has the string
-    /// methods, so that scripts written for string errors (`err:find(…)`, `err .. "…"`) work with it.
+    /// The class of Swift errors in Lua: `err.domain`, `err.code`, `err.message`, `err.path`. Scripts written for string
+    /// errors work with it: it has the string methods, its length is the text's, and functions that take a string take
+    /// it for its text (`io.stderr:write(err)`, `string.find(err, …)`, `table.concat { err }`).
     func makeErrorClass() -> LuaClass<LuaErrorObject> {
         let cls = LuaClass<LuaErrorObject>(
-            "Error", "The error that a function returns after nil.", in: self, kind: .box,
+            "Error",
+            "The error that a function returns after nil, before its number if it has one; where a function takes a string, its text.",
+            in: self, kind: .box,
             unknownMember: { object, name, call in
                 guard clua_checkstack(call.L, 6) != 0 else { return nil }
                 clua_pushglobals(call.L)
@@ -132,10 +176,18 @@ extension LuaState {
             call.returns(object.details?.luaPath.map(LuaValue.text) ?? .nil)
         }
         cls.metamethod("__tostring") { object, call in call.returns(object.message) }
+        cls.metamethod("__len") { object, call in call.returns(object.message.utf8.count) }
         cls.rawMetamethod("__concat") { call in
             let texts = call.allValues.prefix(2).map { call.state.describe($0) }
             return call.returns(LuaString(texts.flatMap(\.bytes)))
         }
         return cls
+    }
+}
+
+extension LuaValue {
+    /// The text of an error that a function returned; nil for other values. Such an error passes for its text.
+    package var errorText: String? {
+        if case .userdata(let userdata) = self { userdata.state.text(ofError: userdata) } else { nil }
     }
 }

@@ -19,6 +19,22 @@ extension LuaState {
         throw notEnoughMemory
     }
 
+    /// Throws if a value that was pushed since the last entry did not fit into the memory limit.
+    func checkRefusal() throws(LuaError) {
+        checkUse()
+        guard clua_take_refusal(host) != 0 else { return }
+        throw notEnoughMemory
+    }
+
+    /// Forgets a refused value, of which another error tells.
+    func takeRefusal() -> Bool { clua_take_refusal(host) != 0 }
+
+    /// Whether the host may push this many more bytes. If not, they count as refused.
+    func admits(_ bytes: Int) -> Bool { clua_reserve(current, bytes) != 0 }
+
+    /// Whether a pushed value was refused: what follows is refused, too, until an error says so.
+    var isRefusing: Bool { clua_is_refusing(host) != 0 }
+
     /// The error of scripts that exceed the memory limit.
     var notEnoughMemory: LuaError {
         var error = LuaError(.memory, "not enough memory")

@@ -27,10 +27,14 @@ public final class LuaState {
     private var isClosed = false
     /// Whether values are still valid.
     var isOpen: Bool { !isClosed }
+    /// The limits in force.
+    private(set) var limits = LuaLimits()
     /// The error that last stopped running code; it also stops code of nested states.
     var stopError: LuaError?
     /// Functions, accessors and classes that live as long as the state: the shim holds their addresses.
     private var retained: [AnyObject] = []
+    /// The conversion of an argument that is under way.
+    var conversion: DecodingSession?
     /// The classes of ``LuaObject`` types, by type.
     var objectClasses: [ObjectIdentifier: any DeclaredClass] = [:]
     private(set) var errorClass: LuaClass<LuaErrorObject>?
@@ -93,6 +97,7 @@ public final class LuaState {
         guard status == 0 else { throw takeError(status, on: L, top: 0) }
         errorClass = makeErrorClass()
         errorClass?.becomePartOfState()
+        clua_set_error_class(host, errorClass?.pointer)
         apply(limits)
     }
 
@@ -316,6 +321,7 @@ public final class LuaState {
     /// Sets the limits for scripts, and resets the count of their output.
     func apply(_ limits: LuaLimits) {
         checkUse()
+        self.limits = limits
         clua_set_limit(host, limits.memory ?? 0)
         clua_set_output_limit(host, limits.output.map { max($0, 1) } ?? 0)
         clua_set_call_limit(host, limits.callDepth.map { Int32(clamping: max($0, 1)) } ?? 0)
@@ -344,7 +350,7 @@ public final class LuaState {
         case CLUA_OUTPUT_FITS: return true
         case CLUA_OUTPUT_RAISES:
             let limit = clua_output_limit(host)
-            throw LuaError(.runtime, "output limit reached (\(limit) bytes): what follows is dropped")
+            throw LuaError(.output, "output limit reached (\(limit) bytes): what follows is dropped")
         default: return false
         }
     }

@@ -31,7 +31,8 @@ public struct LuaTable {
 
     /// The value of a key, without metamethods; nil means no entry.
     ///
-    /// An assignment to a key of nil or NaN is ignored.
+    /// An assignment to a key of nil or NaN is ignored. One that does not fit into ``LuaLimits/memory`` is dropped, and the
+    /// next call into Lua throws.
     public subscript(key: LuaValue) -> LuaValue {
         get {
             let L = state.current
@@ -56,6 +57,7 @@ public struct LuaTable {
             state.push(reference, on: L)
             state.push(key, on: L)
             state.push(newValue, on: L)
+            guard !state.isRefusing else { return }
             clua_rawset(L, -3)
         }
     }

@@ -21,12 +21,21 @@ public struct LuaThread {
         try resume(arguments, by: clua_resume)
     }
 
-    /// The same for a run, in which host functions may also wait in the script's own coroutines.
-    func run(_ arguments: [LuaValue]) throws(LuaError) -> Outcome { try resume(arguments, by: clua_run) }
+    /// The same for code that is a program of its own: it sees the coroutine as the main one, which cannot yield, and
+    /// host functions may also wait in the script's own coroutines.
+    ///
+    /// - Parameters:
+    ///   - arguments: the arguments, or the results of the function that waited.
+    ///   - limit: the number of results to take; nil for all.
+    /// - Returns: the results, or what was yielded.
+    /// - Throws: as `resume`.
+    package func run(_ arguments: [LuaValue], limit: Int? = nil) throws(LuaError) -> Outcome {
+        try resume(arguments, by: clua_run, limit)
+    }
 
     private func resume(
         _ arguments: [LuaValue],
-        by resume: (OpaquePointer?, OpaquePointer?, Int32, UnsafeMutablePointer<Int32>?) -> Int32
+        by resume: (OpaquePointer?, OpaquePointer?, Int32, UnsafeMutablePointer<Int32>?) -> Int32, _ limit: Int? = nil
     ) throws(LuaError) -> Outcome {
         let from = try state.enter(room: 4)
         guard clua_checkstack(L, Int32(arguments.count) + 8) != 0 else {
@@ -41,7 +50,9 @@ public struct LuaThread {
             clua_resetthread(L)
             throw error
         }
-        let values = state.takeValues(on: L, above: clua_gettop(L) - count)
+        let base = clua_gettop(L) - count
+        if let limit, count > limit { clua_settop(L, base + Int32(clamping: limit)) }
+        let values = state.takeValues(on: L, above: base)
         return status == 0 ? .finished(values) : .yielded(values)
     }
 

@@ -73,4 +73,41 @@ import Testing
                 "divide(a, b) → integer, integer", "three() → string, array of integer, boolean or nil", "nothing()",
             ])
     }
+
+    @Test("a typed array refuses keys that are no positions, and holes")
+    func arrays() throws {
+        module.function("sum", ["numbers"], "The sum.") { (numbers: [Int]) in numbers.reduce(0, +) }
+        module.function("count", ["values"], "With holes.") { (values: [Int?]) in values.count }
+        module.function("all", ["rows"], "All.") { (rows: [[String]]) in rows.joined().joined() }
+        #expect(try show("m.sum{ 1, 2 }, m.sum{}, m.sum(table.pack(1, 2)), m.count{ 1, nil, 3 }") == "3 0 3 3")
+        #expect(try show("m.count{ n = 4 }, m.all{ { 'a' }, { 'b', 'c' } }") == "4 \"abc\"")
+        for (array, reason) in [
+            ("{ a = 1 }", "an array has keys from 1, got a string as a key"),
+            ("{ 1, [2.5] = 3 }", "got a number as a key"),
+            ("{ [0] = 1 }", "got a number as a key"), ("{ [true] = 1 }", "got a boolean as a key"),
+            ("{ 1, nil, 3 }", "element 2: integer expected, got nil"),
+            ("{ [1 << 60] = 1 }", "an array with 1 elements"),
+        ] {
+            #expect(message("m.sum(\(array))")?.contains(reason) == true, "\(array)")
+        }
+        #expect(message("m.all{ { a = 'x' } }")?.contains("element 1: an array has keys from 1") == true)
+    }
+
+    @Test("an argument that stands for too many values is refused")
+    func bombs() throws {
+        let state = try LuaState(limits: LuaLimits(memory: 16 << 20))
+        let module = LuaModule("m", "Functions.", in: state)
+        state.globals["m"] = .table(module.table)
+        module.function("deep", ["rows"], "Rows.") { (rows: [[[[Int]]]]) in rows.count }
+        module.function("texts", ["texts"], "Texts.") { (texts: [String]) in texts.count }
+        module.function("all", ["…"], "Texts.") { (texts: LuaVariadic<String>) in Array(texts).count }
+        for script in [
+            "local t = {} for i = 1, 1000 do t[i] = i end for j = 1, 3 do local u = {} for i = 1, 1000 do u[i] = t end t = u end m.deep(t)",
+            "local s, t = ('x'):rep(1 << 20), {} for i = 1, 1000 do t[i] = s end m.texts(t)",
+            "local s, t = ('x'):rep(1 << 20), {} for i = 1, 200 do t[i] = s end m.all(table.unpack(t))",
+        ] {
+            let error = #expect(throws: LuaError.self) { try state.load(script.utf8, name: "=x").call() }
+            #expect(error?.message.contains("bad argument #") == true, "\(error?.message ?? "")")
+        }
+    }
 }

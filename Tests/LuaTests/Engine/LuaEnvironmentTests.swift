@@ -113,4 +113,33 @@ struct LuaEnvironmentTests {
         }
         #expect(now < used + (1 << 17))
     }
+
+    @Test(
+        "a registered function replaces any name, in earlier and later environments",
+        arguments: ["print", "load", "collectgarbage", "rawset", "pairs", "math", "io", "_G", "own"])
+    func replaced(name: String) async throws {
+        let engine = try await LuaEngine()
+        let earlier = try await engine.makeEnvironment()
+        _ = try await engine.run("return 1", as: Int.self)
+        try await engine.register(name) { () in "mine" }
+        let later = try await engine.makeEnvironment()
+        for environment in [nil, earlier, later] {
+            #expect(try await engine.run("return \(name)()", as: String.self, in: environment) == "mine")
+        }
+    }
+
+    @Test("what the host puts into the state's globals is what environments have")
+    func hostsGlobals() async throws {
+        let engine = try await LuaEngine()
+        try await engine.withState { state in
+            let mine = state.makeFunction(LuaFunctionDeclaration("mine", [])) { $0.returns("mine") }
+            state.globals["print"] = .function(mine)
+            guard case .table(let math) = state.globals["math"] else { return }
+            math["sqrt"] = .function(mine)
+            math["tau"] = 6
+        }
+        let environment = try await engine.makeEnvironment()
+        let script = "return {print(), math.sqrt(), tostring(math.tau), tostring(math.floor(1.5))}"
+        #expect(try await engine.run(script, as: [String].self, in: environment) == ["mine", "mine", "6", "1"])
+    }
 }

@@ -58,7 +58,7 @@ struct CallDepthTests {
         defer { watchdog.done() }
         let error = await #expect(throws: LuaError.self) { try await run(script, inEngine: inEngine) }
         #expect(error?.message.contains(Self.message) == true)
-        #expect(error?.kind == .runtime)
+        #expect(error?.kind == .callDepth)
     }
 
     @Test("pcall catches the error; a message handler in Lua is not run for it", arguments: [false, true])

@@ -32,7 +32,11 @@ final class EnginePool: Sendable {
             try await engine.setGlobal("query", to: query, in: environment)
             let result = try await engine.run(
                 source, name: "=script", as: JSONValue.self, in: environment, timeLimit: .milliseconds(250),
-                limits: LuaLimits(memory: 16 << 20, output: 16 << 10, callDepth: 200), output: output.write)
+                limits: LuaLimits(
+                    memory: 16 << 20, output: 16 << 10, callDepth: 200,
+                    // The answer has shared values each time.
+                    conversion: LuaConversionLimits(values: 100_000, bytes: 1 << 20)),
+                output: output.write)
             return ScriptAnswer(result: result, output: output.text)
         } catch let error as LuaError {
             return ScriptAnswer(output: output.text, error: error.message)
