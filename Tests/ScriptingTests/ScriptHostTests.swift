@@ -118,6 +118,41 @@ struct ScriptHostTests {
         embedding.end()
     }
 
+    @Test("what the host's functions give counts as memory of the script before it is there")
+    func givenMemory() throws {
+        let path = scratch.file("c")
+        let folder = "local folder = app.container.path .. '/Documents/' "
+        do {
+            let large = try Embedding(path)
+            large.host.launch()
+            #expect(
+                large.run("local x = items:randomItem() x.name = ('n'):rep(24 << 20) return items:saveChanges()")
+                    == "true")
+            let file = "return fs.write(folder .. 'large.csv', 'a,b\\n1,' .. ('x'):rep(24 << 20) .. '\\n')"
+            #expect(large.run(folder + file) == "true")
+            let rows = "local t = {} for i = 1, 200000 do t[i] = i .. ',a' end "
+            #expect(
+                large.run(folder + rows + "return fs.write(folder .. 'rows.csv', 'a,b\\n' .. table.concat(t, '\\n'))")
+                    == "true")
+            large.end()
+        }
+        let embedding = try Embedding(path) { $0.memoryLimit = 16 << 20 }
+        embedding.host.launch()
+        for script in [
+            "return items[1].name", "return fs.read(folder .. 'large.csv')",
+            "for row in csv.rows(folder .. 'large.csv') do end",
+            "local all = {} for row in csv.rows(folder .. 'rows.csv') do all[#all + 1] = row end",
+            "return data(fs.read(folder .. 'large.csv')):string()",
+            "return json.encode(items[1].name)",
+        ] {
+            #expect(embedding.run(folder + script).contains("memory"), "\(script)")
+            #expect(embedding.run(folder + "return tostring(pcall(function() \(script) end))") == "false")
+            #expect(embedding.host.state.memory.peak < 64 << 20)
+            #expect(embedding.run("collectgarbage() return ('x'):rep(3)") == "xxx")
+        }
+        embedding.end()
+    }
+
     @Test("the program plays the life cycle itself: signals are its own")
     func lifeCycle() throws {
         let embedding = try Embedding(scratch.file("c"))

@@ -7,7 +7,9 @@ final class HostCall: Sendable {
     /// Its time limit in seconds; nil for the host's.
     let seconds: Double?
     let encode: @Sendable (LuaState) throws -> [LuaValue]
-    private let handler = Mutex<(@Sendable (Result<LuaValue, any Error>) -> Void)?>(nil)
+    /// Takes the result, and what gives the error for a conversion that has to stop.
+    typealias Handler = @Sendable (Result<LuaValue, any Error>, _ stopError: () -> LuaError?) -> Void
+    private let handler = Mutex<Handler?>(nil)
     private let isCancelRequested = Atomic<Bool>(false)
 
     init(
@@ -23,15 +25,15 @@ final class HostCall: Sendable {
     func cancel() { isCancelRequested.store(true, ordering: .releasing) }
 
     /// Sets the function that takes the result.
-    func onEnd(_ handler: @escaping @Sendable (Result<LuaValue, any Error>) -> Void) {
+    func onEnd(_ handler: @escaping Handler) {
         self.handler.withLock { $0 = handler }
     }
 
-    func end(_ result: Result<LuaValue, any Error>) {
+    func end(_ result: Result<LuaValue, any Error>, stopError: () -> LuaError? = { nil }) {
         let handler = handler.withLock { handler in
             defer { handler = nil }
             return handler
         }
-        handler?(result)
+        handler?(result, stopError)
     }
 }

@@ -39,7 +39,13 @@ final class HostCalls: LuaFunctionCaller {
         let call = HostCall(function, seconds: timeLimit.map { $0 / .seconds(1) }, encode: encoding)
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
-                call.onEnd { result in continuation.resume(with: Result { try decoding(result.get()) }) }
+                call.onEnd { result, stopError in
+                    continuation.resume(
+                        with: Result {
+                            let value = try result.get()
+                            do { return try decoding(value) } catch { throw stopError() ?? error }
+                        })
+                }
                 add(call)
             }
         } onCancel: {
@@ -84,25 +90,33 @@ final class HostCalls: LuaFunctionCaller {
         guard !call.isCancelled else {
             return end(number, .failure(TaskScheduler.interruption))
         }
-        do {
-            let arguments = try call.encode(host.state)
-            _ = host.scheduler.start(
-                LuaFunction(call.function, in: host.state), arguments, seconds: call.seconds ?? host.options.timeLimit,
-                generation: 0, onStart: { [weak self] task in self?.tasks[number] = task },
-                onFinish: { [weak self, unowned host] result in
-                    host.endIfDeferred()
-                    host.commit()
-                    host.output.flush()
-                    self?.end(number, result.map { $0.first ?? .nil }.mapError { $0 })
-                })
-        } catch {
-            end(number, .failure(error))
-        }
+        _ = host.scheduler.start(
+            LuaFunction(call.function, in: host.state), [], seconds: call.seconds ?? host.options.timeLimit,
+            generation: 0, prepare: { [unowned host] in try call.encode(host.state) },
+            onStart: { [weak self] task in
+                task.isCancelled = { call.isCancelled }
+                self?.tasks[number] = task
+            },
+            onFinish: { [weak self, unowned host] result in
+                let task = self?.tasks[number]
+                host.endIfDeferred()
+                host.commit()
+                host.output.flush()
+                let value = result.map { $0.first ?? .nil }.mapError {
+                    $0.underlying as? EncodingError ?? $0 as any Error
+                }
+                guard let self, let task else { return call.end(value) }
+                // The call ends when its result is in the caller's hands.
+                host.scheduler.work(for: task) { self.end(number, value) { host.scheduler.stopError(of: task) } }
+            })
     }
 
-    private func end(_ number: Int, _ result: Result<LuaValue, any Error>) {
+    private func end(
+        _ number: Int, _ result: Result<LuaValue, any Error>, stopError: () -> LuaError? = { nil }
+    ) {
+        let call = state.withLock { $0.calls.removeValue(forKey: number) }
+        call?.end(result, stopError: stopError)
         tasks[number] = nil
-        state.withLock { $0.calls.removeValue(forKey: number) }?.end(result)
     }
 
     /// The application has ended: calls throw.

@@ -12,6 +12,10 @@ package final class ScriptTask {
 
     let thread: LuaThread
     var progress = Progress.running
+    /// Whether another thread has cancelled it, which the loop may not know yet.
+    var isCancelled: () -> Bool = { false }
+    /// Makes the arguments of its function; nil once it has started, or if they were given.
+    var prepare: (() throws -> [LuaValue])?
     /// Its time limit in seconds; nil for none.
     var limit: Double?
     /// Its deadline; nil for no limit.

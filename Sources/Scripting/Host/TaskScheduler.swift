@@ -68,16 +68,18 @@ final class TaskScheduler {
     ///   - seconds: its time limit; nil for none.
     ///   - entry: its entry; that of the running code if not given.
     ///   - generation: its generation; that of the running code if nil.
+    ///   - prepare: makes more arguments, within the task's time and memory; an error ends the task.
     ///   - onStart: called before it runs.
     ///   - onFinish: called at its end, unless `finish(_:)` awaits it.
     /// - Returns: the task.
     func start(
         _ function: LuaFunction, _ arguments: [LuaValue], seconds: Double? = nil, as entry: ScriptEntry? = nil,
-        generation: Int? = nil, onStart: (ScriptTask) -> Void = { _ in },
+        generation: Int? = nil, prepare: (() throws -> [LuaValue])? = nil, onStart: (ScriptTask) -> Void = { _ in },
         onFinish: ((Result<[LuaValue], LuaError>) -> Void)? = nil
     ) -> ScriptTask {
         let task = ScriptTask(thread: state.makeThread(function), generation: generation ?? self.generation)
         task.onFinish = onFinish
+        task.prepare = prepare
         task.entry = entry ?? self.entry
         entry?.task = task
         // Its prompt may have interrupted it during compilation, before there was a task.
@@ -174,8 +176,13 @@ final class TaskScheduler {
         task.deadlineTimer?.cancel()
         task.deadlineTimer = nil
         task.progress = .running
+        let prepare = task.prepare
+        task.prepare = nil
         let result: Result<LuaThread.Outcome, LuaError> = work(for: task) {
-            Result { () throws(LuaError) in try task.thread.resume(arguments) }
+            Result { () throws(LuaError) in
+                let more = try converting(for: task) { try prepare?() ?? [] }
+                return try task.thread.run(arguments + more)
+            }
         }
         switch result {
         case .success(.finished(let values)): end(task, .success(values))
@@ -205,6 +212,25 @@ final class TaskScheduler {
             loop.after(deadline.seconds(since: .now())) { [weak self, weak task] in
                 if let self, let task { cancel(task, timeIsUp(task)) }
             }
+        }
+    }
+
+    /// The error by which a task must stop now; nil if it may go on.
+    func stopError(of task: ScriptTask) -> LuaError? {
+        if let deadline = task.deadline, deadline <= .now() { return timeIsUp(task) }
+        return task.isCancelRequested || task.isCancelled() ? Self.interruption : nil
+    }
+
+    /// Converts values for a task, as a part of it.
+    ///
+    /// - Throws: the error that stops the task; another one as ``LuaError/underlying``.
+    func converting<Value>(for task: ScriptTask, _ body: () throws -> Value) throws(LuaError) -> Value {
+        do { return try body() } catch {
+            if let stop = stopError(of: task) { throw stop }
+            if let error = error as? LuaError { throw error }
+            var failure = LuaError(.runtime, "\(error)")
+            failure.underlying = error
+            throw failure
         }
     }
 
@@ -454,7 +480,9 @@ final class TaskScheduler {
     private var mustStop: Bool {
         if let armed, armed <= .now() { return true }
         let pending = state.pendingInterrupts
-        if pending.contains(.urgent) { return true }
+        if pending.contains(.urgent) || running.contains(where: { $0.isCancelRequested || $0.isCancelled() }) {
+            return true
+        }
         if pending.contains(.events), let entry, entry.isInterrupted() { return true }
         return pending.contains(.memory) && (memory?.room() ?? 0) < 0
     }

@@ -39,8 +39,8 @@ enum RequireModule {
         state.setGlobal(declaration, isPartOfLua: true) { [unowned host] call in
             let name = try call.text(0)
             let known = loaded[name]
-            if !known.isNil { return call.returns(known) }
-            guard !name.isEmpty, !name.contains("/"), !name.contains("\0"), !name.split(separator: ".").isEmpty else {
+            if known.isTruthy { return call.returns(known) }
+            guard !name.contains("\0"), isName(name) else {
                 throw call.refuse(0, "'\(name)' is not a module's name")
             }
             guard loading.insert(name).inserted else {
@@ -67,9 +67,20 @@ enum RequireModule {
         }
     }
 
+    /// Whether a name leads beneath a folder: `a.b`, `a/b`, `./a`, but not `/a` and `../a`.
+    private static func isName(_ name: String) -> Bool {
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.drop { $0 == "." }.allSatisfy { part in part.contains { $0 != "." } } && parts != ["."]
+    }
+
+    /// The path of a module's file beneath a folder, without its extension. Dots separate folders, and so do slashes.
+    private static func file(of name: String) -> String {
+        name.split { $0 == "." || $0 == "/" }.joined(separator: "/")
+    }
+
     /// The module's chunk, and its file for display.
     private static func find(_ name: String, in host: ScriptHost) throws -> (LuaFunction, String) {
-        let file = name.split(separator: ".").joined(separator: "/")
+        let file = file(of: name)
         var tried = "\n\tno field package.preload['\(name)']"
         for folder in host.modulePaths {
             for candidate in ["\(file).lua", "\(file)/init.lua"] {

@@ -81,7 +81,13 @@ enum StandardHandles {
             switch value {
             case .string(let string): text += string.bytes
             case .integer, .number: text += call.state.describe(value).bytes
-            default: refusal = call.refuse(position, "string expected, got \(value.typeName)")
+            default:
+                // An error that a function returned passes for its text.
+                if let its = value.errorText {
+                    text += its.utf8
+                } else {
+                    refusal = call.refuse(position, "string expected, got \(value.typeName)")
+                }
             }
             if refusal != nil { break }
         }

@@ -4,8 +4,8 @@ import Lua
 import Wording
 
 /// Reading an undefined global is an error with the nearest names; in an entry of a prompt it is a warning, and nil.
-/// Modules of the LuaRocks trees test for globals of other Lua versions (`unpack or table.unpack`): there it is nil, as
-/// in Lua.
+/// A script may replace the metatable, or change it, for a strictness of its own. Modules of the LuaRocks trees test for
+/// globals of other Lua versions (`unpack or table.unpack`): there it is nil, as in Lua.
 enum StrictGlobals {
     static func install(in host: ScriptHost) {
         let state = host.state
@@ -33,7 +33,6 @@ enum StrictGlobals {
             return call.returns(LuaValue.nil)
         }
         metatable["__index"] = .function(index)
-        metatable["__metatable"] = false
         globals.setMetatable(metatable)
     }
 

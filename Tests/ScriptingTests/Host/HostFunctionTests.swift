@@ -262,6 +262,41 @@ struct HostFunctionTests {
         #expect(text.hasPrefix(message))
     }
 
+    /// Instances without an end: each place of a table gets its own.
+    private final class Node: Decodable, Sendable {
+        let children: [Node]
+        init(from decoder: any Decoder) throws {
+            children = try [Node](from: decoder)
+        }
+    }
+
+    private struct Endless: Encodable, Sendable {
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.unkeyedContainer()
+            while true { try container.encodeNil() }
+        }
+    }
+
+    @Test(
+        "converting a call's arguments and its result is part of the call", arguments: [false, true], [false, true])
+    func conversions(isCancelled: Bool, isArgument: Bool) async throws {
+        let script = "function f(n) local t = {} for i = 1, n and 0 or 40 do t = {t, t} end return t end"
+        let text = try await serve(script, { $0.timeLimit = isCancelled ? nil : 0.1 }) { function in
+            let task = Task {
+                if isArgument { try await function(Endless()) } else { _ = try await function(as: Node.self) }
+            }
+            if isCancelled {
+                try? await Task.sleep(for: .milliseconds(30))
+                task.cancel()
+            }
+            switch await task.result {
+            case .success: return "success"
+            case .failure(let error): return "\((error as? LuaError)?.message ?? "\(error)")"
+            }
+        }
+        #expect(text.contains(isCancelled ? "interrupted" : "time is up: the limit is 0.1 s"))
+    }
+
     /// `scripts/soak calls` makes as many rounds as its time allows.
     @Test("a call that is cancelled at any moment ends, while others come")
     func cancelledAtAnyMoment() async throws {

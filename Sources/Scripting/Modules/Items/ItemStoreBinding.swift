@@ -234,7 +234,7 @@ enum ItemStoreBinding {
             var outcome: ((any Error)?)?
             var resume: (([LuaValue]) -> Void)?
             func values(_ error: (any Error)?) -> [LuaValue] {
-                error.map { [.nil, host.state.errorValue($0)] } ?? [true]
+                error.map(host.state.failure) ?? [true]
             }
             host.save(.script, canBeRefused: true) { error in
                 outcome = .some(error)
