@@ -20,7 +20,7 @@ struct QuestionTests {
         try terminal.sendLine("n")
         try terminal.expect("gone on")
         let shown = String(decoding: terminal.rawTranscript, as: UTF8.self).replacing("\r\n", with: "\n")
-        let question = "\u{1B}\\\u{1B}[0m\u{1B}(B\u{F}\u{1B}[?25h\(lineEnd)Allow reading \(file)? "
+        let question = "\u{1B}\\\u{1B}[0m\u{1B}[?25h\(lineEnd)Allow reading \(file)? "
         #expect(shown.contains(question), "\(shown.debugDescription)")
     }
 

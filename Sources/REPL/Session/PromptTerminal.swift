@@ -99,9 +99,9 @@ extension PromptTerminal {
     }
 
     /// What makes a question stand by itself, whatever a script has written before: the end of an unfinished sequence and
-    /// of an unfinished line, no attributes, the usual characters, a visible cursor.
+    /// of an unfinished line, no attributes, a visible cursor.
     private var questionStart: String {
-        (isEditing ? "\u{1B}\\\u{1B}[0m\u{1B}(B\u{0F}\u{1B}[?25h" : "") + (StandardStream.isAtLineStart ? "" : "\n")
+        (isEditing ? "\u{1B}\\\u{1B}[0m\u{1B}[?25h" : "") + (StandardStream.isAtLineStart ? "" : "\n")
     }
 
     /// Asks a question that is answered with yes or no.
