@@ -5,10 +5,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+static int rename_examined(int directory, const char *path, int new_directory, const char *new_path) {
+    struct stat status;
+    if (fstatat(new_directory, new_path, &status, AT_SYMLINK_NOFOLLOW) == 0) return -EEXIST;
+    if (errno != ENOENT) return -errno;
+    return renameat(directory, path, new_directory, new_path) == 0 ? 0 : -errno;
+}
+
 #if CUBBY_LINUX
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 const int32_t cubby_open_path = O_PATH;
@@ -17,6 +25,16 @@ const int32_t cubby_at_empty_path = AT_EMPTY_PATH;
 #ifndef __NR_openat2
 #define __NR_openat2 437
 #endif
+
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1
+#endif
+
+int cubby_rename_new(int directory, const char *path, int new_directory, const char *new_path) {
+    if (syscall(__NR_renameat2, directory, path, new_directory, new_path, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -errno;
+    return rename_examined(directory, path, new_directory, new_path);
+}
 
 int cubby_begin_sync(int file) { return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }
 
@@ -46,6 +64,10 @@ int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uin
 #else
 const int32_t cubby_open_path = O_RDONLY;
 const int32_t cubby_at_empty_path = 0;
+
+int cubby_rename_new(int directory, const char *path, int new_directory, const char *new_path) {
+    return rename_examined(directory, path, new_directory, new_path);
+}
 
 int cubby_begin_sync(int file) {
     (void)file;

@@ -3,6 +3,7 @@
 #include "CPlatform.h"
 
 #include <errno.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,4 +35,13 @@ int cubby_reap(int32_t process, int waits, int *code, int *is_signal) {
     *is_signal = WIFSIGNALED(status);
     *code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     return 1;
+}
+
+int cubby_spawn_in(void *file_actions, int folder) {
+#if defined(__linux__) || defined(__APPLE__)
+    return -posix_spawn_file_actions_addfchdir_np(file_actions, folder);
+#else
+    (void)file_actions, (void)folder;
+    return -ENOSYS;
+#endif
 }

@@ -16,37 +16,52 @@ public final class FaultyFileLayer: FileLayer {
         var wasClosedWhileWriting = false
     }
 
-    private let real = PosixFileLayer()
+    /// What a layer and those beneath its folders have in common.
+    private final class Shared: Sendable {
+        let state = Mutex(State())
+        let beforeOpening = Mutex<(@Sendable (String) -> Void)?>(nil)
+        let beforeChange = Mutex<(@Sendable () -> Void)?>(nil)
+    }
+
+    private let real: any FileLayer
     private let code: Int32
-    private let state = Mutex(State())
-    private let beforeOpening = Mutex<(@Sendable (String) -> Void)?>(nil)
-    private let beforeChange = Mutex<(@Sendable () -> Void)?>(nil)
+    private let shared: Shared
 
     /// - Parameters:
+    ///   - real: the file system.
     ///   - failAt: which call fails, from 1.
     ///   - code: the system's error number.
-    package init(failAt: Int = .max, code: Int32 = FileLayerCode.noSpace) {
-        self.code = code
+    package init(_ real: any FileLayer = PosixFileLayer(), failAt: Int = .max, code: Int32 = FileLayerCode.noSpace) {
+        (self.real, self.code, shared) = (real, code, Shared())
         arm(failAt: failAt)
     }
 
+    private init(_ real: any FileLayer, of other: FaultyFileLayer) {
+        (self.real, code, shared) = (real, other.code, other.shared)
+    }
+
+    public func beneath(_ folder: String) throws(FileError) -> any FileLayer {
+        try step("beneath", .open, folder)
+        return FaultyFileLayer(try real.beneath(folder), of: self)
+    }
+
     /// Calls since `arm`.
-    public var count: Int { state.withLock { $0.calls.count } }
+    public var count: Int { shared.state.withLock { $0.calls.count } }
     /// Their names.
-    public var calls: [String] { state.withLock { $0.calls } }
+    public var calls: [String] { shared.state.withLock { $0.calls } }
     /// What was renamed, removed and synced since `arm`: the call's name and its paths.
-    public var trace: [String] { state.withLock { $0.trace } }
+    public var trace: [String] { shared.state.withLock { $0.trace } }
     /// The first call that failed.
-    public var failedCall: String? { state.withLock { $0.failed } }
+    public var failedCall: String? { shared.state.withLock { $0.failed } }
     /// Files opened and not closed.
-    public var openFiles: Int { state.withLock { $0.open } }
+    public var openFiles: Int { shared.state.withLock { $0.open } }
 
     /// Whether a file was closed while another thread wrote to it: its descriptor may have been another's by then.
-    public var wasClosedWhileWriting: Bool { state.withLock { $0.wasClosedWhileWriting } }
+    public var wasClosedWhileWriting: Bool { shared.state.withLock { $0.wasClosedWhileWriting } }
 
     /// Fails the n-th call from now on.
     public func arm(failAt: Int, keepsFailing: Bool = false) {
-        state.withLock { state in
+        shared.state.withLock { state in
             (state.failAt, state.keepsFailing, state.failed, state.calls) = (failAt, keepsFailing, nil, [])
             state.trace = []
         }
@@ -56,18 +71,18 @@ public final class FaultyFileLayer: FileLayer {
 
     /// Has a function called with the path of each file before it is opened: it may keep the caller waiting.
     public func beforeOpening(_ body: @escaping @Sendable (String) -> Void) {
-        beforeOpening.withLock { $0 = body }
+        shared.beforeOpening.withLock { $0 = body }
     }
 
     /// Has a function called before each step that may change something: what it finds is what a killed process leaves.
     public func beforeChange(_ body: @escaping @Sendable () -> Void) {
-        beforeChange.withLock { $0 = body }
+        shared.beforeChange.withLock { $0 = body }
     }
 
-    private func note(_ call: String) { state.withLock { $0.trace.append(call) } }
+    private func note(_ call: String) { shared.state.withLock { $0.trace.append(call) } }
 
     private func step(_ name: String, _ operation: FileError.Operation, _ path: String) throws(FileError) {
-        let fails = state.withLock { state in
+        let fails = shared.state.withLock { state in
             state.calls.append(name)
             let count = state.calls.count
             let fails = count == state.failAt || state.keepsFailing && count > state.failAt
@@ -75,19 +90,21 @@ public final class FaultyFileLayer: FileLayer {
             return fails
         }
         if fails { throw FileError(operation, path, code: code) }
-        if !["read", "status", "list", "map", "sync"].contains(name) { beforeChange.withLock { $0 }?() }
+        if !["read", "status", "list", "map", "sync", "beneath"].contains(name) {
+            shared.beforeChange.withLock { $0 }?()
+        }
     }
 
     public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
         try step("open", .open, path)
-        beforeOpening.withLock { $0 }?(path)
+        shared.beforeOpening.withLock { $0 }?(path)
         let file = try real.open(path, access, permissions: permissions)
-        state.withLock { $0.open += 1 }
+        shared.state.withLock { $0.open += 1 }
         return file
     }
 
     public func close(_ file: OpenFile) {
-        state.withLock { state in
+        shared.state.withLock { state in
             state.open -= 1
             if state.writing.contains(file) { state.wasClosedWhileWriting = true }
         }
@@ -107,8 +124,8 @@ public final class FaultyFileLayer: FileLayer {
     }
 
     public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
-        state.withLock { $0.writing.append(file) }
-        defer { state.withLock { state in state.writing.removeAll { $0 == file } } }
+        shared.state.withLock { $0.writing.append(file) }
+        defer { shared.state.withLock { state in state.writing.removeAll { $0 == file } } }
         do throws(FileError) {
             try step("write", .write, file.path)
         } catch {
@@ -169,6 +186,12 @@ public final class FaultyFileLayer: FileLayer {
         try real.rename(source, to: target)
     }
 
+    public func rename(_ source: String, toNew target: String) throws(FileError) {
+        try step("rename", .rename, target)
+        note("rename \(source) \(target)")
+        try real.rename(source, toNew: target)
+    }
+
     public func link(_ source: String, to target: String) throws(FileError) {
         try step("link", .link, target)
         try real.link(source, to: target)
@@ -176,11 +199,14 @@ public final class FaultyFileLayer: FileLayer {
 
     public func remove(_ path: String) throws(FileError) {
         note("remove \(path)")
-        beforeChange.withLock { $0 }?()
+        shared.beforeChange.withLock { $0 }?()
         try real.remove(path)
     }
 
-    public func removeDirectory(_ path: String) throws(FileError) { try real.removeDirectory(path) }
+    public func removeDirectory(_ path: String) throws(FileError) {
+        shared.beforeChange.withLock { $0 }?()
+        try real.removeDirectory(path)
+    }
 
     public func syncDirectory(_ path: String) throws(FileError) {
         try step("syncDirectory", .sync, path)

@@ -20,10 +20,11 @@ package final class ChildProcess {
     ///   - folder: a folder that it cannot change, if the kernel supports Landlock.
     ///   - input: its standard input; this process's own if not given.
     ///   - output: its standard output; this process's own if not given.
+    ///   - workingFolder: an open folder, where it starts; this process's own if not given.
     /// - Throws: `FileError` when it cannot be started.
     package init(
         _ words: [String], program: ProgramFile? = nil, closing folder: ClosedFolder? = nil, input: Int32? = nil,
-        output: Int32? = nil
+        output: Int32? = nil, workingFolder: Int32? = nil
     ) throws(FileError) {
         // Buffered output must precede the program's output.
         StandardStream.flushAll()
@@ -31,7 +32,8 @@ package final class ChildProcess {
         let staysOpen = program?.isScript == true
         defer { withExtendedLifetime(program) {} }
         let start: @Sendable () -> Outcome = {
-            Self.spawn(words, descriptor, staysOpen: staysOpen, input: input, output: output)
+            Self.spawn(
+                words, descriptor, staysOpen: staysOpen, input: input, output: output, workingFolder: workingFolder)
         }
         switch folder.map({ Self.restricted($0, start) }) ?? start() {
         case .started(let process): processIdentifier = process
@@ -62,13 +64,18 @@ package final class ChildProcess {
     }
 
     private static func spawn(
-        _ words: [String], _ program: Int32?, staysOpen: Bool, input: Int32?, output: Int32?
+        _ words: [String], _ program: Int32?, staysOpen: Bool, input: Int32?, output: Int32?,
+        workingFolder: Int32?
     ) -> Outcome {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
         if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+        if let workingFolder {
+            let result = cubby_spawn_in(&actions, workingFolder)
+            if result < 0 { return .failed(-result) }
+        }
         // An interpreter opens the script by this descriptor's name.
         if let program, staysOpen { posix_spawn_file_actions_adddup2(&actions, program, program) }
         var attributes = posix_spawnattr_t()

@@ -128,6 +128,10 @@ extern const int32_t cubby_at_empty_path;
 /* openat2(2). -ENOSYS if the kernel lacks it. */
 int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uint64_t resolve);
 
+/* renameat2(2) that replaces nothing: -EEXIST if there is something at the new path. Where the file system cannot do
+   that, the new path is examined first. */
+int cubby_rename_new(int directory, const char *path, int new_directory, const char *new_path);
+
 /* A file's creation time, in nanoseconds since 1970; -1 if the file system does not store it. */
 int64_t cubby_birth_time(int file);
 
@@ -159,6 +163,9 @@ const char *cubby_program_path(void);
 
 /* A descriptor that becomes readable when a process ends. */
 int cubby_pidfd_open(int32_t process);
+
+/* Adds to posix_spawn's file actions that the child starts in an open folder. Returns 0 or a negative error number. */
+int cubby_spawn_in(void *file_actions, int folder);
 
 /* Reaps a child: 1 if it has ended, 0 while it runs (never with `waits`). */
 int cubby_reap(int32_t process, int waits, int *code, int *is_signal);

@@ -20,6 +20,14 @@ package struct BeneathFileLayer: PathLayer {
         self.opener = opener
     }
 
+    /// - Parameters:
+    ///   - path: a folder's path, as above.
+    ///   - descriptor: that folder, open, which is closed with the last copy of the layer.
+    package init(_ path: String, descriptor: Int32) {
+        root = OpenFolder(path, descriptor: descriptor)
+        opener = .system
+    }
+
     /// The folder's path.
     package var path: String { root.path }
 
@@ -56,14 +64,33 @@ package struct BeneathFileLayer: PathLayer {
     }
 
     package func rename(_ source: String, to target: String) throws(FileError) {
+        try rename(source, target) { renameat($0, $1, $2, $3) == 0 ? 0 : -errno }
+    }
+
+    package func rename(_ source: String, toNew target: String) throws(FileError) {
+        try rename(source, target, cubby_rename_new)
+    }
+
+    private func rename(
+        _ source: String, _ target: String,
+        _ call: (Int32, UnsafePointer<CChar>?, Int32, UnsafePointer<CChar>?) -> Int32
+    ) throws(FileError) {
         try checkWritable(.rename, target)
         try inFolder(of: source, .rename) { folder, name throws(FileError) in
             try inFolder(of: target, .rename) { targetFolder, targetName throws(FileError) in
-                guard renameat(folder, name, targetFolder, targetName) == 0 else {
-                    throw FileError(.rename, target, code: errno)
-                }
+                let result = call(folder, name, targetFolder, targetName)
+                if result < 0 { throw FileError(.rename, target, code: -result) }
             }
         }
+    }
+
+    package func beneath(_ folder: String) throws(FileError) -> any FileLayer {
+        var layer = BeneathFileLayer(
+            folder,
+            descriptor: try descriptor(
+                folder, cubby_open_path | O_DIRECTORY | O_NOFOLLOW, .open, wanted: .directory))
+        layer.isReadOnly = isReadOnly
+        return layer
     }
 
     package func link(_ source: String, to target: String) throws(FileError) {
@@ -88,10 +115,17 @@ package struct BeneathFileLayer: PathLayer {
         }
     }
 
-    package func syncDirectory(_ path: String) throws(FileError) {
-        let file = OpenFile(
-            descriptor: try descriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, .sync, wanted: .directory),
+    /// Opens a folder, which the caller closes: a program is to work in it.
+    package func openFolder(
+        _ path: String, _ operation: FileError.Operation = .open
+    ) throws(FileError) -> OpenFile {
+        OpenFile(
+            descriptor: try descriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, operation, wanted: .directory),
             path: path)
+    }
+
+    package func syncDirectory(_ path: String) throws(FileError) {
+        let file = try openFolder(path, .sync)
         defer { close(file) }
         try sync(file)
     }

@@ -35,6 +35,8 @@ public protocol FileLayer: Sendable {
     func map(_ file: OpenFile) throws(FileError) -> MappedFile
     /// Replaces `target` with `source`, atomically on one file system.
     func rename(_ source: String, to target: String) throws(FileError)
+    /// Renames `source` to a name that is free: an existing `target` is not replaced (`EEXIST`).
+    func rename(_ source: String, toNew target: String) throws(FileError)
     /// Creates a hard link; an existing `target` is not replaced.
     func link(_ source: String, to target: String) throws(FileError)
     /// Removes a file (not a folder).
@@ -51,12 +53,50 @@ public protocol FileLayer: Sendable {
     func list(_ path: String) throws(FileError) -> [String]
     /// Makes one folder; its parent must exist. `permissions` less the umask.
     func makeDirectory(_ path: String, permissions: UInt32) throws(FileError)
+    /// The file system beneath a folder, which stays open: the paths of its calls begin with the folder's, and reach
+    /// this very folder whatever takes its name. It follows no link beneath the folder.
+    func beneath(_ folder: String) throws(FileError) -> any FileLayer
+    /// A name for a temporary file, unused so far.
+    func temporaryName() -> String
 }
 
 extension FileLayer {
     public func discard(_ file: OpenFile) { close(file) }
 
     public func beginSync(_ file: OpenFile) {}
+
+    public func beneath(_ folder: String) throws(FileError) -> any FileLayer { try BeneathFileLayer(folder) }
+
+    public func temporaryName() -> String { TemporaryName.next() }
+
+    public func rename(_ source: String, toNew target: String) throws(FileError) {
+        if try status(target) != nil { throw FileError(.rename, target, code: FileLayerCode.exists) }
+        try rename(source, to: target)
+    }
+
+    /// Renames the file or folder of a status, and nothing that has taken its name meanwhile.
+    ///
+    /// - Parameters:
+    ///   - source: its name.
+    ///   - status: its status, from an open descriptor or of its making.
+    ///   - target: its new name.
+    ///   - replaces: whether a file there is replaced.
+    /// - Throws: `FileError`; also, with the target as its path, when something else had the name.
+    package func rename(
+        _ source: String, being status: FileStatus, to target: String, replaces: Bool = true
+    ) throws(FileError) {
+        func check(_ found: FileStatus?) throws(FileError) {
+            guard let found, found.inode == status.inode, found.device == status.device else {
+                throw FileError(
+                    .rename, target, code: FileLayerCode.inputOutput,
+                    reason: "another program exchanged the new version while it was written")
+            }
+        }
+        try check(self.status(source))
+        if replaces { try rename(source, to: target) } else { try rename(source, toNew: target) }
+        // Renamed it is: that it cannot be examined now is no failure.
+        if let found = try? self.status(target) { try check(found) }
+    }
 
     public func linkTarget(_ path: String) throws(FileError) -> String {
         throw FileError(.status, path, code: FileLayerCode.denied, reason: "links are not followed here")

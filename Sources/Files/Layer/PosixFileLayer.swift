@@ -86,6 +86,13 @@ public struct PosixFileLayer: FileLayer {
         _ = try retry(.rename, target) { Glibc.rename(source, target) }
     }
 
+    public func rename(_ source: String, toNew target: String) throws(FileError) {
+        try check(source, .rename)
+        try check(target, .rename)
+        let result = cubby_rename_new(AT_FDCWD, source, AT_FDCWD, target)
+        if result < 0 { throw FileError(.rename, target, code: -result) }
+    }
+
     public func link(_ source: String, to target: String) throws(FileError) {
         try check(source, .link)
         try check(target, .link)

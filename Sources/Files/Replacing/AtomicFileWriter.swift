@@ -1,7 +1,8 @@
 /// Writes a new version of a file in pieces. Readers see the old file until `commit`, then the complete new one.
 ///
 /// The pieces go to a temporary file in the same folder. A writer that is released without `commit` abandons the new
-/// version, so that an error leaves only the old file. A device, a pipe or a socket is refused, because it would be
+/// version, so that an error leaves only the old file. What takes the old file's place is the file that was written: it
+/// stays open until then, and its identity and size are checked. A device, a pipe or a socket is refused, because it would be
 /// replaced. A writer belongs to one thread.
 package final class AtomicFileWriter {
     package let path: String
@@ -23,7 +24,7 @@ package final class AtomicFileWriter {
     package init(_ path: String, using layer: any FileLayer, permissions: UInt32? = nil) throws(FileError) {
         self.path = path
         self.layer = layer
-        temporary = PathText.join(PathText.parent(of: path), TemporaryName.next())
+        temporary = PathText.join(PathText.parent(of: path), layer.temporaryName())
         let status = try layer.status(path)
         if [.other, .socket].contains(status?.kind) {
             throw FileError(.write, path, code: FileLayerCode.denied, reason: "it is not a regular file")
@@ -86,9 +87,16 @@ package final class AtomicFileWriter {
         guard let file else { throw FileError(.write, path, code: FileLayerCode.inputOutput, reason: "already closed") }
         do throws(FileError) {
             if durable { try layer.sync(file) }
+            // Whoever can write in the folder may have exchanged the file, or changed it.
+            let written = try layer.status(file)
+            guard written.size == count else {
+                throw FileError(
+                    .write, path, code: FileLayerCode.inputOutput,
+                    reason: "another program changed the new version while it was written")
+            }
+            try layer.rename(temporary, being: written, to: path)
             self.file = nil
             layer.close(file)
-            try layer.rename(temporary, to: path)
         } catch {
             abandon()
             throw Self.naming(path, error)

@@ -18,7 +18,7 @@ package enum FolderCopier {
                 .copy, target, code: FileLayerCode.exists,
                 reason: "there is something already, and a folder is copied to a new path")
         }
-        let staging = PathText.join(PathText.parent(of: target), TemporaryName.next())
+        let staging = PathText.join(PathText.parent(of: target), layer.temporaryName())
         do throws(FileError) {
             try copyContents(source, to: staging, using: layer)
             try layer.rename(staging, to: target)

@@ -22,6 +22,8 @@ public final class ArchivePersistence: DocumentPersistence {
     let layer: any FileLayer
     let folder: String
     private var lock: FolderLock?
+    /// The folders of a new container, to be synced with the first commit that waits for the disk, or save.
+    package var newEntries: NewEntries?
     /// False in tests that simulate a dead process: its lock would be gone, too.
     package var takesLock = true
     let removesLeftovers: Bool
@@ -125,6 +127,7 @@ public final class ArchivePersistence: DocumentPersistence {
         try commit.checkFollows(revision)
         var (record, carries) = JournalEncoder.record(of: commit)
         try attempt { () throws(FileError) in
+            if durable { try newEntries?.sync() }
             let journal = try currentJournal(carries: carries, durable: durable)
             try journal.append(&record, kind: .changes, durable: durable)
             following?.add(record, carries: carries)
@@ -134,7 +137,10 @@ public final class ArchivePersistence: DocumentPersistence {
     }
 
     public func synchronize() throws(StoreError) {
-        try attempt { () throws(FileError) in try journal?.synchronize() }
+        try attempt { () throws(FileError) in
+            try newEntries?.sync()
+            try journal?.synchronize()
+        }
     }
 
     /// The journal for the next record, which is of the version whose records have values of any kind if `carries`.
@@ -230,7 +236,8 @@ public final class ArchivePersistence: DocumentPersistence {
                 replacement.identity, upTo: replacement.lastSequence, sequence: 0, identifier: 0)
             try journal.append(&record, kind: .checkpoint, durable: true)
         }
-        try layer.rename(replacement.temporary, to: path)
+        try newEntries?.sync()
+        try replacement.putInPlace()
         indexTurn.end {
             // An index belongs to one archive: the former one is removed if the new archive has none.
             if !replacement.putIndexInPlace(), let indexPath { try? layer.remove(indexPath) }

@@ -15,7 +15,14 @@ final class ArchiveReplacement: ItemReplacement {
     private let snapshot: ItemSnapshot
     private let schema: ArchiveSchema
     private let layer: any FileLayer
-    private let written = Mutex((identity: ArchiveIdentity.none, hasIndex: false))
+    private let written = Mutex(Written())
+
+    private struct Written {
+        var identity = ArchiveIdentity.none
+        var hasIndex = false
+        /// The temporary file, open until it is in place: so what takes the old archive's place is what was written.
+        var file: OpenFile?
+    }
 
     init(
         path: String, indexPath: String?, snapshot: ItemSnapshot, schema: ArchiveSchema, layer: any FileLayer,
@@ -47,7 +54,6 @@ final class ArchiveReplacement: ItemReplacement {
         defer { _ = index?.join() }
         do throws(FileError) {
             let file = try openTemporary()
-            defer { layer.close(file) }
             try bytes.withBytes { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
             try layer.sync(file)
         } catch {
@@ -63,11 +69,8 @@ final class ArchiveReplacement: ItemReplacement {
         let file: OpenFile
         do throws(FileError) { file = try openTemporary() } catch { throw archiveError(error) }
         let output = ArchiveOutput(file, layer)
-        defer {
-            // After an error a thread may still be writing.
-            output.wait()
-            layer.close(file)
-        }
+        // After an error a thread may still be writing.
+        defer { output.wait() }
         do throws(StoreError) {
             try writer.write(to: output)
         } catch {
@@ -75,7 +78,7 @@ final class ArchiveReplacement: ItemReplacement {
         }
         do throws(FileError) {
             let checksum = try output.finish()
-            let identity = try identityOfTemporary()
+            let identity = try identityOfTemporary(file)
             written.withLock { $0.identity = identity }
             let index = draft.map { draft in
                 WorkerThread { [self] in writeIndex(draft.join().flatMap { $0 }, identity, checksum) }
@@ -89,15 +92,47 @@ final class ArchiveReplacement: ItemReplacement {
 
     private func openTemporary() throws(FileError) -> OpenFile {
         let permissions = try layer.status(path)?.permissions ?? 0o600
-        return try layer.open(temporary, .createNew, permissions: permissions & 0o777)
+        let file = try layer.open(temporary, .createNew, permissions: permissions & 0o777)
+        written.withLock { $0.file = file }
+        return file
     }
 
     /// It reads only a few samples of the file.
-    private func identityOfTemporary() throws(FileError) -> ArchiveIdentity {
+    private func identityOfTemporary(_ written: OpenFile) throws(FileError) -> ArchiveIdentity {
         let file = try layer.open(temporary, .read)
         defer { layer.close(file) }
-        return try ArchiveIdentity(of: file, size: layer.status(file).size, using: layer)
+        let (found, made) = try (layer.status(file), layer.status(written))
+        guard found.inode == made.inode, found.device == made.device else { throw exchanged }
+        return try ArchiveIdentity(of: file, size: found.size, using: layer)
     }
+
+    private var exchanged: FileError {
+        FileError(
+            .write, path, code: FileLayerCode.inputOutput,
+            reason: "another program exchanged or changed the new version while it was written")
+    }
+
+    /// Puts the archive in place.
+    ///
+    /// - Throws: `FileError`, also when its file was exchanged or has another size than what was written.
+    func putInPlace() throws(FileError) {
+        let (file, identity) = written.withLock { ($0.file, $0.identity) }
+        guard let file else { throw FileError(.rename, path, code: FileLayerCode.absent) }
+        let status = try layer.status(file)
+        guard UInt64(status.size) == identity.size else { throw exchanged }
+        try layer.rename(temporary, being: status, to: path)
+        close()
+    }
+
+    private func close() {
+        let file = written.withLock { written in
+            defer { written.file = nil }
+            return written.file
+        }
+        if let file { layer.close(file) }
+    }
+
+    deinit { close() }
 
     /// The message names the archive: the temporary file's name means nothing to the user.
     private func archiveError(_ error: FileError) -> StoreError {
@@ -130,6 +165,7 @@ final class ArchiveReplacement: ItemReplacement {
 
     /// Removes the temporary files.
     func remove() {
+        close()
         try? layer.remove(temporary)
         if let indexTemporary { try? layer.remove(indexTemporary) }
     }

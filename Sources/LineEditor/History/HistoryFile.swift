@@ -59,20 +59,42 @@ public struct HistoryFile: Sendable {
     public func rewrite(_ history: History) throws(HistoryError) {
         let lock = try openLocked()
         defer { close(lock) }
+        // The folder stays open, and the new file is made under a name that was free: what others put there is neither
+        // followed nor overwritten.
         let target = Self.resolved(path)
-        let temporary = target + ".new-\(getpid())"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw HistoryError("created", temporary, errno) }
+        let slash = target.lastIndex(of: "/")
+        let parent = slash.map { $0 == target.startIndex ? "/" : String(target[..<$0]) } ?? "."
+        let name = slash.map { String(target[target.index(after: $0)...]) } ?? target
+        let folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw HistoryError("opened", parent, errno) }
+        defer { close(folder) }
+        let temporary = ".cubby-\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36)).tmp"
+        let descriptor = openat(
+            folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw HistoryError("created", target, errno) }
+        defer { close(descriptor) }
         var bytes: [UInt8] = []
         for entry in history.entries { bytes += Self.encode(entry) }
         let isWhole = cubby_write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
-        let reason = errno
-        close(descriptor)
-        guard isWhole, rename(temporary, target) == 0 else {
-            let failure = isWhole ? errno : reason
-            unlink(temporary)
+        guard isWhole, Self.isFile(descriptor, temporary, in: folder),
+            renameat(folder, temporary, folder, name) == 0
+        else {
+            let failure = errno
+            unlinkat(folder, temporary, 0)
             throw HistoryError("written", path, failure)
         }
+    }
+
+    /// Whether a name is still that of an open file; otherwise errno says why.
+    private static func isFile(_ descriptor: CInt, _ name: String, in folder: CInt) -> Bool {
+        var held = stat()
+        var named = stat()
+        guard fstat(descriptor, &held) == 0, fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 else {
+            return false
+        }
+        if held.st_ino == named.st_ino, held.st_dev == named.st_dev { return true }
+        errno = EBUSY
+        return false
     }
 
     // MARK: Lines

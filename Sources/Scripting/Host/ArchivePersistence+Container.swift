@@ -9,5 +9,6 @@ extension ArchivePersistence {
         self.init(
             folder: opened.container.documents, using: opened.files, isReadOnly: opened.isReadOnly,
             indexFolder: opened.container.caches, removesLeftovers: false, opensCutArchive: false, lock: opened.lock)
+        newEntries = opened.newEntries
     }
 }

@@ -15,7 +15,10 @@ struct AtomicFileTests {
     @Test func writesInTheOrderThatLasts() throws {
         let layer = FaultyFileLayer()
         try AtomicFile.write(new, to: scratch.file("f"), using: layer, durable: true)
-        #expect(layer.calls == ["status", "open", "write", "sync", "rename", "syncDirectory"])
+        #expect(
+            layer.calls == [
+                "status", "open", "write", "sync", "status", "status", "rename", "status", "syncDirectory",
+            ])
         #expect(try real.contents(of: scratch.file("f")) == new)
         #expect(layer.openFiles == 0)
     }
@@ -23,10 +26,11 @@ struct AtomicFileTests {
     @Test func leavesOutTheSyncsWhenNotDurable() throws {
         let layer = FaultyFileLayer()
         try AtomicFile.write(new, to: scratch.file("f"), using: layer, durable: false)
-        #expect(layer.calls == ["status", "open", "write", "rename"])
+        #expect(layer.calls == ["status", "open", "write", "status", "status", "rename", "status"])
     }
 
-    @Test("A failure of any step leaves one whole file", arguments: 1...7)
+    // After the rename, the ninth step looks at what is in place: that it cannot is no failure.
+    @Test("A failure of any step leaves one whole file", arguments: [1, 2, 3, 4, 5, 6, 7, 8, 10])
     func failsAtEachStep(step: Int) throws {
         let path = scratch.file("f")
         try AtomicFile.write(old, to: path)
@@ -42,12 +46,12 @@ struct AtomicFileTests {
         #expect(error?.path == (inPlace ? scratch.path : path))
     }
 
-    @Test func thereAreSevenSteps() throws {
+    @Test func thereAreTenSteps() throws {
         let path = scratch.file("f")
         try AtomicFile.write(old, to: path)
         let layer = FaultyFileLayer()
         try AtomicFile.write(new, to: path, using: layer)
-        #expect(layer.count == 7)
+        #expect(layer.count == 10)
     }
 
     @Test("Written in pieces, failing at each", arguments: 3...5)
@@ -122,5 +126,42 @@ struct AtomicFileTests {
         #expect(try AtomicFile.removeLeftovers(in: scratch.path) == [".cubby-\(getpid())-abc-1.tmp"])
         try writer.commit(durable: false)
         #expect(scratch.names() == ["f", "kept.tmp"])
+    }
+
+    @Test(
+        "what takes the old file's place is the file that was written, or it is an error",
+        arguments: ["exchanged", "changed", "linked", "removed"])
+    func exchanged(how: String) throws {
+        let path = scratch.file("f")
+        try AtomicFile.write(old, to: path)
+        let writer = try AtomicFileWriter(path, using: real)
+        try writer.append(new)
+        let temporary = scratch.file(try #require(scratch.names().first { TemporaryName.matches($0) }))
+        try scratch.write("EVIL", to: "evil")
+        switch how {
+        case "exchanged": try real.rename(scratch.file("evil"), to: temporary)
+        case "changed":
+            let file = try real.open(temporary, .append)
+            try [1].withUnsafeBytesThrowing { bytes throws(FileError) in try real.writeAll(bytes, to: file) }
+            real.close(file)
+        case "linked":
+            try real.remove(temporary)
+            symlink(scratch.file("evil"), temporary)
+        default: try real.remove(temporary)
+        }
+        let error = #expect(throws: FileError.self) { try writer.commit(durable: true) }
+        #expect(error?.reason.contains("another program") == true && error?.path == path)
+        #expect(try real.contents(of: path) == old)
+        #expect(scratch.names().filter(TemporaryName.matches) == [])
+    }
+
+    @Test("names of temporary files are closed to scripts, in any case, but for those of their own writes")
+    func closedNames() {
+        for name in [TemporaryName.next(), ".cubby-1-x-1.tmp", ".CUBBY-1-x-1.TMP"] {
+            #expect(TemporaryName.isClosed(in: "/a/b/" + name) && TemporaryName.isClosed(in: "/a/\(name)/b"), "\(name)")
+        }
+        for path in ["/a/.cubby-1.txt", "/a/cubby-1.tmp", "/.tmp", "/a/" + TemporaryName.next(forScript: true)] {
+            #expect(!TemporaryName.isClosed(in: path), "\(path)")
+        }
     }
 }

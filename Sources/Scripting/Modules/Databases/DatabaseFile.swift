@@ -61,7 +61,7 @@ enum DatabaseFile {
         _ host: ScriptHost, _ path: String, _ body: (SQLiteDatabase) throws -> Result
     ) throws -> Result {
         let layer = host.fence.layer
-        let temporary = PathText.join(PathText.parent(of: path), TemporaryName.next())
+        let temporary = PathText.join(PathText.parent(of: path), layer.temporaryName())
         defer { try? layer.remove(temporary) }
         let database = try open(host, temporary, isReadOnly: false)
         // No other process has the new file open, and a crash leaves the old one.
