@@ -32,34 +32,31 @@ struct BackupCommand: ParsableCommand {
         if MemoryContainer.isFolder(container.path) {
             throw CommandFailure.exit(.usage, "\(container.displayPath) \(Self.memoryRefusal)")
         }
-        let layer = PosixFileLayer()
-        guard layer.exists(container.documents) else {
+        let absolute = PathText.absolute(out, from: WorkingDirectory.path ?? "/")
+        guard PosixFileLayer().exists(container.documents) || PosixFileLayer().exists(container.library) else {
             throw CommandFailure.exit(.inputOutput, "there is no container at \(container.displayPath)")
         }
-        guard !layer.exists(out) else {
+        guard !PosixFileLayer().exists(absolute) else {
             throw CommandFailure.exit(.inputOutput, "\(out) is there already: give a new name")
         }
         guard !ContainerBackup.isPath(out, in: container) else {
             throw CommandFailure.exit(.usage, "a backup does not go into the container itself")
         }
-        let absolute = PathText.absolute(out, from: WorkingDirectory.path ?? "/")
         do throws(FileError) {
-            let report: ContainerBackup.Report
-            if BackupArchive.isName(out) {
-                let folder = absolute + ".folder"
-                defer { FolderRemover.remove(folder, using: layer) }
-                FolderRemover.remove(folder, using: layer)
-                report = try ContainerBackup.make(container, at: folder)
-                try BackupArchive.pack(folder, into: absolute)
-            } else {
-                report = try ContainerBackup.make(container, at: absolute)
-            }
-            for path in report.skipped { Report.line("passed over \(path): neither a file nor a folder") }
+            let layer = try BeneathFileLayer(PathText.parent(of: absolute))
+            let report =
+                BackupArchive.isName(out)
+                ? try ContainerBackup.make(container, at: absolute, using: layer) { work throws(FileError) in
+                    try BackupArchive.pack(work, for: out)
+                } : try ContainerBackup.make(container, at: absolute, using: layer)
+            report.skipped.forEach(Self.passOver)
             Report.line("backed up \(report.files.counted("file")), \(report.bytes.counted("byte")), to \(out)")
         } catch {
             throw CommandFailure.exit(error)
         }
     }
+
+    static func passOver(_ path: String) { Report.line("passed over \(path): neither a file nor a folder") }
 }
 
 /// `cubby restore IN`: replaces a container's data with a backup.
@@ -80,35 +77,32 @@ struct RestoreCommand: ParsableCommand {
         SignalMask.restore()
         let container = try ContainerArgument.locate(
             container, orSay: "ends with its run: restore into a folder, and open that")
-        let layer = PosixFileLayer()
-        let unpacked = container.path + ".unpacked"
-        defer { FolderRemover.remove(unpacked, using: layer) }
         do {
-            try container.create()
-            let lock = try FolderLock(container.path)
+            let (files, lock, notice) = try OpenedContainer.own(container)
             defer { lock.release() }
-            var folder = `in`
-            if (try layer.status(`in` + "/.")) == nil {
-                guard layer.exists(`in`) else { throw FileError(.open, `in`, code: 2) }
-                FolderRemover.remove(unpacked, using: layer)
-                try layer.makeDirectories(unpacked, permissions: 0o700)
-                try BackupArchive.unpack(`in`, into: unpacked)
-                folder = unpacked
-            }
-            guard ContainerBackup.isBackup(folder) else {
-                throw CommandFailure.exit(.badData, "\(`in`) is not a backup: it has no folders Documents and Library")
-            }
-            guard replace || !ContainerBackup.holdsData(container) else {
+            if let notice { Report.line(notice) }
+            let path = PathText.absolute(`in`, from: WorkingDirectory.path ?? "/")
+            let isFolder = try PosixFileLayer().status(path + "/.") != nil
+            if !isFolder, !PosixFileLayer().exists(path) { throw FileError(.open, `in`, code: 2) }
+            let holdsData = try ContainerBackup.holdsData(container, using: files)
+            if isFolder { try checkBackup(path, BeneathFileLayer(path)) }
+            guard replace || !holdsData else {
                 throw CommandFailure.exit(
                     .inputOutput, "\(container.displayPath) holds data: --replace moves it aside")
             }
-            let aside = freeName(container.path + ".before-restore", layer)
-            let report = try ContainerBackup.restore(from: folder, to: container, aside: aside)
-            Report.line(
-                "restored \(report.files.counted("file")), \(report.bytes.counted("byte")), into \(container.displayPath)"
-            )
-            guard replace, layer.exists(aside) else { return FolderRemover.remove(aside, using: layer) }
-            Report.line("what was there is in \(DisplayPath.abbreviate(aside))")
+            let result = try ContainerRestore.restore(to: container, keeps: replace && holdsData, using: files) {
+                free in
+                if isFolder { return (path, try BeneathFileLayer(path)) }
+                try files.makeDirectory(free, permissions: 0o700)
+                try BackupArchive.unpack(path, into: files.openFolder(free))
+                try checkBackup(free, files)
+                return (free, files)
+            }
+            try container.create()
+            result.report.skipped.forEach(BackupCommand.passOver)
+            let (count, bytes) = (result.report.files.counted("file"), result.report.bytes.counted("byte"))
+            Report.line("restored \(count), \(bytes), into \(container.displayPath)")
+            if let aside = result.aside { Report.line("what was there is in \(DisplayPath.abbreviate(aside))") }
         } catch let error as FolderLockError {
             throw CommandFailure.exit(error)
         } catch let error as FileError {
@@ -116,10 +110,10 @@ struct RestoreCommand: ParsableCommand {
         }
     }
 
-    private func freeName(_ path: String, _ layer: PosixFileLayer) -> String {
-        var number = 1
-        while layer.exists("\(path)-\(number)") { number += 1 }
-        return "\(path)-\(number)"
+    private func checkBackup(_ folder: String, _ layer: BeneathFileLayer) throws {
+        guard try ContainerBackup.isBackup(folder, using: layer) else {
+            throw CommandFailure.exit(.badData, "\(`in`) is not a backup: it has no folders Documents and Library")
+        }
     }
 }
 
@@ -140,26 +134,43 @@ enum BackupArchive {
         return others.contains(name[name.index(after: dot)...].lowercased()) ? String(name[dot...]) : nil
     }
 
-    static func pack(_ folder: String, into path: String) throws(FileError) {
-        // With its own extension, by which tar selects the compression, and hidden until it is complete.
-        let name = PathText.name(of: path)
-        let temporary = PathText.join(PathText.parent(of: path), ".partial-" + name)
-        // Created before tar opens it, so that it is private from its first byte on.
-        let layer = PosixFileLayer()
-        if layer.exists(temporary) { try layer.remove(temporary) }
-        layer.close(try layer.open(temporary, .createNew, permissions: 0o600))
+    /// Makes an archive of the folder `copy` of a work, on the disk; returns its name there.
+    static func pack(_ work: WorkFolder, for name: String) throws(FileError) -> String {
+        guard let layer = work.layer as? BeneathFileLayer else { throw FileError(.open, work.path, code: 22) }
+        let folder = try layer.openFolder(work.file("copy"))
+        defer { layer.close(folder) }
+        let file = try layer.open(work.file("archive"), .createNew, permissions: 0o600)
+        defer { layer.close(file) }
         try tar(
-            ["--create", "--auto-compress", "--file", temporary, "--directory", folder, "Documents", "Library"],
-            temporary)
-        try layer.rename(temporary, to: path)
+            ["--create"] + compression(of: name) + ["--file=-", "Documents", "Library"], name, in: folder,
+            output: file.descriptor)
+        try layer.sync(file)
+        return "archive"
     }
 
-    static func unpack(_ path: String, into folder: String) throws(FileError) {
-        try tar(["--extract", "--file", path, "--directory", folder, "--no-same-owner"], path)
+    /// Unpacks an archive into a folder, which it closes.
+    static func unpack(_ path: String, into folder: OpenFile) throws(FileError) {
+        defer { PosixFileLayer().close(folder) }
+        // Reading a file by its name, tar knows the compression by the contents.
+        // A colon would begin the name of a machine.
+        let local = path.contains(":") ? ["--force-local"] : []
+        try tar(["--extract", "--file", path, "--no-same-owner"] + local, path, in: folder)
     }
 
-    private static func tar(_ arguments: [String], _ path: String) throws(FileError) {
-        let process = try ChildProcess(["tar"] + arguments)
+    private static func compression(of name: String) -> [String] {
+        switch endings.first(where: name.hasSuffix) {
+        case ".tar.gz", ".tgz": ["--gzip"]
+        case ".tar.xz": ["--xz"]
+        case ".tar.zst": ["--zstd"]
+        case ".tar.bz2": ["--bzip2"]
+        default: []
+        }
+    }
+
+    private static func tar(
+        _ arguments: [String], _ path: String, in folder: OpenFile, output: Int32? = nil
+    ) throws(FileError) {
+        let process = try ChildProcess(["tar"] + arguments, output: output, workingFolder: folder.descriptor)
         guard process.end() == .exited(0) else {
             throw FileError(.open, path, code: 5, reason: "tar could not do its work")
         }

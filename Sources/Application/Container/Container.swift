@@ -84,15 +84,34 @@ public struct Container: Sendable, Hashable {
     /// the host would read, write and remove other files of the user.
     ///
     /// - Returns: the file system beneath the root, which follows no link.
-    /// - Throws: `FileError`, `isMisplaced` for a folder or file of another type.
+    /// - Throws: `FileError`, `isMisplaced` for a folder or file of another type, and for a container whose restore was
+    ///   interrupted.
     package func open() throws(FileError) -> BeneathFileLayer {
-        try PosixFileLayer().makeDirectories(path, permissions: 0o700)
-        let layer = try BeneathFileLayer(path)
+        let layer = try openRoot(noting: nil)
+        try ContainerRestore.checkNone(in: self, using: layer)
+        try makeFolders(in: layer, noting: nil)
+        return layer
+    }
+
+    /// Opens the root, which is created if it is missing; `entries` is told of the folders with new entries.
+    func openRoot(noting entries: NewEntries?) throws(FileError) -> BeneathFileLayer {
+        let system = PosixFileLayer()
+        var missing: [String] = []
+        while case let folder = missing.last.map(PathText.parent) ?? path, !system.exists(folder), folder != "/" {
+            missing.append(folder)
+        }
+        try system.makeDirectories(path, permissions: 0o700)
+        for folder in missing { entries?.note(PathText.parent(of: folder)) }
+        return try BeneathFileLayer(path)
+    }
+
+    /// Creates missing folders, and checks the types of all folders and files.
+    func makeFolders(in layer: BeneathFileLayer, noting entries: NewEntries?) throws(FileError) {
         for folder in folders.dropFirst() where try !layer.contains(folder, .directory) {
             try layer.makeDirectories(folder, permissions: 0o700)
+            entries?.note(PathText.parent(of: folder))
         }
         try checkLayout(in: layer)
-        return layer
     }
 
     /// Opens an existing container and creates nothing.
@@ -101,6 +120,7 @@ public struct Container: Sendable, Hashable {
     /// - Throws: `FileError`, as `open()`.
     package func openExisting() throws(FileError) -> BeneathFileLayer {
         let layer = try BeneathFileLayer(path)
+        try ContainerRestore.checkNone(in: self, using: layer)
         for folder in folders.dropFirst() { _ = try layer.contains(folder, .directory) }
         try checkLayout(in: layer)
         return layer

@@ -15,28 +15,35 @@ package enum ContainerBackup {
     }
 
     /// The folders in a backup.
-    static let parts = ["Documents", "Library"]
+    package static let parts = ["Documents", "Library"]
 
-    /// Copies a container to a new folder, which appears only once it is complete.
+    /// Copies a container to a new folder or file, which appears only once it is complete.
     ///
-    /// - Parameters and errors: as of ``write(_:to:using:)``.
+    /// - Parameters:
+    ///   - container: the source.
+    ///   - target: the target, absolute; nothing may be there.
+    ///   - layer: the file system of the target's folder.
+    ///   - pack: makes a file of the copy `copy` in the work's folder, and returns its name; a folder if not given.
+    /// - Returns: the result.
+    /// - Throws: `FileError`; there is no target then.
     package static func make(
-        _ container: Container, at folder: String, using layer: any FileLayer = PosixFileLayer()
+        _ container: Container, at target: String, using layer: any FileLayer,
+        packing pack: ((WorkFolder) throws(FileError) -> String)? = nil
     ) throws(FileError) -> Report {
-        let staging = folder + ".partial"
-        FolderRemover.remove(staging, using: layer)
-        defer { FolderRemover.remove(staging, using: layer) }
-        let report = try write(container, to: staging, using: layer)
-        try layer.rename(staging, to: folder)
-        try layer.syncDirectory(PathText.parent(of: folder))
+        let work = try WorkFolder(beside: target, using: layer)
+        defer { work.remove() }
+        let report = try write(container, to: work.file("copy"), using: work.layer)
+        try work.put(try pack?(work) ?? "copy", at: target)
         return report
     }
 
     /// Whether a path is in a container, where the next backup would copy it.
     package static func isPath(_ path: String, in container: Container) -> Bool {
-        let path = PathText.absolute(path, from: WorkingDirectory.path ?? "/") + "/"
-        return path.hasPrefix(container.path + "/")
-            && ![container.caches, container.tmp].contains { path.hasPrefix($0 + "/") }
+        let path = RealPath.ofExistingPart(of: PathText.absolute(path, from: WorkingDirectory.path ?? "/"))
+        let root = RealPath.ofExistingPart(of: container.path)
+        guard path == root || path.hasPrefix(root + "/") else { return false }
+        let rest = path.dropFirst(root.count)
+        return ![container.caches, container.tmp].contains { rest.hasPrefix($0.dropFirst(container.path.count) + "/") }
     }
 
     /// Copies a container into a new folder.
@@ -51,20 +58,15 @@ package enum ContainerBackup {
     /// - Returns: the result.
     /// - Throws: `FileError`; the target may then be incomplete.
     package static func write(
-        _ container: Container, to folder: String, using layer: any FileLayer = PosixFileLayer()
+        _ container: Container, to folder: String, using layer: any FileLayer
     ) throws(FileError) -> Report {
         var report = Report()
         let source = try container.openExisting()
         let archive = PathText.join(container.documents, "items.archive")
         for attempt in 1...5 {
-            report = Report()
             let before = try source.status(archive)
             try layer.makeDirectories(folder, permissions: 0o700)
-            for part in parts where source.exists(PathText.join(container.path, part)) {
-                try copy(
-                    PathText.join(container.path, part), source, to: PathText.join(folder, part), layer,
-                    except: [container.caches], &report)
-            }
+            report = try copyParts(from: container.path, source, to: folder, layer, except: [container.caches])
             let after = try source.status(archive)
             if before?.inode == after?.inode, before?.modified == after?.modified { return report }
             if attempt == 5 { throw FileError(.read, archive, code: EBUSY, reason: "it is saved again and again") }
@@ -79,61 +81,41 @@ package enum ContainerBackup {
     ///   - folder: its path.
     ///   - layer: the file system.
     /// - Returns: true when it has both parts.
-    package static func isBackup(_ folder: String, using layer: any FileLayer = PosixFileLayer()) -> Bool {
-        parts.allSatisfy { (try? layer.status(PathText.join(folder, $0)))?.kind == .directory }
+    /// - Throws: `FileError` when that cannot be examined.
+    package static func isBackup(_ folder: String, using layer: any FileLayer) throws(FileError) -> Bool {
+        for part in parts where try layer.status(PathText.join(folder, part))?.kind != .directory { return false }
+        return true
     }
 
     /// Whether a container has data that a restore would replace.
     ///
     /// - Parameters:
     ///   - container: the container.
-    ///   - layer: the file system.
+    ///   - layer: its file system.
     /// - Returns: true when there is a file in the folders of a backup.
-    package static func holdsData(_ container: Container, using layer: any FileLayer = PosixFileLayer()) -> Bool {
+    /// - Throws: `FileError` when they cannot be examined.
+    package static func holdsData(_ container: Container, using layer: any FileLayer) throws(FileError) -> Bool {
         var pending = parts.map { PathText.join(container.path, $0) }
         while let path = pending.popLast() {
-            guard path != container.caches, let status = try? layer.status(path) else { continue }
+            guard path != container.caches, let status = try layer.status(path) else { continue }
             if status.kind != .directory { return true }
-            for name in (try? layer.list(path)) ?? [] { pending.append(PathText.join(path, name)) }
+            for name in try layer.list(path) { pending.append(PathText.join(path, name)) }
         }
         return false
     }
 
-    /// Replaces a container's data with a backup. Call it with the container's lock held.
-    ///
-    /// Everything is copied beside the container first; then the folders are exchanged.
-    ///
-    /// - Parameters:
-    ///   - folder: a backup.
-    ///   - container: its folders exist.
-    ///   - aside: the folder for the replaced folders; created if there are any.
-    ///   - layer: the file system.
-    /// - Returns: the result.
-    /// - Throws: `FileError`; the previous data is in its place, or in `aside`.
-    package static func restore(
-        from folder: String, to container: Container, aside: String, using layer: any FileLayer = PosixFileLayer()
+    /// Copies the parts of a backup.
+    static func copyParts(
+        from source: String, _ sourceLayer: any FileLayer, to target: String, _ layer: any FileLayer,
+        except: Set<String>
     ) throws(FileError) -> Report {
-        let staging = container.path + ".restoring"
-        FolderRemover.remove(staging, using: layer)
-        defer { FolderRemover.remove(staging, using: layer) }
         var report = Report()
-        try layer.makeDirectories(staging, permissions: 0o700)
-        let caches = PathText.join(folder, "Library/Caches")
-        for part in parts {
+        for part in parts where sourceLayer.exists(PathText.join(source, part)) {
             try copy(
-                PathText.join(folder, part), layer, to: PathText.join(staging, part), layer, except: [caches], &report)
+                PathText.join(source, part), sourceLayer, to: PathText.join(target, part), layer, except: except,
+                &report)
         }
-        try layer.syncDirectory(staging)
-        for part in parts {
-            let place = PathText.join(container.path, part)
-            if layer.exists(place) {
-                try layer.makeDirectories(aside, permissions: 0o700)
-                try layer.rename(place, to: PathText.join(aside, part))
-            }
-            try layer.rename(PathText.join(staging, part), to: place)
-        }
-        try layer.syncDirectory(container.path)
-        try container.create()
+        try layer.syncDirectory(target)
         return report
     }
 
@@ -143,6 +125,7 @@ package enum ContainerBackup {
         except: Set<String>, _ report: inout Report
     ) throws(FileError) {
         var pending = [(source, target)]
+        var made: [String] = []
         while let (from, to) = pending.popLast() {
             // Removed since its folder was listed.
             guard let status = try sourceLayer.status(from) else { continue }
@@ -150,6 +133,7 @@ package enum ContainerBackup {
             case .directory:
                 if except.contains(from) { continue }
                 try layer.makeDirectories(to, permissions: 0o700)
+                made.append(to)
                 for name in try sourceLayer.list(from) where !TemporaryName.matches(name) {
                     pending.append((PathText.join(from, name), PathText.join(to, name)))
                 }
@@ -159,6 +143,7 @@ package enum ContainerBackup {
             case .symbolicLink, .socket, .other: report.skipped.append(from)
             }
         }
+        for folder in made { try layer.syncDirectory(folder) }
     }
 
     private static func copyFile(

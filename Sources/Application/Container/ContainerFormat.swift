@@ -13,14 +13,88 @@ package enum ContainerFormat {
     /// - Parameter container: the container, which need not exist.
     /// - Throws: ``ContainerFormatError``; `FileError` when the number cannot be read.
     package static func check(_ container: Container) throws {
+        guard let digits = try stated(in: container), number(digits) == nil else { return }
+        throw ContainerFormatError(container: container.displayPath, format: digits)
+    }
+
+    /// The stated format; nil if none is stated.
+    private static func stated(in container: Container) throws(FileError) -> String? {
         let path = PathText.join(container.path, file)
-        guard PosixFileLayer().exists(container.library) else { return }
+        guard PosixFileLayer().exists(container.library) else { return nil }
         let layer = try BeneathFileLayer(container.path)
-        guard try layer.contains(path, .regular) else { return }
+        guard try layer.contains(path, .regular) else { return nil }
         let text = String(decoding: try layer.contents(of: path, limit: 64), as: UTF8.self)
-        let digits = text.hasSuffix("\n") ? text.dropLast() : text[...]
-        guard let number = Int(digits), (1...current).contains(number) else {
-            throw ContainerFormatError(container: container.displayPath, format: String(digits))
+        return String(text.hasSuffix("\n") ? text.dropLast() : text[...])
+    }
+
+    private static func number(_ digits: String) -> Int? {
+        Int(digits).flatMap { (1...current).contains($0) ? $0 : nil }
+    }
+
+    /// Whether a stated format is a number, of whatever size.
+    static func isNumber(_ digits: String) -> Bool {
+        digits.utf8.contains { $0 != UInt8(ascii: "0") }
+            && digits.utf8.allSatisfy { UInt8(ascii: "0") <= $0 && $0 <= UInt8(ascii: "9") }
+    }
+
+    /// Whether a format is stated, and no program has written it: it is not a number.
+    static func isUnreadable(in container: Container) throws(FileError) -> Bool {
+        do throws(FileError) {
+            guard let digits = try stated(in: container) else { return false }
+            return !isNumber(digits)
+        } catch {
+            if error.code == FileLayerCode.tooLarge { return true }
+            throw error
+        }
+    }
+}
+
+/// Mends what prevents a container from being opened. What is in the way is renamed, and never removed.
+package struct ContainerRepair {
+    private let container: Container
+
+    package init(_ container: Container) { self.container = container }
+
+    /// Completes an interrupted restore, and moves aside an unreadable format, and other kinds of files in the place of
+    /// the container's own. Links stay: somebody has made them on purpose, and what they lead to may be the data.
+    ///
+    /// - Returns: descriptions of the changes.
+    /// - Throws: `FileError`; `FolderLockError` when the container is in use.
+    package func mend() throws -> [String] {
+        let layer = try BeneathFileLayer(container.path)
+        let isPending = try ContainerRestore.isPending(in: container, using: layer)
+        let misplaced = try ContainerLayout.misplaced(in: container, using: layer)
+        let movable = misplaced.filter { $0.status.kind != .symbolicLink }
+        let isFormatBad = misplaced.isEmpty ? try ContainerFormat.isUnreadable(in: container) : false
+        if !isPending, movable.isEmpty, !isFormatBad { return [] }
+        var done: [String] = []
+        // Without its file the lock cannot be taken; then nobody has it.
+        for part in movable where part.path == container.lockFile { done.append(try moveAside(part.path, layer)) }
+        let lock = try FolderLock(container.path)
+        defer { lock.release() }
+        let notice = try ContainerRestore.complete(in: container, using: layer)
+        if isPending { done.append(notice ?? "removed what a restore had prepared that was interrupted") }
+        for part in movable where part.path != container.lockFile { done.append(try moveAside(part.path, layer)) }
+        if isFormatBad { done.append(try moveAside(PathText.join(container.path, ContainerFormat.file), layer)) }
+        for folder in container.folders.dropFirst() where try layer.status(folder) == nil {
+            try layer.makeDirectories(folder, permissions: 0o700)
+            done.append("made \(folder.dropFirst(container.path.count + 1))")
+        }
+        return done
+    }
+
+    private func moveAside(_ path: String, _ layer: BeneathFileLayer) throws(FileError) -> String {
+        var number = 1
+        while true {
+            let aside = "\(path).misplaced-\(number)"
+            do throws(FileError) {
+                try layer.rename(path, toNew: aside)
+                let name = path.dropFirst(container.path.count + 1)
+                return "moved \(name), which was not what it has to be, to \(PathText.name(of: aside))"
+            } catch {
+                guard error.code == FileLayerCode.exists else { throw error }
+                number += 1
+            }
         }
     }
 }

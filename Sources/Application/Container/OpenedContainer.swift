@@ -10,8 +10,14 @@ public struct OpenedContainer {
     public let isReadOnly: Bool
     /// Excludes other writers; nil if read-only. Any writer to the container retains it while writing.
     package let lock: FolderLock?
+    /// The folders of a new container, which a power cut could still lose.
+    package let newEntries = NewEntries()
+    /// What was done about a restore that had been interrupted, for the user; nil if there was none.
+    package let restoreNotice: String?
 
     /// Opens a container, and takes its lock unless it is read-only.
+    ///
+    /// A restore that was interrupted while it replaced the container's data is completed first.
     ///
     /// - Parameters:
     ///   - container: the container; missing folders are created.
@@ -21,10 +27,37 @@ public struct OpenedContainer {
     public init(_ container: Container, isReadOnly: Bool = false) throws {
         self.container = container
         self.isReadOnly = isReadOnly
-        if !isReadOnly { try ContainerFormat.check(container) }
-        var files = try container.open()
-        files.isReadOnly = isReadOnly
-        self.files = files
-        lock = isReadOnly ? nil : try FolderLock(container.path)
+        if isReadOnly {
+            var files = try container.open()
+            files.isReadOnly = true
+            self.files = files
+            (lock, restoreNotice) = (nil, nil)
+            return
+        }
+        try ContainerFormat.check(container)
+        (files, lock, restoreNotice) = try Self.own(container, noting: newEntries)
+        // A restore may have brought another format.
+        if restoreNotice != nil { try ContainerFormat.check(container) }
+    }
+
+    /// Takes a container's lock, completes an interrupted restore, and creates missing folders.
+    ///
+    /// - Parameters:
+    ///   - container: the container, of whatever format.
+    ///   - entries: is told of the folders with new entries.
+    /// - Returns: the file system beneath its root, the lock, and what was done about a restore, for the user.
+    /// - Throws: as the initializer.
+    package static func own(
+        _ container: Container, noting entries: NewEntries? = nil
+    ) throws -> (files: BeneathFileLayer, lock: FolderLock, restoreNotice: String?) {
+        let files = try container.openRoot(noting: entries)
+        var lock: FolderLock?
+        var notice: String?
+        if try ContainerRestore.isPending(in: container, using: files) {
+            lock = try FolderLock(container.path)
+            notice = try ContainerRestore.complete(in: container, using: files)
+        }
+        try container.makeFolders(in: files, noting: entries)
+        return (files, try lock ?? FolderLock(container.path), notice)
     }
 }

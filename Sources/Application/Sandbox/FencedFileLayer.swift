@@ -14,7 +14,7 @@ public struct FencedFileLayer: PathLayer {
     public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
         let place = try fence.place(path, access == .read ? .read : .readWrite, .open)
         // Checked before the file is created.
-        if access.flags & O_CREAT != 0 { try fence.checkFolderNotClosed(of: place, path) }
+        if access.flags & O_CREAT != 0 { try fence.checkMayCreate(place, path) }
         // Non-blocking: a pipe's other end may never be opened.
         let descriptor = try fence.open(
             place, path, flags: access.flags | O_NONBLOCK | O_NOCTTY, permissions: permissions, .open)
@@ -26,7 +26,7 @@ public struct FencedFileLayer: PathLayer {
             case (.directory, _): throw FileError(.open, path, code: EISDIR)
             default: throw FileError(.open, path, code: EACCES, reason: "it is not a regular file")
             }
-            try fence.checkNotClosed(descriptor, path)
+            try fence.checkNotClosed(descriptor, path, access == .read ? .read : .readWrite)
             guard fcntl(descriptor, F_SETFL, access.flags & O_APPEND) == 0 else {
                 throw FileError(.open, path, code: errno)
             }
@@ -68,14 +68,36 @@ public struct FencedFileLayer: PathLayer {
     }
 
     public func rename(_ source: String, to target: String) throws(FileError) {
+        try rename(source, target) { renameat($0, $1, $2, $3) == 0 ? 0 : -errno }
+    }
+
+    public func rename(_ source: String, toNew target: String) throws(FileError) {
+        try rename(source, target, cubby_rename_new)
+    }
+
+    public func temporaryName() -> String { TemporaryName.next(forScript: true) }
+
+    public func beneath(_ folder: String) throws(FileError) -> any FileLayer {
+        let place = try fence.place(folder, .readWrite, .open)
+        let descriptor = try fence.open(
+            place, folder, flags: cubby_open_path | O_DIRECTORY | O_NOFOLLOW, .open)
+        do throws(FileError) { try fence.checkNotClosed(descriptor, folder, .readWrite) } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        return BeneathFileLayer(PathText.absolute(folder, from: fence.base), descriptor: descriptor)
+    }
+
+    private func rename(
+        _ source: String, _ target: String,
+        _ call: (Int32, UnsafePointer<CChar>?, Int32, UnsafePointer<CChar>?) -> Int32
+    ) throws(FileError) {
         let from = try fence.place(source, .readWrite, .rename)
         let to = try fence.place(target, .readWrite, .rename)
         try fence.inFolder(of: from, source, .rename) { folder, name throws(FileError) in
             try fence.inFolder(of: to, target, .rename) { targetFolder, targetName throws(FileError) in
-                guard renameat(folder, name, targetFolder, targetName) == 0 else {
-                    // The file systems differ, and the source is not a link.
-                    throw FileError(.rename, target, code: errno)
-                }
+                let result = call(folder, name, targetFolder, targetName)
+                if result < 0 { throw FileError(.rename, target, code: -result) }
             }
         }
     }
@@ -172,7 +194,7 @@ public struct FencedFileLayer: PathLayer {
     public func list(_ path: String) throws(FileError) -> [String] {
         let place = try fence.place(path, .read, .list)
         let descriptor = try fence.open(place, path, flags: O_RDONLY | O_DIRECTORY, .list)
-        do throws(FileError) { try fence.checkNotClosed(descriptor, path) } catch {
+        do throws(FileError) { try fence.checkNotClosed(descriptor, path, .read) } catch {
             Glibc.close(descriptor)
             throw error
         }

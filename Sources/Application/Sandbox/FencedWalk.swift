@@ -88,7 +88,7 @@ package final class FencedWalk {
         let flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW)
         let descriptor = try fence.open(place, folder.path, flags: flags, .list)
         let entries = try FolderStream(descriptor: descriptor, path: folder.path)
-        try fence.checkNotClosed(entries.descriptor, folder.path)
+        try fence.checkNotClosed(entries.descriptor, folder.path, .read)
         return (folder, entries)
     }
 

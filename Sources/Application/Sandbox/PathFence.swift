@@ -19,9 +19,10 @@ public final class PathFence: Sendable {
 
     private struct State: Sendable {
         var grants: [FenceGrant] = []
-        var closed: [String] = []
-        /// Folders whose contents are closed as well.
-        var closedFolders: [String] = []
+        /// The host's own files and folders.
+        var own: [HostsOwn] = []
+        /// These, and all folders above them.
+        var guarded: [String: HostsOwn] = [:]
     }
 
     /// A fence without grants.
@@ -72,23 +73,39 @@ public final class PathFence: Sendable {
     /// Closes one file regardless of grants, under every name. Its folder cannot be moved either.
     ///
     /// - Parameter path: a file of the host; it need not exist yet.
-    public func close(_ path: String) {
+    public func close(_ path: String) { close(path, .file) }
+
+    /// Closes a folder and its contents like a file. Its contents are reached directly in it, or not at all.
+    ///
+    /// - Parameter path: it need not exist yet.
+    package func close(folder path: String) { close(path, .contents(readable: false)) }
+
+    /// Closes a file or folder of the host.
+    ///
+    /// - Parameters:
+    ///   - path: it need not exist yet.
+    ///   - extent: what is closed of it.
+    package func close(_ path: String, _ extent: HostsOwn.Extent) {
         let absolute = PathText.absolute(path, from: base)
-        state.withLock { $0.closed.append(absolute) }
+        add(HostsOwn(path: absolute, extent: extent))
         // The folder's other spelling as well: the container's path may contain a link.
         let parent = PathText.parent(of: absolute)
         guard let resolved = realpath(parent, nil) else { return }
         defer { free(resolved) }
         let real = PathText.join(String(cString: resolved), PathText.name(of: absolute))
-        if real != absolute { state.withLock { $0.closed.append(real) } }
+        if real != absolute { add(HostsOwn(path: real, extent: extent)) }
     }
 
-    /// Closes a folder and its contents like a file. Its contents are reached directly in it, or not at all.
-    ///
-    /// - Parameter path: without links; it need not exist yet.
-    package func close(folder path: String) {
-        close(path)
-        state.withLock { $0.closedFolders.append(path) }
+    private func add(_ own: HostsOwn) {
+        state.withLock { state in
+            state.own.append(own)
+            state.guarded[own.path] = own
+            var path = PathText.parent(of: own.path)
+            while path != "/", state.guarded[path] == nil {
+                state.guarded[path] = HostsOwn(path: path, extent: .above)
+                path = PathText.parent(of: path)
+            }
+        }
     }
 
     /// The fence's decision on a path; opens nothing.
@@ -130,9 +147,7 @@ public final class PathFence: Sendable {
     private func locate(_ path: String, _ access: FenceAccess) -> Result<Place, Refusal> {
         let absolute = PathText.absolute(path, from: base)
         return state.withLock { state in
-            if state.closed.contains(absolute)
-                || state.closedFolders.contains(where: { absolute.hasPrefix($0 + "/") })
-            {
+            if TemporaryName.isClosed(in: absolute) || state.own.contains(where: { $0.closes(absolute, access) }) {
                 return .failure(Refusal(value: .closed(path: absolute)))
             }
             var best: Place?
@@ -197,58 +212,46 @@ public final class PathFence: Sendable {
         return try body(descriptor, name)
     }
 
-    /// Refuses a name in an open folder that is a closed file, or a folder of one, regardless of the path to it.
+    /// Refuses to change a name in an open folder that is the host's own, or a folder of that, regardless of the path
+    /// to it.
     func checkNotClosed(
         _ name: String, in folder: Int32, _ path: String, _ operation: FileError.Operation
     ) throws(FileError) {
         // Status queries are harmless: the existence of a folder with a closed file is no secret.
         if operation == .status { return }
-        let (closed, folders) = state.withLock { ($0.closed, $0.closedFolders) }
-        if closed.isEmpty { return }
-        var own = stat()
-        guard fstat(folder, &own) == 0 else { throw FileError(operation, path, code: errno) }
-        for closed in folders where Self.names(closed, own) {
+        let (own, guarded) = state.withLock { ($0.own, $0.guarded) }
+        if own.isEmpty { return }
+        var above = stat()
+        guard fstat(folder, &above) == 0 else { throw FileError(operation, path, code: errno) }
+        for own in own where own.extent.hasContents && Self.names(own.path, above) {
             throw FileError(operation, path, code: EACCES, reason: Self.hostsOwn)
         }
-        guard fstatat(folder, name, &own, AT_SYMLINK_NOFOLLOW) == 0 else {
-            // A file that does not exist yet is identified by its folder and its name.
-            guard fstat(folder, &own) == 0 else { throw FileError(operation, path, code: errno) }
-            for closedPath in closed {
-                var ancestor = closedPath
-                // A folder that is moved there could contain the closed file.
-                while ancestor == closedPath || (operation == .rename && ancestor != "/") {
-                    if PathText.name(of: ancestor) == name, Self.names(PathText.parent(of: ancestor), own) {
-                        throw FileError(operation, path, code: EACCES, reason: Self.hostsOwn)
-                    }
-                    ancestor = PathText.parent(of: ancestor)
-                }
-            }
-            return
+        var found = stat()
+        if fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) == 0 {
+            // A folder that is there is not made again.
+            if operation == .makeDirectory { return }
+            guard let held = guarded.values.first(where: { Self.names($0.path, found) }) else { return }
+            throw FileError(
+                operation, path, code: EACCES,
+                reason: held.extent == .above ? "it holds a file of the host's own" : Self.hostsOwn)
         }
-        for closedPath in closed {
-            var ancestor = closedPath
-            while ancestor != "/" {
-                if Self.names(ancestor, own) {
-                    let reason = ancestor == closedPath ? Self.hostsOwn : "it holds a file of the host's own"
-                    throw FileError(operation, path, code: EACCES, reason: reason)
-                }
-                ancestor = PathText.parent(of: ancestor)
-            }
+        // What does not exist yet is identified by its folder and its name, in any case; a folder that is moved there
+        // could contain a closed file.
+        for place in guarded.values
+        where place.refuses(operation) && place.hasName(name) && Self.names(PathText.parent(of: place.path), above) {
+            throw FileError(operation, path, code: EACCES, reason: Self.hostsOwn)
         }
     }
 
-    /// Refuses a path directly in a closed folder, regardless of the links on the path to the folder.
-    func checkFolderNotClosed(of place: Place, _ path: String) throws(FileError) {
-        let folders = state.withLock { $0.closedFolders }
-        guard !folders.isEmpty, !place.rest.isEmpty else { return }
-        let folder = Place(grant: place.grant, rest: PathText.parent(of: place.rest))
-        let descriptor = try open(folder, path, flags: cubby_open_path | O_DIRECTORY, .open)
-        defer { Glibc.close(descriptor) }
-        var own = stat()
-        guard fstat(descriptor, &own) == 0 else { throw FileError(.open, path, code: errno) }
-        guard !folders.contains(where: { Self.names($0, own) }) else {
-            throw FileError(.open, path, code: EACCES, reason: Self.hostsOwn)
+    /// Refuses to create the host's own, regardless of the links on the path to it.
+    func checkMayCreate(_ place: Place, _ path: String) throws(FileError) {
+        guard !place.rest.isEmpty else { return }
+        let isLink = try inFolder(of: place, path, .open) { folder, name throws(FileError) in
+            var raw = stat()
+            return fstatat(folder, name, &raw, AT_SYMLINK_NOFOLLOW) == 0 && raw.st_mode & S_IFMT == S_IFLNK
         }
+        // What a link leads to is checked once it is open: it has to be there.
+        if isLink { Glibc.close(try open(place, path, flags: cubby_open_path, .open)) }
     }
 
     private static let hostsOwn = "it is a file of the host's own"
@@ -259,21 +262,75 @@ public final class PathFence: Sendable {
         return stat(path, &other) == 0 && other.st_dev == status.st_dev && other.st_ino == status.st_ino
     }
 
-    /// Refuses an open file that is a closed one under another name (a hard link).
-    func checkNotClosed(_ descriptor: Int32, _ path: String) throws(FileError) {
-        var own = stat()
-        guard fstat(descriptor, &own) == 0 else { throw FileError(.open, path, code: errno) }
-        let (closed, folders) = state.withLock { ($0.closed, $0.closedFolders) }
-        let contents = folders.lazy.flatMap { folder in
-            ((try? PosixFileLayer().list(folder)) ?? []).map { PathText.join(folder, $0) }
+    /// Refuses an open file or folder that is a closed one under another name (a hard link).
+    func checkNotClosed(_ descriptor: Int32, _ path: String, _ access: FenceAccess) throws(FileError) {
+        var found = stat()
+        guard fstat(descriptor, &found) == 0 else { throw FileError(.open, path, code: errno) }
+        for own in state.withLock({ $0.own }) where own.isClosed(for: access) {
+            var isOwn = Self.names(own.path, found)
+            if own.extent.hasContents, !isOwn {
+                isOwn = ((try? PosixFileLayer().list(own.path)) ?? []).contains {
+                    Self.names(PathText.join(own.path, $0), found)
+                }
+            }
+            if isOwn { throw FileError(.open, path, code: EACCES, reason: Self.hostsOwn) }
         }
-        guard !closed.contains(where: { Self.names($0, own) }), !contents.contains(where: { Self.names($0, own) })
-        else { throw FileError(.open, path, code: EACCES, reason: Self.hostsOwn) }
     }
 
     static func error(_ operation: FileError.Operation, _ path: String, code: Int32) -> FileError {
         code == EXDEV || code == ELOOP
             ? FileError(operation, path, code: EACCES, reason: "a link in it leads out of the folder that was granted")
             : FileError(operation, path, code: code)
+    }
+}
+
+/// A file or folder of the host that a grant covers, and that scripts must not change.
+package struct HostsOwn: Sendable {
+    /// What is closed of it.
+    package enum Extent: Sendable, Hashable {
+        /// The file.
+        case file
+        /// The folder with its contents; scripts may read them or not.
+        case contents(readable: Bool)
+        /// Only that it is a folder and where it is: its contents are open.
+        case folder
+        /// Nothing by itself: it is a folder above one of the others.
+        case above
+
+        var hasContents: Bool { if case .contents = self { true } else { false } }
+    }
+
+    /// Absolute.
+    let path: String
+    let extent: Extent
+
+    /// Whether a path is closed by its text.
+    func closes(_ absolute: String, _ access: FenceAccess) -> Bool {
+        guard isClosed(for: access) else { return false }
+        return absolute == path || (extent.hasContents && absolute.hasPrefix(path + "/"))
+    }
+
+    /// Whether it must not be open for this access.
+    func isClosed(for access: FenceAccess) -> Bool {
+        switch extent {
+        case .file: true
+        case .contents(let readable): !readable || access == .readWrite
+        case .folder, .above: false
+        }
+    }
+
+    /// Whether an operation may not create it.
+    func refuses(_ operation: FileError.Operation) -> Bool {
+        switch extent {
+        case .file, .contents: true
+        case .folder: operation != .makeDirectory
+        case .above: operation == .rename
+        }
+    }
+
+    /// Whether a file's name is its own, in any case, which some file systems do not distinguish.
+    func hasName(_ name: String) -> Bool {
+        let own = PathText.name(of: path)
+        return own == name || (own.utf8.count == name.utf8.count && own.lowercased() == name.lowercased())
     }
 }

@@ -20,20 +20,18 @@ struct ContainerCheck {
     }
 
     func run() throws {
-        guard PosixFileLayer().exists(container.documents) else {
+        guard PosixFileLayer().exists(container.documents) || PosixFileLayer().exists(container.library) else {
             throw CommandFailure.exit(
                 .badData, "\(container.displayPath) is not a container: it has no Documents")
         }
         if let repair, !repair.isEmpty {
             throw ValidationError("A container is repaired in place: cubby check \(container.path) --repair")
         }
-        do { try ContainerFormat.check(container) } catch let error as ContainerFormatError {
-            throw CommandFailure.exit(.badData, error.description)
-        } catch let error as FileError {
-            throw CommandFailure.exit(error)
-        }
+        try repairLayout()
         let layer: BeneathFileLayer
-        do throws(FileError) { layer = try container.openExisting() } catch { throw CommandFailure.exit(error) }
+        do throws(FileError) { layer = try container.openExisting() } catch {
+            throw CommandFailure.exit(error, advice: Self.advice(container, error))
+        }
         let check = StoreCheck(
             container, using: layer, logger: Logger(label: "cubby", factory: { _ in SwiftLogNoOpLogHandler() }))
         Report.line("\(container.displayPath):")
@@ -57,6 +55,27 @@ struct ContainerCheck {
         } catch let error as FileError {
             throw CommandFailure.exit(error)
         }
+    }
+
+    /// What prevents a container from being opened at all: a restore that was interrupted, an unreadable format, other
+    /// kinds of files in the place of its own.
+    private func repairLayout() throws {
+        do {
+            if repair != nil {
+                for text in try ContainerRepair(container).mend() { Report.line("repaired: \(text)") }
+            }
+            try ContainerFormat.check(container)
+        } catch let error as ContainerFormatError {
+            throw CommandFailure.exit(.badData, error.description)
+        } catch let error as FolderLockError {
+            throw CommandFailure.exit(error)
+        } catch let error as FileError {
+            throw CommandFailure.exit(error, advice: repair == nil ? Self.advice(container, error) : "")
+        }
+    }
+
+    private static func advice(_ container: Container, _ error: FileError) -> String {
+        error.isMisplaced ? "; cubby check \(container.path) --repair moves it aside, if it is not a link" : ""
     }
 
     private func isWanted() throws -> Bool {

@@ -143,7 +143,7 @@ public final class ScriptHost {
         bundles = options.bundles.filter { PosixFileLayer().exists($0 + "/.") }.map { ApplicationBundle(path: $0) }
         fence = try PathFence(container, access: options.isReadOnly ? .read : .readWrite)
         if !options.hasPathFence { try fence.grant("/", .readWrite) }
-        fence.close(container.socketFile)
+        fence.closeLayout(of: container)
         if let folder = ConfigurationFolder.locate() { fence.close(folder: folder) }
         for path in options.readable + bundles.map(\.path) { try fence.grant(path, .read) }
         for path in options.writable { try fence.grant(path, .readWrite) }
@@ -180,17 +180,18 @@ public final class ScriptHost {
             folder: container.applicationSupport, version: options.applicationVersion,
             isReadOnly: options.isReadOnly, using: files)
         items = try ItemStore.open(persistence, durability: options.durability)
+        itemPreferences = Defaults(folder: container.preferences, domain: "items", using: files)
+        images = ImageStore(
+            directory: container.documents, caches: container.caches,
+            outgoing: container.outgoingImages, using: files, logger: logger)
+        // It completes the pictures of a transaction whose process was killed.
+        items.attachments = images.attachments
         // Only after the store has opened: a leftover may be the last copy of a lost archive. Listing the folders takes
         // time in proportion to the pictures, so it is done only when needed.
         if let lock, lock.isDisordered {
             container.removeLeftovers(using: files)
             lock.noteOrder()
         }
-        itemPreferences = Defaults(folder: container.preferences, domain: "items", using: files)
-        images = ImageStore(
-            directory: container.documents, caches: container.caches,
-            outgoing: container.outgoingImages, using: files, logger: logger)
-        items.attachments = images.attachments
 
         state = try LuaState(limits: LuaLimits(memory: options.memoryLimit, output: options.outputLimit))
         loop = try EventLoop()
@@ -200,7 +201,9 @@ public final class ScriptHost {
 
         restoreIndexes()
         logStore()
-        for notice in items.loadReport.notices + items.carriedNotices { logger.warning("\(notice)") }
+        for notice in [opened.restoreNotice].compactMap({ $0 }) + items.loadReport.notices + items.carriedNotices {
+            logger.warning("\(notice)")
+        }
         if let problem = defaults.problem { logger.warning("\(problem.message)") }
         items.onDamage = { [logger] notice in logger.warning("\(notice)") }
         items.onLeftOut = { [logger, isStrict = options.isStrict] all throws in

@@ -246,4 +246,61 @@ struct PathFenceTests {
         let readOnly = try PathFence(behind, access: .read, base: behind.documents)
         #expect(throws: FileError.self) { try readOnly.layer.open("file", .append) }
     }
+
+    @Test("A container's layout stays as it is, whatever a script tries", arguments: methods)
+    func layout(method: BeneathOpener.Method) throws {
+        try put("1", "box/Library/format")
+        try put("settings", "box/Library/Preferences/cubby.plist")
+        let temporary = "Documents/" + TemporaryName.next()
+        try put("a save", "box/" + temporary)
+        let fence = try fence(method)
+        fence.closeLayout(of: container)
+        let layer = fence.layer
+        let before = try FileManager.default.subpathsOfDirectory(atPath: container.path).sorted()
+        let files =
+            ContainerLayout.files + [
+                ".socket", "Library/FORMAT", "Library/Preferences/cubby.plist", "Library/Preferences/new.plist",
+                ".cubby-restore", ".cubby-restore/new", temporary, temporary.uppercased(),
+            ]
+        let folders = container.folders.dropFirst().map { String($0.dropFirst(container.path.count + 1)) }
+        for name in files + folders + ContainerLayout.optionalFolders {
+            let path = PathText.join(container.path, name)
+            let isFolder = !files.contains(name)
+            #expect(throws: FileError.self, "\(name)") { try AtomicFile.write([1], to: path, using: layer) }
+            #expect(throws: FileError.self, "\(name)") { try layer.remove(path) }
+            #expect(throws: FileError.self, "\(name)") { try layer.removeDirectory(path) }
+            #expect(throws: FileError.self, "\(name)") { try layer.removeAll(path) }
+            #expect(throws: FileError.self, "\(name)") { try layer.rename(path, to: container.tmp + "/x") }
+            #expect(throws: FileError.self, "\(name)") { try layer.rename("file", to: path) }
+            #expect(throws: FileError.self, "\(name)") { try layer.rename("file", toNew: path) }
+            #expect(throws: FileError.self, "\(name)") { try layer.link("file", to: path) }
+            #expect(throws: FileError.self, "\(name)") { try layer.open(path, .createNew) }
+            #expect(throws: FileError.self, "\(name)") { try layer.open(path, .update) }
+            if !isFolder {
+                #expect(throws: FileError.self, "\(name)") { try layer.makeDirectory(path, permissions: 0o700) }
+                #expect(throws: FileError.self, "\(name)") { try layer.makeDirectories(path + "/x") }
+            }
+        }
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: container.path).sorted() == before)
+        // What is in the folders is the script's, and it may read the preferences.
+        try AtomicFile.write([1], to: container.tmp + "/mine", using: layer)
+        try layer.removeAll(container.tmp + "/mine")
+        #expect(
+            try layer.contents(of: container.preferences + "/cubby.plist") == Array("settings".utf8))
+        #expect(try layer.list(container.preferences) == ["cubby.plist"])
+        #expect(throws: FileError.self) { try layer.contents(of: container.path + "/Library/format") }
+        // A folder that has gone may be made again, as a folder.
+        rmdir(container.tmp)
+        #expect(throws: FileError.self) { try layer.open(container.tmp, .update) }
+        try layer.makeDirectory(container.tmp, permissions: 0o700)
+    }
+
+    @Test("A link that leads nowhere creates nothing, neither the host's own nor outside", arguments: methods)
+    func danglingLinks(method: BeneathOpener.Method) throws {
+        let fence = try fence(method)
+        fence.closeLayout(of: container)
+        try link("box/Documents/dangling", to: "../Library/format")
+        #expect(throws: FileError.self) { try fence.layer.open("dangling", .update) }
+        #expect(!FileManager.default.fileExists(atPath: container.path + "/Library/format"))
+    }
 }

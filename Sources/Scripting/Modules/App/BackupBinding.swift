@@ -31,6 +31,8 @@ enum BackupBinding {
         }
         // Makes the script's changes so far part of the backup.
         host.syncCommitted()
-        return try ContainerBackup.make(host.container, at: path, using: layer).files
+        return try ContainerBackup.make(
+            host.container, at: PathText.absolute(path, from: host.fence.base), using: layer
+        ).files
     }
 }
