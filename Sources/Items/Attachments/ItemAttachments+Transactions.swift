@@ -1,29 +1,137 @@
+import ColumnEngine
 import Files
+import PropertyList
 
 /// Attachment changes within a transaction of the item store: they take effect at the commit. New files are placed
-/// before their items are committed, replacements after. So a crash in between leaves an item with its old or its new
-/// bytes, and a superfluous file at worst, which a check reports.
+/// before their items are committed, replacements after.
+///
+/// The files of a commit with several come and go together, and with its items: they are moved to a folder, with a plan
+/// that names the commit, before the first takes its place. After a crash the next opening completes the plan, or takes
+/// the new files back if the journal does not have the commit. The only file of a commit needs no plan: a crash leaves
+/// the old or the new bytes, and a superfluous file at worst, which a check reports.
 extension ItemAttachments {
+    /// The folder of the files that wait, and the plan in it: names that no attachment has.
+    private var waitingFolder: String { PathText.join(folder, "items.journal.pictures") }
+    private var planPath: String { PathText.join(waitingFolder, "items.journal") }
+    private static let revisionKey = "Revision"
+    private static let newKey = "New"
+    private static let removedKey = "Removed"
+
     func openSavepoint() { transactions.append(AttachmentTransaction()) }
 
     /// Prepares the commit of the outermost transaction. This is the last chance to refuse it, which rolls it back.
     func prepareToCommit() throws(StoreError) {
         guard let innermost = transactions.indices.last else { return }
         do throws(FileError) {
-            var hasPlaced = false
-            for (key, deed) in transactions[innermost].deeds {
+            let deeds = transactions[innermost].deeds
+            if deeds.count > 1, shared == nil { return try prepareTogether(innermost) }
+            for (key, deed) in deeds {
                 guard let staged = deed.stagedPath, !layer.exists(files.place(key)) else { continue }
                 try layer.rename(staged, to: files.place(key))
                 transactions[innermost].deeds[key] = .placed
-                hasPlaced = true
+                // An item must not survive a power cut without its attachment.
+                try layer.syncDirectory(folder)
             }
-            // An item must not survive a power cut without its attachment.
-            if hasPlaced { try layer.syncDirectory(folder) }
         } catch {
             throw StoreError(
                 .inputOutput, "what goes with an item cannot be written: \(error.message)", path: error.path,
                 cause: error)
         }
+    }
+
+    /// Moves the files of a commit to the folder where they wait, writes the plan, and places the new ones.
+    private func prepareTogether(_ index: Int) throws(FileError) {
+        FolderRemover.remove(waitingFolder, using: layer)
+        try layer.makeDirectory(waitingFolder, permissions: 0o700)
+        waiting = .plan
+        var (new, removed) = (PropertyListFields(), PropertyListFields())
+        for (key, deed) in transactions[index].deeds {
+            let present = try layer.status(files.place(key))
+            if let staged = deed.stagedPath {
+                let path = PathText.join(waitingFolder, key)
+                try layer.rename(staged, to: path)
+                transactions[index].deeds[key] = .staged(path: path)
+                if present == nil, let status = try layer.status(path) { new[key] = Self.identity(status) }
+            } else if let present {
+                removed[key] = Self.identity(present)
+            }
+        }
+        var plan: PropertyListFields = [Self.newKey: .fields(new), Self.removedKey: .fields(removed)]
+        // Without changes of items there is no record, and the plan itself is the commit.
+        if columns?.hasChanges == true, let revision {
+            plan[Self.revisionKey] = .integer(Int64(bitPattern: revision))
+        } else {
+            waiting = .commit
+        }
+        let bytes: [UInt8]
+        do throws(PropertyListError) { bytes = try PropertyListValue.fields(plan).encoded(as: .binary) } catch {
+            throw FileError(.write, planPath, code: FileLayerCode.invalid, reason: "\(error)")
+        }
+        try AtomicFile.write(bytes, to: planPath, using: layer)
+        try layer.syncDirectory(folder)
+        for (key, _) in new {
+            try layer.rename(PathText.join(waitingFolder, key), to: files.place(key))
+            transactions[index].deeds[key] = .placed
+        }
+        // An item must not survive a power cut without its attachment.
+        if !new.isEmpty { try layer.syncDirectory(folder) }
+    }
+
+    /// What tells a file from a later one of its name; the same for a copy, as in a backup.
+    private static func identity(_ status: FileStatus) -> PropertyListValue { .integer(Int64(status.size)) }
+
+    /// Removes the plan.
+    private func endPlan() {
+        do throws(FileError) {
+            if layer.exists(planPath) { try layer.remove(planPath) }
+        } catch {
+            report(.removal, nil, error)
+        }
+    }
+
+    /// Removes the folder of files that waited.
+    private func endWaiting() {
+        guard waiting != .none else { return }
+        waiting = .none
+        // Without the plan the rest is of no consequence.
+        endPlan()
+        FolderRemover.remove(waitingFolder, using: layer)
+    }
+
+    /// Whether the files of a killed process's commit wait for the next opening.
+    package var isWaitingForCommit: Bool { waiting == .none && layer.exists(waitingFolder) }
+
+    /// Completes the commit of a killed process whose record is in the journal; discards another one's files.
+    func completeCommit() {
+        guard layer.exists(waitingFolder) else { return }
+        waiting = .plan
+        defer { endWaiting() }
+        guard let bytes = try? layer.contents(of: planPath, limit: 256 << 20),
+            let plan = (try? PropertyListValue(decoding: bytes))?.fields
+        else { return }
+        var isCommitted = true
+        if case .integer(let before)? = plan[Self.revisionKey] {
+            isCommitted = revision ?? 0 > UInt64(bitPattern: before)
+        }
+        do throws(FileError) {
+            for key in try isCommitted ? layer.list(waitingFolder) : [] where AttachmentKey.isKey(key) {
+                try layer.rename(PathText.join(waitingFolder, key), to: files.place(key))
+                onChange?(key)
+            }
+            for (key, identity) in plan[isCommitted ? Self.removedKey : Self.newKey]?.fields ?? [:] {
+                guard AttachmentKey.isKey(key), let status = try layer.status(files.place(key)),
+                    identity == Self.identity(status)
+                else { continue }
+                try layer.remove(files.place(key))
+                onChange?(key)
+            }
+        } catch {
+            // The next opening goes on.
+            waiting = .none
+            report(.writing, nil, error)
+        }
+        isUnsynced = true
+        synchronize()
     }
 
     /// Ends the innermost transaction and keeps its changes; those of the outermost take effect.
@@ -60,12 +168,15 @@ extension ItemAttachments {
         }
         isUnsynced = true
         synchronize()
+        endWaiting()
         return changes
     }
 
     /// Ends the innermost transaction and discards its changes.
     func rollBackSavepoint() {
         guard let ended = transactions.popLast() else { return }
+        // After a crash it would complete what is rolled back.
+        if waiting == .commit { endPlan() }
         for (key, deed) in ended.deeds {
             switch deed {
             case .staged(let path): forget(key, path)
@@ -73,6 +184,7 @@ extension ItemAttachments {
             case .removed: continue
             }
         }
+        if transactions.isEmpty { endWaiting() }
     }
 
     /// The combined changes of all open transactions.

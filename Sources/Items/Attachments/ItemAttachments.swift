@@ -26,6 +26,18 @@ public final class ItemAttachments {
     private(set) var shared: SharedAttachments?
     /// Whether files were added or removed since the last sync of their folder.
     var isUnsynced = false
+    /// What is in the folder with files of a commit that wait for the journal.
+    var waiting = Waiting.none
+
+    enum Waiting {
+        /// There is no folder.
+        case none
+        /// A plan that names the commit of the journal.
+        case plan
+        /// A plan that is the commit: the journal has nothing of it.
+        case commit
+    }
+
     /// The names of further attachments' files made since the last commit.
     var freshNames: Set<String> = []
 
@@ -192,6 +204,7 @@ public final class ItemAttachments {
             let (cache, outgoing) = sharedFolders
             shared = SharedAttachments(store, persistence, cache: cache, outgoing: outgoing, layer)
         } else if !store.isReadOnly {
+            completeCommit()
             settleRemoved()
         }
     }
@@ -204,6 +217,8 @@ public final class ItemAttachments {
 
     func item(_ key: String) -> Item? { store?.store?.item(forKey: key) }
     func isItem(_ key: String) -> Bool { item(key) != nil }
+    /// The revision of the store's last commit.
+    var revision: UInt64? { store?.store?.revision.rawValue }
     /// The store's rows; nil without a store.
     var columns: ColumnStore? { store?.store?.columns }
     /// Whether an item has a file of this name, whether or not the file exists.

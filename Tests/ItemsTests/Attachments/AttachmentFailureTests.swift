@@ -124,4 +124,69 @@ struct AttachmentFailureTests {
         let next = try AttachmentScene(in: scene.folder)
         #expect(next.items.item(forKey: "a") != nil && next.stored("a") == 1)
     }
+
+    @Test("the files of a transaction come and go together, with its items, whenever the process is killed")
+    func together() throws {
+        let scene = try AttachmentScene()
+        for key in ["a", "b", "c"] { try scene.create(key, 1) }
+        try scene.items.createItem(ItemFields(itemKey: "d"))
+        try scene.items.commit()
+        let snapshots = Snapshots(of: scene.folder)
+        scene.layer.beforeChange { snapshots.take() }
+        try scene.items.transaction {
+            try scene.set(2, "a")
+            try scene.set(2, "b")
+            try scene.attachments.removeBytes(forKey: "c")
+            try scene.set(2, "d")
+            try scene.items.createItem(ItemFields(itemKey: "e"))
+            try scene.set(2, "e")
+        }
+        let ofItems = snapshots.all.count
+        // Without a change of an item there is no record: the files alone are the transaction.
+        try scene.items.transaction {
+            try scene.set(3, "a")
+            try scene.set(3, "b")
+        }
+        scene.layer.beforeChange {}
+        snapshots.take()
+        let states: [[UInt8?]] = [[1, 1, 1, nil, nil], [2, 2, nil, 2, 2], [3, 3, nil, 2, 2]]
+        var reached: Set<Int> = []
+        for (number, folder) in snapshots.all.enumerated() {
+            let found = try AttachmentScene(in: folder)
+            let state = ["a", "b", "c", "d", "e"].map { found.stored($0) }
+            let index = try #require(states.firstIndex(of: state), "\(number): \(state)")
+            reached.insert(index)
+            #expect((found.items.item(forKey: "e") != nil) == (index > 0), "\(number)")
+            #expect(number < ofItems ? index < 2 : index > 0, "\(number)")
+            #expect(found.problems.all.isEmpty && !found.layer.exists(folder.path + "/items.journal.pictures"))
+            let again = try AttachmentScene(in: folder)
+            #expect(["a", "b", "c", "d", "e"].map { again.stored($0) } == state, "\(number)")
+        }
+        #expect(reached == [0, 1, 2])
+    }
+
+    @Test("the files of a transaction that fails at a step are all as they were, or all as they are to be")
+    func togetherFailing() throws {
+        func attempt(_ step: Int) throws -> (steps: Int, state: [UInt8?], isDone: Bool) {
+            let scene = try AttachmentScene()
+            for key in ["a", "b"] { try scene.create(key, 1) }
+            scene.layer.arm(failAt: step)
+            let isDone =
+                (try? scene.items.transaction { () throws -> Void in
+                    try scene.items.createItem(ItemFields(itemKey: "c"))
+                    for key in ["a", "b", "c"] { try scene.set(2, key) }
+                }) != nil
+            let steps = scene.layer.count
+            scene.layer.disarm()
+            let found = try AttachmentScene(in: scene.folder)
+            #expect(!found.layer.exists(scene.folder.path + "/items.journal.pictures"))
+            return (steps, ["a", "b", "c"].map { found.stored($0) }, isDone && scene.problems.all.isEmpty)
+        }
+        for step in 1...(try attempt(.max).steps) {
+            let (_, state, isDone) = try attempt(step)
+            if isDone { #expect(state == [2, 2, 2], "\(step)") }
+            // A file that cannot take its place after the commit is reported, and is the old one.
+            #expect(isDone || state == [1, 1, nil] || state.allSatisfy { $0 != nil }, "\(step): \(state)")
+        }
+    }
 }
