@@ -3,13 +3,15 @@ public import PropertyList
 
 /// Settings that persist between runs, like Cocoa's user defaults: set values take precedence over registered ones.
 ///
-/// The set values are a property list in `Library/Preferences`, reloaded when another process has changed it. Changes
+/// The set values are a property list in `Library/Preferences`, reloaded when another process has changed it. It has a
+/// checksum where other readers of property lists do not look, and which a rewritten one has not. Changes
 /// stay in memory until `synchronize`, which merges them, key by key, into the file's current values. Not Sendable: the
 /// thread that owns the application owns it.
 public final class Defaults {
     /// The file of the saved values.
     public let path: String
-    /// Why the file could not be read. It then counts as empty; the next `synchronize` renames a damaged one.
+    /// Why the file could not be read. It then counts as empty, except if only its checksum differs; the next
+    /// `synchronize` renames a damaged one.
     public private(set) var problem: DefaultsError?
 
     private let layer: any FileLayer
@@ -101,13 +103,13 @@ public final class Defaults {
         do throws(PropertyListError) {
             var whole = PropertyListDictionary(persistent)
             for (key, value) in others { whole[key] = value }
-            bytes = try PropertyListValue.dictionary(whole).encoded(as: .binary)
+            bytes = SealedPropertyList.sealed(try PropertyListValue.dictionary(whole).encoded(as: .binary))
         } catch {
             throw .damaged(path: path, error)
         }
         do throws(FileError) {
             switch problem {
-            case .damaged, .notADictionary: try layer.rename(path, to: path + ".damaged")
+            case .damaged, .notADictionary, .changed: _ = try Self.setAside(path, using: layer)
             case .file(let error): throw error
             case .value, nil: break
             }
@@ -119,6 +121,24 @@ public final class Defaults {
         changes = [:]
         problem = nil
         seen = try? layer.status(path)
+    }
+
+    /// Renames a file of preferences that cannot be used.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - layer: the file system.
+    /// - Returns: its new path.
+    /// - Throws: `FileError`.
+    package static func setAside(_ path: String, using layer: any FileLayer) throws(FileError) -> String {
+        var aside = path + ".damaged"
+        var number = 1
+        while try layer.status(aside) != nil {
+            number += 1
+            aside = "\(path).damaged-\(number)"
+        }
+        try layer.rename(path, toNew: aside)
+        return aside
     }
 
     /// Reads the file again if it was replaced.
@@ -150,11 +170,50 @@ public final class Defaults {
             let value = try PropertyListValue(decoding: bytes)
             if case .dictionary(let values) = value {
                 (stored, others) = (values.textEntries, values.sortedOthers)
+                if SealedPropertyList.isIntact(bytes) == false { problem = .changed(path: path) }
             } else {
                 problem = .notADictionary(path: path)
             }
         } catch {
             problem = .damaged(path: path, error)
         }
+    }
+}
+
+/// A binary property list with a checksum: bytes between its objects and its table of offsets, to which no offset leads.
+/// Readers of property lists pass over them, and writers of a changed one leave them out.
+enum SealedPropertyList {
+    private static let mark = Array("CubbySum".utf8)
+    private static let trailer = 32
+
+    /// The list with a checksum of all other bytes.
+    static func sealed(_ bytes: [UInt8]) -> [UInt8] {
+        guard let table = offsetOfTable(bytes) else { return bytes }
+        var sealed = Array(bytes[..<table]) + mark + [UInt8](repeating: 0, count: 8) + bytes[table...]
+        write(UInt64(table + 16), at: sealed.count - 8, in: &sealed)
+        write(Checksum.hash(sealed), at: table + 8, in: &sealed)
+        return sealed
+    }
+
+    /// Whether a list is as it was sealed; nil for one without a checksum.
+    static func isIntact(_ bytes: [UInt8]) -> Bool? {
+        guard let table = offsetOfTable(bytes), table >= 16, bytes[(table - 16)..<(table - 8)].elementsEqual(mark)
+        else {
+            return nil
+        }
+        var blank = bytes
+        write(0, at: table - 8, in: &blank)
+        let sum = Checksum.hash(blank)
+        return (0..<8).allSatisfy { bytes[table - 8 + $0] == UInt8(truncatingIfNeeded: sum >> (56 - 8 * $0)) }
+    }
+
+    private static func offsetOfTable(_ bytes: [UInt8]) -> Int? {
+        guard bytes.count > trailer, bytes.starts(with: "bplist00".utf8) else { return nil }
+        let offset = bytes.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return Int(exactly: offset).flatMap { (8...(bytes.count - trailer)).contains($0) ? $0 : nil }
+    }
+
+    private static func write(_ number: UInt64, at position: Int, in bytes: inout [UInt8]) {
+        for index in 0..<8 { bytes[position + index] = UInt8(truncatingIfNeeded: number >> (56 - 8 * index)) }
     }
 }

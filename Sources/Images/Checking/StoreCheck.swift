@@ -21,6 +21,7 @@ public struct StoreCheck {
     private var schema = ArchiveSchema()
     private var orphans: [String] = []
     private var hasBadIndex = false
+    private var badPreferences: [String] = []
 
     /// The folder in Documents to which a repair moves pictures without items.
     static let orphanFolder = "Pictures without items"
@@ -39,6 +40,7 @@ public struct StoreCheck {
         checkJournal()
         checkIndex()
         checkPictures()
+        checkPreferences()
         checkLeftovers()
         for exposure in ContainerExposure.all(in: container, using: layer) { note(.warning, exposure.description) }
     }
@@ -166,7 +168,26 @@ public struct StoreCheck {
         }
     }
 
+    private mutating func checkPreferences() {
+        for name in (try? layer.list(container.preferences)) ?? [] where name.hasSuffix(".plist") {
+            let preferences = Defaults(
+                folder: container.preferences, domain: String(name.dropLast(".plist".count)), using: layer)
+            guard let problem = preferences.problem else { continue }
+            if case .file = problem {
+                note(.error, problem.message)
+            } else {
+                badPreferences.append(preferences.path)
+                note(.error, problem.message, "set the file aside, and begin with no preferences")
+            }
+        }
+    }
+
     private mutating func checkLeftovers() {
+        if pictures.attachments.isWaitingForCommit {
+            note(
+                .warning, "a process was killed while it committed several pictures",
+                "complete that, if the journal has the commit")
+        }
         for folder in container.folders {
             for name in (try? layer.list(folder)) ?? [] where TemporaryName.matches(name) {
                 note(.warning, "\(name) is the rest of a write that was interrupted", "remove it")
@@ -200,6 +221,10 @@ public struct StoreCheck {
         var done: [String] = []
         let removed = container.removeLeftovers(using: layer)
         for path in removed { done.append("removed \(PathText.name(of: path))") }
+        for path in badPreferences {
+            let aside = try Defaults.setAside(path, using: layer)
+            done.append("set \(PathText.name(of: path)) aside as \(PathText.name(of: aside))")
+        }
         if hasBadIndex {
             try layer.remove(indexPath)
             done.append("removed items.index")
@@ -209,6 +234,11 @@ public struct StoreCheck {
             done += opened.loadReport.notices
             if opened.loadReport.isSalvaged || !opened.loadReport.keptAside.isEmpty, try opened.saveChanges() {
                 done.append("saved \(Self.items(opened.count))")
+            }
+            if pictures.attachments.isWaitingForCommit {
+                opened.attachments = pictures.attachments
+                opened.attachments = nil
+                done.append("ended the commit of pictures that was interrupted")
             }
         }
         if !orphans.isEmpty {

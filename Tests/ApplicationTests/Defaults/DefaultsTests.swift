@@ -111,4 +111,53 @@ struct DefaultsTests {
         }
         #expect(scratch.names() == ["test.plist"])
     }
+
+    @Test("a flipped bit is noticed, whatever it changes; the next write keeps the file beside")
+    func checksum() throws {
+        let first = defaults()
+        try first.set(.string("some text"), forKey: "name")
+        try first.set(.integer(1000), forKey: "number")
+        try first.synchronize()
+        let values = first.dictionary
+        let bytes = Array(try scratch.read("test.plist"))
+        // Other readers find the same values.
+        let foundation = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil) as? [String: Any]
+        #expect(foundation?["name"] as? String == "some text" && foundation?["number"] as? Int == 1000)
+        var noticed = 0
+        for position in bytes.indices {
+            for bit in 0..<8 {
+                var flipped = bytes
+                flipped[position] ^= 1 << UInt8(bit)
+                try scratch.write(flipped, to: "test.plist")
+                let found = defaults()
+                #expect(found.problem != nil || found.dictionary == values, "bit \(bit) of byte \(position)")
+                if found.problem != nil { noticed += 1 }
+            }
+        }
+        #expect(noticed > bytes.count * 7)
+        var flipped = bytes
+        let text = try #require(bytes.indices.first { bytes[$0...].starts(with: "some".utf8) })
+        flipped[text] = UInt8(ascii: "c")
+        try scratch.write(flipped, to: "test.plist")
+        let found = defaults()
+        #expect(found.problem == .changed(path: found.path) && found.value(forKey: "name") == .string("come text"))
+        try found.set(.integer(1), forKey: "one")
+        try found.synchronize()
+        #expect(found.problem == nil && defaults().problem == nil)
+        #expect(Array(try scratch.read("test.plist.damaged")) == flipped)
+    }
+
+    @Test("what another program has written has no checksum, and is read as it is")
+    func rewritten() throws {
+        let first = defaults()
+        try first.set(.string("mine"), forKey: "name")
+        try first.synchronize()
+        var list = try #require(
+            PropertyListSerialization.propertyList(from: scratch.read("test.plist"), format: nil) as? [String: Any])
+        list["name"] = "theirs"
+        try scratch.write(
+            PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0), to: "test.plist")
+        let found = defaults()
+        #expect(found.problem == nil && found.value(forKey: "name") == .string("theirs"))
+    }
 }
