@@ -26,7 +26,8 @@ struct APICommand: ParsableCommand {
             StandardStream.output.put(try reference.text(format))
             return
         }
-        for page in try reference.files(format) { try ReferenceOutput.write(page, into: output) }
+        let folder = try ReferenceOutput.folder(output)
+        for page in try reference.files(format) { try ReferenceOutput.write(page, into: folder) }
     }
 }
 
