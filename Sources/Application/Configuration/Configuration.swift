@@ -65,7 +65,12 @@ package struct Configuration: Sendable, Hashable {
                 let name = text("name"), let digest = text("sha256"), let time = text("approved"),
                 let seal = text("approval")
             else { return nil }
-            var grant = Grant(kind: kind, path: path, name: name, digest: digest, time: time)
+            var spelling = ""
+            if parts["spelling"] != nil {
+                guard let text = text("spelling"), text.hasPrefix("/") else { return nil }
+                spelling = text
+            }
+            var grant = Grant(kind: kind, path: path, name: name, digest: digest, time: time, spelling: spelling)
             grant.seal = seal
             self.grants.append(grant)
         }
@@ -82,11 +87,13 @@ package struct Configuration: Sendable, Hashable {
             "settings approval": .string(settingsSeal),
             "grants": .array(
                 grants.map { grant in
-                    .dictionary([
+                    var fields: PropertyListFields = [
                         "grant": .string(grant.kind.rawValue), "path": .string(grant.path),
                         "name": .string(grant.name), "sha256": .string(grant.digest),
                         "approved": .string(grant.time), "approval": .string(grant.seal),
-                    ])
+                    ]
+                    if !grant.spelling.isEmpty { fields["spelling"] = .string(grant.spelling) }
+                    return .fields(fields)
                 }),
         ])
     }

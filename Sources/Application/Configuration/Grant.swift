@@ -18,11 +18,14 @@ package struct Grant: Sendable, Hashable {
     package let digest: String
     /// The time of the approval, in UTC.
     package let time: String
+    /// The path by which a program was granted, if its last component is a link; else empty.
+    package let spelling: String
     /// The approval: the digest of all of the above and of the container.
     var seal = ""
 
-    init(kind: Kind, path: String, name: String, digest: String, time: String) {
+    init(kind: Kind, path: String, name: String, digest: String, time: String, spelling: String = "") {
         (self.kind, self.path, self.name, self.digest, self.time) = (kind, path, name, digest, time)
+        self.spelling = spelling
     }
 
     /// A grant of a path.
@@ -40,12 +43,15 @@ package struct Grant: Sendable, Hashable {
 
     /// A grant of a program in its current state.
     package init(_ program: ProgramGrant) {
-        self.init(kind: .run, path: program.path, name: program.name, digest: program.digest, time: Self.now())
+        self.init(
+            kind: .run, path: program.path, name: program.name, digest: program.digest, time: Self.now(),
+            spelling: program.spelling == program.path ? "" : program.spelling)
     }
 
     /// The program; nil for a path.
     package var program: ProgramGrant? {
-        kind == .run ? ProgramGrant(name: name, path: path, digest: digest) : nil
+        guard kind == .run else { return nil }
+        return ProgramGrant(name: name, path: path, digest: digest, spelling: spelling.isEmpty ? path : spelling)
     }
 
     /// Whether it is replaced by another grant, or revoked with it.
@@ -68,7 +74,8 @@ package struct Grant: Sendable, Hashable {
             ? "run \(name) (\(DisplayPath.abbreviate(path)))" : "\(kind.rawValue) \(DisplayPath.abbreviate(path))"
     }
 
-    var texts: [String] { [kind.rawValue, path, name, digest, time] }
+    /// Without a spelling as before there was one: earlier approvals hold.
+    var texts: [String] { [kind.rawValue, path, name, digest, time] + (spelling.isEmpty ? [] : [spelling]) }
 
     private static func now() -> String {
         var moment = timespec()

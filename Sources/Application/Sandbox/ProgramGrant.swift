@@ -9,9 +9,17 @@ public struct ProgramGrant: Sendable, Hashable {
     public var path: String
     /// The SHA-256 of its file, in hexadecimal digits.
     public var digest: String
+    /// The absolute path by which it was granted, whose last component may be a link: the only path that scripts may
+    /// write in place of the name.
+    public var spelling: String
 
-    package init(name: String, path: String, digest: String) {
-        (self.name, self.path, self.digest) = (name, path, digest)
+    package init(name: String, path: String, digest: String, spelling: String? = nil) {
+        (self.name, self.path, self.digest, self.spelling) = (name, path, digest, spelling ?? path)
+    }
+
+    /// Whether its arguments can name other programs, which it starts with the user's rights.
+    public var startsOthers: Bool {
+        [name, PathText.name(of: path)].contains(where: ProgramStarters.contain)
     }
 
     /// Finds a program in `PATH`, or by a path with a slash, and reads its file.
@@ -23,6 +31,7 @@ public struct ProgramGrant: Sendable, Hashable {
             throw FileError(.open, program, code: ENOENT, reason: "there is no such program in PATH")
         }
         name = PathText.name(of: program)
+        spelling = PathText.absolute(found, from: WorkingDirectory.path ?? "/")
         path = try RealPath.of(found)
         guard access(path, X_OK) == 0 else { throw FileError(.open, path, code: EACCES, reason: "it is not a program") }
         let file = try ProgramFile(path)

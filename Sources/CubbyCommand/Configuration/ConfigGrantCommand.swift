@@ -37,26 +37,14 @@ struct ConfigGrantCommand: ParsableCommand {
         let file = try target.file()
         try target.update(file) { $0.add(grant) }
         Report.line("granted \(grant.title)\(grant.kind == .run ? ", SHA-256 \(grant.digest)" : "")")
-        if grant.kind == .run, Self.isInterpreter(grant) {
-            Report.line("\(grant.name) runs what its arguments say: this grants as much as --allow-run")
+        if let program = grant.program, program.startsOthers {
+            Report.line("\(grant.name) can start any other program: this grants as much as --allow-run")
         }
     }
 
     private func makeGrant() throws(FileError) -> Grant {
         guard let kind = Grant.Kind(rawValue: kind), kind != .run else { return Grant(try ProgramGrant(subject)) }
         return try Grant(kind, of: subject)
-    }
-
-    /// Whether a program starts other programs named by its arguments.
-    private static func isInterpreter(_ grant: Grant) -> Bool {
-        let names = [
-            "sh", "bash", "dash", "zsh", "ksh", "fish", "busybox", "env", "python", "perl", "ruby", "node", "lua",
-            "php",
-            "awk", "gawk", "mawk", "find", "xargs", "sudo", "ssh", "cubby",
-        ]
-        return [grant.name, PathText.name(of: grant.path)].contains { name in
-            names.contains(String(name.prefix { !$0.isNumber && $0 != "." }))
-        }
     }
 }
 

@@ -39,15 +39,14 @@ final class ProgramStarter {
         }
         let words = try CommandWords.split(command, for: function)
         guard let index = index(of: words.first ?? "", in: host) else {
-            throw LuaError(
-                .runtime,
-                "\(function) starts programs that are granted by name, and '\(words.first ?? "")' is none of them; cubby config grant run grants it"
-            )
+            throw refusal(of: words.first ?? "", function, host)
         }
         let file = try ProgramFile(grants[index].path, known: known)
         if file.isSettled { known[file.stamp] = file.digest }
         if file.digest != grants[index].digest { try approve(file, index, function, host) }
-        return try ChildProcess(words, program: file, closing: folder, input: input, output: output)
+        // A program of many names is the one that was granted, whichever way the script has written it.
+        return try ChildProcess(
+            [grants[index].name] + words.dropFirst(), program: file, closing: folder, input: input, output: output)
     }
 
     /// The configuration's folder, unless the kernel's fence already closes it to programs.
@@ -59,11 +58,26 @@ final class ProgramStarter {
             path, within: roots.map { RealPath.ofExistingPart(of: PathText.absolute($0, from: host.fence.base)) })
     }
 
-    /// The grant of a name, or of a path with a slash.
+    /// The grant of a name, or of the path by which it was granted.
     private func index(of word: String, in host: ScriptHost) -> Int? {
         guard word.contains("/") else { return grants.firstIndex { $0.name == word } }
-        let path = try? RealPath.of(PathText.absolute(word, from: host.fence.base))
-        return grants.firstIndex { $0.path == path }
+        let path = PathText.absolute(word, from: host.fence.base)
+        return grants.firstIndex { $0.spelling == path }
+    }
+
+    /// The error for a word that is not a grant, with the grant of the same file if there is one.
+    private func refusal(of word: String, _ function: String, _ host: ScriptHost) -> LuaError {
+        let path = word.contains("/") ? try? RealPath.of(PathText.absolute(word, from: host.fence.base)) : nil
+        if let path, let grant = grants.first(where: { $0.path == path }) {
+            return LuaError(
+                .runtime,
+                "\(function): '\(word)' is the file of \(grant.name), which is granted by that name and as \(DisplayPath.abbreviate(grant.spelling)): start it by one of these"
+            )
+        }
+        return LuaError(
+            .runtime,
+            "\(function) starts programs that are granted by name, and '\(word)' is none of them; cubby config grant run grants it"
+        )
     }
 
     /// Requests the user's approval of a changed file.
