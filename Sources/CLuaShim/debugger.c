@@ -33,7 +33,7 @@ void clua_update_watch(clua_host *host) {
 
 static unsigned bit_of(int line) { return (unsigned)line & 4095; }
 
-int clua_add_breakpoint(clua_host *host, const char *path, int line, int number) {
+int clua_add_breakpoint(clua_host *host, int line, int number) {
     clua_debugger *debugger = &host->debugger;
     if (debugger->count == debugger->capacity) {
         int capacity = debugger->capacity ? debugger->capacity * 2 : 8;
@@ -42,23 +42,29 @@ int clua_add_breakpoint(clua_host *host, const char *path, int line, int number)
         debugger->breakpoints = more;
         debugger->capacity = capacity;
     }
-    char *copy = strdup(path);
-    if (!copy) return 0;
-    debugger->breakpoints[debugger->count++] = (clua_breakpoint){copy, strlen(copy), line, number};
+    debugger->breakpoints[debugger->count++] = (clua_breakpoint){line, number};
     debugger->lines[bit_of(line) / 8] |= (unsigned char)(1 << bit_of(line) % 8);
     clua_update_watch(host);
     return 1;
 }
 
+static void forget_decisions(clua_debugger *debugger) {
+    for (size_t i = 0; i < sizeof debugger->decisions / sizeof *debugger->decisions; i++) {
+        free(debugger->decisions[i].name);
+        debugger->decisions[i].name = NULL;
+    }
+}
+
 void clua_remove_breakpoints(clua_host *host) {
     clua_debugger *debugger = &host->debugger;
-    while (debugger->count) free(debugger->breakpoints[--debugger->count].path);
+    debugger->count = 0;
+    forget_decisions(debugger);
     memset(debugger->lines, 0, sizeof debugger->lines);
     clua_update_watch(host);
 }
 
 void clua_close_debugger(clua_debugger *debugger) {
-    while (debugger->count) free(debugger->breakpoints[--debugger->count].path);
+    forget_decisions(debugger);
     free(debugger->breakpoints);
 }
 
@@ -78,15 +84,30 @@ static int matches(const char *name, const char *path, size_t length) {
 
 int clua_matches(const char *name, const char *path) { return matches(name, path, strlen(path)); }
 
+/* Whether a breakpoint is in a chunk: the host decides once for a name, since it may have to look at files. */
+static int is_in(clua_host *host, const char *name, int number) {
+    size_t hash = (size_t)number;
+    for (const char *byte = name; *byte; byte++) hash = hash * 31 + (unsigned char)*byte;
+    clua_debugger *debugger = &host->debugger;
+    clua_decision *decision = &debugger->decisions[hash % (sizeof debugger->decisions / sizeof *debugger->decisions)];
+    if (decision->name && decision->number == number && strcmp(decision->name, name) == 0) return decision->isIn;
+    int isIn = host->callbacks.matches(host->owner, name, number);
+    free(decision->name);
+    *decision = (clua_decision){strdup(name), number, isIn};
+    return isIn;
+}
+
 /* The number of the breakpoint at a line event; 0: none. */
-static int breakpoint_at(const clua_debugger *debugger, lua_State *L, lua_Debug *ar) {
+static int breakpoint_at(clua_host *host, lua_State *L, lua_Debug *ar) {
+    const clua_debugger *debugger = &host->debugger;
     unsigned bit = bit_of(ar->currentline);
     if (!(debugger->lines[bit / 8] >> bit % 8 & 1)) return 0;
     lua_getinfo(L, "S", ar);
+    /* A name without a mark is the text of a chunk. */
+    if (*ar->source != '@' && *ar->source != '=') return 0;
     for (int i = 0; i < debugger->count; i++) {
-        const clua_breakpoint *breakpoint = &debugger->breakpoints[i];
-        if (breakpoint->line == ar->currentline && matches(ar->source, breakpoint->path, breakpoint->length))
-            return breakpoint->number;
+        const clua_breakpoint breakpoint = debugger->breakpoints[i];
+        if (breakpoint.line == ar->currentline && is_in(host, ar->source, breakpoint.number)) return breakpoint.number;
     }
     return 0;
 }
@@ -201,7 +222,7 @@ int clua_debug(lua_State *L, lua_Debug *ar) {
     if (debugger->pause) return 0;
     if (ar->event == LUA_HOOKTAILCALL) replaced(debugger, L);
     if (ar->event != LUA_HOOKLINE) return 0;
-    int number = debugger->count ? breakpoint_at(debugger, L, ar) : 0, ends = ends_step(debugger, L, ar);
+    int number = debugger->count ? breakpoint_at(host_of(L), L, ar) : 0, ends = ends_step(debugger, L, ar);
     if (!number && !ends) return 0;
     if (ends) clua_take_step(host_of(L), CLUA_STEP_NONE);
     return run_break(L, L, 0, (number ? CLUA_BREAK_LINE : 0) | (ends ? CLUA_BREAK_STEP : 0), number);

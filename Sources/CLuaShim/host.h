@@ -33,12 +33,16 @@ typedef struct {
 
 typedef struct clua_file clua_file;
 
-/* A breakpoint's line of a chunk. */
+/* A breakpoint's line; the host decides of which chunks. */
 typedef struct {
-    char *path; /* a file's path, or a chunk's name */
-    size_t length;
     int line, number;
 } clua_breakpoint;
+
+/* Whether a breakpoint is in a chunk of a name, as the host has decided. */
+typedef struct {
+    char *name; /* NULL: none */
+    int number, isIn;
+} clua_decision;
 
 /* The debugger's state (debugger.c). */
 typedef struct {
@@ -47,6 +51,7 @@ typedef struct {
     int hasSeenError; /* whether an error that a coroutine passes on has already caused a break */
     clua_breakpoint *breakpoints;
     int count, capacity;
+    clua_decision decisions[64];
     unsigned char lines[512]; /* a bit for each line of a breakpoint, modulo 4096 */
     int step;                 /* CLUA_STEP_… */
     lua_State *stepping;      /* the coroutine in which a step ends; NULL: any */
@@ -84,6 +89,7 @@ struct clua_host {
 
     /* Interrupts. */
     atomic_int pending;
+    atomic_ulong beats; /* how often interrupts were served */
     atomic_int depth; /* active protected entries; written by the running thread */
     int abortDepth;   /* while depth >= this, the hook raises again; 0: not aborting */
     int64_t deadline; /* in nanoseconds of the monotonic clock; 0: none */
@@ -259,6 +265,8 @@ void clua_begin_thread(void);
 void clua_adopt(clua_host *host);
 /* The signal that interrupts a thread (signal.c). */
 int clua_signal_number(void);
+/* A classic signal with the same handler, installed at its first use. */
+int clua_spare_signal(void);
 /* Handles the result of a resumption: ends a coroutine that yielded because it is being stopped, with the error on its
  * stack. */
 int clua_abort_coroutine(lua_State *co, int status);

@@ -79,6 +79,7 @@ static int raise_abortion(lua_State *L) {
 /* If the stack is too short for the host's frames, interrupts stay pending. */
 void clua_serve(lua_State *L) {
     if ((char *)__builtin_frame_address(0) < host_of(L)->stack.limit || !lua_checkstack(L, LUA_MINSTACK)) return;
+    atomic_fetch_add_explicit(&host_of(L)->beats, 1, memory_order_relaxed);
     if (must_stop(L)) raise_abortion(L);
 }
 
@@ -100,6 +101,7 @@ static void hook(lua_State *L, lua_Debug *ar) {
      * that. Beyond it the hook waits for the next instruction, when the stack may be shorter. */
     if ((char *)__builtin_frame_address(0) < host->stack.floor) return;
     host->raised = NULL;
+    atomic_fetch_add_explicit(&host->beats, 1, memory_order_relaxed);
     /* While a chunk is being stopped, the hook stays. */
     if (!clua_unwinds(host)) clua_set_resting_hook(host, L);
     if (must_stop(L)) clua_stop_in_hook(L, ar);
@@ -156,6 +158,10 @@ void clua_interrupt(clua_host *host, int reasons) {
     if ((before & reasons) != reasons) clua_send_signal(atomic_load(&host->threadId));
 }
 
+unsigned long clua_beats(const clua_host *host) {
+    return atomic_load_explicit(&((clua_host *)host)->beats, memory_order_relaxed);
+}
+
 int clua_pending(const clua_host *host) { return pending_of(host) & ~CLUA_LOOK; }
 
 void clua_abort_above(clua_host *host, int depth) { host->abortDepth = depth > 0 ? depth : 1; }
@@ -171,6 +177,13 @@ void clua_bind_timer(clua_host *host) {
     if (!host->timer) return;
     host->timerThread = clua_self.number;
     clua_set_timer(host->timer, host->deadline);
+}
+
+int clua_keeps_time(void) {
+    clua_begin_thread();
+    clua_timer *timer = clua_open_timer();
+    clua_close_timer(timer);
+    return timer != NULL;
 }
 
 void clua_set_deadline(clua_host *host, double seconds) {

@@ -30,7 +30,9 @@ void clua_send_signal(int thread) {
     info.si_pid = getpid();
     info.si_uid = getuid();
     info.si_value.sival_ptr = &mark;
-    syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, number, &info);
+    /* The kernel queues no signal with a value beyond the user's limit (ulimit -i); a classic one needs no queue. */
+    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, number, &info) != 0 && errno == EAGAIN)
+        syscall(SYS_tgkill, getpid(), thread, clua_spare_signal());
     errno = error;
 }
 

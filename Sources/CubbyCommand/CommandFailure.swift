@@ -1,10 +1,25 @@
 import Application
 import ArgumentParser
+import CPlatform
 import Files
+import Glibc
 import Wording
 
 /// The failures of commands: a line on standard error, and the documented exit status.
 enum CommandFailure {
+    /// Ends the process when a stop is overdue, from the watchdog's thread: the host's own thread may hold any lock.
+    @Sendable
+    static func end(overdue reason: String) {
+        let start = cubby_tty_give_back() != 0 ? "\n" : ""
+        let text =
+            "\(start)cubby: \(reason). This process ends; what was committed is in the journal, later changes of the script are lost\n"
+        // Without a reader nothing more can be said.
+        guard cubby_write(STDERR_FILENO, text, text.utf8.count) == text.utf8.count else {
+            _exit(ExitStatus.software.rawValue)
+        }
+        _exit(ExitStatus.software.rawValue)
+    }
+
     static func exit(_ status: ExitStatus, _ message: String) -> ExitCode {
         say(VisibleText.line(message))
         return ExitCode(status.rawValue)

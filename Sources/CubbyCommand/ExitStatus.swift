@@ -12,6 +12,8 @@ enum ExitStatus: Int32 {
     case usage = 64
     case badData = 65
     case unavailable = 69
+    /// A stop was overdue in the host's own code.
+    case software = 70
     case inputOutput = 74
     case containerInUse = 75
     case interrupted = 130

@@ -3,6 +3,7 @@ public import ArgumentParser
 import Files
 public import Items
 public import Logging
+import Lua
 import Scripting
 import Wording
 
@@ -108,13 +109,16 @@ struct HostOptions: ParsableArguments {
             valueName: "form"), completion: .list(["bare", "nslog", "json", "journal"]))
     var logFormat: StandardErrorLogHandler.Form?
 
-    // Tests disable one of the sandbox's fences to check the other.
+    // Tests disable one of the sandbox's fences to check the other, and do not wait for the watchdog.
 
     @Flag(name: .customLong("only-path-fence"), help: ArgumentHelp(visibility: .hidden))
     var onlyPathFence = false
 
     @Flag(name: .customLong("only-kernel-fence"), help: ArgumentHelp(visibility: .hidden))
     var onlyKernelFence = false
+
+    @Option(name: .customLong("stop-patience"), help: ArgumentHelp(visibility: .hidden))
+    var stopPatience: Double?
 
     @Flag(help: "At the prompt: make the application inactive while its window has no focus.")
     var focusEvents = false
@@ -171,6 +175,10 @@ struct HostOptions: ParsableArguments {
         options.memoryLimit = settings.memoryLimit.map { $0 << 20 }
         options.limitsProcess = true
         options.timeLimit = settings.timeLimit
+        if settings.timeLimit != nil, !LuaState.keepsTime {
+            throw CommandFailure.exit(
+                .unavailable, "the time limit cannot be kept: the system gives this process no timer (ulimit -i)")
+        }
         options.allowsNativeModules = allowFFI
         options.readable = allowRead + configured.paths(.read)
         options.writable = allowWrite + configured.paths(.write)
@@ -185,6 +193,8 @@ struct HostOptions: ParsableArguments {
         options.backgroundLimit = backgroundTime ?? options.backgroundLimit
         options.allowsRunning = allowRun
         options.acceptsAttachments = true
+        // Far above what any stop takes on a slow machine.
+        options.watchdog = StopWatchdog.Plan(patience: stopPatience ?? 5, report: CommandFailure.end(overdue:))
         options.kernelFence = requireSandbox ? .required : asks || onlyPathFence ? .off : .ifAvailable
         options.setPathFence(!onlyKernelFence)
         return options

@@ -14,4 +14,32 @@ struct LimitTests {
         #expect(output.status == .exited(0), "\(output.stdout)\(output.stderr)")
         #expect(output.stdout.contains("all within their limits"))
     }
+
+    @Test("without timers of the kernel a limit that was asked for is refused, and SIGTERM still stops a script")
+    func noTimers() throws {
+        let program = try Program()
+        let limited = try run(
+            "/bin/bash", ["-c", "ulimit -i 0; exec \"$CUBBY\" --time-limit 1 -e 'print(1)'"],
+            environment: program.environment)
+        #expect(limited.status == .exited(69) && limited.stdout == "", "\(limited)")
+        #expect(limited.stderr.contains("the time limit cannot be kept"))
+        let stopped = try run(
+            "/bin/bash",
+            [
+                "-c",
+                "ulimit -i 0; \"$CUBBY\" -e 'print(\"go\") while true do end' >out & until grep -q go out; do :; done; kill $!; wait $!",
+            ], environment: program.environment, directory: program.scratch.path)
+        #expect(stopped.status == .exited(0), "\(stopped)")
+    }
+
+    @Test("a stop that is overdue in the host's own code ends the process with 70; what was committed stays")
+    func overdue() throws {
+        let program = try Program()
+        let output = try program(
+            "--time-limit", "0.2", "--stop-patience", "0.4", "--allow-run", "-e",
+            "items:createItem() app:on('didSave', print) io.popen('echo x; exec sleep 600 >&-'):close()")
+        #expect(output.status == .exited(70), "\(output)")
+        #expect(output.stderr.contains("'close' (called at (command line):1) does not end"), "\(output.stderr)")
+        #expect(try program.itemCount() == "1")
+    }
 }

@@ -9,6 +9,8 @@ import Glibc
 public final class EventLoop {
     /// The entry for other threads.
     package let poster: EventPoster
+    /// The signs of life for a watchdog.
+    package let pulse = LoopPulse()
     /// Called with each posted signal.
     package var onSignal: ((UnixSignal) -> Void)?
 
@@ -212,7 +214,9 @@ public final class EventLoop {
         }
         let limit = urgentWork.isEmpty ? milliseconds(timeout) : 0
         let start = ClockPair.now()
+        pulse.willWait()
         let count = poll(&polled, nfds_t(polled.count), limit)
+        pulse.didWait()
         if let onGap, let gap = start.gap(until: .now(), waited: limit) { onGap(gap) }
         guard count > 0 else { return [] }
         if polled[0].revents != 0 { poster.acknowledge() }

@@ -100,6 +100,27 @@ package final class ChildProcess {
     /// before Linux 5.3.
     package func makeDescriptor() -> Int32 { cubby_pidfd_open(processIdentifier) }
 
+    /// Ends it: by SIGTERM, and if it ignores that for a while, by SIGKILL. Do not ask for its end afterwards.
+    ///
+    /// - Parameter patience: seconds for the program to end by itself.
+    package func terminate(patience: Double = 1) {
+        kill(processIdentifier, SIGTERM)
+        let limit = MonotonicTime.now().advanced(by: patience)
+        let descriptor = makeDescriptor()
+        defer { if descriptor >= 0 { close(descriptor) } }
+        while end(waits: false) == nil {
+            let left = limit.seconds(since: .now())
+            guard left > 0 else {
+                kill(processIdentifier, SIGKILL)
+                _ = end()
+                return
+            }
+            // Without a descriptor to wait for, the program is looked at every 10 ms.
+            var ended = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&ended, 1, descriptor >= 0 ? Int32(left * 1000) + 1 : 10)
+        }
+    }
+
     /// Waits for the end, or polls for it. Do not call it again after a result.
     ///
     /// - Parameter waits: false to poll.
@@ -107,7 +128,10 @@ package final class ChildProcess {
     package func end(waits: Bool = true) -> End? {
         var code: Int32 = 0
         var isSignal: Int32 = 0
-        let result = cubby_reap(processIdentifier, waits ? 1 : 0, &code, &isSignal)
+        let result =
+            waits
+            ? UnstoppableWork.during { cubby_reap(processIdentifier, 1, &code, &isSignal) }
+            : cubby_reap(processIdentifier, 0, &code, &isSignal)
         if result == 0 { return nil }
         // Another waiter has reaped the process: its status is lost.
         guard result > 0 else { return .exited(0) }

@@ -47,6 +47,8 @@ typedef struct {
     void (*release)(void *object);
     /* The script is at a break: `number` is the breakpoint's. 0: continue; CLUA_RAISE: stop, error on the stack. */
     int (*pause)(void *owner, lua_State *L, int reason, int number);
+    /* Whether a breakpoint is in a chunk of this name, in Lua's notation; runs no code of scripts. */
+    int (*matches)(void *owner, const char *name, int number);
 } clua_callbacks;
 
 /* ---- State (host.c) ---- */
@@ -117,6 +119,13 @@ void clua_set_call_limit(clua_host *host, int calls);
 void clua_interrupt(clua_host *host, int reasons);
 /* The pending reasons, without a deadline. */
 int clua_pending(const clua_host *host);
+/* Any thread: a number that changes whenever the VM serves interrupts. */
+unsigned long clua_beats(const clua_host *host);
+/* Any other thread: what the state's thread runs, and the line that called it, as text; asked by a signal. Returns its
+ * length; 0 without an answer in time. One thread may ask at a time. */
+int clua_ask_place(clua_host *host, char *text, size_t size, int milliseconds);
+/* Whether the system has a timer for deadlines. */
+int clua_keeps_time(void);
 /* Seconds from now at which the running code is interrupted with DEADLINE; 0 or less disables it. */
 void clua_set_deadline(clua_host *host, double seconds);
 /* After `interrupt` requested a raise, every frame above this depth of protected calls raises again until it is
@@ -148,13 +157,13 @@ typedef struct {
 #define CLUA_ERRORS_NONE 0
 #define CLUA_ERRORS_UNCAUGHT 1
 #define CLUA_ERRORS_ALL 2
-/* Adds a breakpoint: its path matches a chunk's path if one is a suffix of the other, at a slash. 0: no memory. */
-int clua_add_breakpoint(clua_host *host, const char *path, int line, int number);
+/* Adds a breakpoint; the callback `matches` decides of which chunks. 0: no memory. */
+int clua_add_breakpoint(clua_host *host, int line, int number);
 void clua_remove_breakpoints(clua_host *host);
 void clua_set_error_breaks(clua_host *host, int errors);
 /* Steps from the function at the break or, without one, to the next executed line. */
 void clua_take_step(clua_host *host, int step);
-/* Whether a chunk's name, in Lua's notation, matches a path. */
+/* Whether a chunk's name, in Lua's notation, matches a path: one is a suffix of the other, at a slash. */
 int clua_matches(const char *name, const char *path);
 /* Breaks in the caller of the running function; 0 or CLUA_RAISE, like `pause`. */
 int clua_pause(lua_State *L);

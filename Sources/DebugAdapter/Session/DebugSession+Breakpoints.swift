@@ -15,6 +15,7 @@ extension DebugSession {
             arguments["breakpoints"]?.elements
             ?? (arguments["lines"]?.elements ?? []).map { .object(["line": $0]) }
         guard wanted.count <= Self.limit else { throw DebugRefusal("at most \(Self.limit) breakpoints of a source") }
+        host.debugger.core.onPlaced = { [weak self] in self?.placed($0) }
         removeBreakpoints(of: path)
         var breakpoints: [SourceBreakpoint] = []
         var answers: [JSONValue] = []
@@ -36,16 +37,36 @@ extension DebugSession {
     private func set(_ breakpoint: inout SourceBreakpoint, _ path: String) -> JSONValue {
         var reason: String?
         do throws(DebugRefusal) {
-            breakpoint.set = host.debugger.add(try breakpoint.breakpoint(in: path))
-            if breakpoint.set == nil { reason = "no code follows this line" }
+            let wanted = try breakpoint.breakpoint(in: path)
+            do throws(LuaError) {
+                breakpoint.set = try host.debugger.add(wanted)
+                if breakpoint.set == nil { reason = "no code follows this line" }
+                if breakpoint.set?.isPlaced == false { reason = "no chunk of this file is loaded yet" }
+            } catch { reason = error.message }
         } catch {
             reason = error.message
         }
-        return .object([
-            "id": .number(breakpoint.number), "verified": .boolean(breakpoint.set != nil),
+        return answer(breakpoint, reason)
+    }
+
+    /// A breakpoint as a `Breakpoint`.
+    private func answer(_ breakpoint: SourceBreakpoint, _ reason: String? = nil) -> JSONValue {
+        .object([
+            "id": .number(breakpoint.number), "verified": .boolean(breakpoint.set?.isPlaced ?? false),
             "line": .number(adapter.conventions.client(line: breakpoint.set?.line ?? breakpoint.line)),
             "message": reason.map(JSONValue.string),
         ])
+    }
+
+    /// Tells the client that a breakpoint has its line: a chunk of its file was loaded.
+    func placed(_ placed: LuaBreakpoint) {
+        for (path, breakpoints) in adapter.breakpoints {
+            guard let index = breakpoints.firstIndex(where: { $0.set?.number == placed.number }) else { continue }
+            adapter.breakpoints[path]?[index].set = placed
+            var breakpoint = breakpoints[index]
+            breakpoint.set = placed
+            adapter.event("breakpoint", .object(["reason": .string("changed"), "breakpoint": answer(breakpoint)]))
+        }
     }
 
     /// Removes the breakpoints of a source from the debugger.
@@ -57,6 +78,7 @@ extension DebugSession {
 
     /// Sets the client's breakpoints again after the program was restarted.
     func restoreBreakpoints() {
+        if !adapter.breakpoints.isEmpty { host.debugger.core.onPlaced = { [weak self] in self?.placed($0) } }
         for (path, breakpoints) in adapter.breakpoints {
             adapter.breakpoints[path] = breakpoints.map { before in
                 var breakpoint = before

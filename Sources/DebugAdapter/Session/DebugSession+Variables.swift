@@ -179,7 +179,9 @@ extension DebugSession {
         let context = arguments["context"]?.text
         let isEntry = context == "repl"
         let limit = isEntry ? nil : ScriptDebugger.evaluationLimit
-        switch stop.stop.evaluate(text, in: call, seconds: limit, willRun: lookAgain) {
+        // What the client evaluates by itself, again and again, only looks.
+        let kind: LuaBreakText = context == "watch" || context == "hover" ? .expression : .entry
+        switch stop.stop.evaluate(text, in: call, as: kind, seconds: limit, willRun: lookAgain) {
         case .failure(let error): throw DebugRefusal(error.message)
         case .success(let values):
             stop.forgetChildren()

@@ -2,7 +2,7 @@
 package struct LuaBreakpoint: Sendable, Equatable {
     /// The number, which is never reused.
     package internal(set) var number = 0
-    /// The file or the chunk's name. The end of a path, starting after a slash, suffices.
+    /// The file or the chunk's name; ``LuaDebugger/isOfChunk`` compares them.
     package let path: String
     /// The line, counted from 1. It moves to the next line with code once the chunk's text is known.
     package internal(set) var line: Int
@@ -12,6 +12,8 @@ package struct LuaBreakpoint: Sendable, Equatable {
     package var firstHit = 1
     /// A message to log instead of a break; expressions in braces are replaced by their values.
     package var message: String?
+    /// Whether its line is known to have code: the text of its file or chunk was found.
+    package internal(set) var isPlaced = false
     /// How often the line was reached with its condition true or failed.
     package internal(set) var hits = 0
 

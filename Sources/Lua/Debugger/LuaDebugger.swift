@@ -37,6 +37,10 @@ package final class LuaDebugger {
     package var onBreak: (LuaBreak) -> Resume = { _ in .goOn }
     /// Called with a breakpoint's message and its values.
     package var onMessage: (String, LuaBreakpoint) -> Void = { _, _ in }
+    /// Called when the text of a breakpoint's chunk has become known: the breakpoint has its line.
+    package var onPlaced: (LuaBreakpoint) -> Void = { _ in }
+    /// Whether a breakpoint's path is that of a chunk, given by its name without the mark. A host compares files.
+    package var isOfChunk: (_ path: String, _ chunk: String) -> Bool = LuaDebugger.isPath
     /// Evaluates conditions and messages; a host limits their time.
     package var evaluate: (LuaFunction, [LuaValue]) -> Result<[LuaValue], LuaError> = { function, arguments in
         Result { () throws(LuaError) in try function.call(arguments: arguments) }
@@ -48,6 +52,32 @@ package final class LuaDebugger {
 
     /// Whether a breakpoint's path matches a chunk's name, given without its mark.
     package static func isPath(_ path: String, of chunk: String) -> Bool { clua_matches("@" + chunk, path) != 0 }
+
+    /// Whether a breakpoint is in a chunk of a name in Lua's notation. A literal name is compared as it is.
+    func isIn(_ name: String, breakpoint number: Int) -> Bool {
+        guard let index = breakpoints.firstIndex(where: { $0.number == number }) else { return false }
+        let chunk = String(name.dropFirst())
+        guard chunk == breakpoints[index].path || (name.hasPrefix("@") && isOfChunk(breakpoints[index].path, chunk))
+        else { return false }
+        if !breakpoints[index].isPlaced {
+            // A script has compiled this chunk itself.
+            breakpoints[index].isPlaced = true
+            onPlaced(breakpoints[index])
+        }
+        return true
+    }
+
+    /// Checks the condition and the message of a breakpoint.
+    ///
+    /// - Throws: the error of a part that is not an expression.
+    package func check(_ breakpoint: LuaBreakpoint) throws(LuaError) {
+        if let condition = breakpoint.condition {
+            _ = try state.loadExpression(condition, name: Self.conditionName, environment: nil)
+        }
+        if let message = breakpoint.message { _ = try pieces(of: message) }
+    }
+
+    private static let conditionName = "=(condition)"
 
     /// Sets a breakpoint, replacing one with the same path and line.
     ///
@@ -61,6 +91,7 @@ package final class LuaDebugger {
         if let lines {
             guard let line = lines.first(where: { $0 >= breakpoint.line }) else { return nil }
             added.line = line
+            added.isPlaced = true
         }
         lastNumber += 1
         added.number = lastNumber
@@ -87,22 +118,30 @@ package final class LuaDebugger {
         clua_remove_breakpoints(state.host)
         for breakpoint in breakpoints {
             _ = clua_add_breakpoint(
-                state.host, breakpoint.path, Int32(clamping: breakpoint.line), Int32(clamping: breakpoint.number))
+                state.host, Int32(clamping: breakpoint.line), Int32(clamping: breakpoint.number))
         }
     }
 
     /// Moves the breakpoints of a compiled chunk to lines with code.
     func compiled(_ name: String, _ function: LuaFunction) {
-        let inChunk = breakpoints.filter { Self.isPath($0.path, of: String(name.dropFirst())) }
+        guard !breakpoints.isEmpty, name.hasPrefix("@") || name.hasPrefix("=") else { return }
+        let chunk = String(name.dropFirst())
+        let inChunk = breakpoints.filter {
+            $0.path == chunk || (name.hasPrefix("@") && isOfChunk($0.path, chunk))
+        }
         guard !inChunk.isEmpty else { return }
         let lines = function.codeLines
+        var placed: [LuaBreakpoint] = []
         for breakpoint in inChunk {
-            guard let line = lines.first(where: { $0 >= breakpoint.line }), line != breakpoint.line else { continue }
-            if let index = breakpoints.firstIndex(where: { $0.number == breakpoint.number }) {
-                breakpoints[index].line = line
-            }
+            guard let line = lines.first(where: { $0 >= breakpoint.line }),
+                let index = breakpoints.firstIndex(where: { $0.number == breakpoint.number }),
+                line != breakpoint.line || !breakpoint.isPlaced
+            else { continue }
+            (breakpoints[index].line, breakpoints[index].isPlaced) = (line, true)
+            placed.append(breakpoints[index])
         }
         install()
+        placed.forEach(onPlaced)
     }
 
     // MARK: Breaks
@@ -163,26 +202,64 @@ package final class LuaDebugger {
 
     private func value(of text: String, in stop: LuaBreak) -> Result<LuaValue, LuaError> {
         do throws(LuaError) {
-            let function = try stop.compile(text, in: stop.innermost, name: "=(condition)")
+            let function = try stop.compile(text, in: stop.innermost, as: .expression, name: Self.conditionName)
             return evaluate(function, stop.varargs(of: stop.innermost)).map { $0.first ?? .nil }
         } catch {
             return .failure(error)
         }
     }
 
+    // MARK: Messages
+
+    /// A part of a message.
+    private enum Piece {
+        case text(Substring)
+        case expression(Substring)
+    }
+
+    /// Splits a message: an expression begins after a brace, and ends before the first one that completes it, so that it
+    /// may contain tables and texts with braces.
+    ///
+    /// - Throws: the error of a part in braces that is not an expression.
+    private func pieces(of message: String) throws(LuaError) -> [Piece] {
+        var pieces: [Piece] = []
+        var rest = message[...]
+        while let start = rest.firstIndex(of: "{"), rest[start...].contains("}") {
+            pieces.append(.text(rest[..<start]))
+            let inner = rest[rest.index(after: start)...]
+            let end = try end(of: inner)
+            pieces.append(.expression(inner[..<end]))
+            rest = inner[inner.index(after: end)...]
+        }
+        return pieces + [.text(rest)]
+    }
+
+    /// The brace after an expression.
+    private func end(of text: Substring) throws(LuaError) -> Substring.Index {
+        var failure: LuaError?
+        for end in text.indices.filter({ text[$0] == "}" }).prefix(64) {
+            do throws(LuaError) {
+                _ = try state.loadExpression(String(text[..<end]), name: Self.conditionName, environment: nil)
+                return end
+            } catch { failure = failure ?? error }
+        }
+        throw failure ?? LuaError(.runtime, "a brace without its end")
+    }
+
     /// Replaces a message's expressions by their values.
     private func text(of message: String, in stop: LuaBreak) -> String {
         var text = ""
-        var rest = message[...]
-        while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
-            text += rest[..<start]
-            switch value(of: String(rest[rest.index(after: start)..<end]), in: stop) {
-            case .success(let value): text += state.describe(value).description
-            case .failure(let error): text += "(\(error.message))"
+        for piece in (try? pieces(of: message)) ?? [.text(message[...])] {
+            switch piece {
+            case .text(let part): text += part
+            case .expression(let part):
+                switch value(of: String(part), in: stop) {
+                case .success(let value): text += state.describe(value).description
+                case .failure(let error): text += "(\(error.message))"
+                }
             }
-            rest = rest[rest.index(after: end)...]
         }
-        return text + rest
+        return text
     }
 }
 

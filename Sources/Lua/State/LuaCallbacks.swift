@@ -57,6 +57,11 @@ let luaCallbacks = clua_callbacks(
         let state = Unmanaged<LuaState>.fromOpaque(owner).takeUnretainedValue()
         guard case .stop(let error, let depth)? = state.debuggerInUse?.pause(reasons, number) else { return 0 }
         return state.stop(error, depth, on: L)
+    },
+    matches: { owner, name, number in
+        guard let owner, let name else { return 0 }
+        let debugger = Unmanaged<LuaState>.fromOpaque(owner).takeUnretainedValue().debuggerInUse
+        return debugger?.isIn(String(cString: name), breakpoint: Int(number)) ?? false ? 1 : 0
     }
 )
 

@@ -35,5 +35,23 @@ public final class LuaInterrupter: Sendable {
         }
     }
 
+    /// A number that changes whenever the running code serves interrupts.
+    package var beats: Int {
+        host.withLock { address in OpaquePointer(bitPattern: address).map { Int(clua_beats($0)) } ?? 0 }
+    }
+
+    /// What the state's thread runs now: a function and the line that called it. Asks that thread by a signal.
+    ///
+    /// - Parameter seconds: the longest wait for its answer.
+    /// - Returns: nil without an answer, or if no code runs.
+    package func place(within seconds: Double) -> String? {
+        host.withLock { address in
+            guard let host = OpaquePointer(bitPattern: address) else { return nil }
+            var text = [CChar](repeating: 0, count: 256)
+            let count = clua_ask_place(host, &text, text.count, Int32(seconds * 1000))
+            return count > 0 ? String(decoding: text[..<Int(count)].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+        }
+    }
+
     func invalidate() { host.withLock { $0 = 0 } }
 }

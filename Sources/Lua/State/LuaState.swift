@@ -304,6 +304,9 @@ public final class LuaState {
         return clua_live_objects(host)
     }
 
+    /// Whether deadlines can be kept: the system may refuse this process timers.
+    package static var keepsTime: Bool { clua_keeps_time() != 0 }
+
     /// Interrupts the running code with `.deadline` after this many seconds, and then every 10 ms; nil disables it.
     public func setDeadline(_ seconds: Double?) {
         checkUse()

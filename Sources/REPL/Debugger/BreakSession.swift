@@ -46,7 +46,7 @@ final class BreakSession {
 
     /// Shows a watched expression, evaluated with a time limit.
     func show(watch: String) {
-        switch stop.evaluate(watch, in: selected, seconds: ScriptDebugger.evaluationLimit) {
+        switch stop.evaluate(watch, in: selected, as: .expression, seconds: ScriptDebugger.evaluationLimit) {
         case .success(let values):
             repl.print("  \(watch) = \(values.map { repl.printer.describe($0) }.joined(separator: ", "))\n")
         case .failure(let error): repl.print(StyledText("  \(watch): \(error.message)\n", .warning))

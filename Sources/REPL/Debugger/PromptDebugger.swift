@@ -67,7 +67,11 @@ final class PromptDebugger: DebuggerFrontEnd {
         switch expression {
         case "": repl.page(watches.isEmpty ? "nothing is watched\n" : watches.map { "  \($0)\n" }.joined())
         case "off": watches = []
-        default: if !watches.contains(expression) { watches.append(expression) }
+        default:
+            do throws(LuaError) {
+                _ = try repl.host.state.loadExpression(expression, name: "=(watch)", environment: nil)
+            } catch { return repl.complain(error.message) }
+            if !watches.contains(expression) { watches.append(expression) }
         }
     }
 
@@ -86,10 +90,13 @@ final class PromptDebugger: DebuggerFrontEnd {
         case .set(let path, let line, let condition):
             guard repl.isInputTerminal else { return repl.complain(":break needs a terminal") }
             let wanted = LuaBreakpoint(path: path, line: line, condition: condition)
-            guard let added = repl.host.debugger.add(wanted) else {
-                return repl.complain("\(path) has no code from line \(line) on")
-            }
-            repl.print("breakpoint \(added.number): \(Self.text(added))\n")
+            do throws(LuaError) {
+                guard let added = try repl.host.debugger.add(wanted) else {
+                    return repl.complain("\(path) has no code from line \(line) on")
+                }
+                let note = added.isPlaced ? "" : ", as soon as a chunk of that name is loaded"
+                repl.print("breakpoint \(added.number): \(Self.text(added))\(note)\n")
+            } catch { repl.complain(error.message) }
         case .remove(let number?):
             if !breakpoints.remove(number) { repl.complain("there is no breakpoint \(number); :break lists them") }
         case .remove(nil): breakpoints.removeAll()

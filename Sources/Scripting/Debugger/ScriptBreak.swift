@@ -59,11 +59,13 @@ package final class ScriptBreak {
     /// - Parameters:
     ///   - text: an expression or statements.
     ///   - call: the function's position in `stop.calls`.
+    ///   - kind: what the text may be.
     ///   - seconds: the time limit; nil for none: Ctrl-C stops it, and a handler's deadline.
     ///   - willRun: called after compilation, just before it runs.
     /// - Returns: its values, or its error.
     package func evaluate(
-        _ text: String, in call: Int, seconds: Double? = nil, willRun: () -> Void = {}
+        _ text: String, in call: Int, as kind: LuaBreakText = .entry, seconds: Double? = nil,
+        willRun: () -> Void = {}
     ) -> Result<[LuaValue], LuaError> {
         let outer = host.foreground
         // Ctrl-C stops only the evaluation, also while it waits. Its changes are committed like those of an entry.
@@ -73,7 +75,7 @@ package final class ScriptBreak {
             host.commit()
         }
         do throws(LuaError) {
-            let function = try stop.compile(text, in: call)
+            let function = try stop.compile(text, in: call, as: kind)
             host.foreground = nil
             willRun()
             let task = host.scheduler.start(function, stop.varargs(of: call), seconds: seconds, generation: 0)

@@ -21,6 +21,7 @@ package final class ScriptDebugger {
     init(_ host: ScriptHost) {
         self.host = host
         core = host.state.debugger
+        core.isOfChunk = Self.isFile
         core.onBreak = { [unowned self] stop in broke(stop) }
         core.onMessage = { [unowned self] text, _ in frontEnd?.show(message: text) }
         core.evaluate = { [unowned host] function, arguments in
@@ -47,16 +48,49 @@ package final class ScriptDebugger {
     /// Sets a breakpoint, at the next line with code if the text is known: of a chunk that has run, or of a file.
     ///
     /// - Returns: the breakpoint with its number and line; nil if no code follows its line.
-    package func add(_ breakpoint: LuaBreakpoint) -> LuaBreakpoint? {
+    /// - Throws: the error of a condition or a message that is not made of expressions.
+    package func add(_ breakpoint: LuaBreakpoint) throws(LuaError) -> LuaBreakpoint? {
+        try core.check(breakpoint)
         let path = breakpoint.path
         let text =
-            host.sources.text { LuaDebugger.isPath(path, of: $0) }
-            ?? (try? PosixFileLayer().contents(of: path, limit: 16 << 20)).map { String(decoding: $0, as: UTF8.self) }
+            host.sources.text { $0 == path || Self.isFile(path, of: $0) }
+            ?? (try? PosixFileLayer().contents(of: Self.expanded(path), limit: 16 << 20)).map {
+                String(decoding: $0, as: UTF8.self)
+            }
         let lines = text.flatMap { text -> [Int]? in
             let chunk = String(decoding: ScriptHost.withoutShebang(Array(text.utf8)), as: UTF8.self)
             return try? host.state.loadEntry(chunk, name: "=(lines)", environment: nil).codeLines
         }
         return core.add(breakpoint, lines: lines?.isEmpty ?? true ? nil : lines)
+    }
+
+    // MARK: Paths
+
+    /// Whether a breakpoint's path and a chunk's name are one file, through links and however they are spelled. A
+    /// relative path may also be the end of the chunk's.
+    static func isFile(_ path: String, of chunk: String) -> Bool {
+        let (wanted, found) = (expanded(path), expanded(chunk))
+        if isSame(wanted, found) { return true }
+        guard !path.isEmpty, !path.hasPrefix("/"), !path.hasPrefix("~/") else { return false }
+        return PathText.absolute(found, from: "/").hasSuffix(PathText.absolute(path, from: "/"))
+    }
+
+    /// Whether two absolute paths name one file: by its identity, so that the file system decides about the case of
+    /// letters; by its path without links, if it is gone.
+    private static func isSame(_ a: String, _ b: String) -> Bool {
+        if a == b || PathText.absolute(a, from: "/") == PathText.absolute(b, from: "/") { return true }
+        let layer = PosixFileLayer()
+        if let first = try? layer.status(a), let second = try? layer.status(b) {
+            return first.inode == second.inode && first.device == second.device
+        }
+        return RealPath.ofExistingPart(of: a) == RealPath.ofExistingPart(of: b)
+    }
+
+    /// An absolute path with its `..`, which the kernel resolves after the links before it.
+    private static func expanded(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        if path.hasPrefix("~/"), let home = HomeFolder.path { return PathText.join(home, String(path.dropFirst(2))) }
+        return (WorkingDirectory.path ?? "") + "/" + path
     }
 
     private func broke(_ stop: LuaBreak) -> LuaDebugger.Resume {

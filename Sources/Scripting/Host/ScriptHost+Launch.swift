@@ -1,4 +1,5 @@
 public import Application
+import Files
 import Glibc
 import Items
 import Logging
@@ -130,6 +131,26 @@ extension ScriptHost {
         } catch {
             guard let text = writeFailures.text(.restoration, error) else { return }
             logger.warning("app.restoration is not kept: \(text)")
+        }
+    }
+
+    // MARK: The socket
+
+    /// The socket is optional: a file system without sockets, or a long path, does not prevent scripts from running.
+    static func makeSocket(_ options: ScriptHostOptions, _ logger: Logger) throws(FileError) -> ContainerSocket? {
+        guard options.acceptsAttachments, !options.isReadOnly else { return nil }
+        do throws(FileError) {
+            let folder = ConfigurationFolder.locate()
+            let key = try AccessKey.ofUser(in: folder)
+            if let folder, FenceReport.opensToPrograms(folder, options) {
+                logger.debug("No prompt can be attached: the scripts' programs may read the key in \(folder)")
+                return nil
+            }
+            return try ContainerSocket(listeningIn: options.container, key: key)
+        } catch {
+            if error.isMisplaced { throw error }
+            logger.debug("No prompt can be attached: \(error.message)")
+            return nil
         }
     }
 }

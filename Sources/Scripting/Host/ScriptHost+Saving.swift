@@ -53,12 +53,14 @@ extension ScriptHost {
     /// Saves before the background or the end, blocking until the archive is in place.
     @discardableResult
     func saveNow(_ cause: LifeCycleCause, _ simulated: Bool) -> (any Error)? {
-        if let saveUnderWay, let result = saveUnderWay.worker?.join() { finish(saveUnderWay, result) }
+        if let saveUnderWay, let result = UnstoppableWork.during({ saveUnderWay.worker?.join() }) {
+            finish(saveUnderWay, result)
+        }
         do {
             guard let save = try begin(cause, simulated, false) else { return nil }
             let current = SaveUnderWay(save, cause, simulated)
             saveUnderWay = current
-            return finish(current, save.write())
+            return finish(current, UnstoppableWork.during { save.write() })
         } catch let error as StoreError {
             reportEnd(cause, simulated, 0, .now(), error)
             return error
@@ -109,7 +111,8 @@ extension ScriptHost {
         saveUnderWay = nil
         var failure: StoreError?
         do throws(StoreError) {
-            try current.finish(in: items, result)
+            try UnstoppableWork.during { Result { () throws(StoreError) in try current.finish(in: items, result) } }
+                .get()
         } catch {
             failure = error
         }

@@ -222,25 +222,21 @@ public final class ScriptHost {
         if let persistence = persistence as? SharedPersistence {
             shared = SharedSession(self, persistence, waiter)
         }
+        if let plan = options.watchdog {
+            let interrupter = state.interrupter
+            scheduler.watchdog = StopWatchdog(
+                plan,
+                StopWatchdog.Subject(beats: { interrupter.beats }, place: { interrupter.place(within: 1) }), loop.pulse)
+        }
         if options.handlesSignals { try takeSignals() }
         if options.limitsProcess { limitProcess() }
-    }
-
-    /// The socket is optional: a file system without sockets, or a long path, does not prevent scripts from running.
-    private static func makeSocket(_ options: ScriptHostOptions, _ logger: Logger) throws(FileError) -> ContainerSocket?
-    {
-        guard options.acceptsAttachments, !options.isReadOnly else { return nil }
-        do throws(FileError) { return try ContainerSocket(listeningIn: options.container) } catch {
-            if error.isMisplaced { throw error }
-            logger.debug("No prompt can be attached: \(error.message)")
-            return nil
-        }
     }
 
     deinit {
         // The store may outlive the host.
         itemEvents?.end(items)
         signals?.stop()
+        scheduler.watchdog?.close()
         calls?.end()
         state.close()
     }
@@ -277,8 +273,10 @@ public final class ScriptHost {
 
     private func takeSignals() throws {
         let interrupter = state.interrupter
-        signals = try SignalSource(poster: loop.poster) { signal in
-            interrupter.interrupt([.interrupt, .terminate, .hangUp].contains(signal) ? [.events, .urgent] : .events)
+        signals = try SignalSource(poster: loop.poster) { [watchdog = scheduler.watchdog] signal in
+            let stops = [.interrupt, .terminate, .hangUp].contains(signal)
+            interrupter.interrupt(stops ? [.events, .urgent] : .events)
+            if stops { watchdog?.stopNow() }
         }
     }
 
@@ -348,6 +346,10 @@ public final class ScriptHost {
     /// - Returns: the failure as a Lua value.
     @discardableResult
     func commit(inGroup: Bool = false) -> Result<Void, LuaError> {
+        UnstoppableWork.during { commitNow(inGroup) }
+    }
+
+    private func commitNow(_ inGroup: Bool) -> Result<Void, LuaError> {
         // Changes are stored even when the script's time is up.
         let watch = cubby_watch_work(cubby_watch())
         defer { _ = cubby_watch_work(watch) }

@@ -72,6 +72,9 @@ public struct ScriptHostOptions: Sendable {
     public var tracesLifeCycle = false
     /// Whether `init.lua` is reloaded when it changes.
     public var watchesInitScript = false
+    /// What happens when a stop is overdue, because the host's own code neither ends nor looks; nil for nothing. For a
+    /// process with no other work, like the command.
+    package var watchdog: StopWatchdog.Plan?
     /// Whether the kernel also confines the process to the grants. Only before a second thread exists.
     public var kernelFence = KernelFence.off
     /// Landlock's ABI version, if an earlier host of this process has closed the kernel's fence, which is irrevocable.

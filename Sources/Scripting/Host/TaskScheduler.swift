@@ -29,6 +29,8 @@ final class TaskScheduler {
     }
     /// Called when the running entry changes.
     var entryChanged: (ScriptEntry?) -> Void = { _ in }
+    /// Reports stops that are overdue; nil for none.
+    var watchdog: StopWatchdog?
     /// Called when code of a task starts or resumes, and when it waits or ends: for a profiler.
     var onSwitch: ((_ thread: LuaThread, _ runs: Bool) -> Void)?
     /// The number of tasks on the stack at each nested turn of the loop, outermost first: the tasks below wait for the
@@ -160,9 +162,11 @@ final class TaskScheduler {
         defer { endedGeneration = ended }
         armDeadline()
         let formerWatch = cubby_watch_work(watch)
+        watchdog?.enter()
         onSwitch?(task.thread, true)
         defer {
             onSwitch?(task.thread, false)
+            watchdog?.leave()
             _ = cubby_watch_work(formerWatch)
             stack.removeLast()
             armDeadline()
@@ -449,6 +453,7 @@ final class TaskScheduler {
     func armDeadline() {
         armed = nearestDeadline
         state.setDeadline(armed.map { max($0.seconds(since: .now()), 0.000_1) })
+        watchdog?.expect(armed)
     }
 
     /// The deadline of the state's timer.

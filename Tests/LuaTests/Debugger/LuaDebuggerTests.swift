@@ -162,6 +162,44 @@ struct LuaDebuggerTests {
         #expect(debug.breaks.suffix(2) == ["5! 2 chunk", "4! 3 chunk"])
     }
 
+    @Test(
+        "a condition is one expression",
+        arguments: [
+            ("n == 5", true), ("n == 5 -- the fifth", true), ("f{ 1, 2 }[1]", true), ("not (n > 1)", true),
+            ("...", true),
+            ("n = 5", false), ("n = 5 or n == 5", false), ("", false), ("1, 2", false), ("1) or (2", false),
+            ("n;", false),
+            ("return n", false), ("local n = 1", false), ("if n then end", false), ("n) n = (5", false),
+            ("f() g()", false),
+        ])
+    func expressions(text: String, isOne: Bool) throws {
+        let debug = try DebugTrial()
+        let debugger = debug.debugger
+        for breakpoint in [
+            LuaBreakpoint(path: "main.lua", line: 1, condition: text),
+            LuaBreakpoint(path: "main.lua", line: 1, message: "it is {\(text)}"),
+        ] {
+            let isTaken = (try? debugger.check(breakpoint)) != nil
+            #expect(isTaken == isOne, "\(breakpoint)")
+        }
+    }
+
+    @Test("a condition and a message only look: what they assign is an error, and the program's variables stay")
+    func looking() throws {
+        let debug = try DebugTrial()
+        var messages: [String] = []
+        debug.debugger.onMessage = { text, _ in messages.append(text) }
+        debug.debugger.add(
+            LuaBreakpoint(path: "main.lua", line: 3, condition: "(function() n = 5 g = 1 return true end)()"))
+        debug.debugger.add(
+            LuaBreakpoint(path: "main.lua", line: 4, message: "{({ 'a}' })[1]} {{}} {(function() n = 6 end)()} {n}"))
+        debug.run("local n = 1\ng = 0\nlocal a\nlocal b\nseen = n + g")
+        #expect(debug.breaks == ["1! 3 chunk"])
+        #expect(messages.count == 1 && messages.first?.hasPrefix("a} table: ") == true, "\(messages)")
+        #expect(messages.first?.contains("'n' is not assigned here") == true && messages.first?.hasSuffix(" 1") == true)
+        #expect(debug.state.globals["seen"] == .integer(1))
+    }
+
     @Test("breakpoints and steps reach handlers of other coroutines and those made before")
     func coroutines() throws {
         let debug = try DebugTrial()

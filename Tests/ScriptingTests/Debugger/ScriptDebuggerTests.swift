@@ -1,4 +1,5 @@
 import Application
+import Glibc
 import Items
 import Lua
 import TestSupport
@@ -215,11 +216,54 @@ struct ScriptDebuggerTests {
     @Test("a breakpoint's line is found in the text of a chunk, or in a file")
     func lines() throws {
         try scratch.write("\n\nlocal x = 1\n", to: "file.lua")
-        let added = host.debugger.add(LuaBreakpoint(path: scratch.file("file.lua"), line: 1))
-        #expect(added?.line == 3)
-        #expect(host.debugger.add(LuaBreakpoint(path: scratch.file("file.lua"), line: 9)) == nil)
+        let added = try host.debugger.add(LuaBreakpoint(path: scratch.file("file.lua"), line: 1))
+        #expect(added?.line == 3 && added?.isPlaced == true)
+        #expect(try host.debugger.add(LuaBreakpoint(path: scratch.file("file.lua"), line: 9)) == nil)
         host.sources.remember("#!/usr/bin/cubby\n\nreturn 1", as: "kept.lua")
-        #expect(host.debugger.add(LuaBreakpoint(path: "kept.lua", line: 1))?.line == 3)
-        #expect(host.debugger.add(LuaBreakpoint(path: "unknown.lua", line: 5))?.line == 5)
+        #expect(try host.debugger.add(LuaBreakpoint(path: "kept.lua", line: 1))?.line == 3)
+        #expect(throws: LuaError.self) {
+            try host.debugger.add(LuaBreakpoint(path: "kept.lua", line: 1, condition: "n = 5"))
+        }
+    }
+
+    @Test("a file that is not found is waited for: a chunk of it places the breakpoint", arguments: [true, false])
+    func awaited(isLoadedByScript: Bool) throws {
+        var placed: [Int] = []
+        host.debugger.core.onPlaced = { placed.append($0.line) }
+        let path = scratch.file("later.lua")
+        let added = try host.debugger.add(LuaBreakpoint(path: path, line: 2))
+        #expect(added?.line == 2 && added?.isPlaced == false)
+        if isLoadedByScript {
+            #expect(embedding.run("load('\\nreturn 1', '@\(path)')()", name: "@other.lua") == "")
+            #expect(placed == [2] && user.breaks.count == 1)
+        } else {
+            #expect(embedding.run("\n\nreturn 1", name: "@" + path) == "1")
+            #expect(placed == [3] && user.breaks.count == 1)
+        }
+    }
+
+    @Test("a path and a chunk are one if their file is: links, dots, slashes; another file of the same name is not")
+    func files() throws {
+        try scratch.write("return 1", to: "real/main.lua")
+        try scratch.write("return 1", to: "other/main.lua")
+        symlink("real", scratch.file("way"))
+        symlink("real/main.lua", scratch.file("alias.lua"))
+        let real = scratch.file("real/main.lua")
+        let (folder, name) = (scratch.path, "main.lua")
+        let same = [
+            real, "\(folder)/way/main.lua", "\(folder)/alias.lua", "\(folder)//real/./main.lua",
+            "\(folder)/way/../real/main.lua", "\(folder)/other/../real//main.lua", name, "real/main.lua",
+            "./real/main.lua",
+        ]
+        for path in same { #expect(ScriptDebugger.isFile(path, of: real), "\(path)") }
+        for path in ["\(folder)/other/main.lua", "\(folder)/real/main.lu", "/main.lua", "eal/main.lua", "real", ""] {
+            #expect(!ScriptDebugger.isFile(path, of: real), "\(path)")
+        }
+        // A relative chunk is a file of the working folder, and not the end of any path.
+        #expect(!ScriptDebugger.isFile(real, of: name))
+        // What is gone is compared by its path without links.
+        #expect(unlink(real) == 0)
+        #expect(ScriptDebugger.isFile("\(folder)/way/main.lua", of: real))
+        #expect(!ScriptDebugger.isFile("\(folder)/other/main.lua", of: real))
     }
 }

@@ -1,4 +1,5 @@
 import Application
+import Foundation
 import Glibc
 import Scripting
 import Synchronization
@@ -38,6 +39,59 @@ struct ProgramStarterTests {
         let result = embedding.run("return " + expression.replacing("TOOL", with: scratch.file("tool")))
         #expect(result.contains(text), "\(result)")
         #expect(embedding.run("return os.execute('tool')").contains("3"))
+    }
+
+    @Test("is the one that was granted, by its name or the path of its grant: no other name of its file")
+    func names() throws {
+        // A program of many names, as busybox and coreutils are, tells them by its first word.
+        try scratch.write("x", to: "folder/x")
+        let many = scratch.file("many")
+        try FileManager.default.copyItem(atPath: "/bin/bash", toPath: many)
+        symlink("many", scratch.file("sh"))
+        symlink("many", scratch.file("other"))
+        let grant = try ProgramGrant(scratch.file("sh"))
+        let embedding = try Embedding(scratch.file("named")) { $0.programs = [grant] }
+        defer { embedding.end() }
+        for word in ["sh", scratch.file("sh")] {
+            #expect(embedding.run("return io.popen([[\(word) -c 'echo $0']]):read()") == "sh", "\(word)")
+        }
+        for word in [scratch.file("other"), many, scratch.file("folder/../sh") + "/../other", "./other"] {
+            let refusal = embedding.run("return io.popen([[\(word) -c 'echo $0']])")
+            #expect(refusal.contains("start it by one of these") || refusal.contains("none of them"), "\(refusal)")
+        }
+    }
+
+    @Test("a program that ignores SIGTERM is killed after a while, and one that does not has its time")
+    func stubborn() throws {
+        try scratch.writeProgram(
+            "#!/bin/sh\ntrap '' TERM\necho ready >\(scratch.file("ready"))\nwhile :; do sleep 60; done\n", to: "deaf")
+        try scratch.writeProgram(
+            "#!/bin/sh\ntrap 'echo bye >\(scratch.file("bye")); exit' TERM\necho ready >\(scratch.file("ready"))\nwhile :; do sleep 0.01; done\n",
+            to: "polite")
+        for (name, patience) in [("deaf", 0.05), ("polite", 60.0)] {
+            unlink(scratch.file("ready"))
+            let child = try ChildProcess([scratch.file(name)])
+            while access(scratch.file("ready"), F_OK) != 0 { usleep(1000) }
+            child.terminate(patience: patience)
+            #expect(kill(child.processIdentifier, 0) != 0 && errno == ESRCH)
+        }
+        #expect(access(scratch.file("bye"), F_OK) == 0)
+    }
+
+    @Test(
+        "a grant of a program that starts others is known: by its name, with a version, a flavour, or by its file",
+        arguments: [
+            ("env", true), ("sed", true), ("tar", true), ("git", true), ("make", true), ("timeout", true),
+            ("sqlite3", true),
+            ("gdb", true), ("vim.tiny", true), ("find", true), ("xargs", true), ("mawk", true), ("perl5.36.0", true),
+            ("python3.11", true), ("gcc-12", true), ("coreutils", true), ("busybox.static", true), ("lua5.4", true),
+            ("ls", false), ("cat", false), ("exif", false), ("sort", false), ("wc", false), ("date", false),
+        ])
+    func starters(name: String, starts: Bool) throws {
+        try scratch.writeProgram("#!/bin/sh\n", to: name)
+        symlink(name, scratch.file("alias-of-it"))
+        #expect(try ProgramGrant(scratch.file(name)).startsOthers == starts)
+        #expect(try ProgramGrant(scratch.file("alias-of-it")).startsOthers == starts)
     }
 
     @Test("with --allow-run the shell takes the command") func shell() throws {

@@ -85,8 +85,7 @@ enum ProgramModule {
             }
             return {
                 timer?.cancel()
-                kill(child.processIdentifier, SIGTERM)
-                _ = child.end()
+                child.terminate()
             }
         }
         var watch: LoopWatch?
@@ -98,8 +97,7 @@ enum ProgramModule {
         return {
             watch?.cancel()
             close(descriptor)
-            kill(child.processIdentifier, SIGTERM)
-            _ = child.end()
+            child.terminate()
         }
     }
 
