@@ -50,6 +50,8 @@ struct ExportCommand: ParsableCommand {
 
     func run() throws {
         var host = host
+        // Somebody else's container may be read: its script is not run for that.
+        host.noInit = true
         let path = ItemFileArgument.absolute(file ?? "-")
         // Naming the file is consent to write it.
         if path != "-" { host.allowWrite.append(PathText.parent(of: path)) }

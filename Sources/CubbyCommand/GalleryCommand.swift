@@ -38,6 +38,8 @@ struct GalleryCommand: ParsableCommand {
             throw ScriptSession.failure(error)
         }
         var host = host
+        // Somebody else's container may be read: its script is not run for that.
+        host.noInit = true
         // Naming the folder is consent to write it.
         host.allowWrite.append(folder)
         let predicate = words.count == 2 ? [words[0]] : []
