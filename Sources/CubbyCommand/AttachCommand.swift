@@ -47,7 +47,9 @@ struct AttachCommand: ParsableCommand {
         let timeout = timeout ?? (isAttended ? nil : 10)
         let descriptor = try Self.connect(to: container, within: timeout)
         let loop = try EventLoop()
-        let client = AttachClient(descriptor, to: container, loop: loop, isPrompt: code == nil, timeout: timeout) {
+        let client = AttachClient(
+            descriptor, to: container, loop: loop, key: try Self.key(), isPrompt: code == nil, timeout: timeout
+        ) {
             Self.silence(of: container)
         }
         if let status = client.greet() { throw ExitCode(status) }
@@ -56,6 +58,13 @@ struct AttachCommand: ParsableCommand {
         let signals = try SignalSource(poster: loop.poster)
         defer { signals.stop() }
         throw ExitCode(try client.run(signals))
+    }
+
+    /// The key that the host wants to see.
+    static func key() throws -> AccessKey {
+        do throws(FileError) { return try AccessKey.ofUser(in: ConfigurationFolder.locate()) } catch {
+            throw CommandFailure.exit(.inputOutput, "cannot attach without the user's key: \(error.message)")
+        }
     }
 
     /// Connects, retrying while the host's backlog is full: for `timeout` seconds at most, or without limit.

@@ -98,7 +98,7 @@ struct ScriptSession {
     ) throws -> Int32 {
         let host = try open(options)
         options.kernelABI = host.fences.kernelABI
-        let debugServer = DebugServer(host)
+        let debugServer = DebugServer(host, key: host.socket?.key)
         defer { debugServer.stop() }
         let attachments = AttachServer(host) { debugServer.accept($0) }
         defer { attachments?.stop() }
@@ -108,6 +108,13 @@ struct ScriptSession {
         defer { withExtendedLifetime(pictures) {} }
         let debugged = debugger?.begin(host)
         defer { debugger?.leave() }
+        if let debugger, !debugger.startsProgram {
+            if host.exitCode == nil {
+                CommandFailure.say("the debugger's client was gone before its configuration was done: nothing starts")
+                host.terminate(ExitStatus.inputOutput.rawValue, cause: .eof, explicitly: false)
+            }
+            return host.exitCode ?? ExitStatus.inputOutput.rawValue
+        }
         host.launch()
         debugged?.programWillRun()
         var status = ExitStatus.done.rawValue

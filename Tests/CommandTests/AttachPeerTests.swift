@@ -204,7 +204,7 @@ struct AttachPeerTests {
         try peer.send("E", "print('go') while not rawget(_G, 'goOn') do timer.sleep(0.001) end")
         #expect(try peer.next()?.text == "go\n")
         for number in 1...100 { try peer.send("E", "return \(number)") }
-        try peer.send("H", AttachPeer.hello())
+        try peer.send("H", AttachPeer.hello(key: AttachPeer.key(of: program)))
         #expect(try AttachPeer(program).ask("timer.sleep(0.2) goOn = true").end == "D")
         #expect(try peer.answer().end == "D")
         for number in 1...64 { #expect(try peer.answer() == ("\(number)\n", "D")) }

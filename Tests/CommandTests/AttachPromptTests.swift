@@ -184,12 +184,12 @@ struct AttachPromptTests {
 
     @Test("a prompt of another version is refused with words")
     func version() throws {
-        for (hello, version) in [("80 24", 1), (AttachPeer.hello(version: 3), 3)] {
+        for (hello, version) in [("80 24", 1), (AttachPeer.hello(version: 4, key: ""), 4)] {
             let peer = try AttachPeer(program, greets: false)
             try peer.send("H", hello)
             let answer = try #require(try peer.next())
             #expect(answer.kind == "R")
-            #expect(answer.text.hasPrefix("the prompt speaks version \(version) and the host version 2: "))
+            #expect(answer.text.hasPrefix("the prompt speaks version \(version) and the host version 3: "))
             #expect(try peer.next() == nil)
         }
         try expectAlive()

@@ -1,3 +1,4 @@
+import Application
 import Foundation
 import Glibc
 import TestSupport
@@ -47,6 +48,57 @@ struct AttachTests {
         #expect(try host.waitForExit() == .exited(0))
         try prompt.expect("The host has ended.")
         _ = try prompt.waitForExit()
+    }
+
+    @Test("without the user's key nobody is let in, and nothing is done for it", arguments: ["", "0", "wrong"])
+    func key(_ shown: String) throws {
+        let key = AttachPeer.key(of: program)
+        #expect(key.count == 64)
+        let wrong = shown == "wrong" ? "0" + key.dropFirst(key.hasPrefix("0") ? 0 : 1) + "0" : shown
+        let peer = try AttachPeer(program, greets: false)
+        // All at once: the host serves what is not queued before what is.
+        try peer.send("H", AttachPeer.hello(key: wrong))
+        try peer.send("?", #"{"number":1,"text":"it","cursor":2}"#)
+        try peer.send("E", "items:createItem()")
+        let answer = try #require(try peer.next())
+        #expect(answer.kind == "R" && answer.text.contains("the key"))
+        #expect(try peer.next() == nil)
+        #expect(try program("attach", "-e", "return #items").stdout == "0\n")
+    }
+
+    @Test("another debugger needs the key, too, and one that is not attached keeps nobody out")
+    func debuggerKey() throws {
+        let socket = "\(program.container)/.socket"
+        let first = try DebugClient(socket: socket)
+        try first.ask("initialize")
+        #expect(try first.refusal("evaluate", ["expression": "1"]) == "attach comes first")
+        for token in ["", "0", AttachPeer.key(of: program) + "0"] {
+            let client = try DebugClient(socket: socket)
+            try client.ask("initialize")
+            #expect(try client.refusal("attach", ["token": token]).contains("\"token\""))
+            try client.waitForEnd()
+        }
+        let right = try DebugClient(socket: socket)
+        try right.begin("attach", ["token": AttachPeer.key(of: program)])
+        #expect(try first.refusal("attach", ["token": AttachPeer.key(of: program)]).contains("another debugger"))
+        right.leave()
+    }
+
+    @Test(
+        "a program behind the kernel's fence cannot read the key", .enabled(if: Landlock.abi != nil, "needs Landlock"))
+    func fencedProgram() throws {
+        let key = "\(program.scratch.file("home"))/.config/cubby/attach.key"
+        let text = AttachPeer.key(of: program)
+        let read = try program(
+            "--container", program.scratch.file("other"), "--allow-run", "-e",
+            "io.write(io.popen('cat \(key) 2>&1'):read('a'))")
+        #expect(read.stdout.contains("denied") && !read.stdout.contains(text), "\(read.stdout)\(read.stderr)")
+        // Where a grant contains the key, the host takes no attachments.
+        let home = program.scratch.file("home")
+        let granted = try program(
+            "--container", program.scratch.file("other"), "--allow-run", "--allow-read", home, "-e",
+            "io.write(io.popen('test -e ' .. app.container.path .. '/.socket && echo there'):read('a'))")
+        #expect(granted.stdout == "" && granted.status == .exited(0), "\(granted.stdout)\(granted.stderr)")
     }
 
     @Test(

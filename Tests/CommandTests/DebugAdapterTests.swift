@@ -261,16 +261,16 @@ struct DebugAdapterTests {
         #expect(client.succeeded.union(attached.succeeded) == (try announced()))
     }
 
-    @Test("a client that vanishes in a break: the script goes on to its end")
+    @Test("a client that vanishes in a break: what it launched ends, with what was committed before")
     func vanishing() throws {
-        try write("breakpoint()\nitems:createItem{ name = 'after' }\n")
+        try write("items:createItem{ name = 'before' }\nbreakpoint()\nitems:createItem{ name = 'after' }\n")
         let client = try client(main)
         try client.begin()
         _ = try client.stopped()
         client.leave()
         var status: Int32 = 0
         if let process = client.process { waitpid(process, &status, 0) }
-        #expect(status == 0)
+        #expect(status >> 8 == 74)
         #expect(try program.itemCount() == "1")
     }
 
@@ -304,20 +304,138 @@ struct DebugAdapterTests {
         #expect(try host.waitForExit() == .exited(0))
     }
 
-    /// A program that waits on a port, and that port.
-    private func listening() throws -> (terminal: PseudoTerminal, port: UInt16) {
+    /// A program that waits on a port, and that port with its token.
+    private func listening() throws -> (terminal: PseudoTerminal, port: UInt16, token: String) {
         let terminal = try program.terminal("debug", "--dap", "--listen", "0", main)
-        let line = try terminal.expect(matching: #"127\.0\.0\.1:\d+\n"#)
-        let port = try #require(line.split(whereSeparator: { !$0.isNumber }).last.flatMap { UInt16($0) })
-        return (terminal, port)
+        let line = try terminal.expect(matching: #"127\.0\.0\.1:\d+, "token": "[0-9a-f]{64}""#)
+        let found = try #require(line.firstMatch(of: /127\.0\.0\.1:(\d+), "token": "([0-9a-f]{64})"/))
+        return (terminal, try #require(UInt16(found.1)), String(found.2))
+    }
+
+    @Test("a condition is checked when it is set, and a breakpoint is verified when its file is found")
+    func checks() throws {
+        try write("load('local n = 1\\nreturn n', '@' .. arg[0]:gsub('main', 'made'))()\nlocal n = 1\n")
+        let client = try client(main)
+        try client.ask("initialize", ["adapterID": "cubby", "linesStartAt1": true, "pathFormat": "path"])
+        try client.send("launch")
+        try client.wait(for: "initialized")
+        func set(_ path: String, _ breakpoint: Object) throws -> Object {
+            let answer = try client.ask("setBreakpoints", ["source": ["path": path], "breakpoints": [breakpoint]])
+            return (answer["breakpoints"] as? [Object])?.first ?? [:]
+        }
+        for wrong in [["line": 2, "condition": "n = 5"], ["line": 2, "logMessage": "n is {n = 5}"]] as [Object] {
+            let answer = try set(main, wrong)
+            #expect(answer["verified"] as? Bool == false)
+            #expect((answer["message"] as? String)?.contains("'n = 5' is not an expression") == true, "\(answer)")
+        }
+        symlink(program.scratch.path, program.scratch.file("way"))
+        let right = try set(
+            "\(program.scratch.file("way"))/..//\(program.scratch.path.split(separator: "/").last ?? "")/main.lua",
+            ["line": 2])
+        #expect(right["verified"] as? Bool == true)
+        let later = try set(program.scratch.file("made.lua"), ["line": 2])
+        #expect(later["verified"] as? Bool == false)
+        try client.ask("configurationDone")
+        let event = try client.wait(for: "breakpoint")["breakpoint"] as? Object
+        #expect(event?["id"] as? Int == later["id"] as? Int && event?["verified"] as? Bool == true)
+        #expect(try client.stopped().frame["line"] as? Int == 2)
+        #expect(try client.refusal("evaluate", ["expression": "n = 9", "context": "watch"]).contains("expression"))
+        #expect(try client.evaluate("n", context: "hover") == "1")
+        try client.ask("continue", ["threadId": 1])
+        #expect((try client.stopped().frame["source"] as? Object)?["path"] as? String == main)
+        try client.ask("continue", ["threadId": 1])
+        #expect(try client.wait(for: "exited")["exitCode"] as? Int == 0)
+    }
+
+    @Test("a client that is gone before its configuration is done has started nothing, init.lua included")
+    func unconfigured() throws {
+        #expect(try program("-e", "fs.write(app.container.scripts .. '/init.lua', 'items:createItem()')").stderr == "")
+        try write("items:createItem()\n")
+        let client = try client(main)
+        try client.ask("initialize")
+        try client.send("launch")
+        try client.wait(for: "initialized")
+        client.leave()
+        var status: Int32 = 0
+        if let process = client.process { waitpid(process, &status, 0) }
+        #expect(status >> 8 == 74)
+        #expect(try program.itemCount() == "0")
+    }
+
+    @Test("on a Unix socket: of the user alone, and gone when the client is in")
+    func unixSocket() throws {
+        try write("return 1\n")
+        let path = program.scratch.file("door")
+        let terminal = try program.terminal("debug", "--dap", "--listen", path, main)
+        try terminal.expect("waiting for a debugger on")
+        var raw = stat()
+        #expect(lstat(path, &raw) == 0 && raw.st_mode & 0o777 == 0o600)
+        let client = try DebugClient(socket: path)
+        try client.begin()
+        #expect(try client.wait(for: "exited")["exitCode"] as? Int == 0)
+        #expect(lstat(path, &raw) != 0)
+        client.leave()
+        #expect(try terminal.waitForExit() == .exited(0))
+    }
+
+    /// What a web page, another program, and a scanner of ports may send.
+    private static let knocks = [
+        "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Type: text/plain\r\nContent-Length: 76\r\n\r\nContent-Length: 51\r\n\r\n{}",
+        "OPTIONS * HTTP/1.0\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}", "\r\n",
+        "SSH-2.0-x\r\n",
+        "Content-Length: 2\r\nOrigin: http://evil\r\n\r\n{}", "Content-Length: 99999999999\r\n\r\n",
+        "Content-Length: 4\r\n\r\nnull", "Content-Length: 17\r\n\r\n{\"type\":\"request\"}",
+    ]
+
+    @Test("on a port: any bytes, silent clients and a wrong token are turned away, and the right client gets in")
+    func knocking() throws {
+        try write("local n = 40\nn = n + 2\n")
+        let (terminal, port, token) = try listening()
+        // They stay, and say nothing more, while the others come and go.
+        let silent = try (0..<20).map { number in
+            let client = try DebugClient(port: port)
+            if number % 2 == 1 { try client.send(bytes: Array("Content-Length: 10".utf8)) }
+            return client
+        }
+        for knock in Self.knocks {
+            let client = try DebugClient(port: port)
+            try client.send(bytes: Array(knock.utf8))
+            try client.waitForEnd()
+        }
+        for (command, wrong) in [("launch", ""), ("launch", "0" + token.dropFirst()), ("attach", token + "0")]
+        where wrong != token {
+            let client = try DebugClient(port: port)
+            try client.ask("initialize")
+            #expect(try client.refusal(command, ["token": wrong]).contains("\"token\""))
+            try client.waitForEnd()
+        }
+        let early = try DebugClient(port: port)
+        #expect(try early.refusal("launch", ["token": token]) == "initialize comes first")
+        try early.waitForEnd()
+        let client = try DebugClient(port: port)
+        try client.begin("launch", ["token": token], breakpoints: [["line": 2]], in: main)
+        #expect(try client.evaluate("n", client.stopped().frame) == "40")
+        try client.ask("continue", ["threadId": 1])
+        #expect(try client.wait(for: "exited")["exitCode"] as? Int == 0)
+        client.leave()
+        for client in silent { client.leave() }
+        #expect(try terminal.waitForExit() == .exited(0))
+    }
+
+    @Test("on a port: many that knock at once, and other users; scripts/soak door runs the long form")
+    func door() throws {
+        let soak = try run(
+            "python3", ["\(Project.root)/Tests/Soak/door.py", program.path, "150", "20261126"], timeout: 300)
+        #expect(soak.status == .exited(0), "\(soak.stdout)\(soak.stderr)")
     }
 
     @Test("on a port: one client, as on the standard streams")
     func port() throws {
         try write("local n = 40\nn = n + 2\n")
-        let (terminal, port) = try listening()
+        let (terminal, port, token) = try listening()
         let client = try DebugClient(port: port)
-        try client.begin(breakpoints: [["line": 2]], in: main)
+        try client.begin("launch", ["token": token], breakpoints: [["line": 2]], in: main)
         #expect(try client.evaluate("n", client.stopped().frame) == "40")
         #expect(throws: TestFailure.self) { try DebugClient(port: port) }
         try client.ask("continue", ["threadId": 1])
@@ -329,13 +447,14 @@ struct DebugAdapterTests {
     @Test("on a port: another user is turned away", .enabled(if: geteuid() == 0, "needs root, to be another user"))
     func otherUser() throws {
         try write("return 1\n")
-        let (terminal, port) = try listening()
+        let (terminal, port, token) = try listening()
         let stranger = try run(
             "python3",
             [
                 "-c",
                 """
                 import os, socket
+                os.setgid(65534)
                 os.setuid(65534)
                 connection = socket.socket()
                 connection.settimeout(20)
@@ -346,7 +465,7 @@ struct DebugAdapterTests {
         #expect(stranger.stdout == "b''\n", "\(stranger.stderr)")
         try terminal.expect("a connection that is not this user's was refused")
         let client = try DebugClient(port: port)
-        try client.begin()
+        try client.begin("launch", ["token": token])
         #expect(try client.wait(for: "exited")["exitCode"] as? Int == 0)
         client.leave()
         #expect(try terminal.waitForExit() == .exited(0))

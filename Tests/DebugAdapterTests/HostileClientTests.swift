@@ -54,10 +54,13 @@ struct HostileClientTests {
             #expect(response["command"] as? String == command)
         }
         client.leave()
-        #expect(try host.result() == "success(\"done\")")
+        // At a break the loss of the client ends the program.
+        #expect(try ["success(\"done\")", Self.ended].contains(host.result()))
     }
 
-    @Test("a client that vanishes at a break, in the middle of a message, or without a word")
+    private static let ended = "success(\"error: the application has ended\")"
+
+    @Test("a client that vanishes at a break, in the middle of a message, or without a word: what it launched ends")
     func vanishing() throws {
         for bytes in ["", "Content-Length: 100\r\n\r\n{", "Content-Length: 4\r\n\r\nnull", "nonsense\r\n\r\n"] {
             let (host, client) = try DebuggedHost.start("breakpoint() return 'done'", in: scratch.file("c"))
@@ -65,8 +68,32 @@ struct HostileClientTests {
             try client.wait(for: "stopped")
             if !bytes.isEmpty { try client.send(bytes: Array(bytes.utf8)) }
             client.leave()
-            #expect(try host.result() == "success(\"done\")")
+            #expect(try host.result() == Self.ended)
         }
+    }
+
+    @Test(
+        "before its configuration is done, a client that is lost, or says anything else than the protocol, starts nothing",
+        arguments: [
+            "", "GET / HTTP/1.1\r\n", "Content-Length: 2\r\nHost: x\r\n\r\n{}", "Content-Length: 1000\r\n\r\n{",
+        ])
+    func unconfigured(_ bytes: String) throws {
+        let (host, client) = try DebuggedHost.start("return 'done'", in: scratch.file("c"))
+        try client.ask("initialize")
+        _ = try client.send("launch")
+        try client.wait(for: "initialized")
+        try client.ask("setBreakpoints", ["source": ["path": "main.lua"], "breakpoints": [["line": 1]]])
+        if !bytes.isEmpty { try client.send(bytes: Array(bytes.utf8)) }
+        client.leave()
+        #expect(try host.result() == "success(\"not started\")")
+    }
+
+    @Test("initialize comes first, and once", arguments: ["launch", "attach", "setBreakpoints", "evaluate"])
+    func order(_ command: String) throws {
+        let (host, client) = try DebuggedHost.start("return 'done'", in: scratch.file("c"))
+        #expect(try client.refusal(command) == "initialize comes first")
+        try client.waitForEnd()
+        #expect(try host.result() == "success(\"nothing\")")
     }
 
     @Test("a client that reads nothing: the script ends all the same")

@@ -56,7 +56,9 @@ def connect(container):
     client = socket.socket(socket.AF_UNIX)
     client.settimeout(PATIENCE)
     client.connect(container + "/.socket")
-    client.sendall(message(b"H", b'{"version":2,"columns":80,"rows":24,"isTerminal":true,"isPrompt":true}'))
+    with open(root + "/.config/cubby/attach.key", "rb") as file:
+        key = file.read().strip()
+    client.sendall(message(b"H", b'{"version":3,"key":"' + key + b'","columns":80,"rows":24,"isTerminal":true,"isPrompt":true}'))
     return client
 
 

@@ -57,6 +57,28 @@ public final class DebugClient {
         self.init(input: descriptor, output: descriptor)
     }
 
+    /// Connects to a Unix socket.
+    public convenience init(socket path: String) throws {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            throw TestFailure("the path is too long for a socket")
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else {
+            Glibc.close(descriptor)
+            throw TestFailure("nobody listens at \(path)")
+        }
+        self.init(input: descriptor, output: descriptor)
+    }
+
     deinit {
         leave()
         if let process {

@@ -5,17 +5,23 @@ import Glibc
 /// The listening socket of `cubby attach` in a container.
 ///
 /// Its file has mode 0600 in a folder of mode 0700, and the peer must be a process of the host's own user, as the
-/// kernel reports it.
+/// kernel reports it. A connection has to show the user's key besides: programs behind a fence are the user's processes,
+/// too, and Landlock does not close sockets.
 package final class ContainerSocket {
     package let path: String
     package let descriptor: Int32
+    /// The key that a connection has to show.
+    package let key: AccessKey
     private let layer: BeneathFileLayer
 
     /// Listens, after removing the socket of an earlier host: call it with the container's lock held.
     ///
-    /// - Parameter container: its folders exist.
+    /// - Parameters:
+    ///   - container: its folders exist.
+    ///   - key: the user's.
     /// - Throws: `FileError`.
-    package init(listeningIn container: Container) throws(FileError) {
+    package init(listeningIn container: Container, key: AccessKey) throws(FileError) {
+        self.key = key
         path = container.socketFile
         layer = try BeneathFileLayer(container.path)
         let isThere = try layer.contains(path, .socket)

@@ -1,13 +1,13 @@
-import Glibc
+package import Glibc
 
 /// The address of a Unix socket in the kernel's layout.
-struct UnixSocketAddress {
+package struct UnixSocketAddress {
     private var raw = sockaddr_un()
     private let length: socklen_t
 
     /// - Parameter path: a path, or a name in the abstract namespace after an `@`; nil is returned for one that is too
     ///   long.
-    init?(_ path: String) {
+    package init?(_ path: String) {
         let bytes = Array(path.utf8)
         let offset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
         guard !bytes.isEmpty, bytes.count < MemoryLayout<sockaddr_un>.size - offset else { return nil }
@@ -22,7 +22,7 @@ struct UnixSocketAddress {
     }
 
     /// Calls a function with the address: bind, connect.
-    func pass(to body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    package func pass(to body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         withUnsafePointer(to: raw) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
         }

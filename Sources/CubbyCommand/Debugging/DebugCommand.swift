@@ -12,7 +12,7 @@ struct DebugCommand: ParsableCommand {
         abstract: "Run a script under an editor's debugger, or attach the editor to a running host.",
         discussion: """
             An editor starts this command and speaks the Debug Adapter Protocol on its standard streams, or with \
-            --listen on a local port. cubby init writes the settings of Visual Studio Code and Neovim.
+            --listen on a Unix socket or a local port. cubby init writes the settings of Visual Studio Code and Neovim.
             """)
 
     @OptionGroup var host: HostOptions
@@ -20,8 +20,11 @@ struct DebugCommand: ParsableCommand {
     @Flag(help: "Speak the Debug Adapter Protocol.")
     var dap = false
 
-    @Option(help: ArgumentHelp("Wait for the editor on a port of 127.0.0.1; 0 selects a free one.", valueName: "port"))
-    var listen: UInt16?
+    @Option(
+        help: ArgumentHelp(
+            "Wait for the editor on a Unix socket, a path with a slash, or on a port of 127.0.0.1 (0: a free one), where its launch or attach has to have the token that standard error shows.",
+            valueName: "port"))
+    var listen: String?
 
     @Argument(help: "The script (default: named by the editor).")
     var file: String?
@@ -36,16 +39,34 @@ struct DebugCommand: ParsableCommand {
                 "cubby debug is for editors: give --dap. At the prompt, cubby -i FILE, :break and :debug are the debugger."
             )
         }
+        if let listen, DebugDoor.Place(listen) == nil {
+            throw ValidationError("--listen takes a port of 127.0.0.1, or the path of a Unix socket with a slash.")
+        }
     }
 
     func run() throws {
         // Until there is a host, a signal simply ends this process.
         SignalMask.restore()
-        let adapter = DebugAdapter(try makeConnection())
-        switch adapter.awaitTarget(program: file, arguments: arguments) {
+        let (adapter, target) = try arrival()
+        switch target {
         case .program(let launch): try run(launch, adapter)
         case .host(let container): try attach(to: container ?? host.container, adapter)
         case nil: return
+        }
+    }
+
+    /// The client that has chosen a target, or has left without one.
+    private func arrival() throws -> (DebugAdapter, DebugTarget?) {
+        do throws(FileError) {
+            guard let place = listen.flatMap(DebugDoor.Place.init) else {
+                let adapter = DebugAdapter(try DebugConnection.standardStreams())
+                return (adapter, adapter.awaitTarget(program: file, arguments: arguments))
+            }
+            let door = try DebugDoor(place)
+            CommandFailure.say("waiting for a debugger on \(door.text)")
+            return try door.admit(program: file, arguments: arguments)
+        } catch {
+            throw CommandFailure.exit(error)
         }
     }
 
@@ -73,23 +94,11 @@ struct DebugCommand: ParsableCommand {
         let container = try ContainerArgument.locate(
             path, orSay: "is a new container for each run: attach to one that runs by its folder")
         do {
-            adapter.relay(to: try AttachCommand.connect(to: container))
+            adapter.relay(to: try AttachCommand.connect(to: container), showing: try AttachCommand.key())
         } catch {
             let reason = "no process that takes attachments runs \(container.displayPath)"
             adapter.end(status: ExitStatus.inputOutput.rawValue, reason: reason)
             throw error
-        }
-    }
-
-    private func makeConnection() throws -> DebugConnection {
-        do throws(FileError) {
-            guard let listen else { return try DebugConnection.standardStreams() }
-            let listener = try LoopbackListener(port: listen)
-            CommandFailure.say("waiting for a debugger on 127.0.0.1:\(listener.port)")
-            let descriptor = try listener.accept()
-            return DebugConnection(input: descriptor, output: descriptor)
-        } catch {
-            throw CommandFailure.exit(error)
         }
     }
 }

@@ -1,3 +1,4 @@
+package import Application
 import CPlatform
 import Glibc
 import PropertyList
@@ -6,8 +7,11 @@ import PropertyList
 extension DebugAdapter {
     /// Copies messages both ways until the host disconnects. If the client does, the host is notified.
     ///
-    /// - Parameter host: the container's socket, connected.
-    package func relay(to host: Int32) {
+    /// - Parameters:
+    ///   - host: the container's socket, connected.
+    ///   - key: what the host wants to see.
+    package func relay(to host: Int32, showing key: AccessKey) {
+        pending?.arguments["token"] = .string(key.text)
         let asked = [greeting, pending].compactMap { $0?.message.framed }.joined()
         guard Self.write(Array(asked), to: host), let rest = skipGreeting(from: host) else { return end(status: 0) }
         // The client got the capabilities of a launched program: withdraw those.

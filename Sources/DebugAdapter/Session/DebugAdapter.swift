@@ -1,4 +1,4 @@
-import Application
+package import Application
 import PropertyList
 package import Scripting
 
@@ -20,12 +20,22 @@ package final class DebugAdapter {
     var isConfigured = false
     /// The `initialize` request.
     private(set) var greeting: DebugRequest?
+    /// What `launch` and `attach` have to show; nil for a client that has started this process.
+    private let key: AccessKey?
+    /// Whether the connection ends after a refusal.
+    private(set) var isRejected = false
     private var session: DebugSession?
     private var isStarted = false
     /// Whether to restart the program.
     package var restarts = false
 
-    package init(_ connection: DebugConnection) { self.connection = connection }
+    /// Seconds for a client's configuration after its `launch` or `attach`.
+    static let configurationLimit = 60.0
+
+    package init(_ connection: DebugConnection, key: AccessKey? = nil) {
+        self.connection = connection
+        self.key = key
+    }
 
     // MARK: Messages
 
@@ -62,8 +72,24 @@ package final class DebugAdapter {
             DebugOutput(category: .important, text: "the connection ends: \(problem.message)\n"))
     }
 
+    /// Refuses a request out of order or without the key, and the client with it.
+    func admit(_ request: DebugRequest) throws(DebugRefusal) {
+        isRejected = true
+        guard greeting != nil || request.command == "initialize" else {
+            throw DebugRefusal("initialize comes first")
+        }
+        if let key, ["launch", "attach"].contains(request.command) {
+            guard key.isShown(by: request.arguments["token"]?.text) else {
+                throw DebugRefusal("\(request.command) has to have the right \"token\"")
+            }
+        }
+        isRejected = false
+    }
+
     /// Answers `initialize`.
     func initialize(_ request: DebugRequest, isLaunched: Bool) throws(DebugRefusal) {
+        guard greeting == nil else { throw DebugRefusal("the client has been greeted already") }
+        greeting = request
         conventions = try ClientConventions(request.arguments)
         respond(to: request, Capabilities.body(isLaunched: isLaunched))
     }
@@ -78,23 +104,42 @@ package final class DebugAdapter {
     ///   - arguments: its arguments.
     /// - Returns: the target; nil if the client has disconnected.
     package func awaitTarget(program: String?, arguments: [String]) -> DebugTarget? {
-        var goesOn = true
         while true {
-            while let request = connection.inbox.next() {
-                defer { connection.outbox.drain() }
-                do throws(DebugRefusal) {
-                    if let target = try target(of: request, program, arguments) { return target }
-                    if ["disconnect", "terminate"].contains(request.command) { return nil }
-                } catch { refuse(request, error.message) }
+            switch arrive(program: program, arguments: arguments) {
+            case .target(let target): return target
+            case .gone: return nil
+            case .waits: _ = connection.read()
             }
-            guard goesOn else {
-                tellProblem()
-                connection.outbox.drain()
-                return nil
-            }
-            goesOn = connection.read()
         }
     }
+
+    /// What is known of a client that has not chosen its target.
+    package enum Arrival: Sendable {
+        case waits
+        case target(DebugTarget)
+        case gone
+    }
+
+    /// Serves the requests that have arrived, until the client chooses a target.
+    package func arrive(program: String?, arguments: [String]) -> Arrival {
+        defer { connection.outbox.drain() }
+        while let request = connection.inbox.next() {
+            do throws(DebugRefusal) {
+                try admit(request)
+                if let target = try target(of: request, program, arguments) { return .target(target) }
+                if ["disconnect", "terminate"].contains(request.command) { return .gone }
+            } catch {
+                refuse(request, error.message)
+                if isRejected { return .gone }
+            }
+        }
+        guard connection.inbox.isClosed || connection.outbox.isOver else { return .waits }
+        tellProblem()
+        return .gone
+    }
+
+    /// Reads what a client has sent; false at its end.
+    package func receive() -> Bool { connection.read() }
 
     /// Answers a request before there is a host.
     ///
@@ -103,9 +148,7 @@ package final class DebugAdapter {
         of request: DebugRequest, _ program: String?, _ arguments: [String]
     ) throws(DebugRefusal) -> DebugTarget? {
         switch request.command {
-        case "initialize":
-            greeting = request
-            try initialize(request, isLaunched: true)
+        case "initialize": try initialize(request, isLaunched: true)
         case "launch":
             let launch = try DebugLaunch(request.arguments, program: program, arguments: arguments)
             (self.launch, pending) = (launch, request)
@@ -134,11 +177,17 @@ package final class DebugAdapter {
             event("initialized")
         }
         session.begin()
+        let limit = host.loop.after(Self.configurationLimit) { [self] in if !isConfigured { session.end() } }
         while !isConfigured, !session.isEnded, host.exitCode == nil {
             host.loop.runOnce()
         }
+        limit.cancel()
         return session
     }
+
+    /// Whether the program may run: the client has finished its configuration. One that is gone before, or says nothing,
+    /// has not set its breakpoints.
+    package var startsProgram: Bool { isConfigured }
 
     /// Detaches from a host that has ended.
     package func leave() {

@@ -13,15 +13,19 @@ extension DebugSession {
     /// - Returns: the response's body; nil if the response was sent already or follows later.
     func perform(_ request: DebugRequest) throws(DebugRefusal) -> JSONValue? {
         let arguments = request.arguments
+        if adapter.launch == nil {
+            try adapter.admit(request)
+            let isFirst = ["initialize", "attach", "disconnect"].contains(request.command)
+            guard isAttached || isFirst else { throw DebugRefusal("attach comes first") }
+        }
         switch request.command {
         case "initialize":
-            guard adapter.launch == nil else { throw DebugRefusal("the client has been greeted already") }
             try adapter.initialize(request, isLaunched: false)
             return nil
         case "attach":
-            guard adapter.launch == nil, adapter.pending == nil, !adapter.isConfigured else {
-                throw DebugRefusal("the client is attached already")
-            }
+            guard adapter.launch == nil, !isAttached else { throw DebugRefusal("the client is attached already") }
+            guard claim() else { throw DebugRefusal("another debugger is attached to this host: leave it first") }
+            isAttached = true
             adapter.pending = request
             return nil
         case "configurationDone":
@@ -58,7 +62,12 @@ extension DebugSession {
     /// Performs the work that follows a successful response.
     func finish(_ request: DebugRequest) {
         switch request.command {
-        case "attach" where adapter.pending?.sequence == request.sequence: adapter.event("initialized")
+        case "attach" where adapter.pending?.sequence == request.sequence:
+            limit?.cancel()
+            limit = host.loop.after(DebugAdapter.configurationLimit) { [weak self] in
+                if let self, !adapter.isConfigured { end() }
+            }
+            adapter.event("initialized")
         case "configurationDone":
             takeBreaks()
             // The response to `launch` or `attach` follows.

@@ -16,6 +16,12 @@ package final class DebugSession {
     unowned let host: ScriptHost
     /// Called at the end of an attached session.
     var onEnd: () -> Void = {}
+    /// Makes this session the only one that is attached; false if there is another.
+    var claim: () -> Bool = { true }
+    /// Whether the client of a running host has attached.
+    var isAttached = false
+    /// The end of the time for a client's next step.
+    var limit: LoopTimer?
     private var notifier: EventNotifier?
     /// The front end before this session.
     private weak var formerFrontEnd: (any DebuggerFrontEnd)?
@@ -67,9 +73,14 @@ package final class DebugSession {
     func end() {
         guard !isEnded else { return }
         isEnded = true
+        limit?.cancel()
         if let notifier { host.loop.forget(notifier) }
         for path in adapter.breakpoints.keys { removeBreakpoints(of: path) }
-        host.debugger.core.cancelStep()
+        // A connection that was not attached has done nothing.
+        if adapter.launch != nil || isAttached {
+            host.debugger.core.onPlaced = { _ in }
+            host.debugger.core.cancelStep()
+        }
         if host.debugger.frontEnd === self {
             (host.debugger.frontEnd, host.debugger.core.errors) = (formerFrontEnd, formerErrors)
         }
@@ -111,8 +122,13 @@ package final class DebugSession {
         }
         guard !isEnded, resume == nil, adapter.connection.inbox.isClosed else { return }
         adapter.tellProblem()
+        // Nobody is left to say how a paused program goes on.
+        if current != nil, adapter.launch != nil { host.terminate(Self.lostStatus, cause: .eof, explicitly: true) }
         end()
     }
+
+    /// The exit status of a program whose client is lost at a break: failed input.
+    private static let lostStatus: Int32 = 74
 
     /// Repeats the notification of urgent requests that arrived with the current one or during its compilation, so that
     /// the running code polls again.
@@ -128,6 +144,7 @@ package final class DebugSession {
             finish(request)
         } catch {
             adapter.refuse(request, error.message)
+            if adapter.isRejected { end() }
         }
     }
 

@@ -74,6 +74,8 @@ final class DebugOutbox: Sendable {
     private let isSocket: Bool
     /// The number of the last message. Used by the writing thread only, and before it starts by the only thread.
     nonisolated(unsafe) private var sequence: Int64 = 0
+    /// The end of the time for `drain()`. Used by the only thread before the writing thread starts.
+    nonisolated(unsafe) private var drainEnd: MonotonicTime?
 
     /// - Parameter descriptor: stays open while this object is used.
     init(_ descriptor: Int32) {
@@ -87,8 +89,18 @@ final class DebugOutbox: Sendable {
 
     func send(_ output: DebugOutput) { state.change { $0.append(output) } }
 
-    /// Writes the queue on this thread, before the writing thread starts.
-    func drain() { write(state.change { $0.take() }) }
+    /// Seconds for a client to take what is written before there is a thread for it.
+    private static let drainLimit = 5.0
+
+    /// Writes the queue on this thread, before the writing thread starts. A client that does not read is gone.
+    func drain() {
+        drainEnd = .now().advanced(by: Self.drainLimit)
+        write(state.change { $0.take() })
+        drainEnd = nil
+    }
+
+    /// Whether nothing can be written any more.
+    var isOver: Bool { state.change { $0.isOver } }
 
     /// Writes messages until the end, on the writing thread.
     func run() {
@@ -137,7 +149,9 @@ final class DebugOutbox: Sendable {
         while sent < bytes.count {
             var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             guard poll(&ready, 1, 100) > 0 else {
-                let mustEnd = state.change { $0.isOver || $0.end.map { $0 < .now() } ?? false }
+                let mustEnd = state.change { state in
+                    state.isOver || [state.end, drainEnd].contains { $0.map { $0 < .now() } ?? false }
+                }
                 if mustEnd { return false }
                 continue
             }

@@ -5,7 +5,7 @@ package struct DebugRequest: Sendable {
     /// The sequence number, repeated in the response.
     let sequence: Int
     let command: String
-    let arguments: JSONValue
+    var arguments: JSONValue
 
     /// Reads a message.
     ///

@@ -7,8 +7,15 @@ typealias JSONValue = PropertyListValue
 extension PropertyListValue {
     /// An object's field.
     subscript(name: String) -> JSONValue? {
-        guard case .dictionary(let fields) = self, let value = fields[name], value != .null else { return nil }
-        return value
+        get {
+            guard case .dictionary(let fields) = self, let value = fields[name], value != .null else { return nil }
+            return value
+        }
+        set {
+            guard case .dictionary(var fields) = self else { return }
+            fields[name] = newValue
+            self = .dictionary(fields)
+        }
     }
 
     var flag: Bool? { if case .boolean(let flag) = self { flag } else { nil } }

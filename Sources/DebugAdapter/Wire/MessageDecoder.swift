@@ -1,5 +1,8 @@
 /// Decodes a client's bytes into the contents of messages: a header with `Content-Length`, and JSON. Input may be split
 /// anywhere.
+///
+/// A header has no other fields than those of the protocol. Anything else ends the connection with its first bytes: a web
+/// page can send a port any content, but not without a line of HTTP before it.
 struct MessageDecoder: Sendable {
     /// Malformed input; the connection is unusable afterwards.
     enum Problem: Error, Sendable, Hashable {
@@ -66,6 +69,7 @@ struct MessageDecoder: Sendable {
         guard last >= head.startIndex,
             let end = (head.startIndex...last).first(where: { head[$0...].starts(with: Self.headerEnd) })
         else {
+            try Self.checkBeginning(of: head)
             if head.count == Self.headerLimit { throw .longHeader }
             return nil
         }
@@ -73,13 +77,36 @@ struct MessageDecoder: Sendable {
         return head[..<end]
     }
 
-    /// The value of `Content-Length`; other fields are ignored.
+    private static let fields = ["content-length", "content-type"]
+
+    /// Refuses an incomplete header whose bytes so far cannot begin one.
+    private static func checkBeginning(of head: ArraySlice<UInt8>) throws(Problem) {
+        var rest = head
+        while !rest.isEmpty {
+            let line = rest.prefix { $0 != 0x0A }
+            let name = line.prefix { $0 != UInt8(ascii: ":") }
+            let text = String(decoding: name, as: UTF8.self).lowercased()
+            let isComplete = name.endIndex < line.endIndex
+            let isEnd = line.count <= 1 && line.allSatisfy { $0 == 0x0D }
+            guard
+                isEnd
+                    || fields.contains(where: {
+                        isComplete ? $0 == text : line.endIndex == rest.endIndex && $0.hasPrefix(text)
+                    })
+            else { throw .badHeader }
+            rest = rest[line.endIndex...].dropFirst()
+        }
+    }
+
+    /// The value of `Content-Length`.
     private static func length(in header: ArraySlice<UInt8>) throws(Problem) -> Int {
         var length: Int?
         // A carriage return and a line feed are one character.
         for line in String(decoding: header, as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: false) {
             guard let colon = line.firstIndex(of: ":") else { throw .badHeader }
-            guard line[..<colon].lowercased() == "content-length" else { continue }
+            let name = line[..<colon].lowercased()
+            guard fields.contains(name) else { throw .badHeader }
+            guard name == fields[0] else { continue }
             let value = line[line.index(after: colon)...].drop { $0 == " " }
             guard length == nil, !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
                 throw .badHeader

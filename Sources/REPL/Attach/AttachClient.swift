@@ -37,11 +37,13 @@ package final class AttachClient {
     ///   - descriptor: a connected socket; closed by this object.
     ///   - container: the host's container.
     ///   - loop: the thread's loop.
+    ///   - key: the user's.
     ///   - isPrompt: whether to serve a prompt, not run one entry.
     ///   - timeout: the seconds after which it gives up a host that does not answer or is suspended; nil to wait.
     ///   - look: finds the reason for the host's silence.
     package init(
-        _ descriptor: Int32, to container: Container, loop: EventLoop, isPrompt: Bool, timeout: Double? = nil,
+        _ descriptor: Int32, to container: Container, loop: EventLoop, key: AccessKey, isPrompt: Bool,
+        timeout: Double? = nil,
         look: @escaping () -> HostSilence
     ) {
         self.timeout = timeout
@@ -54,7 +56,9 @@ package final class AttachClient {
             isTerminal: isatty(STDOUT_FILENO) == 1, isPrompt: isPrompt)
         screen.isEditing = isPrompt && TerminalMode.supportsEditing(environment: Environment.value)
         screen.environment = AttachScreen.environment(Environment.value)
-        connection.send(AttachMessage(.hello, screen.json))
+        var greeting = screen
+        greeting.key = key.text
+        connection.send(AttachMessage(.hello, greeting.json))
     }
 
     /// Waits for the host's greeting, and shows the reason if it does not arrive. Ctrl-C must end this process

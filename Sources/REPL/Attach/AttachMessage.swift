@@ -1,7 +1,7 @@
 /// A message between a prompt and its host: a kind, the content's length in four bytes, little-endian, and the content.
 struct AttachMessage: Sendable, Hashable {
-    /// The version of the messages, which must be the same on both sides. Version 1 had no JSON.
-    static let version = 2
+    /// The version of the messages, which must be the same on both sides. Version 1 had no JSON, and version 2 no key.
+    static let version = 3
 
     enum Kind: UInt8, Sendable {
         /// To the host, as the first message: the version and the terminal, an ``AttachScreen``.

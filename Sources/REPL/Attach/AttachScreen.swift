@@ -13,6 +13,8 @@ struct AttachScreen: Sendable, Equatable {
 
     /// The version of the messages.
     var version = AttachMessage.version
+    /// The key of the user's hosts, in the first message.
+    var key = ""
     var size: TerminalSize
     /// Whether output goes to a terminal.
     var isTerminal: Bool
@@ -40,6 +42,7 @@ extension AttachScreen {
             columns: number("columns", 20...1000), rows: number("rows", 4...1000),
             pixelWidth: number("pixelWidth", 0...100_000), pixelHeight: number("pixelHeight", 0...100_000))
         version = fields.number("version")
+        key = fields.text("key")
         isTerminal = fields.flag("isTerminal")
         isPrompt = fields.flag("isPrompt")
         isEditing = fields.flag("isEditing")
@@ -68,6 +71,7 @@ extension AttachScreen {
         ]
         var fields = PropertyListFields(numbers.map { ($0.key, .integer(Int64($0.value))) })
         for (name, flag) in flags { fields[name] = .boolean(flag) }
+        if !key.isEmpty { fields["key"] = .string(key) }
         fields["background"] = .string(capabilities.background?.rawValue ?? "")
         fields["terminal"] = .string(capabilities.name ?? "")
         fields["environment"] = .fields(PropertyListFields(environment.map { ($0.key, .string($0.value)) }))

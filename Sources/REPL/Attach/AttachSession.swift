@@ -49,6 +49,8 @@ final class AttachSession: Prompt, CommitListener {
     private var awaited: ((TerminalAnswer) -> Void)?
     private var isScheduled = false
     private(set) var isEnded = false
+    /// Whether the prompt has shown the key: nothing else is taken before.
+    private var isGreeted = false
     private lazy var others = OthersChanges(host.loop) { [unowned self] text in
         outbox.send(AttachMessage(.notice, text))
     }
@@ -92,14 +94,7 @@ final class AttachSession: Prompt, CommitListener {
     private func work() {
         isScheduled = false
         if inbox.isClosed { return end() }
-        takeScreen()
-        // A prompt that does not read gets no further drawings.
-        if let pager, outbox.isEmpty, let keys = inbox.takeKeys() { pager.take(keys) }
-        if let question = inbox.takeLatest(.question).flatMap(AttachQuestion.init) { complete(question) }
-        if let answer = inbox.takeLatest(.answer), let awaited {
-            self.awaited = nil
-            awaited(TerminalAnswer(json: answer))
-        }
+        if isGreeted { takeLatest() }
         while !isEnded, entry == nil, outbox.isEmpty, host.exitCode == nil, let request = inbox.next() {
             switch request {
             case .hello(let bytes): greet(bytes)
@@ -119,6 +114,18 @@ final class AttachSession: Prompt, CommitListener {
         }
     }
 
+    /// Handles the latest of what is not queued.
+    private func takeLatest() {
+        takeScreen()
+        // A prompt that does not read gets no further drawings.
+        if let pager, outbox.isEmpty, let keys = inbox.takeKeys() { pager.take(keys) }
+        if let question = inbox.takeLatest(.question).flatMap(AttachQuestion.init) { complete(question) }
+        if let answer = inbox.takeLatest(.answer), let awaited {
+            self.awaited = nil
+            awaited(TerminalAnswer(json: answer))
+        }
+    }
+
     private func greet(_ bytes: [UInt8]) {
         greetingTimer?.cancel()
         let screen = AttachScreen(json: bytes)
@@ -127,6 +134,11 @@ final class AttachSession: Prompt, CommitListener {
             outbox.send(AttachMessage(.refused, reason))
             return end()
         }
+        guard host.socket?.key.isShown(by: screen.key) == true else {
+            outbox.send(AttachMessage(.refused, "the key that this prompt shows is not that of the host's user"))
+            return end()
+        }
+        isGreeted = true
         take(screen)
         seenFailures = host.handlerFailureCount
         host.addCommitListener(self)

@@ -38,6 +38,18 @@ public struct FenceReport: Sendable, Hashable {
         return report
     }
 
+    /// Whether the kernel's fence is wanted, and lets the programs of scripts read a folder: a grant contains it.
+    static func opensToPrograms(_ folder: String, _ options: ScriptHostOptions) -> Bool {
+        guard options.kernelFence != .off || options.kernelABI != nil, Landlock.abi != nil,
+            options.allowsRunning || !options.programs.isEmpty || options.allowsNativeModules
+        else { return false }
+        let rules = rules(options, [])
+        return (rules.readWrite + rules.readOnly + rules.execute).contains { path in
+            let root = RealPath.ofExistingPart(of: PathText.absolute(path, from: WorkingDirectory.path ?? "/"))
+            return folder == root || folder.hasPrefix(root == "/" ? "/" : root + "/")
+        }
+    }
+
     private static func rules(_ options: ScriptHostOptions, _ bundles: [ApplicationBundle]) -> LandlockRules {
         var rules = LandlockRules.host
         if options.isReadOnly {

@@ -102,12 +102,14 @@ struct EditorSettings {
                       "type": "array", "items": { "type": "string" },
                       "description": "Options of cubby run, such as --container and a folder."
                     },
-                    "stopOnEntry": { "type": "boolean", "description": "Stop at the first line." }
+                    "stopOnEntry": { "type": "boolean", "description": "Stop at the first line." },
+                    "token": { "type": "string", "description": "With debugServer: what cubby debug --listen shows." }
                   }
                 },
                 "attach": {
                   "properties": {
-                    "container": { "type": "string", "description": "The container of the host." }
+                    "container": { "type": "string", "description": "The container of the host." },
+                    "token": { "type": "string", "description": "With debugServer: what cubby debug --listen shows." }
                   }
                 }
               }

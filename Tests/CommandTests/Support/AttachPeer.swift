@@ -30,15 +30,21 @@ final class AttachPeer {
         var limit = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         guard greets else { return }
-        try send("H", Self.hello())
+        try send("H", Self.hello(key: Self.key(of: program)))
         _ = try expect("B")
     }
 
     /// The greeting of a prompt on a terminal without colours, or of one that is something else.
-    static func hello(version: Int = 2, _ more: String = "") -> String {
+    static func hello(version: Int = 3, key: String, _ more: String = "") -> String {
         """
-        {"version":\(version),"columns":80,"rows":24,"isTerminal":true,"isPrompt":true\(more.isEmpty ? "" : "," + more)}
+        {"version":\(version),"key":"\(key)","columns":80,"rows":24,"isTerminal":true,"isPrompt":true\(more.isEmpty ? "" : "," + more)}
         """
+    }
+
+    /// The key of a program's user.
+    static func key(of program: Program) -> String {
+        let bytes = (try? program.scratch.read("home/.config/cubby/attach.key")) ?? Data()
+        return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines)
     }
 
     deinit { close(descriptor) }

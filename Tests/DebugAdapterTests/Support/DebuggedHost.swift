@@ -37,6 +37,7 @@ final class DebuggedHost: Sendable {
         let adapter = DebugAdapter(DebugConnection(input: descriptor, output: descriptor))
         guard case .program = adapter.awaitTarget(program: "main.lua", arguments: []) else { return "nothing" }
         let session = adapter.begin(host)
+        guard adapter.startsProgram else { return "not started" }
         host.launch()
         session.programWillRun()
         var result = ""
