@@ -349,7 +349,9 @@ struct DebugAdapterTests {
 
     @Test("a client that is gone before its configuration is done has started nothing, init.lua included")
     func unconfigured() throws {
-        #expect(try program("-e", "fs.write(app.container.scripts .. '/init.lua', 'items:createItem()')").stderr == "")
+        #expect(
+            try program("-e", "fs.write(app.container.path .. '/Library/Scripts/init.lua', 'items:createItem()')")
+                .stderr == "")
         try write("items:createItem()\n")
         let client = try client(main)
         try client.ask("initialize")

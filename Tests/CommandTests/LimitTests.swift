@@ -27,7 +27,7 @@ struct LimitTests {
             "/bin/bash",
             [
                 "-c",
-                "ulimit -i 0; \"$CUBBY\" -e 'print(\"go\") while true do end' >out & until grep -q go out; do :; done; kill $!; wait $!",
+                "ulimit -i 0; \"$CUBBY\" -e 'io.stderr:write(\"go\") while true do end' 2>out & until grep -q go out; do :; done; kill $!; wait $!",
             ], environment: program.environment, directory: program.scratch.path)
         #expect(stopped.status == .exited(0), "\(stopped)")
     }
@@ -37,7 +37,7 @@ struct LimitTests {
         let program = try Program()
         let output = try program(
             "--time-limit", "0.2", "--stop-patience", "0.4", "--allow-run", "-e",
-            "items:createItem() app:on('didSave', print) io.popen('echo x; exec sleep 600 >&-'):close()")
+            "items:createItem() app:on('didSave', print) io.popen('exec sleep 20 >&- 2>&-'):close()")
         #expect(output.status == .exited(70), "\(output)")
         #expect(output.stderr.contains("'close' (called at (command line):1) does not end"), "\(output.stderr)")
         #expect(try program.itemCount() == "1")

@@ -152,7 +152,7 @@ package final class StopWatchdog: Sendable {
             if silent >= Self.looks {
                 let place = subject.place()
                 guard beats == subject.beats() &+ pulse.beats, !pulse.isWaiting else { continue }
-                let seconds = Int(exactly: plan.patience.rounded()).map(String.init) ?? "\(plan.patience)"
+                let seconds = Int(exactly: plan.patience).map(String.init) ?? "\(plan.patience)"
                 plan.report("a stop is overdue by \(seconds) s: \(place ?? "the host's own code") does not end")
                 return
             }

@@ -35,6 +35,7 @@ package final class DebugAdapter {
     package init(_ connection: DebugConnection, key: AccessKey? = nil) {
         self.connection = connection
         self.key = key
+        if key != nil { connection.inbox.limit(toStranger: true) }
     }
 
     // MARK: Messages
@@ -82,6 +83,7 @@ package final class DebugAdapter {
             guard key.isShown(by: request.arguments["token"]?.text) else {
                 throw DebugRefusal("\(request.command) has to have the right \"token\"")
             }
+            connection.inbox.limit(toStranger: false)
         }
         isRejected = false
     }

@@ -40,6 +40,11 @@ final class DebugInbox: Sendable {
         }
     }
 
+    /// Limits the length of messages, until the client is known.
+    func limit(toStranger isStranger: Bool) {
+        state.withLock { $0.decoder.limit = isStranger ? MessageDecoder.strangerLimit : MessageDecoder.contentLimit }
+    }
+
     func next() -> DebugRequest? { state.withLock { $0.requests.isEmpty ? nil : $0.requests.removeFirst() } }
 
     /// Takes the first request with one of some commands, ahead of others.

@@ -8,7 +8,7 @@ struct MessageDecoder: Sendable {
     enum Problem: Error, Sendable, Hashable {
         case longHeader
         case badHeader
-        case longContent
+        case longContent(limit: Int)
         case badContent(String)
         case tooMany
 
@@ -16,7 +16,7 @@ struct MessageDecoder: Sendable {
             switch self {
             case .longHeader: "a header is longer than \(MessageDecoder.headerLimit >> 10) KB"
             case .badHeader: "the bytes are not a message of the Debug Adapter Protocol"
-            case .longContent: "a message is longer than \(MessageDecoder.contentLimit >> 20) MB"
+            case .longContent(let limit): "a message is longer than \(limit >> 10) KB"
             case .badContent(let reason): "a message is not a request: \(reason)"
             case .tooMany: "too many requests wait"
             }
@@ -27,6 +27,10 @@ struct MessageDecoder: Sendable {
     static let headerLimit = 8 << 10
     /// Maximum length of a content in bytes.
     static let contentLimit = 8 << 20
+    /// The same before a client has shown what it has to.
+    static let strangerLimit = 64 << 10
+    /// The limit in force.
+    var limit = contentLimit
     private static let headerEnd = Array("\r\n\r\n".utf8)
 
     private var bytes: [UInt8] = []
@@ -46,7 +50,7 @@ struct MessageDecoder: Sendable {
     mutating func next() throws(Problem) -> [UInt8]? {
         if length == nil {
             guard let header = try takeHeader() else { return nil }
-            length = try Self.length(in: header)
+            length = try length(in: header)
         }
         guard let count = length, bytes.count - position >= count else { return nil }
         defer {
@@ -87,7 +91,8 @@ struct MessageDecoder: Sendable {
             let name = line.prefix { $0 != UInt8(ascii: ":") }
             let text = String(decoding: name, as: UTF8.self).lowercased()
             let isComplete = name.endIndex < line.endIndex
-            let isEnd = line.count <= 1 && line.allSatisfy { $0 == 0x0D }
+            // The empty line, so far, behind a field.
+            let isEnd = line.elementsEqual([0x0D]) && line.startIndex > head.startIndex
             guard
                 isEnd
                     || fields.contains(where: {
@@ -99,19 +104,19 @@ struct MessageDecoder: Sendable {
     }
 
     /// The value of `Content-Length`.
-    private static func length(in header: ArraySlice<UInt8>) throws(Problem) -> Int {
+    private func length(in header: ArraySlice<UInt8>) throws(Problem) -> Int {
         var length: Int?
         // A carriage return and a line feed are one character.
         for line in String(decoding: header, as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: false) {
             guard let colon = line.firstIndex(of: ":") else { throw .badHeader }
             let name = line[..<colon].lowercased()
-            guard fields.contains(name) else { throw .badHeader }
-            guard name == fields[0] else { continue }
+            guard Self.fields.contains(name) else { throw .badHeader }
+            guard name == Self.fields[0] else { continue }
             let value = line[line.index(after: colon)...].drop { $0 == " " }
             guard length == nil, !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
                 throw .badHeader
             }
-            guard let count = Int(value), count <= contentLimit else { throw .longContent }
+            guard let count = Int(value), count <= limit else { throw .longContent(limit: limit) }
             length = count
         }
         guard let length else { throw .badHeader }

@@ -72,8 +72,8 @@ extension LuaState {
     package func loadExpression(_ text: String, name: String, environment: LuaTable?) throws(LuaError) -> LuaFunction {
         do throws(LuaError) {
             // The parentheses refuse a second expression, and the text alone refuses one that closes them.
-            _ = try load(Array("return \(text)".utf8), name: name)
-            return try load(Array("return (\(text)\n)".utf8), name: name, environment: environment)
+            _ = try load(Array("return (\(text)\n)".utf8), name: name)
+            return try load(Array("return \(text)".utf8), name: name, environment: environment)
         } catch {
             guard case .syntax = error.kind else { throw error }
             var error = error

@@ -1,5 +1,6 @@
 import Application
 import Files
+import Glibc
 import Logging
 package import Lua
 
@@ -79,9 +80,9 @@ package final class ScriptDebugger {
     /// letters; by its path without links, if it is gone.
     private static func isSame(_ a: String, _ b: String) -> Bool {
         if a == b || PathText.absolute(a, from: "/") == PathText.absolute(b, from: "/") { return true }
-        let layer = PosixFileLayer()
-        if let first = try? layer.status(a), let second = try? layer.status(b) {
-            return first.inode == second.inode && first.device == second.device
+        var (first, second) = (stat(), stat())
+        if stat(a, &first) == 0, stat(b, &second) == 0 {
+            return first.st_ino == second.st_ino && first.st_dev == second.st_dev
         }
         return RealPath.ofExistingPart(of: a) == RealPath.ofExistingPart(of: b)
     }
