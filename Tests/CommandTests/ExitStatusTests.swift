@@ -46,7 +46,7 @@ struct ExitStatusTests {
 
     @Test("the page has both tables")
     func page() {
-        #expect(Self.statuses == [0, 1, 64, 65, 69, 74, 75, 130])
+        #expect(Self.statuses == [0, 1, 64, 65, 69, 70, 74, 75, 130])
         #expect(Self.failures.count == 5)
     }
 
@@ -78,6 +78,11 @@ struct ExitStatusTests {
             let peers = try (1...8).map { _ in try AttachPeer(program) }
             defer { withExtendedLifetime(peers) {} }
             return [try program("attach", "-e", "return 1").status]
+        case 70:
+            let stuck = "io.popen('exec sleep 20 >&- 2>&-'):close()"
+            return [
+                try program("--time-limit", "0.1", "--stop-patience", "0.2", "--allow-run", "-e", stuck).status
+            ]
         case 74:
             return [try program("run", program.scratch.file("absent.lua")).status, try program("attach").status]
         case 75:

@@ -37,7 +37,7 @@ struct LimitTests {
         let program = try Program()
         let output = try program(
             "--time-limit", "0.2", "--stop-patience", "0.4", "--allow-run", "-e",
-            "items:createItem() app:on('didSave', print) io.popen('exec sleep 20 >&- 2>&-'):close()")
+            "items:createItem() timer.sleep(0) io.popen('exec sleep 20 >&- 2>&-'):close()")
         #expect(output.status == .exited(70), "\(output)")
         #expect(output.stderr.contains("'close' (called at (command line):1) does not end"), "\(output.stderr)")
         #expect(try program.itemCount() == "1")
