@@ -134,7 +134,15 @@ extension ScriptHost {
         }
     }
 
-    // MARK: The socket
+    // MARK: Parts of a host
+
+    /// The watchdog of this thread, if there is a plan for one.
+    func makeWatchdog() -> StopWatchdog? {
+        guard let plan = options.watchdog else { return nil }
+        let interrupter = state.interrupter
+        let subject = StopWatchdog.Subject(beats: { interrupter.beats }, place: { interrupter.place(within: 1) })
+        return StopWatchdog(plan, subject, loop.pulse)
+    }
 
     /// The socket is optional: a file system without sockets, or a long path, does not prevent scripts from running.
     static func makeSocket(_ options: ScriptHostOptions, _ logger: Logger) throws(FileError) -> ContainerSocket? {

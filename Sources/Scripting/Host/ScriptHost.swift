@@ -222,12 +222,7 @@ public final class ScriptHost {
         if let persistence = persistence as? SharedPersistence {
             shared = SharedSession(self, persistence, waiter)
         }
-        if let plan = options.watchdog {
-            let interrupter = state.interrupter
-            scheduler.watchdog = StopWatchdog(
-                plan,
-                StopWatchdog.Subject(beats: { interrupter.beats }, place: { interrupter.place(within: 1) }), loop.pulse)
-        }
+        scheduler.watchdog = makeWatchdog()
         if options.handlesSignals { try takeSignals() }
         if options.limitsProcess { limitProcess() }
     }
