@@ -211,6 +211,7 @@ static int narrow_body(lua_State *L) {
     clua_watch_files(L);
     clua_bound_strings(L);
     clua_bound_tables(L);
+    clua_bound_reading(L);
     clua_bound_formats(L);
     /* The methods of strings are found through a table that a script could otherwise replace, also for the host's own
      * scripts. */

@@ -284,6 +284,7 @@ int clua_load_text(lua_State *L, const char *bytes, size_t length, const char *n
 int clua_narrow_load(lua_State *L);
 void clua_bound_strings(lua_State *L);
 void clua_bound_tables(lua_State *L);
+void clua_bound_reading(lua_State *L);
 void clua_bound_formats(lua_State *L);
 void clua_bound_coroutines(lua_State *L);
 /* Replaces a function of the table on top; with `keep`, the old function becomes the new one's upvalue. */

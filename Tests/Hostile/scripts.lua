@@ -94,3 +94,5 @@ while true do pcall(string.byte, ('x'):rep(1000000), 1, -1) end
 local s = ('x'):rep(900000) while true do utf8.codepoint(s, 1, -1) end
 local s = ('x'):rep(10000000) while true do local _ = s .. s end
 local t = {} while true do for i = 1, 2000000 do t[i] = i end t = {} end
+local t = {} for i = 1, 12 do t[i] = ('a\0'):rep(1000000) .. i end while true do table.sort(t) end
+local t = {} for i = 1, 100 do t[i] = ('x'):rep(1000000) end while true do table.concat(t) end

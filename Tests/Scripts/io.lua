@@ -34,3 +34,31 @@ print(pcall(io.open))
 print(pcall(file.read, file))
 -- expect: false	attempt to use a closed file
 
+
+-- Reading, by formats of all kinds, as Lua reads.
+fs.write(path, "12 0x1F -3.5e2 .5 x\nsecond line\n\nlast\0one")
+file = assert(io.open(path))
+print(file:read("n", "n", "n", "n", "n"))
+-- expect: 12	31	-350.0	0.5	nil
+print(file:read("L"), file:read(0), file:read(6, "l"))
+-- expect: x
+-- expect: 		second	 line
+print(#file:read("L"), file:read("*l") == "last\0one", file:read(0), file:read("a"), file:read("a"), file:read("l"), file:read(5))
+-- expect: 1	true	nil			nil	nil
+print(pcall(file.read, file, "q"))
+-- expect: false	bad argument #2 to '?' (invalid format)
+file:seek("set")
+for a, b in file:lines(2, "L") do print(a, (b or "none"):gsub("[\n\0]", "|")) end
+-- expect: 12	 0x1F -3.5e2 .5 x|	1
+-- expect: se	cond line|	1
+-- expect: 
+-- expect: l	ast|one	1
+file:close()
+print(pcall(file.lines, file))
+-- expect: false	attempt to use a closed file
+local line = ("x"):rep(300000)
+fs.write(path, line .. "\n" .. line)
+local lengths = {}
+for each in io.lines(path, "L") do lengths[#lengths + 1] = #each end
+print(table.concat(lengths, " "), #assert(io.open(path)):read("a"), #assert(io.open(path)):read(1 << 40))
+-- expect: 300001 300000	600001	600001
