@@ -1,6 +1,6 @@
 public import Files
 import PropertyList
-import Wording
+@_exported import Wording
 
 /// A picture: the bytes of a file, decoded on first access to the pixels, or pixels in memory.
 ///
@@ -90,7 +90,31 @@ public final class Image: Sendable {
         guard width <= limits.pixels / height else {
             throw .tooManyPixels(width: width, height: height, limits: limits)
         }
+        try checkWork(bytes, format, pixels: width * height, limits)
         return (format, width, height)
+    }
+
+    /// Refuses a file that is many times the work of its pixels, in libvips and so in one step.
+    private static func checkWork(
+        _ bytes: [UInt8], _ format: ImageFormat, pixels: Int, _ limits: ImageLimits
+    ) throws(ImageError) {
+        switch format {
+        case .jpeg:
+            // Ten are usual. Small pictures may have more, and the largest as many as are usual.
+            let count = JPEGHeader.scanCount(bytes)
+            if count > 12, pixels > limits.pixels * 12 / count {
+                throw ImageError(
+                    .tooManyPixels,
+                    "the picture is stored in \(count) scans of \(pixels) pixels: save it again with fewer")
+            }
+        case .png:
+            let count = PNGHeader.textCount(bytes)
+            if count > 1000 {
+                throw ImageError(
+                    .tooManyBytes, "the picture has \(count) texts beside its pixels, more than the limit of 1000")
+            }
+        default: break
+        }
     }
 
     /// Makes a picture of pixels.

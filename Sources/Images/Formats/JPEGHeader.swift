@@ -1,3 +1,5 @@
+import Glibc
+
 /// A JPEG file's size and orientation, from its markers (ITU T.81, annex B).
 enum JPEGHeader {
     /// Reads the markers up to the first scan; nil when they are invalid.
@@ -46,6 +48,22 @@ enum JPEGHeader {
             position = end
         }
         return nil
+    }
+
+    /// The number of scans. A progressive file may have any number, each of which is work for all of its pixels: a few
+    /// bytes of a scan refine nothing in millions of blocks.
+    static func scanCount(_ bytes: [UInt8]) -> Int {
+        var count = 0
+        bytes.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            var place = 0
+            while place + 1 < bytes.count, let found = memchr(start + place, 0xFF, bytes.count - place - 1) {
+                place = UnsafeRawPointer(found) - start
+                if bytes[place + 1] == 0xDA { count += 1 }
+                place += 1
+            }
+        }
+        return count
     }
 
     /// Whether the end marker follows, searched from the file's end.

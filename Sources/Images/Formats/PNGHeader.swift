@@ -21,4 +21,15 @@ enum PNGHeader {
         }
         return header
     }
+
+    /// The number of chunks with texts, each of which libvips keeps and copies with every step of its work.
+    static func textCount(_ bytes: [UInt8]) -> Int {
+        let file = HeaderBytes(bytes[...])
+        var (position, count) = (8, 0)
+        while let length = file.int32(position), position + 12 + length <= bytes.count {
+            if ["tEXt", "zTXt", "iTXt"].contains(where: { file.has($0.utf8, at: position + 4) }) { count += 1 }
+            position += 12 + length
+        }
+        return count
+    }
 }
