@@ -16,10 +16,11 @@ extension DatePattern {
     ///
     /// - Throws: ``DatePatternError`` for a field that cannot be parsed.
     package init(posix text: String) throws(DatePatternError) {
+        try Self.checkLength(text)
         var rest = Substring(text)
         var pieces: [Piece] = []
         while let first = rest.popFirst() {
-            guard first == "%" else {
+            guard first.is("%") else {
                 pieces.append(.text(String(first)))
                 continue
             }
@@ -48,7 +49,7 @@ extension DatePattern {
             if "GQq".contains(letter) {
                 throw DatePatternError(.unparsedField(String(repeating: letter, count: count)))
             }
-            if letter == "y" || letter == "u" { hasYear = true }
+            if letter.is("y") || letter.is("u") { hasYear = true }
         }
         if !hasYear { throw DatePatternError(.noYear) }
     }

@@ -12,6 +12,9 @@ package struct DatePattern: Sendable, Hashable {
     /// second, its fraction, and the zone.
     package static let letters = "GyuQqMLdDEcaHhKkmsSzZXxv"
 
+    /// The longest pattern. Each field becomes text of its own, many times as long.
+    package static let maximumBytes = 16_384
+
     static let months = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
         "December",
@@ -23,13 +26,15 @@ package struct DatePattern: Sendable, Hashable {
     init(_ pieces: [Piece]) { self.pieces = pieces }
 
     /// - Parameter text: the pattern.
-    /// - Throws: ``DatePatternError`` for an unknown letter and an unclosed apostrophe.
+    /// - Throws: ``DatePatternError`` for an unknown letter, an unclosed apostrophe, and a pattern of more than
+    ///   ``maximumBytes``.
     package init(_ text: String) throws(DatePatternError) {
+        try Self.checkLength(text)
         var rest = Substring(text)
         var plain = ""
         func isLetter(_ character: Character) -> Bool { character.isASCII && character.isLetter }
         while let first = rest.first {
-            if first == "'" {
+            if first.is("'") {
                 plain += try Self.quoted(&rest)
             } else if isLetter(first) {
                 guard Self.letters.contains(first) else { throw DatePatternError(.unknownField(first)) }
@@ -45,6 +50,11 @@ package struct DatePattern: Sendable, Hashable {
         if !plain.isEmpty { pieces.append(.text(plain)) }
     }
 
+    /// Refuses a pattern that is longer than `maximumBytes`.
+    package static func checkLength(_ text: String) throws(DatePatternError) {
+        if text.utf8.count > maximumBytes { throw DatePatternError(.tooLong) }
+    }
+
     private static func quoted(_ rest: inout Substring) throws(DatePatternError) -> String {
         rest.removeFirst()
         if rest.first == "'" {
@@ -53,7 +63,7 @@ package struct DatePattern: Sendable, Hashable {
         }
         var text = ""
         while let next = rest.popFirst() {
-            guard next == "'" else {
+            guard next.is("'") else {
                 text.append(next)
                 continue
             }

@@ -17,6 +17,12 @@ struct DateTextReader {
 
     /// - Throws: ``DateTextError`` if the text does not follow the pattern, or the calendar has no such day.
     static func parse(_ text: String, _ pieces: [DatePattern.Piece]) throws(DateTextError) -> DateParts {
+        // A date has no more characters than its pattern has fields and blanks.
+        guard text.utf8.count <= 4 * DatePattern.maximumBytes else {
+            throw DateTextError(
+                position: 1, expected: "a date of at most \(4 * DatePattern.maximumBytes) bytes",
+                found: String(text.unicodeScalars.prefix(12)))
+        }
         var reader = DateTextReader(text)
         for (place, piece) in pieces.enumerated() {
             switch piece {
@@ -54,7 +60,7 @@ struct DateTextReader {
         let start = position
         switch letter {
         case "y", "u":
-            let isShort = letter == "y" && count == 2
+            let isShort = letter.is("y") && count == 2
             let year = try number(isShort ? 2 : 4, isFollowed, 0...9999, "a year")
             // As in POSIX, 69 to 99 are in the 20th century.
             numbers["y"] = isShort ? year + (year < 69 ? 2000 : 1900) : year
@@ -62,7 +68,7 @@ struct DateTextReader {
         case "M", "L": numbers["M"] = try number(2, isFollowed, 1...12, "a month")
         case "d": numbers["d"] = try number(2, isFollowed, 1...31, "a day")
         case "D": numbers["D"] = try number(3, isFollowed, 1...366, "a day of the year")
-        case "H", "K": numbers["H"] = try number(2, isFollowed, 0...(letter == "H" ? 23 : 11), "an hour")
+        case "H", "K": numbers["H"] = try number(2, isFollowed, 0...(letter.is("H") ? 23 : 11), "an hour")
         case "h": numbers["H"] = try number(2, isFollowed, 1...12, "an hour") % 12
         case "k": numbers["H"] = try number(2, isFollowed, 1...24, "an hour") % 24
         case "m": numbers["m"] = try number(2, isFollowed, 0...59, "a minute")
@@ -74,15 +80,15 @@ struct DateTextReader {
             position += digits.count
         case "a": isAfternoon = try name(["AM", "PM"], "AM or PM") == 1
         case "E", "c": weekday = (try name(DatePattern.weekdays, "a weekday") + 1, start)
-        default: zone = try zone(mayBeName: letter == "z" || letter == "v")
+        default: zone = try zone(mayBeName: letter.is("z") || letter.is("v"))
         }
-        places[letter == "L" ? "M" : letter] = start
+        places[letter.is("L") ? "M" : letter] = start
     }
 
     private mutating func number(
         _ width: Int, _ isFollowed: Bool, _ range: ClosedRange<Int>, _ what: String
     ) throws(DateTextError) -> Int {
-        while position < text.count, text[position] == " " { position += 1 }
+        while position < text.count, text[position].is(" ") { position += 1 }
         let digits = text[position...].prefix(width).prefix { $0.isASCII && $0.isNumber }
         let value = Int(String(digits))
         guard let value, range.contains(value), !isFollowed || digits.count == width else {
@@ -119,7 +125,7 @@ struct DateTextReader {
             return .name(word)
         }
         guard word.hasPrefix("+") || word.hasPrefix("-") else { throw error("an offset from UTC like +01:00") }
-        var digits = word.dropFirst().prefix { $0.isNumber || $0 == ":" }
+        var digits = word.dropFirst().prefix { $0.isNumber || $0.is(":") }
         if digits.utf8.count > 5 { digits = digits.prefix(5) }
         let plain = digits.split(separator: ":").joined()
         guard let value = Int(plain), plain.count == 2 || plain.count == 4 else {

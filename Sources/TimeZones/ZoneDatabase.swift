@@ -1,6 +1,6 @@
 package import Files
 import PropertyList
-import Wording
+@_exported import Wording
 
 /// The system's time zones, each read on first use.
 ///
@@ -37,6 +37,7 @@ package final class ZoneDatabase {
     /// - Returns: the zone.
     /// - Throws: `ZoneError` if there is none.
     package func zone(named name: String) throws(ZoneError) -> Zone {
+        guard name.utf8.count <= 512 else { throw unknown(name) }
         switch name {
         case "UTC", "GMT", "Z": return .utc
         case "local": return local
@@ -92,14 +93,14 @@ package final class ZoneDatabase {
 
     /// The seconds of an offset `+02:00`, `-0330` or `+5`.
     private static func offset(_ name: String) -> Int? {
-        guard let sign = name.first, sign == "+" || sign == "-" else { return nil }
+        guard let sign = name.first, sign.is("+") || sign.is("-") else { return nil }
         let fields = name.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
         let digits = fields.joined()
         guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits) else { return nil }
         let (hours, minutes) = digits.utf8.count > 2 ? (number / 100, number % 100) : (number, 0)
         let isForm = fields.count == 1 ? [1, 2, 4].contains(digits.utf8.count) : fields.map(\.utf8.count) == [2, 2]
         guard isForm, hours < 24, minutes < 60 else { return nil }
-        return (hours * 60 + minutes) * (sign == "-" ? -60 : 60)
+        return (hours * 60 + minutes) * (sign.is("-") ? -60 : 60)
     }
 
     private func unknown(_ name: String) -> ZoneError {

@@ -49,3 +49,9 @@ print(pcall(function() d.year = 5 end))
 -- expect: false	dates.lua:48: date.year cannot be assigned
 print(math.abs(date() - date(os.time())) < 5)
 -- expect: true
+print(pcall(d.format, d, ("MMMM "):rep(5000)))
+-- expect: false	bad argument #1 'pattern' to 'date:format' (a pattern of a date has at most 16,384 bytes)
+print(pcall(date.parse, "1.7.2026", ("%d."):rep(6000) .. "%Y"))
+-- expect: false	bad argument #2 'pattern' to 'date.parse' (a pattern of a date has at most 16,384 bytes)
+print(select(2, date.parse((" "):rep(70000) .. "2026", "yyyy")).code, select(2, date(("9"):rep(100000))).message:len() < 200)
+-- expect: invalidDate	true

@@ -118,6 +118,7 @@ enum DateClass {
     private static func text(
         of date: PropertyListDate, _ pattern: String, _ zone: Zone
     ) throws(DatePatternError) -> String? {
+        try DatePattern.checkLength(pattern)
         let parsed = pattern.contains("%") ? nil : try DatePattern(pattern)
         guard let whole = (parsed?.moment(of: date) ?? date.microseconds)?.seconds else { return nil }
         let offset = zone.offset(at: Int64(whole))

@@ -1,6 +1,7 @@
 import Lua
 import PropertyList
 import TimeZones
+import Wording
 
 /// `date`: makes dates.
 enum DateModule {
@@ -26,7 +27,8 @@ enum DateModule {
                     return call.returns(
                         failure: ScriptError(
                             "invalidDate",
-                            "'\(text)' is not a date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)"))
+                            "'\(TextTable.cut("\(text)", to: 64))' is not a date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)"
+                        ))
                 }
                 return call.returns(DateValue(date), bridge.dates)
             case .table(let table):
@@ -58,7 +60,8 @@ enum DateModule {
             do {
                 return .success(try moment(of: pattern.parse(text), zone, bridge.clock))
             } catch  where error is DateTextError || error is ZoneError {
-                return .failure(ScriptError("invalidDate", "'\(text)' is not such a date: \(error)"))
+                return .failure(
+                    ScriptError("invalidDate", "'\(TextTable.cut(text, to: 64))' is not such a date: \(error)"))
             }
         }
         return module
