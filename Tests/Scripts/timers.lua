@@ -97,3 +97,18 @@ timer.after(0, function() timer.sleep(0.001) collectgarbage() ended = ended + 1 
 timer.after(0, function() timer.sleep(0.002) ended = ended + 1 end)
 while ended < 2 do timer.sleep(0.001) end
 print(ended)  -- expect: 2
+
+-- A timer that is due while its function waits is not entered again: one notice tells that calls are left out.
+local entered, most, done = 0, 0, 0
+local slow
+slow = timer.every(0.001, function()
+  entered = entered + 1
+  most = math.max(most, entered)
+  timer.sleep(0.01)
+  entered, done = entered - 1, done + 1
+  if done == 3 then slow:cancel() end
+end)
+while done < 3 do timer.sleep(0.001) end
+print(most, done)
+-- expect log: was due while its function was still running: calls are left out until it ends
+-- expect: 1	3

@@ -6,6 +6,10 @@ final class ScriptTimer: LuaObject {
     let function: LuaFunction
     private(set) var isCancelled = false
     private(set) var isPaused = false
+    /// Whether a call of its function has begun and not ended; it may wait.
+    private var isRunning = false
+    /// Whether it was told that a call was left out.
+    private var hasToldOfOmission = false
     /// The number of failures since the last success.
     private var failures = 0
     /// Its description: `every 2.0 s, chunk:3`.
@@ -29,10 +33,28 @@ final class ScriptTimer: LuaObject {
         stop()
     }
 
+    /// Begins a call, unless the former one has not ended.
+    ///
+    /// - Returns: whether the call begins, and the notice of the first one that is left out.
+    func begins() -> (Bool, notice: String?) {
+        guard isRunning else {
+            isRunning = true
+            return (true, nil)
+        }
+        defer { hasToldOfOmission = true }
+        return (
+            false,
+            hasToldOfOmission
+                ? nil
+                : "the timer \(text) was due while its function was still running: calls are left out until it ends"
+        )
+    }
+
     /// Counts the end of a call.
     ///
     /// - Returns: the notice if the timer is paused because of its failures.
     func ended(_ result: Result<[LuaValue], LuaError>) -> String? {
+        isRunning = false
         guard case .failure = result else {
             failures = 0
             return nil

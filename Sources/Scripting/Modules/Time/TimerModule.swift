@@ -112,6 +112,9 @@ extension ScriptHost {
     private func run(_ timer: ScriptTimer) {
         if timer.isPaused || timer.isCancelled || exitCode != nil { return }
         if scheduler.holds(timer, { [unowned self] in run(timer) }) { return }
+        let (begins, omission) = timer.begins()
+        if let omission { hooks.warn(omission) }
+        guard begins else { return }
         _ = scheduler.start(
             timer.function, [], seconds: options.timeLimit, generation: 0, onStart: { $0.title = timer.title },
             onFinish: { [unowned self] result in
