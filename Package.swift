@@ -51,7 +51,7 @@ let package = Package(
         // libvips is loaded when a picture is: linking it costs 38 ms a start.
         .target(name: "CImaging"),
         // Descriptors beneath a folder, atomic replacement, the file layer that a test can fail.
-        .target(name: "Files", dependencies: ["CPlatform"]),
+        .target(name: "Files", dependencies: ["CPlatform", "Wording"]),
         // Words for people, of which messages on all floors are made: visible text, nearest names.
         .target(name: "Wording"),
 
@@ -59,10 +59,10 @@ let package = Package(
         .target(name: "PropertyList", dependencies: ["Platform", "CPlatform", "Wording"]),
         .target(name: "KeyedArchive", dependencies: ["Platform", "CPlatform", "PropertyList", "Wording"]),
         .target(name: "PredicateFormat", dependencies: ["Platform", "CPlatform", "PropertyList", "Wording"]),
-        .target(name: "CSV", dependencies: ["Platform", "PropertyList"]),
+        .target(name: "CSV", dependencies: ["Platform", "PropertyList", "Wording"]),
         // SQLite's library is loaded when a database is opened.
         .target(name: "CSQLite", dependencies: ["CPlatform"]),
-        .target(name: "SQLite", dependencies: ["CSQLite", "PropertyList"]),
+        .target(name: "SQLite", dependencies: ["CSQLite", "PropertyList", "Wording"]),
         .target(name: "Lua", dependencies: ["CLuaShim", "Platform", "CPlatform", "Wording"]),
         .target(name: "LineEditor", dependencies: ["Platform", "CPlatform", "Wording"]),
 
@@ -112,7 +112,7 @@ let package = Package(
         .target(
             name: "Gallery",
             dependencies: [
-                "Images", "Items", "ItemArchive", "ColumnEngine", "Application", "Files", "PropertyList",
+                "Images", "Items", "ItemArchive", "ColumnEngine", "Application", "Files", "PropertyList", "Wording",
             ]),
 
         // Scripts and people.
@@ -160,7 +160,8 @@ let package = Package(
             name: "KeyedArchiveTests",
             dependencies: ["KeyedArchive", "PropertyList", "CPlatform", "FuzzExercise", "TestSupport"]),
         .testTarget(
-            name: "PredicateFormatTests", dependencies: ["PredicateFormat", "PropertyList", "TestSupport"]),
+            name: "PredicateFormatTests",
+            dependencies: ["PredicateFormat", "PropertyList", "CPlatform", "TestSupport"]),
         .testTarget(name: "CSVTests", dependencies: ["CSV", "TestSupport"]),
         .testTarget(name: "TimeZonesTests", dependencies: ["TimeZones", "PropertyList", "Files", "TestSupport"]),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "CSQLite", "CPlatform", "TestSupport"]),
@@ -211,7 +212,7 @@ let package = Package(
             name: "ScriptingTests",
             dependencies: [
                 "Scripting", "Application", "Images", "Items", "ItemArchive", "ColumnEngine", "KeyedArchive",
-                "PropertyList", "SharedItems", "Lua", "Files",
+                "PropertyList", "PredicateFormat", "SharedItems", "Lua", "Files",
                 "TestSupport",
             ]),
         .testTarget(

@@ -12,4 +12,12 @@ cubby_watch cubby_watch_work(cubby_watch watch) {
 
 int cubby_work_is_stopped(void) { return watching.is_stopped && watching.is_stopped(watching.context); }
 
+int cubby_work_is_stopped_at_step(void) {
+    static _Thread_local unsigned steps;
+    if (++steps < 1024) return 0;
+    int is_stopped = cubby_work_is_stopped();
+    steps = is_stopped ? 1023 : 0;
+    return is_stopped;
+}
+
 int64_t cubby_work_room(void) { return watching.room ? watching.room(watching.context) : INT64_MAX; }

@@ -1,5 +1,6 @@
 import Platform
 import PropertyList
+@_exported import Wording
 
 /// Reads comma-separated values (RFC 4180) row by row from a stream, keeping every cell's bytes exactly.
 ///

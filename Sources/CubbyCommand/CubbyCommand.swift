@@ -3,7 +3,7 @@ import ArgumentParser
 import Files
 import Glibc
 import Scripting
-import Wording
+@_exported import Wording
 
 /// The command: a REPL, a script, or a chunk.
 @main

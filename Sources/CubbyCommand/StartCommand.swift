@@ -23,14 +23,14 @@ struct StartCommand: ParsableCommand {
     func validate() throws {
         guard code.isEmpty, let first = arguments.first, first != "-" else { return }
         if first.hasPrefix("-") {
-            let name = String(first.prefix { $0 != "=" })
+            let name = String(first.prefix { !$0.is("=") })
             throw ValidationError(
                 "Unknown option '\(first)'\(NearestNames.hint(for: name, among: Self.optionNames)); "
                     + "options are listed by cubby help start.")
         }
         // A misspelt command; paths and scripts' names are excluded. A command's name after options is not one.
         let names = CubbyCommand.commandNames
-        guard first.allSatisfy({ $0.isLetter || $0 == "-" }), !names.contains(first), !PosixFileLayer().exists(first)
+        guard first.allSatisfy({ $0.isLetter || $0.is("-") }), !names.contains(first), !PosixFileLayer().exists(first)
         else { return }
         let hint = NearestNames.hint(for: first, among: names)
         guard hint.isEmpty else { throw ValidationError("There is no command and no file '\(first)'\(hint)") }
@@ -38,7 +38,7 @@ struct StartCommand: ParsableCommand {
 
     /// The options listed in the help.
     private static var optionNames: [String] {
-        CubbyCommand.helpMessage(for: Self.self).split { !$0.isLetter && $0 != "-" }.map(String.init)
+        CubbyCommand.helpMessage(for: Self.self).split { !$0.isLetter && !$0.is("-") }.map(String.init)
             .filter { $0.hasPrefix("--") && $0.count > 2 }
     }
 

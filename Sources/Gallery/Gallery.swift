@@ -1,9 +1,9 @@
 import Application
 public import Files
-import FoundationEssentials
 public import Images
 public import Items
 import PropertyList
+@_exported import Wording
 
 /// Items as a web page: thumbnails, fields, search, sort and totals, in files that need no server and no network.
 public struct Gallery {
@@ -19,8 +19,8 @@ public struct Gallery {
         public var page = ""
     }
 
-    private struct Entry: Encodable {
-        var values: [String: GalleryValue]
+    private struct Entry {
+        var values: NameTable<GalleryValue>
         var thumbnail: String?
         var picture: String?
         /// The item's further pictures.
@@ -35,11 +35,15 @@ public struct Gallery {
                 others = (others ?? []) + [path]
             }
         }
-    }
 
-    private struct Contents: Encodable {
-        var fields: [String]
-        var items: [Entry]
+        /// As an object of JSON, which has the pictures only if there are any.
+        var value: GalleryValue {
+            var entry: NameTable<GalleryValue> = ["values": .object(values)]
+            entry["thumbnail"] = thumbnail.map { .text($0) }
+            entry["picture"] = picture.map { .text($0) }
+            entry["others"] = others.map { .list($0.map { .text($0) }) }
+            return .object(entry)
+        }
     }
 
     private let images: ImageStore
@@ -76,7 +80,7 @@ public struct Gallery {
         if !replaces { try checkOwner(of: folder) }
         // The style sheet is first: it marks the folder, so that a later gallery may replace an interrupted one.
         try write(Array(GalleryStyle.css.utf8), "gallery.css", in: folder)
-        var custom: Set<String> = []
+        var custom: NameSet = []
         var entries: [Entry] = []
         var work: [[GalleryPicture]] = []
         for item in items {
@@ -113,8 +117,8 @@ public struct Gallery {
             try progress(number + 1)
         }
         summary.items = entries.count
-        let contents = Contents(fields: Self.domain + custom.sorted(), items: entries)
-        try write(try javaScript(contents), "items.js", in: folder)
+        let fields = (Self.domain + custom.sorted(by: <)).map { GalleryValue.text($0) }
+        try write(javaScript(["fields": .list(fields), "items": .list(entries.map(\.value))]), "items.js", in: folder)
         try write(Array(GalleryScript.javaScript.utf8), "gallery.js", in: folder)
         // The page is last, after its files.
         try write(Array(GalleryPage.html(title: title).utf8), "index.html", in: folder)
@@ -145,12 +149,15 @@ public struct Gallery {
 
     private static let domain = ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"]
 
-    private func javaScript(_ contents: Contents) throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let json = String(decoding: try encoder.encode(contents), as: UTF8.self)
+    private func javaScript(_ contents: NameTable<GalleryValue>) -> [UInt8] {
+        var json = JSONText(.compact)
+        GalleryValue.write(contents, to: &json)
         // As text, because a field __proto__ of an object literal would be lost.
-        return Array("window.gallery = JSON.parse(".utf8) + Array(try encoder.encode(json)) + Array(");\n".utf8)
+        var script = JSONText(.compact)
+        script.append("window.gallery = JSON.parse(")
+        script.string(String(decoding: json.bytes, as: UTF8.self))
+        script.append(");\n")
+        return script.bytes
     }
 
     private func write(_ bytes: [UInt8], _ name: String, in folder: String) throws(FileError) {

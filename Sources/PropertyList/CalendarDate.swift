@@ -121,7 +121,7 @@ package struct DecimalParts {
         guard let mark = text.firstIndex(of: "e"), let exponent = Int(text[text.index(after: mark)...]) else {
             return String(text.split(separator: ".", omittingEmptySubsequences: false).last ?? "")
         }
-        let digits = text[..<mark].filter { $0 != "." }
+        let digits = text[..<mark].filter { !$0.is(".") }
         let trimmed = digits.hasSuffix("0") && digits.count > 1 ? String(digits.dropLast()) : digits
         return String(repeating: "0", count: max(0, -exponent - 1)) + trimmed
     }

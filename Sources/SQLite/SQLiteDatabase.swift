@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import PropertyList
+@_exported import Wording
 
 /// A database in one file; its statements cannot access other files. One thread owns it.
 ///

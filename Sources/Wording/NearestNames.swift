@@ -4,6 +4,9 @@
 /// transposition of neighbours each count one. Letters of different case are equal, so that `NAME` is nearest to
 /// `name`.
 package enum NearestNames {
+    /// The bytes of the longest name that is compared: a character of it may have any number of marks.
+    private static let longest = 512
+
     /// The candidates within a few edits of a name, nearest first, then in alphabetical order.
     ///
     /// The permitted distance grows with the length: one up to 4 characters, two up to 8, three beyond. A candidate
@@ -19,11 +22,12 @@ package enum NearestNames {
     package static func nearest(
         to name: String, among candidates: some Sequence<String>, limit: Int = 3, countsBeginnings: Bool = true
     ) -> [String] {
+        guard name.utf8.count <= longest else { return [] }
         let wanted = Array(name.lowercased())
         guard !wanted.isEmpty, wanted.count <= 64 else { return [] }
         let forgiven = wanted.count <= 4 ? 1 : wanted.count <= 8 ? 2 : 3
         var found: [(name: String, slips: Int)] = []
-        for candidate in candidates where candidate != name {
+        for candidate in candidates where candidate.utf8.count <= longest && candidate != name {
             let letters = Array(candidate.lowercased())
             if abs(letters.count - wanted.count) <= forgiven {
                 let slips = distance(wanted, letters)

@@ -85,6 +85,6 @@ package struct TextTable {
     /// A text for a cell: line breaks become spaces, control characters become escapes.
     package static func plain(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: VisibleText.isHidden) else { return text }
-        return VisibleText.line(String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 }))
+        return VisibleText.line(String(text.map { $0.isNewline || $0.is("\t") ? " " : $0 }))
     }
 }

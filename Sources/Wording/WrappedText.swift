@@ -46,12 +46,12 @@ package enum WrappedText {
     /// The column of the description, unless it leaves too little room; prose continues at its own margin, unindented
     /// text slightly indented.
     private static func hangingIndent(of line: Substring, _ columns: Int) -> Int {
-        let indent = line.prefix { $0 == " " }.count
+        let indent = line.prefix { $0.is(" ") }.count
         let rest = line.dropFirst(indent)
         // A name may have arguments: `:time [entry]`.
         let gap = rest.firstRange(of: "  ")
         let description = gap.map { gap in
-            indent + DisplayWidth.of(rest[..<gap.lowerBound]) + rest[gap.lowerBound...].prefix { $0 == " " }.count
+            indent + DisplayWidth.of(rest[..<gap.lowerBound]) + rest[gap.lowerBound...].prefix { $0.is(" ") }.count
         }
         if let description, description <= columns / 2 { return description }
         return min(indent < 4 ? indent + 4 : indent, columns / 2)

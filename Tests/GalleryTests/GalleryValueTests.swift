@@ -1,4 +1,3 @@
-import Foundation
 import PropertyList
 import Testing
 
@@ -17,10 +16,12 @@ struct GalleryValueTests {
     ]
 
     @Test("each kind has a form in JSON, or none", arguments: cases)
-    func form(value: PropertyListValue, expected: String?) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        let text = try GalleryValue(value).map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+    func form(value: PropertyListValue, expected: String?) {
+        let text = GalleryValue(value).map { value in
+            var json = JSONText(.compact)
+            value.write(to: &json)
+            return String(decoding: json.bytes, as: UTF8.self)
+        }
         #expect(text == expected)
     }
 }

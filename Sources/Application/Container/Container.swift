@@ -1,5 +1,6 @@
 public import Files
 import Glibc
+@_exported import Wording
 
 /// The folders of one application, below one root.
 ///

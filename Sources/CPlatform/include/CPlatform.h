@@ -195,6 +195,10 @@ cubby_watch cubby_watch_work(cubby_watch watch);
 /* Whether the calling thread's work is interrupted. */
 int cubby_work_is_stopped(void);
 
+/* The same, looked at in each 1,024th call on the thread, and in every call after an interruption: for loops within
+ * loops, of which each is short. */
+int cubby_work_is_stopped_at_step(void);
+
 /* The number of bytes that the calling thread's work may still use; INT64_MAX without a limit. */
 int64_t cubby_work_room(void);
 

@@ -39,16 +39,16 @@ public struct ItemAggregateFunction {
     ///
     /// - Throws: ``StoreError`` for a text that is not a function of a key, and errors of ``ColumnStore/key(_:)``.
     package init(format: String, of store: ColumnStore) throws {
-        let trimmed = format.drop { $0 == " " }
+        let trimmed = format.drop { $0.is(" ") }
         guard let open = trimmed.firstIndex(of: "("), trimmed.last == ")",
-            let name = Name(rawValue: String(trimmed[..<open]))
+            let name = Name(exactly: String(trimmed[..<open]))
         else {
             throw StoreError(
                 .invalidValue(field: format),
                 "\(format) is not a function of a group: write count(), sum(f), average(f), min(f) or max(f)")
         }
         let argument = String(trimmed[trimmed.index(after: open)...].dropLast())
-        guard argument.contains(where: { $0 != " " }) else {
+        guard argument.contains(where: { !$0.is(" ") }) else {
             guard name == .count else {
                 throw StoreError(
                     .invalidValue(field: format), "\(name.rawValue) takes a field or an expression: \(name.rawValue)(f)"

@@ -78,6 +78,8 @@ struct ItemFilter {
                 let count = fill(start..<min(start + Self.batch, rowCount), batch)
                 examined += count
                 let kept = test.keep(batch.first(count), store)
+                // After an interruption conditions end early, with any result.
+                if Interruption.isDueAtStep { throw WorkStopped() }
                 if kept > 0, try !body(batch.first(kept)) { return }
             }
         }

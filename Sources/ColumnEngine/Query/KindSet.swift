@@ -130,14 +130,14 @@ extension ColumnStore {
     /// the kinds that it has, are of another kind, or because no item has the path. A field without values, and so an
     /// empty store, is refused nothing.
     package func check(_ predicate: FormatPredicate, advice: KindAdvice) throws(FormatPredicateError) {
-        var kinds: [String: PredicateKind] = [:]
+        var kinds: NameTable<PredicateKind> = [:]
         var mixed: [String] = []
-        for name in predicate.fields {
+        for name in predicate.fieldNames {
             guard let field = fields.existing(name) else { continue }
             let set = kindSet(field)
             if set.isPlain { kinds[name] = set.kinds.first } else { mixed.append(name) }
         }
-        do throws(FormatPredicateError) { try predicate.check(kinds: kinds) } catch {
+        do throws(FormatPredicateError) { try predicate.check(kinds: kinds, advice: { _, _ in nil }) } catch {
             // Checked last, since it may examine all items.
             for name in kinds.keys {
                 if let field = fields.existing(name), !isInUse(field) { kinds[name] = .unknown }
@@ -150,13 +150,15 @@ extension ColumnStore {
                 let part = predicate.comparison(refusing: found, at: path)
             else { continue }
             let first = found.contains(.string) ? PredicateKind.string : found.first ?? .unknown
-            try check(predicate, kinds.merging([name: first]) { $1 }, in: part, { _, _, _ in nil })
+            var chosen = kinds
+            chosen[name] = first
+            try check(predicate, chosen, in: part, { _, _, _ in nil })
         }
         try checkPaths(of: predicate)
     }
 
     private func check(
-        _ predicate: FormatPredicate, _ kinds: [String: PredicateKind], in part: PredicateNode? = nil,
+        _ predicate: FormatPredicate, _ kinds: NameTable<PredicateKind>, in part: PredicateNode? = nil,
         _ advice: KindAdvice
     ) throws(FormatPredicateError) {
         try predicate.check(kinds: kinds, in: part) { name, other in
@@ -173,7 +175,7 @@ extension ColumnStore {
             else { continue }
             let text = FormatExpression.keyPath(path).description
             if summary.isMissing {
-                let names = NearestNames.nearest(to: path.rest.last ?? "", among: summary.others.sorted())
+                let names = NearestNames.nearest(to: path.rest.last ?? "", among: summary.others.sorted().map(\.string))
                 throw predicate.error(
                     .unknownField, "no item has \(text)\(NearestNames.suggestion(names))", at: [path.field],
                     suggestions: names)

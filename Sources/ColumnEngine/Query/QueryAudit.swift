@@ -101,7 +101,7 @@ extension ColumnStore {
     /// texts that are compared with dates, or a part of it may have no value.
     fileprivate func maySuspect(_ predicate: FormatPredicate) -> Bool {
         if predicate.isPartial { return true }
-        return predicate.fields.contains { name in
+        return predicate.fieldNames.contains { name in
             guard let field = fields.existing(name) else { return false }
             let set = kindSet(field)
             return !set.isPlain || set == .text && predicate.mayRefuse(.string, at: PredicateKeyPath(name))

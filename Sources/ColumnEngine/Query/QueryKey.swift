@@ -43,7 +43,7 @@ extension ColumnStore {
             try checkQueried(text)
         }
         let expression = try FormatExpression(format: text)
-        for name in expression.fields.sorted() { try checkQueried(name) }
+        for name in expression.fieldNames { try checkQueried(name) }
         if !isEmpty { try check(expression, text: text) }
         return .expression(expression, text: text)
     }

@@ -149,15 +149,15 @@ extension RowQuery {
             }
             var tests = isExact ? [] : conditions.map(test)
             if !counts.isEmpty { tests = zip(counts, tests).map { $0.counting($1) } }
-            var pace = InterruptionPace()
             for row in candidates where row != ItemOrder.hole && store.table.state(row) == .live {
                 examined += 1
-                if pace.isDue() { throw WorkStopped() }
                 var holds = true
                 for test in tests where try !test(row) {
                     holds = false
                     break
                 }
+                // After an interruption conditions end early, with any result.
+                if Interruption.isDueAtStep { throw WorkStopped() }
                 if holds, try !deliver(row) { return }
             }
         }

@@ -1,4 +1,5 @@
 package import PropertyList
+@_exported import Wording
 
 /// A collection's rows: their fields as columns, their order, their keys, their indexes, and the log of changes since
 /// the last commit.
@@ -49,7 +50,7 @@ package final class ColumnStore {
     /// The items that have the same index in the archive.
     @exclusivity(unchecked) var archivedPlaces = ArchivedPlaces()
     /// By the key of a copy, the key of its original: attributes without a field exist only in the archive.
-    private(set) var copies: [String: String] = [:]
+    private(set) var copies: NameTable<String> = [:]
     /// Whether the document holds item data beyond the fields.
     package var remembersCopies: () -> Bool = { false }
     /// Called when a part of the mapped archive turns out to be unreadable, with a text for the user.

@@ -33,7 +33,7 @@ public final class ItemSnapshot: @unchecked Sendable {
         /// The rows in order; nil if each is at its own position.
         let slots: [UInt32]?
         /// The key of each copied item's original, by the copy's key.
-        let copies: [String: String]
+        let copies: NameTable<String>
 
         init(_ store: ColumnStore) {
             store.noteWholeRead()

@@ -29,7 +29,7 @@ struct ArchiveReport {
     let file: String
     /// The SHA-256 of the file's bytes, in hexadecimal digits.
     var digest: String?
-    private var classes: [String: Int] = [:]
+    private var classes: NameTable<Int> = [:]
     private var top: [UInt8]?
     var found: Found?
     /// The first error of reading.

@@ -30,9 +30,9 @@ struct FieldCompletion {
 
     /// A predicate with the name at its end completed; nothing within a constant.
     func predicates(_ text: String) -> [String] {
-        guard text.count(where: { $0 == "\"" }).isMultiple(of: 2), text.count(where: { $0 == "'" }).isMultiple(of: 2)
+        guard text.count(where: { $0.is("\"") }).isMultiple(of: 2), text.count(where: { $0.is("'") }).isMultiple(of: 2)
         else { return [] }
-        return completed(text, after: text.lastIndex { !($0.isLetter || $0.isNumber || $0 == "_") })
+        return completed(text, after: text.lastIndex { !($0.isLetter || $0.isNumber || $0.is("_")) })
     }
 
     /// A list with the name at its end completed.

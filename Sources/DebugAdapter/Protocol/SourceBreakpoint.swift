@@ -34,7 +34,7 @@ struct SourceBreakpoint {
     /// `5`, `>= 5` and `> 4` all mean the fifth hit and later ones.
     private func firstHit() throws(DebugRefusal) -> Int {
         guard let hits else { return 1 }
-        let text = hits.filter { $0 != " " }
+        let text = hits.filter { !$0.is(" ") }
         let isAfter = text.hasPrefix(">") && !text.hasPrefix(">=")
         guard let number = Int(text.drop { ">=".contains($0) }), (0...1 << 30).contains(number) else {
             throw DebugRefusal("a hit count is a number, from which on the script stops: not \(hits)")

@@ -7,7 +7,7 @@ import Scripting
 struct SourceCatalog {
     /// The chunks without a file; a chunk's number is its position, counted from 1.
     private var chunks: [String] = []
-    private var paths: [String: String?] = [:]
+    private var paths: NameTable<String?> = [:]
 
     /// A chunk, named without its mark, as a `Source`.
     mutating func source(of chunk: String, in host: ScriptHost) -> JSONValue? {

@@ -1,6 +1,7 @@
 package import Application
 import PropertyList
 package import Scripting
+@_exported import Wording
 
 /// The adapter's side of a connection: the client's settings, which it keeps when its program is restarted.
 package final class DebugAdapter {
@@ -8,7 +9,7 @@ package final class DebugAdapter {
     var conventions = ClientConventions()
     var sources = SourceCatalog()
     /// The breakpoints of each source, by path or chunk name.
-    var breakpoints: [String: [SourceBreakpoint]] = [:]
+    var breakpoints: NameTable<[SourceBreakpoint]> = [:]
     /// The client's exception filters.
     var filters: [String] = []
     var lastBreakpoint = 0

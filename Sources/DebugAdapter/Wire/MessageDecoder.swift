@@ -112,7 +112,7 @@ struct MessageDecoder: Sendable {
             let name = line[..<colon].lowercased()
             guard Self.fields.contains(name) else { throw .badHeader }
             guard name == Self.fields[0] else { continue }
-            let value = line[line.index(after: colon)...].drop { $0 == " " }
+            let value = line[line.index(after: colon)...].drop { $0.is(" ") }
             guard length == nil, !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
                 throw .badHeader
             }

@@ -1,4 +1,5 @@
 import CPlatform
+@_exported import Wording
 
 /// The file operations of this package, each of which can fail.
 ///

@@ -206,12 +206,12 @@ package struct ItemArchiveReader {
     /// Whether an object has the keys of an item: an item key, and a name or a value.
     private func looksLikeItem(_ number: Int) -> Bool {
         guard let found = try? archive.table.dictionary(at: number), found.count > 2 else { return false }
-        var names: Set<String> = []
+        var names: NameSet = []
         for index in 0..<min(found.count, 64) {
             if let name = try? reader.string(at: reader.reference(index, in: found)) { names.insert(name) }
         }
-        return !names.isDisjoint(with: ArchiveSchema.itemKeyKeys)
-            && !names.isDisjoint(with: ArchiveSchema.nameKeys + ArchiveSchema.valueKeys)
+        return ArchiveSchema.itemKeyKeys.contains(where: names.contains)
+            && (ArchiveSchema.nameKeys + ArchiveSchema.valueKeys).contains(where: names.contains)
     }
 
     private mutating func settleKeys() {

@@ -1,5 +1,6 @@
 public import ColumnEngine
 public import Files
+@_exported import Wording
 
 /// Stores items in a folder: `items.archive`, the saved document, and `items.journal`, the commits since.
 ///

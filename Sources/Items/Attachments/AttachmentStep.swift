@@ -1,7 +1,7 @@
 /// The changes to attachments since the last commit, oldest first.
 struct AttachmentStep {
     private(set) var changes: [AttachmentChange]
-    private var keys: Set<String> = []
+    private var keys: NameSet = []
 
     init(_ changes: [AttachmentChange] = []) {
         self.changes = changes

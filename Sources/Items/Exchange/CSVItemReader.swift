@@ -116,9 +116,9 @@ struct CSVItemReader {
         }
         merger.remark(.leftOut, empty.count, header.sentence(empty, "neither a name nor a cell: left out"))
         // What the caller renames or leaves out is known to him.
-        let kept = unnamed.filter { !isEmpty.contains($0) && options.names[names[$0]] == nil }
+        let kept = unnamed.filter { !isEmpty.contains($0) && options.names[exactly: names[$0]] == nil }
         merger.remark(.unnamed, kept.count, header.sentence(unnamed: kept))
-        let renamed = header.renamed.filter { options.names[names[$0]] == nil }
+        let renamed = header.renamed.filter { options.names[exactly: names[$0]] == nil }
         merger.remark(.renamed, renamed.count, header.sentence(renamed: renamed))
         return places
     }

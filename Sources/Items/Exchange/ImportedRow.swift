@@ -40,6 +40,8 @@ final class ImportedRow {
     private let store: ItemStore
     private let options: ItemFileOptions
     private var places: [ExactText: Int?] = [:]
+    /// The columns by field.
+    private var fieldPlaces: [ItemField: Int] = [:]
 
     init(_ store: ItemStore, _ options: ItemFileOptions) { (self.store, self.options) = (store, options) }
 
@@ -67,7 +69,7 @@ final class ImportedRow {
     func addField(_ fieldName: String, _ kind: ItemFieldKind? = nil, column name: String? = nil) throws -> Int {
         try options.checkField?(fieldName)
         let field = try store.field(named: fieldName)
-        if let other = columns.first(where: { $0.field == field }) {
+        if let other = fieldPlaces[field].map({ columns[$0] }) {
             throw StoreError(
                 .unreadableFile, "the columns '\(other.name)' and '\(name ?? fieldName)' are both \(fieldName)")
         }
@@ -76,6 +78,7 @@ final class ImportedRow {
                 name: name ?? fieldName, fieldName: fieldName, field: field,
                 kind: kind ?? Self.kind(of: field, fieldName, options)))
         cells.append(.missing)
+        fieldPlaces[field] = columns.count - 1
         return columns.count - 1
     }
 
@@ -85,8 +88,11 @@ final class ImportedRow {
         return try addColumn(name)
     }
 
+    /// The column of a field; nil if it has none.
+    func place(of field: ItemField) -> Int? { fieldPlaces[field] }
+
     /// The columns' names in the file, including those left out.
-    var names: Set<String> { Set(places.keys.map(\.string)) }
+    var names: Set<ExactText> { Set(places.keys) }
 
     func setKind(_ kind: ItemFieldKind, at place: Int) { columns[place].kind = kind }
 
@@ -97,7 +103,7 @@ final class ImportedRow {
     /// The kind for a field's texts in all formats: many formats have no dates.
     private static func kind(of field: ItemField, _ name: String, _ options: ItemFileOptions) -> ItemFieldKind? {
         if field == .dateCreated { return .date }
-        if case .named(let kinds)? = options.kinds, !field.isDomain { return kinds[name] }
+        if case .named(let kinds)? = options.kinds, !field.isDomain { return kinds[exactly: name] }
         return nil
     }
 

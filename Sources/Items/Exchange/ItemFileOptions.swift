@@ -56,7 +56,7 @@ public struct ItemFileOptions {
 
     /// The corresponding name of a column or field; nil if it is left out.
     func name(for name: String) -> String? {
-        if let other = names[name] { return other }
+        if let other = names[exactly: name] { return other }
         return name
     }
 

@@ -104,12 +104,14 @@ final class ItemMerger {
         transformed.attachmentNames = source.attachmentNames
         for (place, column) in source.columns.enumerated() {
             guard case .empty = source.cells[place] else { continue }
-            let known = transformed.columns.firstIndex { $0.field == column.field }
+            let known = transformed.place(of: column.field)
             transformed.cells[try known ?? transformed.addField(column.fieldName, column.kind)] = .empty
         }
         for (name, value) in values {
-            let known = transformed.columns.firstIndex { $0.fieldName == name }
-            let kind = source.columns.first { $0.fieldName == name }?.kind
+            if Interruption.isDueAtStep { throw WorkStopped() }
+            let field = store.existingField(named: name)
+            let known = field.flatMap { transformed.place(of: $0) }
+            let kind = field.flatMap { source.place(of: $0) }.flatMap { source.columns[$0].kind }
             transformed.cells[try known ?? transformed.addField(name, kind)] = .value(value)
         }
         return transformed
@@ -139,7 +141,7 @@ final class ItemMerger {
     private func makeKey(_ row: ImportedRow) throws(StoreError) {
         if row.columns.count != keyedColumns {
             keyedColumns = row.columns.count
-            keyPlaces = keyFields.compactMap { field in row.columns.firstIndex { $0.field == field } }
+            keyPlaces = keyFields.compactMap(row.place(of:))
         }
         key.removeAll(keepingCapacity: true)
         var parts = 0

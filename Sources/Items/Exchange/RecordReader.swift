@@ -90,7 +90,7 @@ extension ItemMerger {
     func takeJSON(_ record: PropertyListValue, _ row: ImportedRow) throws {
         guard let values = record.fields else { return try take(record, row) }
         var kept = values
-        for (name, value) in values {
+        for (name, value) in values where !Interruption.isDueAtStep {
             if value == .null { noteNull(at: name) } else { kept[name] = withoutNulls(value, name) }
         }
         // A null of the record itself means that the field has no value, also where an item has one.
@@ -131,6 +131,7 @@ extension ItemMerger {
                     "a dictionary is expected, and this is \(FieldValidation.describe(record))")
             }
             for (name, value) in values.sortedByName {
+                if Interruption.isDueAtStep { throw WorkStopped() }
                 guard let place = try row.place(name) else { continue }
                 row.cells[place] = value == .null ? .empty : .value(value)
             }

@@ -73,15 +73,15 @@ public struct ItemQuery {
     /// The fields that the predicates and the order use, each once, the predicates' first.
     public var fields: [String] {
         var names: [String] = []
-        for case .predicate(let predicate) in rows.conditions { names += predicate.fields.sorted() }
+        for case .predicate(let predicate) in rows.conditions { names += predicate.fieldNames }
         for key in rows.order.keys {
             switch key.key {
             case .field(let field): names.append(store.name(of: field))
-            case .expression(let expression, _): names += expression.fields.sorted()
+            case .expression(let expression, _): names += expression.fieldNames
             case .function: continue
             }
         }
-        var seen: Set<String> = []
+        var seen: NameSet = []
         return names.filter { seen.insert($0).inserted }
     }
 

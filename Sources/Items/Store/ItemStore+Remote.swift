@@ -160,7 +160,7 @@ extension ItemStore {
 /// The subjects of the uncommitted changes.
 private struct OwnChanges {
     /// By key, the changed fields; nil for an inserted or removed item.
-    private var fields: [String: Set<String>?] = [:]
+    private var fields: NameTable<NameSet?> = [:]
 
     init(_ columns: ColumnStore) {
         for change in columns.changes {

@@ -1,5 +1,6 @@
 import ColumnEngine
 import PropertyList
+@_exported import Wording
 
 /// The items: ordered, accessible by key, with a change history, and stored by a persistence.
 ///

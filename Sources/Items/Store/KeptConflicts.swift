@@ -14,9 +14,9 @@ struct KeptConflicts {
         /// Whether the others made the same changes, so that there is nothing to resolve.
         var isAgreement = false
         /// Items changed by the commit and removed by others.
-        var removedItems: Set<String> = []
+        var removedItems: NameSet = []
         /// Items also moved by a later commit that does not conflict: they keep its position.
-        var movedLater: Set<String> = []
+        var movedLater: NameSet = []
     }
 
     /// The others' changes to an item.
@@ -24,23 +24,23 @@ struct KeptConflicts {
         var host: String
         var isInserted = false
         var isRemoved = false
-        var fields: [String: PropertyListValue?] = [:]
+        var fields: NameTable<PropertyListValue?> = [:]
     }
 
     private enum Verdict { case follows, agrees, conflicts(host: String) }
 
     /// Oldest first.
     private(set) var found: [Found] = []
-    private var theirs: [String: Theirs] = [:]
+    private var theirs: NameTable<Theirs> = [:]
     /// By key, the fields changed by conflicting commits; nil for an item that one inserted or removed.
-    private var doubtful: [String: Set<String>?] = [:]
+    private var doubtful: NameTable<NameSet?> = [:]
 
     init(_ kept: [KeptCommit], _ commits: [RemoteCommit]) {
         for commit in commits { for change in commit.changes { note(change.change, commit.host) } }
         guard !theirs.isEmpty else { return }
         for commit in kept { judge(commit) }
         guard var index = found.indices.last else { return }
-        var moved: Set<String> = []
+        var moved: NameSet = []
         for commit in kept.reversed() {
             if commit.identifier == found[index].commit.identifier {
                 found[index].movedLater = moved

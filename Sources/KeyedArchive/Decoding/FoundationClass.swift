@@ -30,7 +30,7 @@ enum FoundationClass: String, CaseIterable {
     case decimalPlaceholder = "NSDecimalNumberPlaceholder"
 
     init?(name: String) {
-        self.init(rawValue: name)
+        self.init(exactly: name)
     }
 
     /// The class and its superclasses. They are built in, because an archive's list is not trusted.

@@ -196,7 +196,7 @@ extension KeyedUnarchiver {
         _ count: Int, _ key: String, of record: ArchiveRecord
     ) throws(ArchiveError) -> [Double] {
         let text = try text(key, of: record)
-        let parts = text.split { $0 == "{" || $0 == "}" || $0 == "," || $0 == " " }
+        let parts = text.split { $0.is("{") || $0.is("}") || $0.is(",") || $0.is(" ") }
         let numbers = parts.compactMap { Double($0) }
         guard numbers.count == count, parts.count == count else {
             throw invalid(record, "“\(text.prefix(60))” has not the form of \(key)")

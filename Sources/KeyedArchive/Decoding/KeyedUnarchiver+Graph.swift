@@ -74,7 +74,7 @@ extension KeyedUnarchiver {
                 if let value = try decode(record, as: builtin) { return value }
             }
         }
-        let isNamed = allowsNamedUnknownClasses && allowed?.names.contains(archived.name) == true
+        let isNamed = allowsNamedUnknownClasses && allowed?.contains(archived.name) == true
         if !isNamed, allowed != nil || requiresSecureCoding {
             throw .corrupt("the class \(archived.name) is unknown here, and only known classes are allowed")
         }

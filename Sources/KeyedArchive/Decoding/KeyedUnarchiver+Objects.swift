@@ -127,7 +127,7 @@ extension KeyedUnarchiver {
         switch value {
         case .string, .boolean, .integer, .wideInteger, .real, .single, .data:
             let name = value.className
-            guard classes.names.contains(name) || classes.names.contains("NSValue") && name == "NSNumber" else {
+            guard classes.contains(name) || classes.contains("NSValue") && name == "NSNumber" else {
                 throw .corrupt("the object is of class \(name), which is not allowed here")
             }
         default: break

@@ -24,7 +24,7 @@ public final class KeyedUnarchiver {
     /// Whether an allowed unknown class is decoded as an `ArchivedObject`; else only known classes are allowed.
     package var allowsNamedUnknownClasses = false
 
-    var bindings: [String: ArchiveClassBinding] = [:]
+    var bindings: NameTable<ArchiveClassBinding> = [:]
     var state: [UInt32: Decoded] = [:]
     var frames: [Frame] = []
     var topUnkeyedCount = 0

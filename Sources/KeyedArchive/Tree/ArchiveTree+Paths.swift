@@ -94,7 +94,7 @@ extension ArchiveTree {
             }
         }
         if isPlain { return children.map { TreePath.Step($0.label) } }
-        var taken: Set<String> = []
+        var taken: NameSet = []
         var hasOtherKeys = false
         for child in children {
             if case .key(let key) = child.label { taken.insert(key) }

@@ -114,7 +114,7 @@ public final class ArchiveTree {
     /// What an archive has in its outermost dictionary beside its objects, its top, its version and its archiver's name.
     package var outerEntries: [Child] {
         guard archive != nil, let root = try? propertyList.container(at: propertyList.topObject) else { return [] }
-        var known: Set<String> = ["$archiver", "$objects", "$top", "$version"]
+        var known: NameSet = ["$archiver", "$objects", "$top", "$version"]
         return (0..<root.count).flatMap { index in
             let key = propertyList.reference(index, in: root)
             let node = Node(number: propertyList.valueReference(index, in: root))

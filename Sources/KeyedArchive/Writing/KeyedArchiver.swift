@@ -1,4 +1,5 @@
 public import PropertyList
+@_exported import Wording
 
 /// Writes objects into a keyed archive, the file that NSKeyedArchiver writes.
 ///
@@ -56,7 +57,7 @@ public final class KeyedArchiver {
     var classNumbers: [ArchivedClass: Int] = [:]
     @exclusivity(unchecked) var classes: [Class] = []
     var lastClass: (ArchivedClass, Int)?
-    var classNames: [String: String] = [:]
+    var classNames: NameTable<String> = [:]
     lazy var dateClass: Int = classNumber(.date)
 
     /// A class in the archive.

@@ -3,14 +3,14 @@ extension EditBuffer {
     /// The start of a position's line. Complexity: linear in the line.
     package func lineStart(of position: Int) -> Int {
         var index = clamp(position)
-        while index > 0, characters[index - 1] != "\n" { index -= 1 }
+        while index > 0, !characters[index - 1].is("\n") { index -= 1 }
         return index
     }
 
     /// The position of the line break at the end of a position's line, or the end of the text.
     package func lineEnd(of position: Int) -> Int {
         var index = clamp(position)
-        while index < characters.count, characters[index] != "\n" { index += 1 }
+        while index < characters.count, !characters[index].is("\n") { index += 1 }
         return index
     }
 
@@ -78,7 +78,7 @@ extension EditBuffer {
         let goal = goalColumn ?? width(of: start..<cursor)
         var index = target
         var column = 0
-        while index < characters.count, characters[index] != "\n" {
+        while index < characters.count, !characters[index].is("\n") {
             let next = column + width(of: index..<index + 1)
             if next > goal { break }
             column = next
@@ -101,7 +101,7 @@ extension EditBuffer {
     package func indentation(ofLineAt position: Int) -> Int {
         var index = lineStart(of: position)
         var column = 0
-        while index < characters.count, characters[index] == " " || characters[index] == "\t" {
+        while index < characters.count, characters[index].is(" ") || characters[index].is("\t") {
             column += DisplayForm.width(of: characters[index], atColumn: column)
             index += 1
         }
@@ -110,14 +110,14 @@ extension EditBuffer {
 
     /// Whether only white space precedes the cursor on its line.
     package var isInIndentation: Bool {
-        characters[lineStart(of: cursor)..<cursor].allSatisfy { $0 == " " || $0 == "\t" }
+        characters[lineStart(of: cursor)..<cursor].allSatisfy { $0.is(" ") || $0.is("\t") }
     }
 
     /// Sets a line's leading white space to some spaces; the cursor stays with its text.
     package mutating func setIndentation(ofLineAt position: Int, to columns: Int) {
         let start = lineStart(of: position)
         var end = start
-        while end < characters.count, characters[end] == " " || characters[end] == "\t" { end += 1 }
+        while end < characters.count, characters[end].is(" ") || characters[end].is("\t") { end += 1 }
         let columns = max(0, columns)
         let kept = cursor
         replace(start..<end, with: String(repeating: " ", count: columns))

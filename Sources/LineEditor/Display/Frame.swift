@@ -33,7 +33,7 @@ struct Frame: Sendable {
         addText(scene)
         if !scene.suggestion.isEmpty {
             var column = 0
-            for character in scene.suggestion where character != "\n" {
+            for character in scene.suggestion where !character.is("\n") {
                 addDisplayed(character, .suggestion, textColumn: &column)
             }
         }
@@ -53,7 +53,7 @@ struct Frame: Sendable {
         var textColumn = 0
         for (index, character) in scene.characters.enumerated() {
             if index == scene.cursor { markCursor() }
-            if character == "\n" {
+            if character.is("\n") {
                 breakRow(wraps: false)
                 add(scene.continuationPrompt)
                 textColumn = 0
@@ -86,7 +86,7 @@ struct Frame: Sendable {
         var column = 0
         for piece in text.pieces {
             for character in piece.text {
-                if character == "\n" {
+                if character.is("\n") {
                     breakRow(wraps: false)
                 } else {
                     addDisplayed(character, piece.style, textColumn: &column)

@@ -27,7 +27,7 @@ extension LineEditor {
 
     private func handlePaste(_ text: String) {
         if search != nil {
-            let line = EditBuffer.normalized(text).prefix { $0 != "\n" }
+            let line = EditBuffer.normalized(text).prefix { !$0.is("\n") }
             search?.append(String(line), in: history)
             return
         }
@@ -177,7 +177,7 @@ extension LineEditor {
     private func deleteIndentation() -> Bool {
         let start = buffer.lineStart(of: buffer.cursor)
         let count = buffer.cursor - start
-        guard count > 1, buffer.characters[start..<buffer.cursor].allSatisfy({ $0 == " " }) else { return false }
+        guard count > 1, buffer.characters[start..<buffer.cursor].allSatisfy({ $0.is(" ") }) else { return false }
         let width = max(1, options.indentWidth)
         let stop = (count - 1) / width * width
         buffer.replace(start + stop..<buffer.cursor, with: "")

@@ -1,3 +1,5 @@
+@_exported import Wording
+
 /// An editor for a line or a block of lines on a terminal.
 ///
 /// Performs no input and output: the host's event loop feeds bytes and performs the outcomes.

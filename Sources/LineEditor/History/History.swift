@@ -54,7 +54,7 @@ public struct History: Sendable {
     }
 
     static func folded(_ entries: [String], limit: Int) -> [String] {
-        var seen: Set<String> = []
+        var seen: NameSet = []
         var newestFirst: [String] = []
         for entry in entries.reversed() where seen.insert(entry).inserted {
             newestFirst.append(entry)

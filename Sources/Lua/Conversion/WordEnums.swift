@@ -26,6 +26,6 @@ extension LuaRepresentable where Self: CaseIterable {
 /// An enum with text raw values, converted without examining each case.
 extension LuaRepresentable where Self: CaseIterable & RawRepresentable<String> {
     public static var luaType: LuaType { .choice(allCases.map { $0.rawValue }) }
-    public init(lua value: LuaValue) throws(LuaMismatch) { self = try Self.find(value, Self.init(rawValue:)) }
+    public init(lua value: LuaValue) throws(LuaMismatch) { self = try Self.find(value, Self.init(exactly:)) }
     public func luaValue(in state: LuaState) -> LuaValue { .text(rawValue) }
 }

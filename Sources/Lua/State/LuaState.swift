@@ -1,4 +1,5 @@
 internal import CLuaShim
+@_exported import Wording
 
 /// A Lua state: globals and values, used by one thread at a time.
 ///

@@ -185,6 +185,7 @@ package struct PredicateAudit {
             var inner = self
             return .array(
                 all.filter { element in
+                    if Interruption.isDueAtStep { return false }
                     inner.elements[name] = element == .null ? nil : element
                     return inner.verdict(condition) ?? false
                 })
@@ -267,7 +268,7 @@ package struct PredicatePathSummary: Sendable {
     package private(set) var exists = false
     /// Whether a dictionary on the way lacks the key, and the keys that it has.
     package private(set) var isMissing = false
-    package private(set) var others: Set<String> = []
+    package private(set) var others: Set<ExactText> = []
 
     package init() {}
 
@@ -294,7 +295,7 @@ package struct PredicatePathSummary: Sendable {
         case .dictionary(let fields) where !key.hasPrefix("@"):
             guard let next = fields[key] ?? (key == "self" ? value : nil) else {
                 isMissing = true
-                if others.count < 64 { others.formUnion(fields.textEntries.keys) }
+                if others.count < 64 { others.formUnion(fields.textEntries.keys.lazy.map { ExactText($0) }) }
                 return
             }
             if next == .null { exists = true }
@@ -303,7 +304,7 @@ package struct PredicatePathSummary: Sendable {
             guard depth < 64 else { return }
             if elements.isEmpty { exists = true }
             var inner = PredicatePathSummary()
-            for element in elements { inner.add(element, keys, depth + 1) }
+            for element in elements where !Interruption.isDueAtStep { inner.add(element, keys, depth + 1) }
             // What the elements have is an array of it, whatever its kinds.
             if inner.exists { kinds.insert(.collection) }
             exists = exists || inner.exists

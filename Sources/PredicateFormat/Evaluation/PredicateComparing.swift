@@ -75,13 +75,15 @@ enum PredicateComparing {
         case (.data(let a), .data(let b)): return a == b
         case (.uid(let a), .uid(let b)): return a == b
         case (.array(let a), .array(let b)):
-            return a.count == b.count && zip(a, b).allSatisfy { isEqual($0, $1, options, depth: depth + 1) }
+            return a.count == b.count
+                && zip(a, b).allSatisfy { !Interruption.isDueAtStep && isEqual($0, $1, options, depth: depth + 1) }
         case (.set(let a), .set(let b)):
             return isEqualUnordered(a, b, options, depth: depth)
         case (.dictionary(let a), .dictionary(let b)):
             return a.count == b.count
                 && a.entries.allSatisfy { key, value in
-                    b[key].map { isEqual(value, $0, options, depth: depth + 1) } ?? false
+                    if Interruption.isDueAtStep { return false }
+                    return b[key].map { isEqual(value, $0, options, depth: depth + 1) } ?? false
                 }
         case (let a, let b): return order(a, b, options: options) == 0
         }
@@ -91,7 +93,7 @@ enum PredicateComparing {
         _ left: [PropertyListValue], _ right: [PropertyListValue], _ options: PredicateOptions, depth: Int
     ) -> Bool {
         func isIn(_ element: PropertyListValue, _ others: [PropertyListValue]) -> Bool {
-            others.contains { isEqual(element, $0, options, depth: depth + 1) }
+            others.contains { Interruption.isDueAtStep || isEqual(element, $0, options, depth: depth + 1) }
         }
         return left.allSatisfy { isIn($0, right) } && right.allSatisfy { isIn($0, left) }
     }
@@ -106,6 +108,6 @@ enum PredicateComparing {
             let needle = PredicateNeedle(piece, options)
             return PredicateFolding.withBytes(text, needle.isContained(in:))
         }
-        return whole.predicateElements?.contains { isEqual($0, part, options) } ?? false
+        return whole.predicateElements?.contains { Interruption.isDueAtStep || isEqual($0, part, options) } ?? false
     }
 }

@@ -42,7 +42,7 @@ struct PredicateEvaluator {
         case .property(let base, let keys):
             return PredicateKeyValueCoding.value(value(base), keys)
         case .aggregate(let elements):
-            return .array(elements.map { value($0) ?? .null })
+            return .array(elements.map { Interruption.isDueAtStep ? .null : value($0) ?? .null })
         case .negated(let operand):
             return PredicateArithmetic.negated(value(operand))
         case .arithmetic(let left, let operation, let right):
@@ -73,6 +73,7 @@ struct PredicateEvaluator {
         var inner = self
         return .array(
             all.filter { element in
+                if Interruption.isDueAtStep { return false }
                 inner.elements[name] = element == .null ? nil : element
                 return inner.holds(condition)
             })
@@ -135,11 +136,12 @@ extension PredicateComparison.Modifier {
         } else {
             return self == PredicateComparison.Modifier.none
         }
+        // After an interruption the result is of no use, and nobody uses it: the query fails.
         switch self {
         case .direct: return test(value)
-        case .any: return elements.contains(where: test)
-        case .all: return elements.allSatisfy(test)
-        case .none: return !elements.contains(where: test)
+        case .any: return elements.contains { Interruption.isDueAtStep || test($0) }
+        case .all: return elements.allSatisfy { !Interruption.isDueAtStep && test($0) }
+        case .none: return !elements.contains { Interruption.isDueAtStep || test($0) }
         }
     }
 }

@@ -1,5 +1,7 @@
+import PropertyList
 // Canonical decomposition is part of the standard library, for `==` on strings, but not yet public API. Foundation's
 // public API loads Unicode tables, which costs more at each start of the process than all of this module.
+// Only single characters are decomposed by it: its order of combining marks takes quadratic time.
 @_spi(_Unicode) import Swift
 
 /// Normalises text for the comparisons `[c]` and `[d]`.
@@ -15,22 +17,78 @@ enum PredicateFolding {
         if options.isEmpty { return Array(bytes) }
         let foldsCase = options.contains(.caseInsensitive)
         if isASCII(bytes) { return foldsCase ? bytes.map(lowered) : Array(bytes) }
-        let dropsAccents = options.contains(.diacriticInsensitive)
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + bytes.count / 2)
-        for scalar in String(decoding: bytes, as: UTF8.self)._nfd {
-            if scalar.isASCII {
-                let byte = UInt8(truncatingIfNeeded: scalar.value)
+        var marks: [(scalar: Unicode.Scalar, order: UInt8)] = []
+        let dropsAccents = options.contains(.diacriticInsensitive)
+        var offset = 0
+        // Short texts are folded whole, since the table of characters keeps what becomes of them.
+        while offset < bytes.count, offset < 4096 || !Interruption.isDueAtStep {
+            let (value, length) = PatternText.anyScalar(bytes, offset)
+            offset += length
+            guard value >= 0x80 else {
+                flush(&marks, foldsCase, to: &result)
+                let byte = UInt8(truncatingIfNeeded: value)
                 result.append(foldsCase ? lowered(byte) : byte)
-            } else if dropsAccents && isAccent(scalar) {
                 continue
-            } else if foldsCase && scalar.properties.changesWhenCaseFolded {
-                appendFolded(scalar, to: &result)
-            } else {
-                result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+            }
+            for scalar in decomposed(Unicode.Scalar(value) ?? "\u{FFFD}") where !(dropsAccents && isAccent(scalar)) {
+                let order = scalar.properties.canonicalCombiningClass.rawValue
+                if order > 0 {
+                    marks.append((scalar, order))
+                } else {
+                    flush(&marks, foldsCase, to: &result)
+                    append(scalar, foldsCase, to: &result)
+                }
             }
         }
+        flush(&marks, foldsCase, to: &result)
         return result
+    }
+
+    /// The canonical decomposition of a character: at most four.
+    private static func decomposed(_ scalar: Unicode.Scalar) -> [Unicode.Scalar] {
+        scalar.value < 0xC0 ? [scalar] : Array(String(scalar)._nfd)
+    }
+
+    /// Appends the marks after a letter in canonical order, which keeps those of a class in their order. However many
+    /// there are, the time is in proportion to their number.
+    private static func flush(
+        _ marks: inout [(scalar: Unicode.Scalar, order: UInt8)], _ foldsCase: Bool, to result: inout [UInt8]
+    ) {
+        guard !marks.isEmpty else { return }
+        if marks.count <= 8 {
+            for end in marks.indices.dropFirst() {
+                var place = end
+                while place > 0, marks[place - 1].order > marks[place].order {
+                    marks.swapAt(place - 1, place)
+                    place -= 1
+                }
+            }
+        } else {
+            var places = [Int](repeating: 0, count: 257)
+            for mark in marks { places[Int(mark.order) + 1] += 1 }
+            for order in 1..<257 { places[order] += places[order - 1] }
+            var ordered = marks
+            for mark in marks {
+                ordered[places[Int(mark.order)]] = mark
+                places[Int(mark.order)] += 1
+            }
+            marks = ordered
+        }
+        for mark in marks { append(mark.scalar, foldsCase, to: &result) }
+        marks.removeAll(keepingCapacity: true)
+    }
+
+    private static func append(_ scalar: Unicode.Scalar, _ foldsCase: Bool, to result: inout [UInt8]) {
+        if scalar.isASCII {
+            let byte = UInt8(truncatingIfNeeded: scalar.value)
+            result.append(foldsCase ? lowered(byte) : byte)
+        } else if foldsCase && scalar.properties.changesWhenCaseFolded {
+            appendFolded(scalar, to: &result)
+        } else {
+            result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+        }
     }
 
     static func folded(_ text: String, _ options: PredicateOptions) -> [UInt8] {

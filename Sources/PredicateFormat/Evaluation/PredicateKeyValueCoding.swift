@@ -36,7 +36,8 @@ enum PredicateKeyValueCoding {
             return fields[key] ?? (key == "self" ? value : nil)
         case .array(let elements), .set(let elements):
             guard depth < depthLimit else { return nil }
-            return .array(elements.map { property(key, of: $0, depth: depth + 1) ?? .null })
+            return .array(
+                elements.map { Interruption.isDueAtStep ? .null : property(key, of: $0, depth: depth + 1) ?? .null })
         default: return PredicateProperty.value(key, of: value)
         }
     }
@@ -54,7 +55,7 @@ enum PredicateKeyValueCoding {
             return value(.integer(Int64(count)), rest)
         }
         guard let elements = collection.predicateElements else { return nil }
-        var values = elements.compactMap { value($0, rest) }
+        var values = elements.compactMap { Interruption.isDueAtStep ? nil : value($0, rest) }
         values.removeAll { $0 == .null }
         switch name {
         case "@sum": return sum(values)
@@ -73,6 +74,7 @@ enum PredicateKeyValueCoding {
     static func sum(_ values: some Sequence<PropertyListValue>) -> PropertyListValue? {
         var total = PredicateNumber.integer(0)
         for number in values.lazy.compactMap({ PredicateNumber($0) }) {
+            if Interruption.isDueAtStep { return nil }
             guard let next = PredicateArithmetic.add.apply(total, number) else { return nil }
             total = next
         }
@@ -92,6 +94,7 @@ enum PredicateKeyValueCoding {
     static func extreme(_ values: some Sequence<PropertyListValue>, _ wanted: PredicateOperator) -> PropertyListValue? {
         var best: PropertyListValue?
         for value in values {
+            if Interruption.isDueAtStep { return nil }
             guard let reached = best else {
                 best = value
                 continue
@@ -103,7 +106,7 @@ enum PredicateKeyValueCoding {
 
     private static func distinct(_ values: [PropertyListValue]) -> [PropertyListValue] {
         var seen: Set<PropertyListValue> = []
-        return values.filter { seen.insert($0).inserted }
+        return values.filter { !Interruption.isDueAtStep && seen.insert($0).inserted }
     }
 }
 

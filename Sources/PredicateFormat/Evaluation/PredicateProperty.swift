@@ -57,7 +57,7 @@ package enum PredicateProperty: String, CaseIterable {
 
     /// The property of a value that is not a collection; nil when its kind has none of that name.
     static func value(_ name: String, of value: PropertyListValue) -> PropertyListValue? {
-        guard let property = Self(rawValue: name) else { return nil }
+        guard let property = Self(exactly: name) else { return nil }
         if property == .itself { return value }
         switch value {
         case .string(let text): return property.value(of: text)
@@ -304,7 +304,7 @@ enum PredicatePath {
 
     static func appending(_ component: String, to path: String) -> String {
         if path.isEmpty { return component }
-        let end = component.drop { $0 == "/" }
+        let end = component.drop { $0.is("/") }
         return path.hasSuffix("/") ? path + end : path + "/" + end
     }
 }

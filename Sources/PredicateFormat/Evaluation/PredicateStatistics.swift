@@ -23,10 +23,10 @@ enum PredicateStatistics {
     /// The most frequent values, in the order of their first occurrence; nil for none.
     static func mode(_ values: [PropertyListValue]) -> PropertyListValue? {
         var counts: [PropertyListValue: Int] = [:]
-        for value in values { counts[value, default: 0] += 1 }
+        for value in values where !Interruption.isDueAtStep { counts[value, default: 0] += 1 }
         guard let most = counts.values.max() else { return nil }
         var found: [PropertyListValue] = []
-        for value in values where counts[value] == most {
+        for value in values where !Interruption.isDueAtStep && counts[value] == most {
             found.append(value)
             counts[value] = 0
         }

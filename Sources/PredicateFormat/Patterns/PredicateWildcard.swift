@@ -1,3 +1,5 @@
+import PropertyList
+
 /// The right side of `LIKE`: `*` matches any run of characters, `?` matches one, a backslash escapes the next
 /// character.
 ///
@@ -75,6 +77,7 @@ package struct PredicateWildcard: Sendable {
             return characters[offset].utf8.elementsEqual(wanted.utf8)
         }
         while offset < characters.count {
+            if Interruption.isDueAtStep { return false }
             if unit < units.count && isRun(unit) {
                 retry = (offset, unit + 1)
                 unit += 1

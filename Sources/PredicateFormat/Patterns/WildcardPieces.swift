@@ -1,3 +1,5 @@
+import PropertyList
+
 /// The pieces of a `LIKE` pattern between its runs. A piece consists of literals and of single wildcards.
 ///
 /// They match ASCII texts, and folded texts of `PlainCharacters`. All pieces are in arrays of trivial values: with
@@ -101,6 +103,7 @@ struct WildcardPieces: Sendable {
         func end(of piece: Range<Int>, in text: Bytes, from start: Int) -> Int? {
             var offset = start
             for part in piece {
+                if Interruption.isDueAtStep { return nil }
                 let literal = literal(part)
                 if literal.bytes.isEmpty {
                     guard offset < text.count else { return nil }
@@ -136,6 +139,7 @@ struct WildcardPieces: Sendable {
             let literal = literal(part)
             var offset = start
             while offset <= text.count {
+                if Interruption.isDueAtStep { return nil }
                 if !literal.bytes.isEmpty {
                     guard let found = literal.firstOffset(in: text, from: offset) else { return nil }
                     offset = found

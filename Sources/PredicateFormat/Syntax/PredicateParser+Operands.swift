@@ -302,13 +302,13 @@ extension PredicateParser {
         }
         if colons == 0, others.isEmpty {
             let key = selector == "count" ? "@count" : selector
-            guard key == "@count" || PredicateProperty(rawValue: key) != nil else {
+            guard key == "@count" || PredicateProperty(exactly: key) != nil else {
                 throw unknownSelector(selector, at: start)
             }
             let property = try property(key, of: receiver, at: start)
             return Parsed(content: .expression(property), start: start, height: try checked(height, at: start))
         }
-        if let method = PredicateMethod(rawValue: selector) {
+        if let method = PredicateMethod(exactly: selector) {
             guard others.count == colons else {
                 throw error("\(selector) takes \(colons) argument\(colons == 1 ? "" : "s")", at: start)
             }

@@ -13,9 +13,11 @@ extension FormatExpression {
     }
 
     /// The first keys of its key paths without `SELF`.
-    public var fields: Set<String> {
-        Set(
-            FormatPredicate.fields(of: .comparison(PredicateComparison(self, .equal, .constant(.null))))
-                .map(\.string))
+    public var fields: Set<String> { Set(fieldNames) }
+
+    /// The same, in the order of their bytes.
+    package var fieldNames: [String] {
+        FormatPredicate.fields(of: .comparison(PredicateComparison(self, .equal, .constant(.null)))).sorted()
+            .map(\.string)
     }
 }

@@ -93,7 +93,7 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
             return PredicateNumber(value)?.whole.flatMap { PredicateNumber.integer(~$0).value }
         case .method:
             guard arguments.count > 1, case .string(let selector)? = arguments[1] else { return nil }
-            return PredicateMethod(rawValue: selector)?.apply(value, Array(arguments.dropFirst(2)))
+            return PredicateMethod(exactly: selector)?.apply(value, Array(arguments.dropFirst(2)))
         case .count:
             return PredicateKeyValueCoding.value(value, ["@count"])
         case .now:

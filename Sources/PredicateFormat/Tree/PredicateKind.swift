@@ -81,7 +81,7 @@ public enum PredicateKind: Sendable, Hashable, CaseIterable {
             return .number
         case .method:
             guard arguments.count > 1, case .constant(.string(let selector)) = arguments[1] else { return .unknown }
-            return PredicateMethod(rawValue: selector)?.result ?? .unknown
+            return PredicateMethod(exactly: selector)?.result ?? .unknown
         case .now: return .date
         case .mode: return .collection
         case .lowercase, .uppercase: return .string

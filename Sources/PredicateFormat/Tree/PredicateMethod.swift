@@ -113,6 +113,7 @@ enum PredicateMethod: String, CaseIterable {
         var start = 0
         var place = 0
         while !separator.isEmpty, place + separator.count <= text.count {
+            if Interruption.isDueAtStep { break }
             if text[place..<place + separator.count].elementsEqual(separator) {
                 pieces.append(String(decoding: text[start..<place], as: UTF8.self))
                 place += separator.count

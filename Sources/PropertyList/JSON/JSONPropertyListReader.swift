@@ -122,7 +122,7 @@ struct JSONPropertyListReader {
             values.append(keys.count > 1 ? .object(object(value)) : value)
         }
         if keys.count == 1, case .string(let key) = keys[0] {
-            if let tag = JSONTag(rawValue: key) { return .object(try tagged(tag, values[0])) }
+            if let tag = JSONTag(exactly: key) { return .object(try tagged(tag, values[0])) }
             keys[0] = .string(JSONTag.unescaped(key))
         }
         let (number, references) = table.dictionary(count: keys.count)

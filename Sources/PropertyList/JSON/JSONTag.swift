@@ -27,6 +27,6 @@ enum JSONTag: String, CaseIterable {
 
     private static func isAmbiguous(_ key: String) -> Bool {
         guard key.hasPrefix("$") else { return false }
-        return JSONTag(rawValue: "$" + key.drop { $0 == "$" }) != nil
+        return JSONTag(exactly: "$" + key.drop { $0.is("$") }) != nil
     }
 }

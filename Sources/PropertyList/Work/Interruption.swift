@@ -9,6 +9,10 @@ package enum Interruption {
     /// Takes a few nanoseconds without a registered check, some tens with one.
     package static var isDue: Bool { cubby_work_is_stopped() != 0 }
 
+    /// Counts a step of work in small parts, such as loops within loops. Whether the work is interrupted is looked at in
+    /// each 1,024th step of the thread; after an interruption each step is true, so that all loops end.
+    package static var isDueAtStep: Bool { cubby_work_is_stopped_at_step() != 0 }
+
     /// The message of an error after an interruption.
     package static let message = "stopped before its end"
 }

@@ -58,8 +58,8 @@ enum XMLText {
         guard head.hasPrefix("<?xml"), let end = head.firstRange(of: "?>"),
             let name = head[..<end.lowerBound].firstRange(of: "encoding")
         else { return nil }
-        let rest = head[name.upperBound..<end.lowerBound].drop { $0 == " " || $0 == "=" }
-        guard let quote = rest.first, quote == "\"" || quote == "'" else { return nil }
+        let rest = head[name.upperBound..<end.lowerBound].drop { $0.is(" ") || $0.is("=") }
+        guard let quote = rest.first, quote.is("\"") || quote.is("'") else { return nil }
         return rest.dropFirst().prefix { $0 != quote }.lowercased()
     }
 }

@@ -48,7 +48,7 @@ struct AttachCandidates: Equatable {
         let candidates = fields.array("candidates").compactMap(JSONFields.init).map { each in
             Candidate(
                 each.text("text"), label: each.text("label"),
-                kind: Candidate.Kind(rawValue: each.text("kind")) ?? .none,
+                kind: Candidate.Kind(exactly: each.text("kind")) ?? .none,
                 detail: each.text("detail"), suffix: each.text("suffix"), documentation: each.text("documentation"))
         }
         self.init(

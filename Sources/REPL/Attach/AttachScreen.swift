@@ -51,7 +51,7 @@ extension AttachScreen {
         capabilities = TerminalCapabilities(
             hasKittyGraphics: fields.flag("kitty"), hasSixel: fields.flag("sixel"),
             name: name.isEmpty ? nil : String(name.prefix(80)), cell: cell.width > 0 && cell.height > 0 ? cell : nil,
-            background: TerminalBackground(rawValue: fields.text("background")))
+            background: TerminalBackground(exactly: fields.text("background")))
         let variables = fields.object("environment")
         for name in Self.variables {
             guard let text = variables?.text(name), !text.isEmpty else { continue }

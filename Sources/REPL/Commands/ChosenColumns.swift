@@ -10,7 +10,7 @@ enum ChosenColumns {
         if case .table(let table) = host.state.globals["_"], let rows = RecordRows(table, ValuePrinter(host), host) {
             names += rows.names(in: 0..<min(rows.count, 40))
         }
-        var seen: Set<String> = []
+        var seen: NameSet = []
         return names.filter { seen.insert($0).inserted }
     }
 
@@ -21,10 +21,10 @@ enum ChosenColumns {
             if place % 2 == 1 {
                 words.append(String(part))
             } else {
-                words += part.split { $0 == " " || $0 == "," || $0 == "\t" }.map(String.init)
+                words += part.split { $0.is(" ") || $0.is(",") || $0.is("\t") }.map(String.init)
             }
         }
-        var seen: Set<String> = []
+        var seen: NameSet = []
         return words.filter { seen.insert($0).inserted }
     }
 }

@@ -11,8 +11,8 @@ struct HelpQuestion: Equatable {
         while rest.first?.isWhitespace ?? false { rest = rest.dropFirst() }
         while rest.last?.isWhitespace ?? false { rest = rest.dropLast() }
         guard !rest.contains(where: \.isNewline) else { return nil }
-        let leading = rest.prefix { $0 == "?" }.count
-        let trailing = leading > 0 ? 0 : rest.reversed().prefix { $0 == "?" }.count
+        let leading = rest.prefix { $0.is("?") }.count
+        let trailing = leading > 0 ? 0 : rest.reversed().prefix { $0.is("?") }.count
         guard leading + trailing > 0, leading + trailing <= 2 else { return nil }
         rest = rest.dropFirst(leading).dropLast(trailing)
         while rest.first?.isWhitespace ?? false { rest = rest.dropFirst() }

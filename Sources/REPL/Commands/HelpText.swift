@@ -56,7 +56,7 @@ struct HelpText {
         // Matching names precede matching descriptions, and prefixes precede both.
         func rank(_ name: String) -> Int {
             guard words.allSatisfy(name.contains) else { return 2 }
-            let member = name.prefix { $0 != "(" }.split { $0 == "." || $0 == ":" }.last ?? ""
+            let member = name.prefix { !$0.is("(") }.split { $0.is(".") || $0.is(":") }.last ?? ""
             return words.contains(where: member.hasPrefix) ? 0 : 1
         }
         let sorted = found.sorted { first, second in
@@ -76,7 +76,7 @@ struct HelpText {
             let found = LuaLibrary.functions.first { isValue(value, at: $0.key) }
             return found.map { describe($0.value, $0.key) }
         }
-        let last = name.split(whereSeparator: { $0 == "." || $0 == ":" }).last.map(String.init) ?? ""
+        let last = name.split(whereSeparator: { $0.is(".") || $0.is(":") }).last.map(String.init) ?? ""
         let description = functions.describe(function, named: last)
         guard let place = description.place else { return nil }
         var text = "\(name.isEmpty ? "function" : name)\(description.parameters)\n"

@@ -35,7 +35,7 @@ struct CommandCompletion {
             return completer.result(found, bytes.count - word.utf8.count..<bytes.count)
         case .lua?: return shifted(rest, command.restOffset)
         case .commands?:
-            let found = Command.all.filter { $0.name.hasPrefix(rest.drop { $0 == ":" }) }.map {
+            let found = Command.all.filter { $0.name.hasPrefix(rest.drop { $0.is(":") }) }.map {
                 Candidate(":" + $0.name, kind: .command, documentation: $0.documentation)
             }
             return completer.result(found, command.restOffset..<bytes.count)

@@ -118,7 +118,7 @@ struct Completer {
                 .map { Candidate($0, kind: .keyword) }
         }
         if let options = options(resolver, word, end, after), !options.isEmpty { return options }
-        var candidates: [String: Candidate] = [:]
+        var candidates: NameTable<Candidate> = [:]
         let call = after == UInt8(ascii: "(") ? "" : "("
         for (name, value) in RawAccess.fields(of: host.state.globals, limit: 20_000, depth: 1, beginning: word)
         where LuaName.isValid(name) {

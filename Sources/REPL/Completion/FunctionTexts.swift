@@ -56,7 +56,7 @@ struct FunctionTexts {
         while number > 0, let text = line(number, place.source) {
             let trimmed = text.drop(while: \.isWhitespace)
             guard trimmed.hasPrefix("--") else { break }
-            lines.append(String(trimmed.drop { $0 == "-" }.drop(while: \.isWhitespace)))
+            lines.append(String(trimmed.drop { $0.is("-") }.drop(while: \.isWhitespace)))
             number -= 1
         }
         return lines.reversed().joined(separator: "\n")

@@ -68,9 +68,9 @@ struct PredicateCompletion {
     private func values(_ bytes: [UInt8], _ quote: Int) -> (candidates: [Candidate], length: Int) {
         let typed = String(decoding: bytes[(quote + 1)...], as: UTF8.self)
         let before = String(decoding: bytes[..<quote], as: UTF8.self)
-        let words = before.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
+        let words = before.split { !($0.isLetter || $0.isNumber || $0.is("_")) }.map(String.init)
         guard let field = words.last(where: { host.items.fieldNames.contains($0) }) else { return ([], 0) }
-        var seen: Set<String> = []
+        var seen: NameSet = []
         let end = String(UnicodeScalar(bytes[quote]))
         let budget = min(host.items.count, 3000)
         for position in 0..<budget {

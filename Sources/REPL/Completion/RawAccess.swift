@@ -24,7 +24,7 @@ enum RawAccess {
         of table: LuaTable, limit: Int, depth: Int = 8, beginning word: String = ""
     ) -> [(name: String, value: LuaValue)] {
         var fields: [(String, LuaValue)] = []
-        var seen: Set<String> = []
+        var seen: NameSet = []
         var table = table
         var left = visited
         for _ in 0..<depth {

@@ -143,7 +143,7 @@ struct StringCompletion {
             }
         }
         names += EventDeclaration.all.map { ($0.name, .event, $0.documentation) }
-        var seen: Set<String> = []
+        var seen: NameSet = []
         return names.filter { seen.insert($0.text).inserted }.sorted { $0.text < $1.text }
     }
 

@@ -133,7 +133,7 @@ package final class Evaluator {
 
     /// `=expression`, the syntax of older Lua prompts.
     private static func withoutEquals(_ text: String) -> String {
-        let trimmed = text.drop { $0 == " " || $0 == "\t" }
+        let trimmed = text.drop { $0.is(" ") || $0.is("\t") }
         guard trimmed.first == "=", !trimmed.hasPrefix("==") else { return text }
         // A blank keeps the columns.
         return " " + trimmed.dropFirst()

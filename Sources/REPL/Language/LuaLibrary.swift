@@ -37,7 +37,7 @@ enum LuaLibrary {
             type(part.filter { $0.isLetter })
         }
         let name = path.split(separator: ".").last.map(String.init) ?? path
-        let sentence = documentation.drop { $0 == " " }
+        let sentence = documentation.drop { $0.is(" ") }
         return (path, LuaFunctionDeclaration(name, parameters, returns: results, String(sentence)))
     }
 

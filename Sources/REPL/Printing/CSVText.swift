@@ -5,7 +5,7 @@ enum CSVText {
     static func text(_ value: PlainValue) -> String {
         let rows: [PlainValue] = if case .array(let elements) = value { elements } else { [value] }
         var columns: [String] = []
-        var known: Set<String> = []
+        var known: NameSet = []
         for case .object(let entries) in rows {
             for entry in entries where known.insert(entry.key).inserted { columns.append(entry.key) }
         }

@@ -34,12 +34,12 @@ struct ItemRows: TableRows {
         let values = items.lazy.compactMap { (try? $0.value(forField: "valueInDollars")) ?? nil }
         if values.contains(where: { $0 != .integer(0) }) { names.append("valueInDollars") }
         names.append("dateCreated")
-        var custom: Set<String> = []
+        var custom: NameSet = []
         for item in items { custom.formUnion((try? item.customFieldNames) ?? []) }
         names += custom.sorted()
         if !custom.contains("images"), items.contains(where: { record.imageCount($0) > 1 }) { names.append("images") }
         // Only a query that names the key adds its column; other fields have theirs already.
-        let known = Set(names)
+        let known = NameSet(names)
         return names + asked.filter { $0 == "itemKey" && !known.contains($0) }
     }
 

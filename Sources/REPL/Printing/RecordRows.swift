@@ -51,7 +51,7 @@ struct RecordRows: TableRows {
 
     func names(in rows: Range<Int>) -> [String] {
         if let declared { return declared }
-        var names: Set<String> = []
+        var names: NameSet = []
         for row in rows {
             guard case .table(let record) = table[row + 1] else { continue }
             for field in RawAccess.fields(of: record, limit: Self.fieldLimit, depth: 1) { names.insert(field.name) }

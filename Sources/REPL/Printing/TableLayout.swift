@@ -4,7 +4,7 @@ struct TableLayout {
     private(set) var names: [String] = []
     /// The number of fields that the user's choice leaves out.
     private(set) var unchosenCount = 0
-    private var known: Set<String>
+    private var known: NameSet
     private let isChosen: Bool
 
     /// - Parameters:
@@ -13,9 +13,9 @@ struct TableLayout {
     ///   - chosen: the user's choice; ignored if it names no field of the rows.
     init(_ rows: any TableRows, in shown: Range<Int>, chosen: [String] = []) {
         let found = rows.names(in: shown)
-        known = Set(found)
+        known = NameSet(found)
         let asked = rows.asked.filter(known.contains)
-        let isAsked = Set(asked)
+        let isAsked = NameSet(asked)
         var (differing, equal): ([String], [String]) = ([], [])
         for name in found {
             var texts = shown.lazy.filter { !rows.isRemoved($0) }.map { rows.cell($0, name)?.text ?? "" }.makeIterator()
@@ -30,7 +30,7 @@ struct TableLayout {
         let choice = chosen.filter(known.contains)
         isChosen = !choice.isEmpty
         guard isChosen else { return }
-        let isTaken = Set(choice)
+        let isTaken = NameSet(choice)
         unchosenCount = names.count { !isTaken.contains($0) }
         names = choice
     }

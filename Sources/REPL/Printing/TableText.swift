@@ -7,7 +7,7 @@ struct TableText {
     /// The number of fields without a column in the text.
     private(set) var hiddenCount = 0
     /// The widths of the columns drawn so far, which never shrink.
-    private var widths: [String: Int] = [:]
+    private var widths: NameTable<Int> = [:]
     private var extended: Range<Int>
 
     /// - Parameters:

@@ -201,7 +201,7 @@ extension Prompt {
 
     private func setFormat(_ argument: String) {
         guard !argument.isEmpty else { return print("results are shown as \(printer.format.rawValue)\n") }
-        guard let format = OutputFormat(rawValue: argument) else {
+        guard let format = OutputFormat(exactly: argument) else {
             let names = OutputFormat.allCases.map(\.rawValue)
             return complain(
                 "':out \(argument)' is none of \(names.joined(separator: ", "))\(NearestNames.hint(for: argument, among: names))"

@@ -5,7 +5,7 @@ package import Items
 import LineEditor
 import Lua
 public import Scripting
-import Wording
+@_exported import Wording
 
 /// The prompt of a host: reads entries, runs them and prints their results until the application ends.
 public final class REPL: Prompt, PromptTerminal, CommitListener {

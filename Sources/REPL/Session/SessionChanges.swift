@@ -8,7 +8,7 @@ import PropertyList
 final class SessionChanges: ItemCommitObserver {
     private static let limit = 1000
 
-    private var dates: [String: PropertyListDate] = [:]
+    private var dates: NameTable<PropertyListDate> = [:]
 
     func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {
         guard commit.count <= Self.limit, dates.count <= Self.limit else { return dates.removeAll() }

@@ -32,7 +32,7 @@ struct TerminalAnswer: Equatable {
 /// The encoding for another process.
 extension TerminalRequest {
     init?(json bytes: [UInt8]) {
-        guard let fields = JSONFields(bytes), let kind = Kind(rawValue: fields.text("kind")) else { return nil }
+        guard let fields = JSONFields(bytes), let kind = Kind(exactly: fields.text("kind")) else { return nil }
         self.init(
             kind: kind, argument: fields.text("argument"), text: fields.text("text"), count: fields.number("count"))
     }

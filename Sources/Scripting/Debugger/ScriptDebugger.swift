@@ -42,7 +42,7 @@ package final class ScriptDebugger {
     /// Logs a skipped `breakpoint()`, once for each place.
     func passOver(_ place: String) {
         guard current == nil, passedOver.insert(place).inserted else { return }
-        let name = place.drop { $0 == "@" || $0 == "=" }
+        let name = place.drop { $0.is("@") || $0.is("=") }
         host.logger.warning("breakpoint() in \(name) is passed over: there is no prompt, and no debugger")
     }
 

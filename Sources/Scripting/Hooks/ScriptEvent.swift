@@ -34,8 +34,8 @@ final class ScriptEvent {
 
     /// The detail with a name; nil when there is none.
     private func detail(_ name: String) throws(LuaError) -> LuaValue? {
-        if let value = details[name] { return value }
-        guard let maker = onDemand[name] else { return nil }
+        if let value = details[exactly: name] { return value }
+        guard let maker = onDemand[exactly: name] else { return nil }
         guard let maker else {
             throw LuaError(
                 .argument,

@@ -6,7 +6,7 @@ package enum ErrorCaret {
     package static func range(of message: String, in line: some StringProtocol) -> Range<Int>? {
         let characters = Array(line)
         // Further lines of the message are an excerpt.
-        let message = String(message.prefix { $0 != "\n" })
+        let message = String(message.prefix { !$0.is("\n") })
         if message.hasSuffix("near <eof>") { return characters.count..<characters.count + 1 }
         // Suggested names are quoted as well.
         let statement = message.split(separator: "; did you mean", maxSplits: 1).first.map(String.init) ?? message
@@ -74,10 +74,10 @@ package enum ErrorCaret {
         quoted.reverse()
         var words = quoted.filter { !$0.isEmpty && $0.count < 60 }
         // "chunk:1: items:createItem: …" names a method.
-        let parts = message.split(separator: ":").map { $0.drop { $0 == " " } }
+        let parts = message.split(separator: ":").map { $0.drop { $0.is(" ") } }
         for part in parts.dropFirst(2).prefix(2).reversed() {
             let name = part.split(separator: ".").last.map(String.init) ?? ""
-            if !name.isEmpty, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) { words.append(name) }
+            if !name.isEmpty, name.allSatisfy({ $0.isLetter || $0.isNumber || $0.is("_") }) { words.append(name) }
         }
         return words
     }
@@ -123,6 +123,6 @@ package enum ErrorCaret {
     }
 
     private static func isPart(_ character: Character) -> Bool {
-        character == "_" || character.isLetter || character.isNumber
+        character.is("_") || character.isLetter || character.isNumber
     }
 }

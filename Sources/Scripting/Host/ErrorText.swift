@@ -46,7 +46,7 @@ package enum ErrorText {
     /// The traceback's frames without those of the host.
     static func frames(of error: LuaError) -> [String]? {
         guard let traceback = error.traceback else { return nil }
-        var shown = traceback.split(separator: "\n").dropFirst().map { $0.drop { $0 == "\t" } }
+        var shown = traceback.split(separator: "\n").dropFirst().map { $0.drop { $0.is("\t") } }
             .filter { !$0.hasPrefix("[C]: in ?") }
             .drop { $0.hasPrefix("[C]: in ") }.map(String.init)
         // An expression at a prompt is a tail call of its chunk.

@@ -8,6 +8,7 @@ public import Lua
 import PropertyList
 import SharedItems
 import TimeZones
+@_exported import Wording
 
 /// A scripted application: a Lua state with the stores, the life cycle and the sandbox.
 ///
@@ -438,7 +439,7 @@ public final class ScriptHost {
     /// - Parameter error: its message, which a terminal gets wrapped at words, and below it lines of code and calls.
     package func report(_ error: String) {
         if logForm.isForPrograms { return logger.error("\(error)") }
-        let message = error.prefix { $0 != "\n" }
+        let message = error.prefix { !$0.is("\n") }
         let shown = StandardErrorLogHandler.wrapped(String(message)) + error[message.endIndex...]
         output.putError(shown + "\n")
     }
@@ -455,7 +456,7 @@ public final class ScriptHost {
         didSet { warnedNames.removeAll() }
     }
     /// The undefined globals already warned about in this entry.
-    var warnedNames: Set<String> = []
+    var warnedNames: NameSet = []
 
     /// The help on a declared name, an event, or a member (`items.createItem`); nil when there is none.
     package func helpText(on subject: String) -> String? { HelpModule.lookUp(subject, state.declarations) }

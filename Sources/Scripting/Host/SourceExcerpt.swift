@@ -38,6 +38,6 @@ struct SourceExcerpt {
         let lower = min(max(range.lowerBound, start), end)
         let before = head + VisibleText.escaped(String(characters[start..<lower]))
         let count = max(1, min(range.upperBound, end) - lower)
-        marks = String(before.map { $0 == "\t" ? "\t" : " " }) + String(repeating: "^", count: count)
+        marks = String(before.map { $0.is("\t") ? "\t" : " " }) + String(repeating: "^", count: count)
     }
 }

@@ -1,6 +1,6 @@
 /// The texts of executed chunks, for the source lines of errors.
 package struct SourceTexts {
-    private var texts: [String: String] = [:]
+    private var texts: NameTable<String> = [:]
 
     package init() {}
 

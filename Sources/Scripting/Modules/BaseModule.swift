@@ -119,7 +119,7 @@ enum BaseModule {
 
     /// Opens a file in a mode of `fopen`.
     private static func open(_ path: String, _ mode: String, _ host: ScriptHost) throws -> LuaValue {
-        let letters = mode.filter { $0 != "b" }
+        let letters = mode.filter { !$0.is("b") }
         let access: FileAccess? =
             switch letters {
             case "r": .read

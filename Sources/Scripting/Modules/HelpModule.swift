@@ -101,7 +101,7 @@ enum HelpModule {
         let named = declarations.all.filter { $0.name == subject }
         if !named.isEmpty { return named.map(describe).joined(separator: "\n") }
         if let event = EventDeclaration.all.first(where: { $0.name == subject }) { return describe(event) }
-        let parts = subject.split(whereSeparator: { $0 == "." || $0 == ":" }).map(String.init)
+        let parts = subject.split(whereSeparator: { $0.is(".") || $0.is(":") }).map(String.init)
         guard let member = parts.last else { return nil }
         let found = declarations.all.filter { parts.count == 1 || $0.name == parts[0] }.compactMap { owner -> String? in
             if let function = (owner.functions + owner.statics).first(where: { $0.name == member }) {

@@ -4,7 +4,7 @@ import Lua
 final class LoadedModules {
     /// `package.loaded`.
     var table: LuaTable?
-    private var paths: [String: String] = [:]
+    private var paths: NameTable<String> = [:]
 
     /// A module's previous value, restored when its new version fails.
     struct Entry {

@@ -35,7 +35,7 @@ enum RequireModule {
             and its origin; "cubby" contains all of the host's modules.
             """, example: "local cubby = require \"cubby\" return cubby.items == items")
         // Modules being loaded: a cycle would never end.
-        var loading: Set<String> = []
+        var loading: NameSet = []
         state.setGlobal(declaration, isPartOfLua: true) { [unowned host] call in
             let name = try call.text(0)
             let known = loaded[name]

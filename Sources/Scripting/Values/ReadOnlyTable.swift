@@ -129,6 +129,6 @@ struct ReadOnlyTable {
 
     /// The mark of a table.
     static func shape(of table: LuaTable) -> Shape? {
-        table.metatable?[shapeKey].textValue.flatMap(Shape.init(rawValue:))
+        table.metatable?[shapeKey].textValue.flatMap(Shape.init(exactly:))
     }
 }

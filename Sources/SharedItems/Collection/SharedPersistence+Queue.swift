@@ -62,7 +62,7 @@ extension SharedPersistence {
         guard let queue, let columns else { throw Self.notLoaded }
         // A commit that was sent keeps its token: the server may have applied it.
         let encoded = inDoubt?.commit ?? EncodedCommit(commit, ranks)
-        var given: [String: [UInt8]] = [:]
+        var given: NameTable<[UInt8]> = [:]
         for (row, rank) in encoded.newRanks { given[columns.keyString(row)] = rank }
         let former = formerRanks(changes, commit)
         let kept = KeptCommit(
@@ -78,8 +78,8 @@ extension SharedPersistence {
     }
 
     /// The former ranks of moved and removed items by key.
-    private func formerRanks(_ changes: [ItemChange], _ commit: borrowing ItemCommit) -> [String: [UInt8]] {
-        var former: [String: [UInt8]] = [:]
+    private func formerRanks(_ changes: [ItemChange], _ commit: borrowing ItemCommit) -> NameTable<[UInt8]> {
+        var former: NameTable<[UInt8]> = [:]
         commit.forEach { entry in
             guard entry.kind == .move || entry.kind == .remove else { return }
             let key = commit.key(entry)

@@ -114,9 +114,9 @@ extension SharedPersistence {
 
     /// The changes in the form for stores; a new item's rank is part of its insertion.
     static func remoteChanges(_ changes: [RecordChange]) throws(StoreError) -> [RemoteChange] {
-        var ranks: [String: [UInt8]] = [:]
+        var ranks: NameTable<[UInt8]> = [:]
         for case .rank(let key, let rank) in changes { ranks[key] = rank }
-        var inserted: Set<String> = []
+        var inserted: NameSet = []
         var result: [RemoteChange] = []
         for change in changes {
             switch change {

@@ -2,6 +2,7 @@ public import ColumnEngine
 package import Files
 import ItemArchive
 import PropertyList
+@_exported import Wording
 
 /// Items that several hosts share in one collection, stored by PostgreSQL. Each host has all of them in memory.
 ///

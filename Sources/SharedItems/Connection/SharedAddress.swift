@@ -76,9 +76,9 @@ public struct SharedAddress: Sendable, Hashable, CustomStringConvertible {
         guard isURL, let start = text.range(of: "://")?.upperBound else {
             return text.split(separator: " ").contains { part in names.contains { part.hasPrefix($0) } }
         }
-        let user = text[start...].prefix { $0 != "/" && $0 != "?" }
+        let user = text[start...].prefix { !$0.is("/") && !$0.is("?") }
         if let at = user.lastIndex(of: "@"), user[..<at].contains(":") { return true }
-        return text.split(whereSeparator: { $0 == "?" || $0 == "&" }).dropFirst().contains { part in
+        return text.split(whereSeparator: { $0.is("?") || $0.is("&") }).dropFirst().contains { part in
             names.contains { part.hasPrefix($0) }
         }
     }

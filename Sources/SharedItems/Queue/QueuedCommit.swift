@@ -112,7 +112,7 @@ extension ItemChange {
 
     /// Decodes such a dictionary; nil if it is malformed.
     fileprivate init?(_ list: PropertyListFields) {
-        guard case .string(let word)? = list["kind"], let kind = Kind(rawValue: word),
+        guard case .string(let word)? = list["kind"], let kind = Kind(exactly: word),
             case .string(let key)? = list["itemKey"], case .string(let name)? = list["name"]
         else { return nil }
         self.init(kind, itemKey: key, name: name)

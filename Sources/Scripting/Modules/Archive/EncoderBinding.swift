@@ -197,7 +197,7 @@ enum EncoderBinding {
     private static func scalar(
         _ value: LuaValue, _ letter: Character, _ argument: String, _ encoder: ArchiveEncoder
     ) throws -> ArchiveScalar {
-        if letter == "@" || letter == "*" {
+        if letter.is("@") || letter.is("*") {
             do {
                 return .object(try encoder.output.value(value, ArchiveValueBuilder.Path("root")))
             } catch let error as ArchiveValueBuilder.Refusal {
@@ -208,8 +208,8 @@ enum EncoderBinding {
         case .boolean(let value): return .boolean(value)
         case .integer(let value): return .integer(value)
         case .number(let value):
-            if letter != "f", letter != "d", let whole = Int64(exactly: value) { return .integer(whole) }
-            return letter == "f" ? .single(Float(value)) : .real(value)
+            if !letter.is("f"), !letter.is("d"), let whole = Int64(exactly: value) { return .integer(whole) }
+            return letter.is("f") ? .single(Float(value)) : .real(value)
         default:
             if let wide = encoder.bridge.values.wideIntegers.object(of: value),
                 let unsigned = UInt64(exactly: wide.value)

@@ -11,7 +11,7 @@ final class ScriptClasses {
     /// The class's table, by name in archives.
     private let named: LuaTable
     /// The names for writing instances, by class.
-    private(set) var archivedNames: [String: String] = [:]
+    private(set) var archivedNames: NameTable<String> = [:]
     /// Formats an instance; a class may have its own `__tostring`.
     private(set) lazy var tostring = makeToString()
 

@@ -129,7 +129,7 @@ enum SQLiteModule {
     private static func bind(_ statement: SQLiteStatement, _ call: LuaCall, _ host: ScriptHost) throws {
         let names = statement.parameterNames
         guard case .table(let table) = call.value(1) else { return try statement.bind(names.map { _ in .null }) }
-        var byName: [String: LuaValue] = [:]
+        var byName: NameTable<LuaValue> = [:]
         try table.forEach { key, value in
             if case .integer(let place) = key {
                 if place < 1 || place > Int64(names.count) {

@@ -158,7 +158,9 @@ final class GroupsBinding {
     ) { [unowned self] call in
         guard case .table(let table)? = call.allValues.first else { return call.returns(LuaValue.nil) }
         let key = call.value(1)
-        if let name = key.textValue, let method = methods[name] { return call.returns(LuaValue.function(method)) }
+        if let name = key.textValue, let method = methods[exactly: name] {
+            return call.returns(LuaValue.function(method))
+        }
         if case .integer = key { return call.returns(LuaValue.nil) }
         guard let value = value(of: table) else { return call.returns(LuaValue.nil) }
         if value.keyCount > 1 {

@@ -9,7 +9,7 @@ import Wording
 final class ItemBinding {
     private unowned let host: ScriptHost
     private let images: ImageClasses
-    private var warned: Set<String> = []
+    private var warned: NameSet = []
     private let record: LuaRecord
     private var checkedFields = FieldNameCache()
 

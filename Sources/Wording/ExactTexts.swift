@@ -1,0 +1,176 @@
+// Texts are compared by their bytes, in all modules that re-export this one.
+//
+// Swift's own operators compare texts by their looks: they normalize both, which takes a time that grows with the square
+// of a run of combining marks. A name of 320 KB in a data file stops a program for seconds, in one step. And in data two
+// spellings of `é` are two texts. The operators here take the place of the standard library's wherever both are visible.
+// What is generic (dictionaries, sets, synthesized conformances) is not: keys that others choose are `ExactText`.
+
+extension String {
+    package static func == (first: String, second: String) -> Bool { first.hasBytes(of: second) }
+    package static func != (first: String, second: String) -> Bool { !first.hasBytes(of: second) }
+    package static func < (first: String, second: String) -> Bool { first.precedes(second) }
+    package static func > (first: String, second: String) -> Bool { second.precedes(first) }
+    package static func <= (first: String, second: String) -> Bool { !second.precedes(first) }
+    package static func >= (first: String, second: String) -> Bool { !first.precedes(second) }
+    package static func ~= (pattern: String, text: String) -> Bool { pattern.hasBytes(of: text) }
+
+    /// Whether the text begins with the bytes of another.
+    package func hasPrefix(_ prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
+
+    /// Whether the text ends with the bytes of another.
+    package func hasSuffix(_ suffix: String) -> Bool {
+        utf8.count >= suffix.utf8.count && utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+    }
+
+    @inline(__always)
+    fileprivate func hasBytes(of other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+
+    @inline(__always)
+    fileprivate func precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+}
+
+extension StringProtocol {
+    package static func == (first: Self, second: some StringProtocol) -> Bool { first.hasBytes(of: second) }
+    package static func != (first: Self, second: some StringProtocol) -> Bool { !first.hasBytes(of: second) }
+    package static func < (first: Self, second: some StringProtocol) -> Bool { first.precedes(second) }
+    package static func > (first: Self, second: some StringProtocol) -> Bool { second.precedes(first) }
+    package static func <= (first: Self, second: some StringProtocol) -> Bool { !second.precedes(first) }
+    package static func >= (first: Self, second: some StringProtocol) -> Bool { !first.precedes(second) }
+    package static func ~= (pattern: Self, text: Self) -> Bool { pattern.hasBytes(of: text) }
+
+    /// Whether the text begins with the bytes of another.
+    package func hasPrefix(_ prefix: some StringProtocol) -> Bool { utf8.starts(with: prefix.utf8) }
+
+    /// Whether the text ends with the bytes of another.
+    package func hasSuffix(_ suffix: some StringProtocol) -> Bool {
+        utf8.reversed().starts(with: suffix.utf8.reversed())
+    }
+
+    /// Whether one of the characters has the bytes of another.
+    package func contains(_ character: Character) -> Bool { contains { $0 == character } }
+
+    /// The place of the first character with the bytes of another.
+    package func firstIndex(of character: Character) -> Index? { firstIndex { $0 == character } }
+
+    /// The place of the last character with the bytes of another.
+    package func lastIndex(of character: Character) -> Index? { lastIndex { $0 == character } }
+
+    /// The pieces between the characters with the bytes of another.
+    package func split(
+        separator: Character, maxSplits: Int = .max, omittingEmptySubsequences: Bool = true
+    ) -> [SubSequence] {
+        split(maxSplits: maxSplits, omittingEmptySubsequences: omittingEmptySubsequences) { $0 == separator }
+    }
+
+    /// The first place with the bytes of another text.
+    package func firstRange(of other: some StringProtocol) -> Range<Index>? {
+        guard let first = other.utf8.first else { return startIndex..<startIndex }
+        var rest = utf8[...]
+        while let start = rest.firstIndex(of: first) {
+            rest = rest[start...]
+            if rest.starts(with: other.utf8) { return start..<utf8.index(start, offsetBy: other.utf8.count) }
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+
+    /// Whether the bytes of another text are in this one. A literal of one character is a character.
+    @_disfavoredOverload
+    package func contains(_ other: some StringProtocol) -> Bool { firstRange(of: other) != nil }
+
+    /// The pieces between the places with the bytes of another text, which is not empty.
+    @_disfavoredOverload
+    package func split(separator: some StringProtocol, maxSplits: Int = .max) -> [SubSequence] {
+        var pieces: [SubSequence] = []
+        var rest = self[startIndex...]
+        while pieces.count < maxSplits, let range = rest.firstRange(of: separator) {
+            pieces.append(rest[..<range.lowerBound])
+            rest = rest[range.upperBound...]
+        }
+        return (pieces + [rest]).filter { !$0.isEmpty }
+    }
+
+    fileprivate func hasBytes(of other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
+
+    fileprivate func precedes(_ other: some StringProtocol) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+}
+
+extension Character {
+    package static func == (first: Character, second: Character) -> Bool { first.utf8.elementsEqual(second.utf8) }
+    package static func != (first: Character, second: Character) -> Bool { !first.utf8.elementsEqual(second.utf8) }
+    package static func ~= (pattern: Character, character: Character) -> Bool { pattern == character }
+
+    /// Whether it has the bytes of another. For literals: the compiler prefers Swift's operator for them.
+    package func `is`(_ other: Character) -> Bool { utf8.elementsEqual(other.utf8) }
+}
+
+extension Optional where Wrapped: StringProtocol {
+    package static func == (first: Wrapped?, second: Wrapped?) -> Bool {
+        switch (first, second) {
+        case (let first?, let second?): first.hasBytes(of: second)
+        case (nil, nil): true
+        default: false
+        }
+    }
+
+    package static func != (first: Wrapped?, second: Wrapped?) -> Bool { !(first == second) }
+}
+
+extension Character? {
+    package static func == (first: Character?, second: Character?) -> Bool {
+        switch (first, second) {
+        case (let first?, let second?): first == second
+        case (nil, nil): true
+        default: false
+        }
+    }
+
+    package static func != (first: Character?, second: Character?) -> Bool { !(first == second) }
+}
+
+extension Sequence where Element: StringProtocol {
+    /// Whether one of the texts has the bytes of another.
+    package func contains(_ text: Element) -> Bool { contains { $0.hasBytes(of: text) } }
+}
+
+extension Sequence<String> {
+    /// The texts in the order of their bytes.
+    package func sorted() -> [String] { sorted(by: <) }
+}
+
+extension Array<String> {
+    /// Puts the texts into the order of their bytes.
+    package mutating func sort() { sort(by: <) }
+}
+
+extension Collection where Element: StringProtocol {
+    /// The place of the first text with the bytes of another.
+    package func firstIndex(of text: Element) -> Index? { firstIndex { $0.hasBytes(of: text) } }
+}
+
+extension Set<String> {
+    /// Whether a text is among these names of the host. A long text is compared with each: the hash of a text that is
+    /// not ASCII takes the time of its normalization.
+    package func contains(_ text: String) -> Bool {
+        text.utf8.count > 512 ? contains { $0 == text } : hasHashed(text, in: self)
+    }
+}
+
+private func hasHashed<Element>(_ element: Element, in set: Set<Element>) -> Bool { set.contains(element) }
+
+extension Dictionary where Key == String {
+    /// The value of a text that others choose, in a table whose names are the host's. A long text is compared with each.
+    package subscript(exactly text: String) -> Value? {
+        text.utf8.count > 512 ? first { $0.key == text }?.value : self[text]
+    }
+}
+
+extension RawRepresentable<String> {
+    /// The case with a text that others choose, which may be of any length.
+    package init?(exactly text: String) {
+        guard text.utf8.count <= 128 else { return nil }
+        self.init(rawValue: text)
+    }
+}

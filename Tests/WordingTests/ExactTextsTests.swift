@@ -1,0 +1,58 @@
+import Testing
+import Wording
+
+/// Texts of many combining marks: Swift's own comparison of two of these takes the square of their number, which is hours.
+@Suite("Texts compared by bytes")
+struct ExactTextsTests {
+    private static let marks = "e" + String(repeating: "\u{301}\u{316}", count: 2_000_000)
+
+    @Test("two spellings of a letter are two texts")
+    func spellings() {
+        let (one, two) = ("\u{E9}", "e\u{301}")
+        #expect(one != two)
+        #expect(Substring(one) != Substring(two))
+        #expect(Optional(one) != Optional(two))
+        #expect(Character(one) != Character(two))
+        #expect(!two.hasPrefix(one) && !two.hasSuffix(one))
+        #expect(![one].contains(two) && [one].firstIndex(of: two) == nil)
+        #expect(NameSet([one, two]).count == 2)
+        #expect([one, two, one].unique() == [one, two])
+        // By scalars: `e` is before `é`.
+        #expect([one, two].sorted() == [two, one])
+        switch two {
+        case one: Issue.record("a case of another spelling")
+        default: break
+        }
+    }
+
+    @Test("a text of millions of marks is compared, searched, divided and looked up in one pass")
+    func manyMarks() {
+        let marks = Self.marks
+        let (other, rest) = (marks + "b", marks.dropFirst())
+        #expect(marks != other && marks < other && marks != "mean" && rest.isEmpty)
+        #expect(!marks.hasPrefix("each") && marks.hasSuffix("\u{316}") && other.hasPrefix(marks))
+        #expect(!marks.contains(",") && marks.first != "e" && marks.firstIndex(of: "=") == nil)
+        #expect(marks.split(separator: ",").count == 1)
+        #expect(Optional(marks) != "each")
+        #expect(!["each", "e"].contains(marks) && !Set(["each", "e"]).contains(marks))
+        #expect(["each": 1][exactly: marks] == nil)
+        var names: NameSet = [marks, other, marks]
+        #expect(names.count == 2 && names.remove(other) == other)
+        var table: NameTable<Int> = [marks: 1]
+        table[other, default: 5] += 1
+        #expect(table[marks] == 1 && table[other] == 6 && table.count == 2)
+        #expect([other, marks].sorted() == [marks, other])
+        #expect(NearestNames.nearest(to: marks, among: ["each", other]).isEmpty)
+        switch marks {
+        case "each", "e": Issue.record("another text's case")
+        default: break
+        }
+    }
+
+    @Test("a text that is no case of an enumeration is none at any length")
+    func cases() {
+        enum Word: String { case each, every }
+        #expect(Word(exactly: "each") == .each)
+        #expect(Word(exactly: Self.marks) == nil)
+    }
+}
