@@ -6,7 +6,9 @@ import Testing
     "Limits of the host's functions", .serialized,
     .enabled(if: Program.isBuilt, Comment(rawValue: Project.cubbyIsAbsent)))
 struct LimitTests {
-    @Test("shared and cyclic structures, and huge input, end within their limits", arguments: ["conversions", "input"])
+    @Test(
+        "shared and cyclic structures, and huge input, end within their limits",
+        arguments: ["conversions", "functions", "input"])
     func soak(_ trial: String) throws {
         let program = try Program()
         let output = try run(
