@@ -50,6 +50,7 @@ struct csqlite_database {
     const struct csqlite_library *library;
     sqlite3 *handle;
     sqlite3_vfs *files;
+    int most;           /* The maximum length of a text, blob or row, whatever statement it is in. */
     int length;         /* The limit in force. */
     int longest;        /* That of the statement which is being prepared. */
     int64_t looked;     /* When the statement's steps were checked last; 0 for not yet. */
@@ -216,6 +217,7 @@ csqlite_database *csqlite_open(const char *path, int folder, int temporary, int 
         return NULL;
     }
     database->library = library;
+    database->most = LONGEST;
     database->files = csqlite_files_make(library, path, folder, temporary);
     if (!database->files) {
         free(database);
@@ -244,6 +246,12 @@ csqlite_database *csqlite_open(const char *path, int folder, int temporary, int 
 
 sqlite3 *csqlite_handle(const csqlite_database *database) { return database->handle; }
 
+void csqlite_limit_values(csqlite_database *database, int64_t memory) {
+    /* A value is in memory up to four times: in a row of the file, in the statement, on its way, and in the script. */
+    int64_t most = memory / 4;
+    database->most = most < SHORTEST ? SHORTEST : most < LONGEST ? (int)most : LONGEST;
+}
+
 const char *csqlite_refusal(const csqlite_database *database) { return database->refusal; }
 
 static void set_length(csqlite_database *database, int length) {
@@ -263,9 +271,7 @@ static void begin(csqlite_database *database, enum csqlite_work kind, int longes
 int csqlite_prepare(
     csqlite_database *database, const char *sql, int length, sqlite3_stmt **statement, const char **rest,
     int *longest) {
-    /* A value is in memory up to four times: in a row of the file, in the statement, on its way, and in the script. */
-    int64_t room = cubby_work_room() / 4;
-    database->longest = room < SHORTEST ? SHORTEST : room < LONGEST ? (int)room : LONGEST;
+    database->longest = database->most;
     database->refusal[0] = 0;
     set_length(database, LONGEST);
     begin(database, CSQLITE_COMPILING, LONGEST);

@@ -76,6 +76,13 @@ package final class SQLiteDatabase {
         database = nil
     }
 
+    /// Limits texts, blobs and rows of further statements to a quarter of a number of bytes, but to a megabyte at least.
+    ///
+    /// - Parameter memory: the bytes that work with the database may use; nil for no limit.
+    package func limitValues(toMemory memory: Int?) {
+        if let database, let memory { csqlite_limit_values(database, Int64(memory)) }
+    }
+
     package var isOpen: Bool { database != nil }
 
     /// Whether a transaction is active.

@@ -53,7 +53,7 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
                 "\(words): views and triggers may not use it; name the table itself"
             case .noMemory: "\(words): a value or a result is larger than the memory that the script may use"
             case .tooBig where longest < 256 << 20:
-                "\(words): this statement's values and rows have \(Self.size(longest)) at most, by the functions that it calls and the memory that the script may use"
+                "\(words): this statement's values and rows have \(Self.size(longest)) at most, by the functions that it calls and the limit of memory"
             case .inputOutput where result == Self.otherFile:
                 "\(words): a journal beside it names a file that is not its own; open it with the program that wrote it"
             case .readOnly where result == Self.hotJournal:

@@ -118,6 +118,9 @@ csqlite_database *_Nullable csqlite_open(
 
 sqlite3 *_Nullable csqlite_handle(const csqlite_database *_Nonnull database);
 
+/* Limits texts, blobs and rows to a quarter of the bytes that work may use, but to a megabyte at least. */
+void csqlite_limit_values(csqlite_database *_Nonnull database, int64_t memory);
+
 /* Gives the next statements two seconds again for waiting for a lock; without it they share those of the last ones. */
 void csqlite_renew(csqlite_database *_Nonnull database);
 

@@ -45,13 +45,16 @@ enum DatabaseFile {
         do throws(SQLiteError) {
             isTaken = true
             let temporary = Glibc.open(host.container.tmp, cubby_open_path | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            return try SQLiteDatabase(
+            let database = try SQLiteDatabase(
                 path: absolute, folder: folder, temporaryFolder: temporary, isReadOnly: isReadOnly)
+            database.limitValues(toMemory: host.state.memory.limit)
+            return database
         } catch {
             // A log beside the database is read by way of a file of SQLite's own, which it may not make here.
             guard isReadOnly, [.cannotOpen, .readOnly, .inputOutput].contains(error.code),
                 let copy = try DatabaseCopy(host, absolute).open()
             else { throw error }
+            copy.limitValues(toMemory: host.state.memory.limit)
             return copy
         }
     }

@@ -16,7 +16,7 @@ enum SQLiteModule {
 
     static func install(in host: ScriptHost) -> LuaModule {
         let cls = LuaClass<SQLiteDatabase>("Database", "A SQLite database in a file.", in: host.state)
-        declareStatements(on: cls, host)
+        declareStatements(on: cls, RowMemory(host))
         cls.method(
             "transaction", [LuaParameter("body", .callback("() → any"), "the function that changes the database")],
             returns: [.variadic(.any)],
@@ -65,7 +65,8 @@ enum SQLiteModule {
         return module
     }
 
-    private static func declareStatements(on cls: LuaClass<SQLiteDatabase>, _ host: ScriptHost) {
+    private static func declareStatements(on cls: LuaClass<SQLiteDatabase>, _ memory: RowMemory) {
+        let host = memory.host
         cls.method(
             "rows", statement, returns: [.callback("() → table")],
             "An iterator over the rows of a statement: tables keyed by column name; NULL is nil.",
@@ -76,8 +77,9 @@ enum SQLiteModule {
             try bind(statement, call, host)
             let names = statement.columns.map(LuaValue.text)
             return call.returns(ownedFunction: { call in
+                memory.collect()
                 guard try stoppable({ try statement.step() }) else { return call.returns(LuaValue.nil) }
-                return call.returns(.table(try row(of: statement, names, host)))
+                return call.returns(.table(try row(of: statement, names, host, memory)))
             })
         }
         cls.method(
@@ -97,7 +99,7 @@ enum SQLiteModule {
     // MARK: Values
 
     private static func row(
-        of statement: SQLiteStatement, _ names: [LuaValue], _ host: ScriptHost
+        of statement: SQLiteStatement, _ names: [LuaValue], _ host: ScriptHost, _ memory: RowMemory
     ) throws(SQLiteError) -> LuaTable {
         let table = host.state.makeTable(fields: names.count)
         for (column, name) in names.enumerated() {
@@ -107,23 +109,14 @@ enum SQLiteModule {
             case .real(let number): table[name] = .number(number)
             case .text(let bytes):
                 // On its way, and in Lua.
-                try checkRoom(for: bytes.count * 2, name)
+                try memory.take(bytes.count * 2, for: name)
                 table[name] = .string(LuaString(Array(bytes)))
             case .blob(let bytes):
-                try checkRoom(for: bytes.count, name)
+                try memory.take(bytes.count, for: name)
                 table[name] = host.values.datas.value(DataValue(Array(bytes)))
             }
         }
         return table
-    }
-
-    /// Refuses a long value that the limit of memory has no room for, before it is copied.
-    private static func checkRoom(for count: Int, _ name: LuaValue) throws(SQLiteError) {
-        if count >= 1 << 16, Int64(count) > cubby_work_room() {
-            throw SQLiteError(
-                .noMemory,
-                "not enough memory: the value of \(name.textValue ?? "") is larger than what is left of the limit")
-        }
     }
 
     private static func bind(_ statement: SQLiteStatement, _ call: LuaCall, _ host: ScriptHost) throws {
@@ -197,4 +190,31 @@ extension SQLiteError: LuaErrorDetails {
     package var luaMessage: String { message }
     package var luaPath: String? { nil }
     package var isScriptsFault: Bool { isStatementsFault }
+}
+
+/// The memory of rows that scripts fetch, within their limit.
+private final class RowMemory {
+    unowned let host: ScriptHost
+    /// The bytes since garbage was collected.
+    private var fetched = 0
+
+    init(_ host: ScriptHost) { self.host = host }
+
+    /// Collects rows that no script has any more: SQLite allocates within what is left of the limit.
+    func collect() {
+        guard let limit = host.state.memory.limit, fetched > limit / 8 else { return }
+        fetched = 0
+        if cubby_work_room() < Int64(limit / 2) { host.returnMemory() }
+    }
+
+    /// Counts a value, and refuses a long one that the limit has no room for, before it is copied.
+    func take(_ count: Int, for name: LuaValue) throws(SQLiteError) {
+        fetched += count
+        guard count >= 1 << 16, Int64(count) > cubby_work_room() else { return }
+        host.returnMemory()
+        guard Int64(count) > cubby_work_room() else { return }
+        throw SQLiteError(
+            .noMemory,
+            "not enough memory: the value of \(name.textValue ?? "") is larger than what is left of the limit")
+    }
 }
