@@ -91,13 +91,15 @@ package struct LuaValueText {
         var parts: [String] = []
         let count = table.count
         for index in 1..<(min(count, limits.elements) + 1) where left > 0 {
+            if index & 1023 == 0, isInterrupted() { return "{ … }" }
             left -= 4
             parts.append(describe(table[index], depth: depth + 1, indent: inner))
         }
         let positional = parts.count
         if count > parts.count { parts.append("… (\(count.counted("element")))") }
         let (named, more, isCut) = fields(table, beyond: count)
-        for (name, value) in named {
+        for (place, (name, value)) in named.enumerated() {
+            if place & 1023 == 1023, isInterrupted() { return "{ … }" }
             left -= name.utf8.count + 4
             parts.append("\(name) = \(describe(value, depth: depth + 1, indent: inner))")
         }
@@ -105,7 +107,9 @@ package struct LuaValueText {
         guard !parts.isEmpty else { return "{}" }
         let line = "{ \(parts.joined(separator: ", ")) }"
         guard columns < .max else { return line }
-        if !line.contains("\n"), width(line) + indent.count <= columns { return line }
+        // What has many times the bytes of a line is not measured.
+        let isShort = line.utf8.count / 16 <= columns && !line.utf8.contains(UInt8(ascii: "\n"))
+        if isShort, width(line) + indent.count <= columns { return line }
         let lines = filled(Array(parts[..<positional]), indent: inner) + parts[positional...]
         return "{\n" + lines.map { inner + $0 }.joined(separator: ",\n") + "\n\(indent)}"
     }
@@ -118,7 +122,7 @@ package struct LuaValueText {
         var (more, visits) = (0, 0)
         try? table.forEach { key, value in
             visits += 1
-            guard visits <= limits.visits else { return false }
+            guard visits <= limits.visits, visits & 1023 != 0 || !isInterrupted() else { return false }
             if case .integer(let index) = key, count > 0, (1...Int64(count)).contains(index) { return true }
             if named.count < limits.elements { named.append((label(key, in: table.state), value)) } else { more += 1 }
             return true
@@ -130,8 +134,9 @@ package struct LuaValueText {
     private func filled(_ parts: [String], indent: String) -> [String] {
         var lines: [String] = []
         var used = 0
-        for part in parts {
-            let own = part.contains("\n") ? columns : width(part)
+        for (place, part) in parts.enumerated() {
+            if place & 1023 == 1023, isInterrupted() { return lines + ["…"] }
+            let own = part.utf8.contains(UInt8(ascii: "\n")) ? columns : width(part)
             if !lines.isEmpty, used + own + 2 + indent.count < columns, own <= 24 {
                 lines[lines.count - 1] += ", " + part
                 used += own + 2
