@@ -37,7 +37,7 @@ package final class ZoneDatabase {
     /// - Returns: the zone.
     /// - Throws: `ZoneError` if there is none.
     package func zone(named name: String) throws(ZoneError) -> Zone {
-        guard name.utf8.count <= 512 else { throw unknown(name) }
+        guard name.utf8.count <= 512 else { throw unknown(String(name.unicodeScalars.prefix(64)) + "…") }
         switch name {
         case "UTC", "GMT", "Z": return .utc
         case "local": return local

@@ -83,6 +83,10 @@ extension ArchiverModule {
     static func allowed(
         _ names: [String], _ argument: String, _ bridge: ArchiveBridge
     ) throws(LuaMismatch) -> AllowedClasses {
+        let longest = ArchiveLimits.standard.maximumClassNameBytes
+        guard names.allSatisfy({ $0.utf8.count <= longest }) else {
+            throw LuaMismatch("a class's name has at most \(longest) bytes", argument: argument)
+        }
         let known = bridge.classes.knownNames
         for name in names where !known.contains(name) {
             let nearest = NearestNames.nearest(to: name, among: known, countsBeginnings: false)

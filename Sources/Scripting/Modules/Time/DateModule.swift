@@ -69,6 +69,7 @@ enum DateModule {
 
     private static func pattern(_ text: String) throws -> DatePattern {
         do throws(DatePatternError) {
+            try DatePattern.checkLength(text)
             let pattern = text.contains("%") ? try DatePattern(posix: text) : try DatePattern(text)
             try pattern.checkParsing()
             return pattern
