@@ -47,7 +47,7 @@ struct ExitStatusTests {
     @Test("the page has both tables")
     func page() {
         #expect(Self.statuses == [0, 1, 64, 65, 69, 70, 74, 75, 130])
-        #expect(Self.failures.count == 5)
+        #expect(Self.failures.count == 6)
     }
 
     @Test("a status of the first table comes when the page says so", arguments: statuses)
@@ -158,6 +158,12 @@ struct ExitStatusTests {
             return [try program(options + ["--allow-run", "-e", Self.losesSave + end]).status]
         case "a handler, an observer or a timer, while a script ran":
             return try Self.handlers.map { try program(options + ["-e", $0 + end]).status }
+        case "`init.lua`, which is skipped":
+            let scripts = program.container + "/Library/Scripts"
+            try FileManager.default.createDirectory(atPath: scripts, withIntermediateDirectories: true)
+            try Data("error('no')".utf8).write(to: URL(fileURLWithPath: scripts + "/init.lua"))
+            defer { try? FileManager.default.removeItem(atPath: program.container) }
+            return [try program(options + ["-e", end]).status]
         case "the same, and a signal or Home ended the application":
             guard own == 0 else { return [] }
             let serving = "timer.after(0, function() error('no') end) timer.sleep(0.05) print('rea' .. 'dy') app:run()"

@@ -7,10 +7,11 @@ package enum ErrorCaret {
         let characters = Array(line)
         // Further lines of the message are an excerpt.
         let message = String(message.prefix { !$0.is("\n") })
+        let (isCode, open) = code(characters)
+        if message.contains("unfinished string"), let open { return open..<characters.count }
         if message.hasSuffix("near <eof>") { return characters.count..<characters.count + 1 }
         // Suggested names are quoted as well.
         let statement = message.split(separator: "; did you mean", maxSplits: 1).first.map(String.init) ?? message
-        let isCode = code(characters)
         for word in candidates(in: statement) {
             let found = occurrences(of: Array(word), in: characters)
             let named = found.filter { isCode[$0.lowerBound] && Kind(of: statement).fits($0.lowerBound, characters) }
@@ -96,10 +97,12 @@ package enum ErrorCaret {
         }
     }
 
-    /// Which characters are neither in a short string nor in a comment, as far as one line tells.
-    private static func code(_ line: [Character]) -> [Bool] {
+    /// Which characters are neither in a short string nor in a comment, as far as one line tells, and where a string
+    /// without an end begins.
+    private static func code(_ line: [Character]) -> (isCode: [Bool], open: Int?) {
         var isCode = Array(repeating: true, count: line.count)
         var quote: Character?
+        var start = 0
         var index = 0
         while index < line.count {
             let character = line[index]
@@ -112,14 +115,14 @@ package enum ErrorCaret {
                     quote = nil
                 }
             } else if character == "\"" || character == "'" {
-                (quote, isCode[index]) = (character, false)
+                (quote, isCode[index], start) = (character, false, index)
             } else if character == "-", index + 1 < line.count, line[index + 1] == "-" {
                 for rest in index..<line.count { isCode[rest] = false }
-                return isCode
+                return (isCode, nil)
             }
             index += 1
         }
-        return isCode
+        return (isCode, quote == nil ? nil : start)
     }
 
     private static func isPart(_ character: Character) -> Bool {

@@ -28,6 +28,8 @@ struct LifeCycleContext {
     var isHandling = false
     /// The status of the first `terminate`; nil before it.
     var requestedExitCode: Int32?
+    /// Whether a script has chosen the status.
+    var hasChosenExitCode = false
     var backgroundDeadline: MonotonicTime?
     /// The script's table of Cocoa's delegate methods, and `app` as their argument.
     var delegate: LuaTable?

@@ -51,9 +51,11 @@ extension ScriptHost {
         logger.debug("Items: \(read)")
     }
 
-    /// Ends the application with a status that a script has chosen; in a handler during the exit it replaces the former.
+    /// Ends the application with a status that a script has chosen: the first choice, also in a handler of an exit that
+    /// none has chosen.
     func exit(_ code: Int32) {
-        lifeCycle.requestedExitCode = code
+        if !lifeCycle.hasChosenExitCode { lifeCycle.requestedExitCode = code }
+        lifeCycle.hasChosenExitCode = true
         terminate(code, cause: .script, explicitly: true)
     }
 

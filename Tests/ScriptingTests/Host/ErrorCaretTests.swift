@@ -49,4 +49,9 @@ import Testing
 
     @Test("the end of the text is behind the line")
     func end() { #expect(ErrorCaret.range(of: "a:1: 'end' expected near <eof>", in: "do x()") == 6..<7) }
+
+    @Test("a string without its end is marked whole")
+    func unfinished() {
+        #expect(ErrorCaret.range(of: "a:1: unfinished string near <eof>", in: "x = 'abc") == 4..<8)
+    }
 }
