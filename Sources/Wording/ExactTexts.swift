@@ -97,6 +97,17 @@ extension StringProtocol {
     fileprivate func precedes(_ other: some StringProtocol) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 }
 
+extension Substring {
+    // Without these the compiler prefers Swift's own, of `Equatable` and `Comparable`, for two of the same type.
+    package static func == (first: Substring, second: Substring) -> Bool { first.hasBytes(of: second) }
+    package static func != (first: Substring, second: Substring) -> Bool { !first.hasBytes(of: second) }
+    package static func < (first: Substring, second: Substring) -> Bool { first.precedes(second) }
+    package static func > (first: Substring, second: Substring) -> Bool { second.precedes(first) }
+    package static func <= (first: Substring, second: Substring) -> Bool { !second.precedes(first) }
+    package static func >= (first: Substring, second: Substring) -> Bool { !first.precedes(second) }
+    package static func ~= (pattern: Substring, text: Substring) -> Bool { pattern.hasBytes(of: text) }
+}
+
 extension Character {
     package static func == (first: Character, second: Character) -> Bool { first.utf8.elementsEqual(second.utf8) }
     package static func != (first: Character, second: Character) -> Bool { !first.utf8.elementsEqual(second.utf8) }
@@ -106,8 +117,8 @@ extension Character {
     package func `is`(_ other: Character) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 
-extension Optional where Wrapped: StringProtocol {
-    package static func == (first: Wrapped?, second: Wrapped?) -> Bool {
+extension String? {
+    package static func == (first: String?, second: String?) -> Bool {
         switch (first, second) {
         case (let first?, let second?): first.hasBytes(of: second)
         case (nil, nil): true
@@ -115,7 +126,19 @@ extension Optional where Wrapped: StringProtocol {
         }
     }
 
-    package static func != (first: Wrapped?, second: Wrapped?) -> Bool { !(first == second) }
+    package static func != (first: String?, second: String?) -> Bool { !(first == second) }
+}
+
+extension Substring? {
+    package static func == (first: Substring?, second: Substring?) -> Bool {
+        switch (first, second) {
+        case (let first?, let second?): first.hasBytes(of: second)
+        case (nil, nil): true
+        default: false
+        }
+    }
+
+    package static func != (first: Substring?, second: Substring?) -> Bool { !(first == second) }
 }
 
 extension Character? {

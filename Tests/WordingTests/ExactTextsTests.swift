@@ -12,6 +12,8 @@ struct ExactTextsTests {
         #expect(one != two)
         #expect(Substring(one) != Substring(two))
         #expect(Optional(one) != Optional(two))
+        let (first, part) = ([one].first, [Substring(one)].first)
+        #expect(first != two && part != Substring(two) && first == one && part == Substring(one))
         #expect(Character(one) != Character(two))
         #expect(!two.hasPrefix(one) && !two.hasSuffix(one))
         #expect(![one].contains(two) && [one].firstIndex(of: two) == nil)
