@@ -73,7 +73,7 @@ struct PredicateInterruptionTests {
         // Classes of many kinds, those of one class in a row, letters that decompose, and starters among them.
         let scalars: [Unicode.Scalar] = [
             "a", "\u{301}", "\u{300}", "\u{316}", "\u{323}", "\u{345}", "\u{344}", "\u{5B0}", "\u{3099}", "\u{1100}",
-            "\u{AC01}", "\u{E9}", "\u{1EAD}", "\u{20D0}", "\u{E38}", "\u{F71}", "\u{F73}", "\u{1D15F}",
+            "\u{AC01}", "\u{E9}", "\u{1EAD}", "\u{20D0}", "\u{E38}", "\u{F71}", "\u{1D15F}",
         ]
         for _ in 0..<500 {
             var text = ""
@@ -83,5 +83,18 @@ struct PredicateInterruptionTests {
             let folded = PredicateFolding.folded(text, .localeSensitive)
             #expect(folded == Array(canonicallyDecomposed(text).utf8), "\(text.unicodeScalars.map(\.value))")
         }
+    }
+
+    /// Foundation's decomposition keeps what comes after U+0F73 there, since that character itself is of class 0. Unicode
+    /// orders by the classes of its parts, 129 and 130.
+    @Test(
+        "a mark of class 0 that decomposes into marks is ordered by its parts",
+        arguments: [
+            ("\u{F73}\u{F71}", "\u{F71}\u{F71}\u{F72}"), ("\u{301}\u{F73}", "\u{F71}\u{F72}\u{301}"),
+            ("\u{300}\u{323}\u{F73}\u{301}", "\u{F71}\u{F72}\u{323}\u{300}\u{301}"),
+            ("\u{E9}\u{F73}\u{5B0}a", "e\u{5B0}\u{F71}\u{F72}\u{301}a"),
+        ])
+    func orderOfParts(text: String, decomposition: String) {
+        #expect(PredicateFolding.folded(text, .localeSensitive) == Array(decomposition.utf8))
     }
 }
