@@ -58,7 +58,7 @@ struct EditBufferTests {
     @Test(
         "Characters stay whole",
         arguments: [
-            ("e|", "\u{301}", "é|"), ("👩|", "\u{200D}👧", "👩‍👧|"), ("🇩|", "🇪", "🇩🇪|"),
+            ("e|", "\u{301}", "e\u{301}|"), ("👩|", "\u{200D}👧", "👩‍👧|"), ("🇩|", "🇪", "🇩🇪|"),
             ("a|", "\r\nb\rc", "a\nb\nc|"), ("|x", "日本", "日本|x"), ("\r|", "\n", "\n\n|"),
         ])
     func joining(_ before: String, _ inserted: String, _ after: String) {
