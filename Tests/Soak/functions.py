@@ -7,7 +7,8 @@ functions.py BINARY [--short] [NAME…]
 functions.txt says how each is called. For each argument of a call, and each hostile value of its kind, the program runs once
 with both limits, and what is stopped late, or takes too much memory, is a failure; a call that runs into the time limit is
 tried once more without it, and has to hear SIGTERM. NAME… restricts the trial to functions whose names begin so. The short
-form tries one hostile value an argument, of some functions.
+form tries one hostile value an argument, of some functions, and is for builds of any kind beside other work: there a call has
+to end, but may be late.
 """
 import json, os, plistlib, re, signal, sqlite3, struct, subprocess, sys, tempfile, shutil, threading, time, zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -307,9 +308,10 @@ def main():
     arguments = [argument for argument in sys.argv[1:] if argument != "--short"]
     is_short = "--short" in sys.argv
     wanted = SHORT if is_short and len(arguments) == 1 else tuple(arguments[1:])
-    global LATE, HEARD
+    global LATE, HEARD, GUARD
     if is_short:
-        LATE, HEARD = 10.0, 10.0  # under the load of other tests only what hangs is a failure
+        # Under the load of other tests only what hangs is a failure.
+        LATE = HEARD = GUARD = 60.0
     trial = Trial(arguments[0])
     print(f"time limit {TIME_LIMIT:.0f} s, memory limit {MEMORY_LIMIT} MB; an idle session takes {trial.start:.2f} s and "
           f"{trial.base:.0f} MB\n   late memory  function")
