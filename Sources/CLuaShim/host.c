@@ -188,6 +188,8 @@ void clua_push_refusal(lua_State *L) {
 }
 
 int clua_raise_refusal(lua_State *L) {
+    /* Without memory for its text, Lua's own error tells of it: it must not be raised once more after that. */
+    host_of(L)->refused = 0;
     luaL_where(L, 1);
     clua_push_refusal(L);
     lua_concat(L, 2);

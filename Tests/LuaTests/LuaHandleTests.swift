@@ -36,6 +36,16 @@ import Testing
         #expect(state.liveObjects <= 1)
     }
 
+    @Test("what only dropped references of Swift keep is garbage") func dropped() throws {
+        let before = state.memory.used
+        for _ in 0..<20 {
+            let table = state.makeTable()
+            table["text"] = .string(LuaString(Array(repeating: UInt8(ascii: "x"), count: 1 << 20)))
+        }
+        state.collectGarbage()
+        #expect(state.memory.used < before + 100_000)
+    }
+
     @Test("an object whose handle went gets another one; one that is held stays the same") func again() throws {
         let objects = (0..<300).map { _ in Token() }
         for round in 0..<3 {

@@ -128,7 +128,7 @@ struct ScriptHostTests {
             #expect(
                 large.run("local x = items:randomItem() x.name = ('n'):rep(24 << 20) return items:saveChanges()")
                     == "true")
-            let file = "return fs.write(folder .. 'large.csv', 'a,b\\n1,' .. ('x'):rep(24 << 20) .. '\\n')"
+            let file = "return fs.write(folder .. 'large.csv', 'a,b\\n1,' .. ('x'):rep(16 << 20) .. '\\n')"
             #expect(large.run(folder + file) == "true")
             let rows = "local t = {} for i = 1, 200000 do t[i] = i .. ',a' end "
             #expect(

@@ -292,9 +292,10 @@ public final class LuaState {
         return (clua_used(host), clua_peak(host), limit == 0 ? nil : limit)
     }
 
-    /// Runs a full collection and releases the collected objects.
+    /// Runs a full collection, also of what only dropped references of Swift keep, and releases the collected objects.
     public func collectGarbage() {
-        _ = current
+        let L = current
+        for slot in releases.take() { clua_unref(L, slot) }
         clua_collect(host)
         clua_drain_releases(host)
     }
