@@ -55,6 +55,14 @@ package struct ContainerRepair {
 
     package init(_ container: Container) { self.container = container }
 
+    /// Refuses other kinds of files in the place of the container's own, those of the preferences as well.
+    ///
+    /// - Parameter layer: the container's file system, of `Container.openExisting()`.
+    /// - Throws: `FileError`, `isMisplaced` for such a part.
+    package func check(using layer: BeneathFileLayer) throws(FileError) {
+        if let first = try ContainerLayout.misplaced(in: container, using: layer).first { throw first.error }
+    }
+
     /// Completes an interrupted restore, and moves aside an unreadable format, and other kinds of files in the place of
     /// the container's own. Links stay: somebody has made them on purpose, and what they lead to may be the data.
     ///

@@ -29,7 +29,10 @@ struct ContainerCheck {
         }
         try repairLayout()
         let layer: BeneathFileLayer
-        do throws(FileError) { layer = try container.openExisting() } catch {
+        do throws(FileError) {
+            layer = try container.openExisting()
+            try ContainerRepair(container).check(using: layer)
+        } catch {
             throw CommandFailure.exit(error, advice: Self.advice(container, error))
         }
         let check = StoreCheck(
