@@ -233,7 +233,7 @@ public final class PathFence: Sendable {
             guard let held = guarded.values.first(where: { Self.names($0.path, found) }) else { return }
             throw FileError(
                 operation, path, code: EACCES,
-                reason: held.extent == .above ? "it holds a file of the host's own" : Self.hostsOwn)
+                reason: [.above, .folder].contains(held.extent) ? "it holds a file of the host's own" : Self.hostsOwn)
         }
         // What does not exist yet is identified by its folder and its name, in any case; a folder that is moved there
         // could contain a closed file.
