@@ -58,10 +58,12 @@ package enum ErrorCaret {
         }
 
         func fits(_ start: Int, _ line: [Character]) -> Bool {
-            let before = line[..<start].last { $0 != " " }
+            let before = line[..<start].last { !$0.is(" ") }
             switch self {
-            case .field: return before == "." && !line[..<start].reversed().drop { $0 == " " }.starts(with: "..")
-            case .method: return before == ":"
+            case .field:
+                let isAfterTwo = line[..<start].reversed().drop { $0.is(" ") }.starts(with: "..", by: { $0.is($1) })
+                return before?.is(".") == true && !isAfterTwo
+            case .method: return before?.is(":") == true
             case .other: return true
             }
         }
@@ -73,7 +75,7 @@ package enum ErrorCaret {
             .filter { $0.offset % 2 == 1 }.map { String($0.element) }
         // `near 'end'` of a syntax error, `(global 'x')` of a runtime error: both come last.
         quoted.reverse()
-        var words = quoted.filter { !$0.isEmpty && $0.count < 60 }
+        var words = quoted.filter { !$0.isEmpty && $0.utf8.count < 240 && $0.count < 60 }
         // "chunk:1: items:createItem: …" names a method.
         let parts = message.split(separator: ":").map { $0.drop { $0.is(" ") } }
         for part in parts.dropFirst(2).prefix(2).reversed() {
@@ -90,7 +92,7 @@ package enum ErrorCaret {
         guard let first = word.first, word.count <= line.count else { return [] }
         let isName = isPart(first)
         return (0...line.count - word.count).compactMap { start in
-            guard line[start..<start + word.count].elementsEqual(word) else { return nil }
+            guard line[start..<start + word.count].elementsEqual(word, by: { $0.is($1) }) else { return nil }
             let before = start > 0 ? line[start - 1] : " "
             let after = start + word.count < line.count ? line[start + word.count] : " "
             return isName && (isPart(before) || isPart(after)) ? nil : start..<start + word.count
@@ -108,15 +110,15 @@ package enum ErrorCaret {
             let character = line[index]
             if let open = quote {
                 isCode[index] = false
-                if character == "\\", index + 1 < line.count {
+                if character.is("\\"), index + 1 < line.count {
                     index += 1
                     isCode[index] = false
                 } else if character == open {
                     quote = nil
                 }
-            } else if character == "\"" || character == "'" {
+            } else if character.is("\"") || character.is("'") {
                 (quote, isCode[index], start) = (character, false, index)
-            } else if character == "-", index + 1 < line.count, line[index + 1] == "-" {
+            } else if character.is("-"), index + 1 < line.count, line[index + 1].is("-") {
                 for rest in index..<line.count { isCode[rest] = false }
                 return (isCode, nil)
             }

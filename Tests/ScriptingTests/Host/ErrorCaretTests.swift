@@ -23,6 +23,14 @@ import Testing
         #expect(range.map { String(Array(line)[$0.clamped(to: 0..<line.count)]) } == found)
     }
 
+    @Test("a message or a line with a letter of a million marks is searched in one pass")
+    func manyMarks() {
+        let marks = "e" + String(repeating: "\u{301}\u{316}", count: 500_000)
+        #expect(ErrorCaret.range(of: "a:1: there is no zone '\(marks)'", in: "zone(name, 'e')") == nil)
+        let message = "a:1: attempt to index a nil value (global 'nope')"
+        #expect(ErrorCaret.range(of: message, in: "'\(marks)' \(marks) .. nope.y") == 9..<13)
+    }
+
     @Test("not within a string or a comment")
     func code() {
         func start(_ message: String, _ line: String) -> Int? {
