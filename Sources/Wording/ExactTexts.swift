@@ -127,6 +127,10 @@ extension String? {
     }
 
     package static func != (first: String?, second: String?) -> Bool { !(first == second) }
+
+    // For literals, for which the compiler prefers Swift's operator of two optional values.
+    package static func == (first: String?, second: String) -> Bool { first.map { $0.hasBytes(of: second) } ?? false }
+    package static func != (first: String?, second: String) -> Bool { !(first == second) }
 }
 
 extension Substring? {

@@ -36,6 +36,9 @@ struct ExactTextsTests {
         #expect(!marks.contains(",") && marks.first != "e" && marks.firstIndex(of: "=") == nil)
         #expect(marks.split(separator: ",").count == 1)
         #expect(Optional(marks) != "each")
+        let optional: String? = marks
+        let (isEach, isOther) = (optional == "each", optional != "each")
+        #expect(!isEach && isOther)
         #expect(!["each", "e"].contains(marks) && !Set(["each", "e"]).contains(marks))
         #expect(["each": 1][exactly: marks] == nil)
         var names: NameSet = [marks, other, marks]
