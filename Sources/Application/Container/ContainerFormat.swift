@@ -1,4 +1,4 @@
-import Files
+package import Files
 
 /// The format number of a container's files. It is raised when older programs would misread or damage them.
 ///
