@@ -228,7 +228,7 @@ let package = Package(
                 "TestSupport",
             ]),
         .testTarget(name: "CubbyTests", dependencies: exported + ["Cubby", "TestSupport"]),
-        .testTarget(name: "CommandTests", dependencies: ["Files", "TestSupport"]),
+        .testTarget(name: "CommandTests", dependencies: ["Application", "Files", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )
