@@ -118,6 +118,21 @@ struct ScriptHostTests {
         embedding.end()
     }
 
+    @Test("a container with a field of many combining marks opens again", .timeLimit(.minutes(2)))
+    func marks() throws {
+        let scratch = try TemporaryDirectory()
+        for _ in 1...2 {
+            let embedding = try Embedding(scratch.file("container"))
+            let script = """
+                local name = 'e' .. ('\\u{301}\\u{316}'):rep(100000)
+                if #items == 0 then items:createItem{ name = 'Lamp', [name] = 1 } end
+                return items[1][name]
+                """
+            #expect(embedding.run(script) == "1")
+            embedding.end()
+        }
+    }
+
     @Test("what the host's functions give counts as memory of the script before it is there")
     func givenMemory() throws {
         let path = scratch.file("c")

@@ -85,8 +85,8 @@ public struct ArchiveSchema: Sendable, Hashable {
         while bare.hasPrefix(Self.escape) { bare = bare.dropFirst(Self.escape.count) }
         // A reader uses the first alias that it finds.
         return fields.contains { _, key, aliases in
-            guard let alias = aliases.firstIndex(of: String(bare)) else { return false }
-            return alias <= aliases.firstIndex(of: key) ?? 0
+            guard let alias = aliases.firstIndex(where: { $0 == bare }) else { return false }
+            return alias <= aliases.firstIndex { $0 == key } ?? 0
         }
     }
 

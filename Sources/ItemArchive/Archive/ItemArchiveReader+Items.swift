@@ -122,7 +122,7 @@ extension ItemArchiveReader {
         plan = Plan()
         plan.shape = shape
         let names = shape.storedKeys
-        func first(_ aliases: [String]) -> String? { aliases.first { names.contains($0) } }
+        func first(_ aliases: [String]) -> String? { aliases.first { alias in names.contains { $0 == alias } } }
         let name = first(ArchiveSchema.nameKeys)
         let serial = first(ArchiveSchema.serialNumberKeys)
         let value = first(ArchiveSchema.valueKeys)
@@ -147,11 +147,11 @@ extension ItemArchiveReader {
             case "$class" where schema.form == .keyedArchive:
                 plan.classIndex = index
                 plan.roles.append(.className)
-            case name: plan.roles.append(.name)
-            case serial: plan.roles.append(.serialNumber)
-            case value: plan.roles.append(.value)
-            case date: plan.roles.append(.date)
-            case key: plan.roles.append(.itemKey)
+            case _ where name == text: plan.roles.append(.name)
+            case _ where serial == text: plan.roles.append(.serialNumber)
+            case _ where value == text: plan.roles.append(.value)
+            case _ where date == text: plan.roles.append(.date)
+            case _ where key == text: plan.roles.append(.itemKey)
             default:
                 // An archiver writes a key that begins with $ as one that begins with $$.
                 let key = schema.form == .keyedArchive ? ArchiveKey.given(text) : text
