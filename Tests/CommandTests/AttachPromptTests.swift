@@ -182,6 +182,22 @@ struct AttachPromptTests {
         try expectAlive()
     }
 
+    @Test("started in the background it is stopped at the terminal, as any program, and is a prompt after fg")
+    func background() throws {
+        let shell = try program.shell()
+        try shell.sendLine("\"$CUBBY\" attach &")
+        try shell.waitForProcess(named: "cubby", states: "T")
+        try shell.sendLine("echo \"shell\" reads")
+        try shell.expect("shell reads")
+        // A stopped prompt holds nobody up.
+        #expect(try program("attach", "-e", "return 6 * 7").stdout == "42\n")
+        try shell.sendLine("fg")
+        try shell.expect("attached> ")
+        try shell.enter("print(\"and \" .. \"here\")", andExpect: "and here")
+        try shell.sendLine(":quit")
+        try expectAlive()
+    }
+
     @Test("a prompt of another version is refused with words")
     func version() throws {
         for (hello, version) in [("80 24", 1), (AttachPeer.hello(version: 4, key: ""), 4)] {

@@ -369,6 +369,24 @@ struct CommandLineTests {
         #expect(try program("-e", "print(#items)").stdout == "1\n")
     }
 
+    @Test("what only reads the items runs no init.lua, whatever is in it")
+    func initScriptOfReaders() throws {
+        _ = try program("-e", "items:createItem{ name = 'Sofa' }")
+        try Data("print('by init') items:createItem{ name = 'by init' } while true do end\n".utf8)
+            .write(to: URL(fileURLWithPath: "\(program.container)/Library/Scripts/init.lua"))
+        let folder = program.scratch.file("out")
+        let runs: [[String]] = [
+            ["export", "--csv", "-"], ["export", "--json", "\(folder).json"], ["gallery", folder], ["check"],
+            ["config"], ["backup", "\(folder).tar"],
+        ]
+        for arguments in runs {
+            let output = try run(program.path, arguments, environment: program.environment, timeout: 20)
+            #expect(output.status == .exited(0), "\(arguments): \(output.stderr)")
+            #expect(!output.stdout.contains("by init"), "\(arguments): \(output.stdout)")
+        }
+        #expect(try program("--no-init", "-e", "print(#items)").stdout == "1\n")
+    }
+
     @Test("an empty archive is a first run; without CUBBY_CONTAINER the data lives in the home")
     func firstRun() throws {
         _ = try program("-e", "return")

@@ -3,6 +3,7 @@ import Files
 import Foundation
 import Images
 import Items
+import Synchronization
 import TestSupport
 import Testing
 
@@ -161,5 +162,70 @@ struct ImageTransactionTests {
         let findings = StoreCheck(container, using: PosixFileLayer(), logger: log.logger).findings.map(\.message)
         for number in 1...25 { #expect(findings.contains("the picture orphan \(number) has no item")) }
         #expect(findings.contains { $0.hasPrefix("the picture of item \(key) is in ") })
+    }
+
+    /// Copies of a container at each moment before something on the disk changes: what a killed process leaves.
+    private final class Moments: Sendable {
+        private let folder: String
+        private let to: TemporaryDirectory
+        private let taken = Mutex<[String]>([])
+
+        init(of folder: String, to: TemporaryDirectory) { (self.folder, self.to) = (folder, to) }
+
+        var all: [String] { taken.withLock { $0 } }
+
+        func take() {
+            let copy = to.file("moment \(all.count)")
+            try? FileManager.default.copyItem(atPath: folder, toPath: copy)
+            taken.withLock { $0.append(copy) }
+        }
+    }
+
+    @Test("a repair ends a commit of pictures that was killed at any moment: all of it or nothing, and nothing is left")
+    func repair() throws {
+        let directory = try TemporaryDirectory()
+        let container = Container(path: directory.file("container"))
+        try container.create()
+        let log = RecordingLog()
+        let layer = FaultyFileLayer()
+        let old = try Scene.picture(10).jpegData()
+        let new = try Scene.picture(200).jpegData()
+        let persistence = ArchivePersistence(folder: container.documents, using: layer)
+        persistence.takesLock = false
+        let items = try ItemStore.open(persistence)
+        let images = ImageStore(
+            directory: container.documents, caches: container.caches, using: layer, logger: log.logger)
+        items.attachments = images.attachments
+        let first = try items.createItem()
+        try images.setImage(Scene.picture(10), forKey: first.itemKey)
+        try items.commit()
+        let moments = Moments(of: container.path, to: directory)
+        layer.beforeChange { moments.take() }
+        try items.transaction {
+            let second = try items.createItem()
+            try images.setImage(Scene.picture(200), forKey: second.itemKey)
+            try images.setImage(Scene.picture(200), forKey: first.itemKey)
+        }
+        layer.beforeChange {}
+        moments.take()
+        var ended = 0
+        for path in moments.all {
+            let killed = Container(path: path)
+            var check = StoreCheck(killed, using: PosixFileLayer(), logger: log.logger)
+            let isWaiting = check.findings.contains { $0.message.hasPrefix("a process was killed while it committed") }
+            let done = try check.repair()
+            #expect(done.contains("ended the commit of pictures that was interrupted") == isWaiting, "\(path): \(done)")
+            if isWaiting { ended += 1 }
+            let found = try ItemStore.open(ArchivePersistence(folder: killed.documents, isReadOnly: true))
+            var pictures: [[UInt8]] = []
+            for index in 0..<found.count {
+                let key = try #require(found[index]).itemKey
+                pictures.append([UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(killed.documents)/\(key)"))))
+            }
+            #expect(pictures == [old] || pictures == [new, new], "\(path): \(pictures.map(\.count))")
+            let again = StoreCheck(killed, using: PosixFileLayer(), logger: log.logger)
+            #expect(!again.canBeRepaired, "\(path): \(again.findings.map(\.message))")
+        }
+        #expect(ended > 3)
     }
 }

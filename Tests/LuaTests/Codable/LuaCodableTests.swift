@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Lua
@@ -192,5 +193,39 @@ struct LuaCodableTests {
         #expect(throws: DecodingError.self) { try decoder.decode(Node.self, from: value) }
         encoder.maximumDepth = 40
         #expect(throws: EncodingError.self) { try encoder.encode(node) }
+    }
+
+    @Test("without a depth, the thread's stack ends both ways with an error", arguments: [512, 1024])
+    func stack(kilobytes: Int) async {
+        await #expect(processExitsWith: .success) { [kilobytes] in
+            OwnThread.run(stackSize: kilobytes << 10) {
+                let conversion = LuaConversionLimits(depth: .max)
+                guard let state = try? LuaState(limits: LuaLimits(conversion: conversion)) else { exit(2) }
+                var encoder = LuaEncoder(state)
+                var decoder = LuaDecoder()
+                encoder.maximumDepth = .max
+                decoder.maximumDepth = .max
+                let node = Node()
+                node.next = node
+                node.nodes = [node]
+                do {
+                    _ = try encoder.encode(node)
+                    exit(3)
+                } catch {
+                    guard "\(error)".contains("nested deeper than the thread's stack allows") else { exit(4) }
+                }
+                node.next = nil
+                node.nodes = nil
+                for chunk in ["v.next = v", "v.nodes = {v}"] {
+                    do {
+                        let value = try state.load("local v = {} \(chunk) return v".utf8, name: "=stack").call()
+                        _ = try decoder.decode(Node.self, from: value.first ?? .nil)
+                        exit(5)
+                    } catch {
+                        guard "\(error)".contains("nested deeper than the thread's stack allows") else { exit(6) }
+                    }
+                }
+            }
+        }
     }
 }
