@@ -1,3 +1,6 @@
+import LineEditor
+import PropertyList
+
 /// A message between a prompt and its host: a kind, the content's length in four bytes, little-endian, and the content.
 struct AttachMessage: Sendable, Hashable {
     /// The version of the messages, which must be the same on both sides. Version 1 had no JSON, and version 2 no key.
@@ -64,5 +67,275 @@ struct AttachMessage: Sendable, Hashable {
     var encoded: [UInt8] {
         let count = UInt32(clamping: bytes.count)
         return [kind.rawValue] + (0..<4).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) } + bytes
+    }
+}
+
+/// Decodes a peer's bytes into messages; input may be split anywhere.
+struct AttachDecoder: Sendable {
+    /// Malformed input; the connection is unusable afterwards.
+    enum Problem: Error, Sendable, Hashable {
+        case unknownKind
+        case tooLong
+        case tooMany
+
+        var message: String {
+            switch self {
+            case .unknownKind: "the bytes are not a message of cubby attach"
+            case .tooLong: "a message is longer than \(AttachDecoder.limit >> 20) MB"
+            case .tooMany: "too many messages wait for the host"
+            }
+        }
+    }
+
+    /// Maximum size of a message's content in bytes.
+    static let limit = 16 << 20
+
+    private var bytes: [UInt8] = []
+    private var position = 0
+
+    mutating func append(_ piece: some Collection<UInt8>) {
+        if position > 0, position >= bytes.count / 2 {
+            bytes.removeFirst(position)
+            position = 0
+        }
+        bytes += piece
+    }
+
+    /// The next complete message; nil when more bytes are needed.
+    mutating func next() throws(Problem) -> AttachMessage? {
+        let head = bytes[position...].prefix(AttachMessage.headLength)
+        guard let first = head.first else { return nil }
+        guard let kind = AttachMessage.Kind(rawValue: first) else { throw .unknownKind }
+        guard head.count == AttachMessage.headLength else { return nil }
+        let count = head.dropFirst().reversed().reduce(0) { $0 << 8 | Int($1) }
+        guard count <= Self.limit else { throw .tooLong }
+        let start = position + AttachMessage.headLength
+        guard bytes.count - start >= count else { return nil }
+        position = start + count
+        return AttachMessage(kind, Array(bytes[start..<position]))
+    }
+}
+
+/// The host's greeting.
+struct AttachBanner: Equatable {
+    var version = AttachMessage.version
+    var text: String
+    /// Whether the host says when it begins a command's single entry: by output without bytes.
+    var tellsBeginning = true
+
+    init(_ text: String) { self.text = text }
+
+    /// Nil if the bytes are not a JSON object: they are an older host's.
+    init?(json bytes: [UInt8]) {
+        guard let fields = JSONFields(bytes) else { return nil }
+        version = fields.number("version")
+        text = fields.text("text")
+        tellsBeginning = fields.flag("tellsBeginning")
+    }
+
+    var json: [UInt8] {
+        JSONFields.encode([
+            "version": .integer(Int64(version)), "text": .string(text), "tellsBeginning": .boolean(tellsBeginning),
+        ])
+    }
+
+    /// The message for a prompt and a host of different versions.
+    static func mismatch(prompt: Int, host: Int) -> String {
+        "the prompt speaks version \(prompt) and the host version \(host): "
+            + "use the host's cubby, or start the host anew with this one"
+    }
+}
+
+/// An attached prompt, for the host: its terminal, as the host's own prompt would find it.
+struct AttachScreen: Sendable, Equatable {
+    /// The environment variables that affect the output.
+    static let variables = [
+        "TERM", "COLORTERM", "COLORFGBG", "PAGER", "TERM_PROGRAM", "TMUX", "NO_COLOR", "VISUAL", "EDITOR", "LC_ALL",
+        "LC_CTYPE", "LANG",
+    ]
+    /// Maximum length of a variable's value in characters.
+    private static let valueLimit = 200
+
+    /// The version of the messages.
+    var version = AttachMessage.version
+    /// The key of the user's hosts, in the first message.
+    var key = ""
+    var size: TerminalSize
+    /// Whether output goes to a terminal.
+    var isTerminal: Bool
+    /// Whether entries are typed, in contrast to a command's single entry.
+    var isPrompt: Bool
+    /// Whether lines are edited.
+    var isEditing = false
+    var capabilities = TerminalCapabilities()
+    var environment: [String: String] = [:]
+
+    /// The variables of an environment.
+    static func environment(_ value: (String) -> String?) -> [String: String] {
+        Dictionary(uniqueKeysWithValues: variables.compactMap { name in value(name).map { (name, $0) } })
+    }
+}
+
+extension AttachScreen {
+    /// Nil if the bytes are not a JSON object: they are an older prompt's. Sizes are limited to those of screens.
+    init?(json bytes: [UInt8]) {
+        guard let fields = JSONFields(bytes) else { return nil }
+        func number(_ name: String, _ range: ClosedRange<Int>) -> Int {
+            min(max(fields.number(name), range.lowerBound), range.upperBound)
+        }
+        size = TerminalSize(
+            columns: number("columns", 20...1000), rows: number("rows", 4...1000),
+            pixelWidth: number("pixelWidth", 0...100_000), pixelHeight: number("pixelHeight", 0...100_000))
+        version = fields.number("version")
+        key = fields.text("key")
+        isTerminal = fields.flag("isTerminal")
+        isPrompt = fields.flag("isPrompt")
+        isEditing = fields.flag("isEditing")
+        let cell = (width: number("cellWidth", 0...256), height: number("cellHeight", 0...256))
+        let name = fields.text("terminal")
+        capabilities = TerminalCapabilities(
+            hasKittyGraphics: fields.flag("kitty"), hasSixel: fields.flag("sixel"),
+            name: name.isEmpty ? nil : String(name.prefix(80)), cell: cell.width > 0 && cell.height > 0 ? cell : nil,
+            background: TerminalBackground(exactly: fields.text("background")))
+        let variables = fields.object("environment")
+        for name in Self.variables {
+            guard let text = variables?.text(name), !text.isEmpty else { continue }
+            environment[name] = String(text.prefix(Self.valueLimit))
+        }
+    }
+
+    var json: [UInt8] {
+        let cell = capabilities.cell ?? (0, 0)
+        let numbers = [
+            "version": version, "columns": size.columns, "rows": size.rows, "pixelWidth": size.pixelWidth,
+            "pixelHeight": size.pixelHeight, "cellWidth": cell.width, "cellHeight": cell.height,
+        ]
+        let flags = [
+            "isTerminal": isTerminal, "isPrompt": isPrompt, "isEditing": isEditing,
+            "kitty": capabilities.hasKittyGraphics, "sixel": capabilities.hasSixel,
+        ]
+        var fields = PropertyListFields(numbers.map { ($0.key, .integer(Int64($0.value))) })
+        for (name, flag) in flags { fields[name] = .boolean(flag) }
+        if !key.isEmpty { fields["key"] = .string(key) }
+        fields["background"] = .string(capabilities.background?.rawValue ?? "")
+        fields["terminal"] = .string(capabilities.name ?? "")
+        fields["environment"] = .fields(PropertyListFields(environment.map { ($0.key, .string($0.value)) }))
+        return JSONFields.encode(fields)
+    }
+}
+
+/// A prompt's request for completion candidates.
+struct AttachQuestion: Equatable {
+    /// Maximum length of a text to complete in bytes.
+    static let textLimit = 256 << 10
+
+    /// The question's number; only the latest one's answer counts.
+    var number: Int
+    var text: String
+    /// The cursor's offset in the text in bytes.
+    var cursor: Int
+
+    init(number: Int, text: String, cursor: Int) {
+        (self.number, self.text, self.cursor) = (number, text, cursor)
+    }
+
+    init?(json bytes: [UInt8]) {
+        guard let fields = JSONFields(bytes) else { return nil }
+        self.init(number: fields.number("number"), text: fields.text("text"), cursor: fields.number("cursor"))
+    }
+
+    var json: [UInt8] {
+        JSONFields.encode([
+            "number": .integer(Int64(number)), "text": .string(text), "cursor": .integer(Int64(cursor)),
+        ])
+    }
+}
+
+/// The host's answer.
+struct AttachCandidates: Equatable {
+    /// Maximum size of the candidates' texts in bytes; the rest is left out.
+    static let byteLimit = 256 << 10
+    /// Maximum length of details and documentation in characters.
+    private static let detailLimit = 200
+
+    var number: Int
+    var result: CompletionResult
+
+    init(number: Int, result: CompletionResult) {
+        (self.number, self.result) = (number, result)
+    }
+
+    init?(json bytes: [UInt8]) {
+        guard let fields = JSONFields(bytes) else { return nil }
+        let lower = max(fields.number("lower"), 0)
+        let candidates = fields.array("candidates").compactMap(JSONFields.init).map { each in
+            Candidate(
+                each.text("text"), label: each.text("label"),
+                kind: Candidate.Kind(exactly: each.text("kind")) ?? .none,
+                detail: each.text("detail"), suffix: each.text("suffix"), documentation: each.text("documentation"))
+        }
+        self.init(
+            number: fields.number("number"),
+            result: CompletionResult(
+                replacement: lower..<max(lower, fields.number("upper")), candidates: candidates))
+    }
+
+    var json: [UInt8] {
+        var left = Self.byteLimit
+        let kept = result.candidates.prefix { candidate in
+            left -= candidate.text.utf8.count + candidate.label.utf8.count + candidate.suffix.utf8.count
+            return left >= 0
+        }
+        let candidates: [PropertyListFields] = kept.map { candidate in
+            [
+                "text": .string(candidate.text), "label": .string(candidate.label),
+                "kind": .string(candidate.kind.rawValue),
+                "detail": .string(String(candidate.detail.prefix(Self.detailLimit))),
+                "suffix": .string(candidate.suffix),
+                "documentation": .string(String(candidate.documentation.prefix(Self.detailLimit))),
+            ]
+        }
+        return JSONFields.encode([
+            "number": .integer(Int64(number)), "lower": .integer(Int64(result.replacement.lowerBound)),
+            "upper": .integer(Int64(result.replacement.upperBound)),
+            "candidates": .array(candidates.map { .fields($0) }),
+        ])
+    }
+}
+
+/// The fields of a message's JSON object, each with a default if it is missing or of another type.
+struct JSONFields {
+    private let fields: PropertyListFields
+
+    /// Nil if the bytes are not a JSON object.
+    init?(_ bytes: [UInt8]) {
+        guard let value = try? PropertyListValue(json: bytes) else { return nil }
+        self.init(value)
+    }
+
+    init?(_ value: PropertyListValue) {
+        guard let fields = value.fields else { return nil }
+        self.fields = fields
+    }
+
+    func text(_ name: String) -> String {
+        if case .string(let text)? = fields[name] { text } else { "" }
+    }
+
+    func number(_ name: String) -> Int {
+        if case .integer(let number)? = fields[name] { Int(number) } else { 0 }
+    }
+
+    func flag(_ name: String) -> Bool { fields[name] == .boolean(true) }
+
+    func array(_ name: String) -> [PropertyListValue] {
+        if case .array(let elements)? = fields[name] { elements } else { [] }
+    }
+
+    func object(_ name: String) -> JSONFields? { fields[name].flatMap(JSONFields.init) }
+
+    /// Encodes an object; an empty one if JSON cannot represent a number.
+    static func encode(_ fields: PropertyListFields) -> [UInt8] {
+        (try? PropertyListValue.fields(fields).json()) ?? Array("{}".utf8)
     }
 }

@@ -1,3 +1,6 @@
+import Lua
+import Wording
+
 /// A command of the prompt, for listing and completion.
 struct Command: Sendable {
     /// The kind of its argument, for completion.
@@ -84,4 +87,107 @@ struct Command: Sendable {
         let name = synonyms[name] ?? name
         return all.first { $0.name == name }
     }
+}
+
+/// The commands at a break.
+extension Command {
+    /// In listing order; `:out` and an empty line also work there.
+    static let atBreak: [Command] = [
+        Command(
+            name: "watch", arguments: "[EXPRESSION|off]", documentation: "Shows an expression at each break.",
+            completion: .lua),
+        Command(
+            name: "next", arguments: "",
+            documentation: "Runs to the next line of the function; an empty line repeats it."),
+        Command(name: "step", arguments: "", documentation: "Runs to the next line, also in called functions."),
+        Command(
+            name: "continue", arguments: "", documentation: "Continues, as Ctrl-D does. :out runs to the caller."),
+        Command(name: "stop", arguments: "", documentation: "Stops the script, as Ctrl-C does."),
+        Command(name: "where", arguments: "", documentation: "The active functions."),
+        Command(name: "up", arguments: "", documentation: "Selects the function that called this one."),
+        Command(name: "down", arguments: "", documentation: "Selects the function that this one called."),
+        Command(name: "locals", arguments: "", documentation: "The local variables of the function."),
+        Command(
+            name: "upvalues", arguments: "",
+            documentation: "Its variables of enclosing functions. Any other line is evaluated in the function."),
+    ]
+
+    /// Whether the debugger executes it.
+    var isOfDebugger: Bool { ["break", "debug"].contains(name) || Self.atBreak.contains { $0.name == name } }
+}
+
+/// An entry that is a command of the prompt and not Lua: `:time #items`.
+struct CommandLine: Equatable {
+    /// The word after the colon.
+    let name: String
+    /// The text after the word.
+    let rest: String
+    /// The range of the colon and the word, in UTF-8 bytes.
+    let nameRange: Range<Int>
+    /// The offset of `rest`.
+    let restOffset: Int
+
+    /// Nil for Lua: no statement begins with a single colon.
+    static func parse(_ text: String) -> CommandLine? {
+        let bytes = Array(text.utf8)
+        var start = 0
+        while start < bytes.count, bytes[start] == 0x20 || bytes[start] == 0x09 { start += 1 }
+        guard start < bytes.count, bytes[start] == UInt8(ascii: ":") else { return nil }
+        // `::label::` is Lua.
+        if start + 1 < bytes.count, bytes[start + 1] == UInt8(ascii: ":") { return nil }
+        var end = start + 1
+        while end < bytes.count, LuaName.isPart(bytes[end]) { end += 1 }
+        var rest = end
+        while rest < bytes.count, bytes[rest] == 0x20 || bytes[rest] == 0x09 { rest += 1 }
+        var last = bytes.count
+        while last > rest, bytes[last - 1] == 0x20 || (0x09...0x0D).contains(bytes[last - 1]) { last -= 1 }
+        return CommandLine(
+            name: String(decoding: bytes[start + 1..<end], as: UTF8.self),
+            rest: String(decoding: bytes[rest..<last], as: UTF8.self), nameRange: start..<end, restOffset: rest)
+    }
+}
+
+/// `quit`, `exit()`, `help`: plain words typed for a command.
+enum PlainWord {
+    /// The command that an entry means.
+    ///
+    /// - Parameters:
+    ///   - entry: the entry.
+    ///   - isDefined: whether the session has a variable of a name; it takes precedence.
+    /// - Returns: the command's name; nil for any other entry.
+    static func command(_ entry: String, isDefined: (String) -> Bool) -> String? {
+        var word = entry.trimmed[...]
+        if word.hasSuffix("()") { word = word.dropLast(2) }
+        let name = String(word)
+        switch name {
+        case "quit", "exit": return isDefined(name) ? nil : "quit"
+        // Otherwise the host's function would be shown.
+        case "help" where entry.trimmed == "help": return "help"
+        default: return nil
+        }
+    }
+}
+
+/// The kind of an entry: a command, a question for help, or Lua.
+enum EntryKind {
+    case command(CommandLine)
+    case question(HelpQuestion)
+    case lua
+
+    /// - Parameters:
+    ///   - text: the entry.
+    ///   - isDefined: whether the session has a variable of a name: a plain word for a command is then Lua.
+    init(_ text: String, isDefined: (String) -> Bool) {
+        let word = PlainWord.command(text, isDefined: isDefined)
+        if let command = CommandLine.parse(word.map { ":" + $0 } ?? text) {
+            self = .command(command)
+        } else if let question = HelpQuestion(text) {
+            self = .question(question)
+        } else {
+            self = .lua
+        }
+    }
+
+    /// Whether it is Lua: only Lua entries are numbered.
+    var isLua: Bool { if case .lua = self { true } else { false } }
 }

@@ -1,7 +1,7 @@
 import Items
-import LineEditor
+package import LineEditor
 import Lua
-import Scripting
+package import Scripting
 import Wording
 
 /// Completes Lua text at a cursor. It runs no code of scripts and never fails: tables are read raw, and calls have
@@ -195,4 +195,116 @@ extension ExpressionResolver {
         }
         return target
     }
+}
+
+/// Completes the prompt's commands, their arguments, and questions with `?`.
+struct CommandCompletion {
+    private let completer: Completer
+
+    init(_ completer: Completer) { self.completer = completer }
+
+    /// Nil for Lua.
+    func complete(_ bytes: [UInt8]) -> CompletionResult? {
+        let text = String(decoding: bytes, as: UTF8.self)
+        let marks = bytes.prefix { $0 == UInt8(ascii: "?") || $0 == 0x20 }.count
+        if bytes.first == UInt8(ascii: "?") { return shifted(String(decoding: bytes[marks...], as: UTF8.self), marks) }
+        guard let command = CommandLine.parse(text) else { return nil }
+        guard bytes.count > command.nameRange.upperBound else {
+            let word = command.name
+            let found = Command.all.filter { $0.name.hasPrefix(word) }.map {
+                Candidate(
+                    $0.name, label: ":" + $0.name, kind: .command, detail: $0.arguments,
+                    suffix: $0.arguments.isEmpty ? "" : " ", documentation: $0.documentation)
+            }
+            return completer.result(found, command.nameRange.lowerBound + 1..<bytes.count)
+        }
+        let rest = String(decoding: bytes[command.restOffset...], as: UTF8.self)
+        switch Command.named(command.name)?.completion {
+        case .words(let words)?:
+            let found = Matching.filter(words, by: rest) { $0 }.map { Candidate($0, kind: .string) }
+            return completer.result(found, command.restOffset..<bytes.count)
+        case .files?: return FileCompletion().result(text, cursor: bytes.count)
+        case .fields?:
+            let word = rest.split(separator: " ", omittingEmptySubsequences: false).last ?? ""
+            let found = Matching.filter(ChosenColumns.known(completer.host), by: String(word)) { $0 }.map {
+                Candidate($0, kind: .field, suffix: " ")
+            }
+            return completer.result(found, bytes.count - word.utf8.count..<bytes.count)
+        case .lua?: return shifted(rest, command.restOffset)
+        case .commands?:
+            let found = Command.all.filter { $0.name.hasPrefix(rest.drop { $0.is(":") }) }.map {
+                Candidate(":" + $0.name, kind: .command, documentation: $0.documentation)
+            }
+            return completer.result(found, command.restOffset..<bytes.count)
+        case .nothing?, nil: return CompletionResult(replacement: bytes.count..<bytes.count, candidates: [])
+        }
+    }
+
+    private func shifted(_ text: String, _ offset: Int) -> CompletionResult? {
+        guard let inner = completer.complete(text, text.utf8.count) else {
+            return CompletionResult(replacement: offset..<offset, candidates: [])
+        }
+        return CompletionResult(
+            replacement: inner.replacement.lowerBound + offset..<inner.replacement.upperBound + offset,
+            candidates: inner.candidates)
+    }
+}
+
+/// Completes Lua text in a function at a break: its variables come first.
+package struct BreakCompletion {
+    private let completer: Completer
+    private let names: Set<String>
+
+    /// - Parameters:
+    ///   - host: the host of the script.
+    ///   - stop: the break.
+    ///   - call: the function's position among the calls.
+    package init(_ host: ScriptHost, at stop: ScriptBreak, in call: Int) {
+        self.init(host, at: stop, in: call, FunctionTexts(host))
+    }
+
+    /// The same with a prompt's texts of functions.
+    init(_ host: ScriptHost, at stop: ScriptBreak, in call: Int, _ functions: FunctionTexts) {
+        let variables = stop.stop.upvalues(of: call) + stop.stop.locals(of: call)
+        let locals = host.state.makeTable()
+        for variable in variables { locals[variable.name] = variable.value }
+        names = Set(variables.map(\.name))
+        completer = Completer(host: host, locals: locals, functions: functions)
+    }
+
+    /// The candidates at a cursor, an offset in bytes; nil without any.
+    package func complete(_ text: String, _ cursor: Int) -> CompletionResult? {
+        guard let found = completer.complete(text, cursor) else { return nil }
+        let own = found.candidates.filter { names.contains($0.text) }
+        let others = found.candidates.filter { !names.contains($0.text) }
+        return CompletionResult(replacement: found.replacement, candidates: own + others)
+    }
+}
+
+/// Matches names by prefix; case is ignored when there is no exact match.
+enum Matching {
+    static func matches(_ name: String, _ word: String) -> Bool {
+        var ours = name.utf8.makeIterator()
+        for byte in word.utf8 {
+            guard let other = ours.next(), fold(other) == fold(byte) else { return false }
+        }
+        return true
+    }
+
+    /// The elements with the word as prefix; without any, those that match in another case.
+    static func filter<Element>(_ elements: [Element], by word: String, name: (Element) -> String) -> [Element] {
+        guard !word.isEmpty else { return elements }
+        let exact = elements.filter { name($0).utf8.starts(with: word.utf8) }
+        return exact.isEmpty ? elements.filter { matches(name($0), word) } : exact
+    }
+
+    /// Orders names alphabetically without case; names with a leading underscore come last.
+    static func isBefore(_ a: String, _ b: String) -> Bool {
+        let hidden = (a.hasPrefix("_"), b.hasPrefix("_"))
+        if hidden.0 != hidden.1 { return hidden.1 }
+        let folded = (a.lowercased(), b.lowercased())
+        return folded.0 == folded.1 ? a < b : folded.0 < folded.1
+    }
+
+    private static func fold(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte + 0x20 : byte }
 }

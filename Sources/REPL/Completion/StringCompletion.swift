@@ -1,7 +1,9 @@
 import Application
+import Files
 import Items
 import LineEditor
 import Lua
+import PropertyList
 import Scripting
 
 /// Completes strings by their purpose: an event's name, a field, a predicate, a file.
@@ -175,5 +177,144 @@ struct StringCompletion {
     private var files: CompletionResult? {
         let found = FileCompletion(host.fence.layer).candidates(contents, closing: closing)
         return completer.result(found.candidates, end - found.length..<end)
+    }
+}
+
+/// Completes predicates: fields, operators, and the values of a field.
+struct PredicateCompletion {
+    private let host: ScriptHost
+
+    private static let operators: [(String, String)] = [
+        ("AND", "both"), ("OR", "one of two"), ("NOT", "the opposite"), ("BEGINSWITH", "the text begins so"),
+        ("CONTAINS", "the text, or the array, holds it"), ("ENDSWITH", "the text ends so"),
+        ("LIKE", "the text matches, * and ? standing for others"),
+        ("MATCHES", "the text matches a regular expression"),
+        ("IN", "is one of those"), ("BETWEEN", "lies between two, both included"),
+        ("ANY", "one element does"), ("ALL", "each element does"), ("TRUEPREDICATE", "everything"),
+        ("FALSEPREDICATE", "nothing"), ("nil", "no value"), ("TRUE", "yes"), ("FALSE", "no"),
+    ]
+
+    init(_ host: ScriptHost) { self.host = host }
+
+    /// The candidates at the end of a predicate's text, and the number of bytes that they replace.
+    func complete(_ text: String) -> (candidates: [Candidate], length: Int) {
+        let bytes = Array(text.utf8)
+        if let quoted = openQuote(bytes) { return values(bytes, quoted) }
+        var start = bytes.count
+        while start > 0, LuaName.isPart(bytes[start - 1]) { start -= 1 }
+        let word = String(decoding: bytes[start...], as: UTF8.self)
+        // `$name` is a variable; a number is complete.
+        if start > 0, bytes[start - 1] == UInt8(ascii: "$") { return ([], 0) }
+        if let first = word.utf8.first, LuaLexer.isDigit(first) { return ([], 0) }
+        let fields = Matching.filter(host.items.fieldNames, by: word) { $0 }.map {
+            Candidate($0, kind: .field, suffix: " ")
+        }
+        let operators = Self.operators.filter { !word.isEmpty && Matching.matches($0.0, word) }.map {
+            Candidate($0.0, kind: .keyword, suffix: " ", documentation: $0.1)
+        }
+        let all = wantsOperator(bytes[..<start]) && !operators.isEmpty ? operators : fields + operators
+        return (all, word.utf8.count)
+    }
+
+    /// The start of the unclosed string; nil outside strings.
+    private func openQuote(_ bytes: [UInt8]) -> Int? {
+        var open: Int?
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            if let start = open {
+                if byte == UInt8(ascii: "\\") { index += 1 } else if byte == bytes[start] { open = nil }
+            } else if byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"") {
+                open = index
+            }
+            index += 1
+        }
+        return open
+    }
+
+    /// Whether an operator is expected: the last word is a field or a value.
+    private func wantsOperator(_ before: ArraySlice<UInt8>) -> Bool {
+        let text = String(decoding: before, as: UTF8.self)
+        guard let last = text.split(whereSeparator: \.isWhitespace).last.map(String.init) else { return false }
+        return host.items.fieldNames.contains(last) || last.hasSuffix("'") || last.hasSuffix(")")
+            || Double(last) != nil
+    }
+
+    /// The values of the field before a quote: `department == 'Ph`.
+    private func values(_ bytes: [UInt8], _ quote: Int) -> (candidates: [Candidate], length: Int) {
+        let typed = String(decoding: bytes[(quote + 1)...], as: UTF8.self)
+        let before = String(decoding: bytes[..<quote], as: UTF8.self)
+        let words = before.split { !($0.isLetter || $0.isNumber || $0.is("_")) }.map(String.init)
+        guard let field = words.last(where: { host.items.fieldNames.contains($0) }) else { return ([], 0) }
+        var seen: NameSet = []
+        let end = String(UnicodeScalar(bytes[quote]))
+        let budget = min(host.items.count, 3000)
+        for position in 0..<budget {
+            guard let item = host.items[position], case .string(let text)? = (try? item.value(forField: field)) ?? nil,
+                text.utf8.count <= 60, text.utf8.starts(with: typed.utf8),
+                !text.utf8.contains(where: { $0 == bytes[quote] || $0 < 0x20 || $0 == UInt8(ascii: "\\") })
+            else { continue }
+            seen.insert(text)
+            if seen.count >= 100 { break }
+        }
+        return (
+            seen.sorted().map { Candidate($0, kind: .string, suffix: end) }, typed.utf8.count
+        )
+    }
+}
+
+/// Completes paths of files and folders.
+struct FileCompletion {
+    private let layer: any FileLayer
+    private static let limit = 500
+
+    /// - Parameter layer: all files of the user, or those readable by scripts.
+    init(_ layer: any FileLayer = PosixFileLayer()) { self.layer = layer }
+
+    /// The entries that complete a path, and the number of bytes that they replace.
+    ///
+    /// - Parameters:
+    ///   - path: the typed path.
+    ///   - closing: the text after a file's name.
+    /// - Returns: both; the entries in the folder's order.
+    func candidates(_ path: String, closing: String = "") -> (candidates: [Candidate], length: Int) {
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = slash.map { String(path[..<path.utf8.index(after: $0)]) } ?? ""
+        let name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+        var target = folder.isEmpty ? "." : folder
+        if target.hasPrefix("~/"), let home = Environment.value("HOME") { target = home + target.dropFirst() }
+        var shown: [Candidate] = []
+        for entry in ((try? layer.list(target)) ?? []).sorted() where entry.utf8.starts(with: name.utf8) {
+            // Hidden entries are shown for a name that begins with a dot.
+            if entry.hasPrefix("."), !name.hasPrefix(".") { continue }
+            let status = try? layer.status(PathText.join(target, entry))
+            let isFolder = status?.kind == .directory
+            shown.append(
+                Candidate(
+                    entry + (isFolder ? "/" : ""), kind: isFolder ? .folder : .file, suffix: isFolder ? "" : closing))
+            if shown.count == Self.limit { break }
+        }
+        return (shown, name.utf8.count)
+    }
+
+    /// The candidates of a command whose argument is a file; nil for any other text.
+    func result(_ text: String, cursor: Int) -> CompletionResult? {
+        guard let command = CommandLine.parse(text), cursor == text.utf8.count, cursor > command.nameRange.upperBound,
+            case .files? = Command.named(command.name)?.completion
+        else { return nil }
+        let found = candidates(String(decoding: Array(text.utf8)[command.restOffset...], as: UTF8.self))
+        return CompletionResult(replacement: cursor - found.length..<cursor, candidates: found.candidates)
+    }
+
+    /// The modules that `require` finds in its first folders.
+    static func modules(_ host: ScriptHost) -> [String] {
+        var names: [String] = []
+        let real = PosixFileLayer()
+        for folder in host.options.modulePaths + [host.container.scripts] {
+            for entry in ((try? real.list(folder)) ?? []).prefix(limit) where entry.hasSuffix(".lua") {
+                names.append(String(entry.dropLast(4)))
+            }
+        }
+        return names.filter { $0 != "init" }
     }
 }

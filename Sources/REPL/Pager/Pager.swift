@@ -212,3 +212,138 @@ struct Pager {
         }
     }
 }
+
+/// A content, and its visible part.
+struct PagerView {
+    var content: any PagerContent
+    /// The first line on the screen.
+    private(set) var top = 0
+    /// The selected line, if the content has one.
+    private(set) var selected = 0
+
+    init(_ content: any PagerContent) { self.content = content }
+
+    /// The line that a search starts at, and that Enter opens.
+    var place: Int { content.isSelectable ? selected : top }
+
+    /// The visible lines on a screen of some height.
+    func visible(_ height: Int) -> Range<Int> {
+        let start = min(top, max(0, content.count - 1))
+        return start..<min(content.count, start + height)
+    }
+
+    /// Moves by lines: the selection, or the text.
+    mutating func move(by lines: Int, height: Int) {
+        if content.isSelectable { select(selected + lines, height: height) } else { scroll(to: top + lines, height) }
+    }
+
+    /// Moves by screens.
+    mutating func page(by pages: Int, height: Int) {
+        let step = pages * max(1, height)
+        scroll(to: top + step, height)
+        if content.isSelectable { select(selected + step, height: height) }
+    }
+
+    /// Moves to a line.
+    mutating func go(to line: Int, height: Int) {
+        if content.isSelectable { select(line, height: height) } else { scroll(to: line, height) }
+    }
+
+    /// Adapts to a new size of the screen.
+    mutating func resize(columns: Int, height: Int) {
+        let line = content.resize(columns: columns, keeping: place)
+        go(to: line, height: height)
+    }
+
+    private mutating func select(_ line: Int, height: Int) {
+        selected = max(0, min(line, content.count - 1))
+        scroll(to: min(max(top, selected - height + 1), selected), height)
+    }
+
+    private mutating func scroll(to line: Int, _ height: Int) {
+        top = max(0, min(line, content.count - height))
+    }
+}
+
+/// A search through the lines of a content, in steps.
+struct PagerSearch {
+    /// Number of texts searched before keys are served again.
+    private static let textsPerStep = 20_000
+
+    let pattern: SearchPattern
+    let isForward: Bool
+    private var next: Int
+    private let first: Int
+
+    /// - Parameters:
+    ///   - pattern: the text.
+    ///   - line: the first line to search.
+    ///   - isForward: whether to search forward.
+    init(_ pattern: SearchPattern, from line: Int, isForward: Bool) {
+        (self.pattern, self.isForward, next, first) = (pattern, isForward, line, line)
+    }
+
+    /// The result of a step.
+    enum Step: Equatable {
+        case found(Int)
+        case searching(percent: Int)
+        case absent
+    }
+
+    /// Searches some lines.
+    mutating func step(_ content: any PagerContent) -> Step {
+        for _ in 0..<max(1, Self.textsPerStep / content.textsPerLine) {
+            guard next >= 0, next < content.count else { return .absent }
+            if content.contains(pattern, in: next) { return .found(next) }
+            next += isForward ? 1 : -1
+        }
+        let whole = isForward ? content.count - first : first + 1
+        return .searching(percent: whole > 0 ? abs(next - first) * 100 / whole : 100)
+    }
+}
+
+/// A text to search for. Without capital letters, case is ignored.
+struct SearchPattern {
+    let text: String
+    private let bytes: [UInt8]
+    private let characters: [String]
+    private let ignoresCase: Bool
+
+    /// - Parameter text: the text; a long one is truncated.
+    init(_ text: String) {
+        self.text = String(text.prefix(200))
+        ignoresCase = self.text == self.text.lowercased()
+        bytes = Array(self.text.utf8)
+        characters = self.text.map(String.init)
+    }
+
+    /// Whether a text contains the pattern.
+    func isFound(in text: String) -> Bool {
+        guard let first = bytes.first else { return false }
+        var folded = ignoresCase ? text.lowercased() : text
+        return folded.withUTF8 { text in
+            guard text.count >= bytes.count else { return false }
+            for start in 0...text.count - bytes.count where text[start] == first {
+                if text[start..<start + bytes.count].elementsEqual(bytes) { return true }
+            }
+            return false
+        }
+    }
+
+    /// The places of the pattern in a line of the screen, without overlaps.
+    func ranges(in line: String) -> [Range<String.Index>] {
+        let indices = Array(line.indices) + [line.endIndex]
+        let letters = line.map { ignoresCase ? $0.lowercased() : String($0) }
+        var ranges: [Range<String.Index>] = []
+        var start = 0
+        while !characters.isEmpty, start + characters.count <= letters.count {
+            if letters[start..<start + characters.count].elementsEqual(characters) {
+                ranges.append(indices[start]..<indices[start + characters.count])
+                start += characters.count
+            } else {
+                start += 1
+            }
+        }
+        return ranges
+    }
+}

@@ -1,3 +1,6 @@
+import LineEditor
+import Wording
+
 /// The content of a pager: the lines of a text, or the rows of a table. It is read when it is drawn.
 protocol PagerContent {
     /// The word for one of the lines.
@@ -25,4 +28,149 @@ protocol PagerContent {
     ///   - line: a line.
     /// - Returns: its new number.
     mutating func resize(columns: Int, keeping line: Int) -> Int
+}
+
+/// The lines of a text, wrapped at the width of the screen. Colours are kept.
+struct PagerText: PagerContent {
+    let unit = "line"
+    let headingCount = 0
+    let isSelectable = false
+    let textsPerLine = 1
+    private let source: [Substring]
+    /// The rows of the screen, each with its line of the text.
+    private var rows: [(text: String, line: Int)] = []
+
+    init(_ text: String, columns: Int) {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        // The text after the last line break is not a line.
+        if lines.last?.isEmpty ?? false { lines.removeLast() }
+        source = lines
+        rows = Self.rows(source, columns)
+    }
+
+    /// Whether colours are a text's only control sequences: a picture cannot be drawn in parts.
+    static func isPageable(_ text: String) -> Bool {
+        let bytes = text.utf8
+        var index = bytes.startIndex
+        while let escape = bytes[index...].firstIndex(of: 0x1B) {
+            guard let end = Self.endOfColor(bytes[escape...]) else { return false }
+            index = end
+        }
+        return true
+    }
+
+    /// Whether a text is higher than the screen.
+    static func isNeeded(_ text: String, rows: Int, columns: Int) -> Bool {
+        var count = 0
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            count += line.utf8.count <= columns ? 1 : broken(line, columns).count
+            // The text after the last line break is not a line.
+            if count > rows { return true }
+        }
+        return false
+    }
+
+    var count: Int { rows.count }
+
+    mutating func draw(_ lines: Range<Int>, columns: Int) -> [String] { rows[lines].map(\.text) }
+
+    func contains(_ pattern: SearchPattern, in line: Int) -> Bool { pattern.isFound(in: Self.plain(rows[line].text)) }
+
+    mutating func move(by columns: Int) {}
+
+    func detail(_ line: Int, columns: Int) -> String? { nil }
+
+    mutating func resize(columns: Int, keeping line: Int) -> Int {
+        let kept = line < rows.count ? rows[line].line : 0
+        rows = Self.rows(source, columns)
+        return rows.firstIndex { $0.line >= kept } ?? 0
+    }
+
+    /// The text without colours.
+    static func plain(_ text: String) -> String {
+        guard text.utf8.contains(0x1B) else { return text }
+        return tokens(text[...]).compactMap { $0.isColor ? nil : String($0.text) }.joined()
+    }
+
+    // MARK: Breaking lines
+
+    private static func rows(_ source: [Substring], _ columns: Int) -> [(text: String, line: Int)] {
+        source.enumerated().flatMap { line, text in broken(text, columns).map { ($0, line) } }
+    }
+
+    /// The rows of a line. A colour continues in the next row.
+    private static func broken(_ line: Substring, _ columns: Int) -> [String] {
+        if line.utf8.count <= columns, !line.utf8.contains(0x09) { return [String(line)] }
+        var rows: [String] = []
+        var (row, used, color) = ("", 0, "")
+        for token in tokens(line) {
+            if token.isColor {
+                row += token.text
+                color = token.text == "\u{1B}[0m" ? "" : color + token.text
+                continue
+            }
+            let text = token.text == "\t" ? String(repeating: " ", count: 8 - used % 8) : String(token.text)
+            let width = DisplayWidth.of(text)
+            if used + width > columns, used > 0 {
+                rows.append(color.isEmpty ? row : row + "\u{1B}[0m")
+                (row, used) = (color, 0)
+            }
+            row += text
+            used += width
+        }
+        return rows + [row]
+    }
+
+    /// The characters and the colour sequences of a line.
+    private static func tokens(_ line: Substring) -> some Sequence<(text: Substring, isColor: Bool)> {
+        sequence(state: line) { rest -> (text: Substring, isColor: Bool)? in
+            guard let first = rest.first else { return nil }
+            let isColor = first == "\u{1B}"
+            let end = isColor ? endOfColor(rest.utf8) : nil
+            defer { rest = rest[(end ?? rest.index(after: rest.startIndex))...] }
+            return (rest[..<(end ?? rest.index(after: rest.startIndex))], end != nil)
+        }
+    }
+
+    /// The end of the sequence `ESC [ … m` at the start of a text; nil for another sequence.
+    private static func endOfColor(_ bytes: Substring.UTF8View) -> String.Index? {
+        let body = bytes.dropFirst()
+        guard body.first == UInt8(ascii: "[") else { return nil }
+        let end = body.dropFirst().firstIndex { $0 != UInt8(ascii: ";") && !(0x30...0x39).contains($0) }
+        guard let end, bytes[end] == UInt8(ascii: "m") else { return nil }
+        return bytes.index(after: end)
+    }
+}
+
+/// The rows of a table. The column of the first field stays when the others scroll.
+struct PagerTable: PagerContent {
+    let unit = "row"
+    let headingCount = 1
+    let isSelectable = true
+    private var table: TableText
+    /// The number of columns skipped after the first.
+    private var offset = 0
+
+    init(_ table: TableText) { self.table = table }
+
+    var count: Int { table.rows.count }
+
+    var textsPerLine: Int { max(1, table.layout.names.count) }
+
+    mutating func draw(_ lines: Range<Int>, columns: Int) -> [String] {
+        let drawn = table.lines(lines, passing: offset, columns: columns)
+        return ([drawn.title] + drawn.lines).map { TextTable.cut($0, to: columns) }
+    }
+
+    func contains(_ pattern: SearchPattern, in line: Int) -> Bool { table.contains(pattern, in: line) }
+
+    mutating func move(by columns: Int) {
+        offset = max(0, min(offset + columns, table.layout.names.count - 2))
+    }
+
+    func detail(_ line: Int, columns: Int) -> String? {
+        line < count ? table.rows.record(line, columns: columns) ?? "This row was removed." : nil
+    }
+
+    mutating func resize(columns: Int, keeping line: Int) -> Int { line }
 }

@@ -2,6 +2,7 @@ import Items
 import Lua
 import PropertyList
 import Scripting
+import Wording
 
 /// A value that any format can represent: without Lua's identities, functions and cycles.
 indirect enum PlainValue: Equatable {
@@ -129,5 +130,134 @@ struct PlainValues {
         case .uid(let number): .other("UID \(number)")
         case .null: .null
         }
+    }
+}
+
+/// Plain values as JSON: dates as ISO 8601 text, invalid UTF-8 as U+FFFD, NaN and infinities as texts, functions and other
+/// values without a JSON form as null.
+struct PlainValueJSON {
+    private var out = JSONText()
+
+    static func text(_ value: PlainValue) -> String {
+        var writer = PlainValueJSON()
+        writer.write(value, 0)
+        return String(decoding: writer.out.bytes, as: UTF8.self)
+    }
+
+    private mutating func write(_ value: PlainValue, _ level: Int) {
+        switch value {
+        case .null, .other: out.append("null")
+        case .boolean(let flag): out.append(flag ? "true" : "false")
+        case .integer(let number): out.append(String(number))
+        case .number(let number): number.isFinite ? out.append("\(number)") : out.string("\(number)")
+        case .string(let bytes): out.string(String(decoding: bytes, as: UTF8.self))
+        case .date(let date): out.date(date)
+        case .array(let elements):
+            out.append("[")
+            for (index, element) in elements.enumerated() {
+                out.next(level + 1, isFirst: index == 0)
+                write(element, level + 1)
+            }
+            out.end("]", level, isEmpty: elements.isEmpty)
+        case .object(let entries):
+            out.append("{")
+            for (index, entry) in entries.enumerated() {
+                out.next(level + 1, isFirst: index == 0)
+                out.key(entry.key)
+                write(entry.value, level + 1)
+            }
+            out.end("}", level, isEmpty: entries.isEmpty)
+        }
+    }
+}
+
+/// Plain values as CSV: records with a header, other values one for each line.
+enum CSVText {
+    static func text(_ value: PlainValue) -> String {
+        let rows: [PlainValue] = if case .array(let elements) = value { elements } else { [value] }
+        var columns: [String] = []
+        var known: NameSet = []
+        for case .object(let entries) in rows {
+            for entry in entries where known.insert(entry.key).inserted { columns.append(entry.key) }
+        }
+        var lines: [String] = columns.isEmpty ? [] : [columns.map(cell).joined(separator: ",")]
+        for row in rows {
+            switch row {
+            case .object(let entries):
+                let values = Dictionary(entries.map { ($0.key, $0.value) }) { first, _ in first }
+                lines.append(columns.map { values[$0].map { cell($0) } ?? "" }.joined(separator: ","))
+            case .array(let elements): lines.append(elements.map { cell($0) }.joined(separator: ","))
+            default: lines.append(cell(row))
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func cell(_ value: PlainValue) -> String {
+        switch value {
+        case .null, .other: ""
+        case .boolean(let flag): flag ? "true" : "false"
+        case .integer(let number): String(number)
+        case .number(let number): "\(number)"
+        case .string(let bytes): cell(String(decoding: bytes, as: UTF8.self))
+        case .date(let date): date.exchangeText
+        case .array, .object:
+            cell(PlainValueJSON.text(value).split(separator: "\n").map(\.trimmed).joined(separator: " "))
+        }
+    }
+
+    private static func cell(_ text: String) -> String {
+        guard text.utf8.contains(where: { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }) else { return text }
+        return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+}
+
+extension StringProtocol {
+    /// The text without leading and trailing blanks and line breaks.
+    var trimmed: String {
+        var rest = self[startIndex..<endIndex]
+        while rest.first?.isWhitespace == true { rest = rest.dropFirst() }
+        while rest.last?.isWhitespace == true { rest = rest.dropLast() }
+        return String(rest)
+    }
+}
+
+/// Plain values as Lua literals.
+enum LuaLiteral {
+    static func text(_ value: PlainValue, indent: String = "") -> String {
+        let inner = indent + "  "
+        switch value {
+        case .null: return "nil"
+        case .boolean(let flag): return flag ? "true" : "false"
+        case .integer(let number):
+            if number == Int128(Int64.min) { return "math.mininteger" }
+            return Int64(exactly: number) == nil ? "plist.integer(\"\(number)\")" : String(number)
+        case .number(let number): return self.number(number)
+        case .string(let bytes): return LuaString(bytes).quoted()
+        case .date(let date): return "date(\"\(date.text)\")"
+        case .other(let name): return "nil --[[ \(VisibleText.line(name).split(separator: "]]").joined()) ]]"
+        case .array(let elements):
+            if elements.isEmpty { return "{}" }
+            return wrapped(elements.map { text($0, indent: inner) }, indent)
+        case .object(let entries):
+            if entries.isEmpty { return "{}" }
+            return wrapped(
+                entries.map { key, value in
+                    let name = LuaName.isValid(key) ? key : "[\(LuaString(key).quoted())]"
+                    return "\(name) = \(text(value, indent: inner))"
+                }, indent)
+        }
+    }
+
+    private static func wrapped(_ parts: [String], _ indent: String) -> String {
+        let line = "{ \(parts.joined(separator: ", ")) }"
+        if line.utf8.count + indent.utf8.count <= 78, !line.contains("\n") { return line }
+        return "{\n" + parts.map { "\(indent)  \($0),\n" }.joined() + indent + "}"
+    }
+
+    private static func number(_ number: Double) -> String {
+        if number.isNaN { return "0/0" }
+        if number.isInfinite { return number < 0 ? "-math.huge" : "math.huge" }
+        return "\(number)"
     }
 }

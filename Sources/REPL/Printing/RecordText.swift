@@ -1,4 +1,9 @@
+import Images
+import Items
 import LineEditor
+import Lua
+import PropertyList
+import Scripting
 import Wording
 
 /// The fields of an object, one per line: names aligned, long values wrapped and indented.
@@ -72,5 +77,70 @@ extension String {
         var text = self
         while text.last == " " { text.removeLast() }
         return text
+    }
+}
+
+/// An item with all of its fields, one per line.
+struct ItemRecord {
+    let host: ScriptHost
+    /// Draws pictures; nil when pictures are not drawn.
+    let pictures: TerminalPictures?
+    /// Maximum length of a value in characters.
+    let limit: Int
+    /// The time of this session's last change to an item; nil if unknown.
+    let changed: (Item) -> PropertyListDate?
+
+    /// The fields, those of the domain first; nil for an item that was removed.
+    func text(_ item: Item, columns: Int) -> String? {
+        guard let custom = try? item.customFieldNames else { return nil }
+        var fields: [(name: String, value: String)] = []
+        for name in ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"] + custom {
+            guard let value = (try? item.value(forField: name)) ?? nil, value != .null else { continue }
+            fields.append((name, text(value, isMoney: name == "valueInDollars")))
+        }
+        if let key = try? item.itemKey, let images = imageText(key) { fields.append(("images", images)) }
+        if let date = changed(item) { fields.append(("(changed)", host.localText(date))) }
+        return RecordText.text(fields, columns: columns)
+    }
+
+    /// An item's first picture, small; nil without one, or if the terminal draws none.
+    func picture(_ item: Item) -> String? {
+        guard let pictures, pictures.graphics != nil, let key = try? item.itemKey, let image = image(key) else {
+            return nil
+        }
+        return pictures.text(image, columns: 40, rows: 12)
+    }
+
+    /// The number of an item's pictures.
+    func imageCount(_ item: Item) -> Int {
+        (try? item.itemKey).map { host.images.pictureFiles(forKey: $0).count } ?? 0
+    }
+
+    /// The first picture of a key, if it is local: displaying an item fetches nothing.
+    private func image(_ key: String) -> Image? {
+        guard host.images.pictureFiles(forKey: key).first?.isAtHand ?? false else { return nil }
+        return (try? host.images.image(forKey: key)) ?? nil
+    }
+
+    private func imageText(_ key: String) -> String? {
+        let count = host.images.pictureFiles(forKey: key).count
+        guard count > 0 else { return nil }
+        guard let image = image(key) else { return count.counted("image") }
+        return "\(count.counted("image")), \(count > 1 ? "the first " : "")\(image.width)×\(image.height)"
+    }
+
+    private func text(_ value: PropertyListValue, isMoney: Bool) -> String {
+        switch value {
+        case .string(let text): RecordText.value(text, limit: limit)
+        case .utf16: RecordText.value(value.text ?? "", limit: limit)
+        case .integer(let number): isMoney ? "$" + Int(clamping: number).grouped : String(number)
+        case .wideInteger(let number): String(number)
+        case .real(let number): LuaValueText.text(number)
+        case .single(let number): "\(number)"
+        case .boolean(let flag): flag ? "true" : "false"
+        case .date(let date): host.localText(date)
+        case .data(let bytes): bytes.count.counted("byte")
+        default: RecordText.cut(LuaLiteral.text(PlainValues(host: host).plain(value)), limit: limit)
+        }
     }
 }

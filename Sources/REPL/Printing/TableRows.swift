@@ -1,3 +1,10 @@
+import Images
+import Items
+import Lua
+import PropertyList
+import Scripting
+import Wording
+
 /// The rows of a table: items of a store, records of a script. They are read on drawing.
 protocol TableRows {
     /// The number of rows.
@@ -14,4 +21,218 @@ protocol TableRows {
     func record(_ row: Int, columns: Int) -> String?
     /// The row's picture in `ItemRows.thumbnailColumns` cells; nil without one.
     func thumbnail(_ row: Int) -> String?
+}
+
+/// A field of a row, for display.
+struct TableCell: Equatable {
+    /// The text, neither truncated nor escaped.
+    var text: String
+    var isNumber = false
+    /// The text for a pipe, where `text` leaves a part out.
+    var whole: String?
+}
+
+/// Items as the rows of a table.
+struct ItemRows: TableRows {
+    /// The width of a thumbnail in cells.
+    static let thumbnailColumns = 2
+
+    let count: Int
+    let asked: [String]
+    private let item: (Int) -> Item
+    private let record: ItemRecord
+
+    /// The items of an array.
+    init(_ items: [Item], record: ItemRecord) {
+        (count, asked, self.record) = (items.count, [], record)
+        item = { items[$0] }
+    }
+
+    /// The items of a query as they are now. No objects are held: a query may have millions.
+    init(_ query: ItemQuery, record: ItemRecord) throws {
+        let references = try query.references()
+        (count, asked, self.record) = (references.count, query.fields, record)
+        item = { query.store.item(references[$0]) }
+    }
+
+    func names(in rows: Range<Int>) -> [String] {
+        let items = rows.map(item)
+        var names = ["name", "serialNumber"]
+        let values = items.lazy.compactMap { (try? $0.value(forField: "valueInDollars")) ?? nil }
+        if values.contains(where: { $0 != .integer(0) }) { names.append("valueInDollars") }
+        names.append("dateCreated")
+        var custom: NameSet = []
+        for item in items { custom.formUnion((try? item.customFieldNames) ?? []) }
+        names += custom.sorted()
+        if !custom.contains("images"), items.contains(where: { record.imageCount($0) > 1 }) { names.append("images") }
+        // Only a query that names the key adds its column; other fields have theirs already.
+        let known = NameSet(names)
+        return names + asked.filter { $0 == "itemKey" && !known.contains($0) }
+    }
+
+    func cell(_ row: Int, _ name: String) -> TableCell? {
+        let item = item(row)
+        guard let value = (try? item.value(forField: name)) ?? nil else {
+            let images = name == "images" ? record.imageCount(item) : 0
+            return images > 0 ? TableCell(text: String(images), isNumber: true) : nil
+        }
+        switch value {
+        case .null: return nil
+        case .integer, .wideInteger, .real, .single:
+            return TableCell(text: text(value, isMoney: name == "valueInDollars"), isNumber: true)
+        case .date(let date):
+            let text = record.host.shortText(date)
+            return TableCell(text: text, whole: text.hasSuffix("…") ? record.host.localText(date) : nil)
+        default: return TableCell(text: text(value, isMoney: false))
+        }
+    }
+
+    func isRemoved(_ row: Int) -> Bool { item(row).isRemoved }
+
+    func record(_ row: Int, columns: Int) -> String? {
+        let item = item(row)
+        guard let text = record.text(item, columns: columns) else { return nil }
+        // Only a picture of characters can be drawn in part.
+        guard let picture = record.picture(item), PagerText.isPageable(picture) else { return text }
+        return text + "\n" + picture
+    }
+
+    func thumbnail(_ row: Int) -> String? {
+        guard let pictures = record.pictures, pictures.graphics != nil, let key = try? item(row).itemKey,
+            record.host.images.hasImage(forKey: key),
+            let picture = try? record.host.images.thumbnail(forKey: key, size: 40, cornerRadius: 0)
+        else { return nil }
+        return pictures.inlineText(picture, columns: Self.thumbnailColumns)
+    }
+
+    private func text(_ value: PropertyListValue, isMoney: Bool) -> String {
+        switch value {
+        case .string(let text): text
+        case .utf16: value.text ?? ""
+        case .integer(let number): isMoney ? "$" + Int(clamping: number).grouped : String(number)
+        case .wideInteger(let number): String(number)
+        case .real(let number): LuaValueText.text(number)
+        case .single(let number): "\(number)"
+        case .boolean(let flag): flag ? "true" : "false"
+        case .date(let date): record.host.shortText(date)
+        case .data(let bytes): bytes.count.counted("byte")
+        case .array(let elements), .set(let elements): elements.map { text($0, isMoney: false) }.joined(separator: ", ")
+        case .dictionary(let entries): "{\(entries.count.counted("field"))}"
+        case .null: "null"
+        case .uid(let number): "UID \(number)"
+        }
+    }
+}
+
+/// An array of similar records as the rows of a table: rows of a CSV, groups, hooks.
+struct RecordRows: TableRows {
+    /// Maximum number of a record's fields.
+    private static let fieldLimit = 20_000
+
+    let count: Int
+    let asked: [String] = []
+    private let table: LuaTable
+    private let printer: ValuePrinter
+    private let host: ScriptHost
+    /// The declared fields of the records' class; nil for tables.
+    private var declared: [String]?
+
+    /// Nil unless the table is an array of at least two records whose values fit one line each.
+    init?(_ table: LuaTable, _ printer: ValuePrinter, _ host: ScriptHost) {
+        (self.table, self.printer, self.host) = (table, printer, host)
+        count = table.count
+        guard count >= 2 else { return nil }
+        var className: String?
+        for row in 1...min(count, printer.rowLimit) {
+            switch table[row] {
+            case .table(let record):
+                guard className == nil, record.metatable == nil, record.count == 0,
+                    case .other = host.inspect(.table(record))
+                else { return nil }
+                let fields = RawAccess.fields(of: record, limit: Self.fieldLimit, depth: 1)
+                guard !fields.isEmpty, fields.allSatisfy({ Self.isFlat($0.value) }) else { return nil }
+            case .userdata(let userdata):
+                guard let name = userdata.className, className ?? name == name, row == 1 || className != nil else {
+                    return nil
+                }
+                className = name
+            default: return nil
+            }
+        }
+        guard let className else { return }
+        declared = (host.state.declarations[className, .class]?.properties ?? []).filter { property in
+            property.type.alternatives.allSatisfy { type in
+                switch type {
+                case .text, .string, .integer, .number, .boolean, .any, .choice: true
+                default: false
+                }
+            }
+        }.map(\.name)
+        guard declared?.isEmpty == false else { return nil }
+    }
+
+    func names(in rows: Range<Int>) -> [String] {
+        if let declared { return declared }
+        var names: NameSet = []
+        for row in rows {
+            guard case .table(let record) = table[row + 1] else { continue }
+            for field in RawAccess.fields(of: record, limit: Self.fieldLimit, depth: 1) { names.insert(field.name) }
+        }
+        return names.sorted()
+    }
+
+    func cell(_ row: Int, _ name: String) -> TableCell? {
+        let value = value(name, of: table[row + 1])
+        if value.isNil { return nil }
+        var isNumber = value.numberValue != nil
+        if case .wideInteger = host.inspect(value) { isNumber = true }
+        return TableCell(text: text(value), isNumber: isNumber)
+    }
+
+    func isRemoved(_ row: Int) -> Bool {
+        switch table[row + 1] {
+        case .table: declared != nil
+        case .userdata: declared == nil
+        default: true
+        }
+    }
+
+    func record(_ row: Int, columns: Int) -> String? {
+        guard !isRemoved(row) else { return nil }
+        let fields = names(in: row..<row + 1).compactMap { name in
+            let value = value(name, of: table[row + 1])
+            return value.isNil ? nil : (name, value.textValue.map { RecordText.value($0, limit: 2000) } ?? text(value))
+        }
+        return RecordText.text(fields, columns: columns)
+    }
+
+    func thumbnail(_ row: Int) -> String? { nil }
+
+    private static func isFlat(_ value: LuaValue) -> Bool {
+        switch value {
+        case .function, .thread, .table: false
+        default: true
+        }
+    }
+
+    private func value(_ name: String, of row: LuaValue) -> LuaValue {
+        switch row {
+        case .table(let table): table[name]
+        // Properties of the host's objects, which no script can replace.
+        case .userdata: (try? host.state.field(name, of: row)) ?? .nil
+        default: .nil
+        }
+    }
+
+    private func text(_ value: LuaValue) -> String {
+        switch value {
+        case .nil: ""
+        case .string(let text): text.text ?? text.quoted(limit: 2000)
+        case .number(let number): printer.number(number)
+        // An unchecked row far below may hold a table; no script code runs for it.
+        case .table: "{…}"
+        case .function, .thread: value.typeName
+        default: printer.describe(value)
+        }
+    }
 }

@@ -1,4 +1,6 @@
+import Application
 import Items
+import PropertyList
 import Wording
 
 /// The changes in the commits of an entry, an undo or a redo: `41 items created`, `2 items removed, 69,202 changed`.
@@ -27,4 +29,92 @@ struct ChangeNotice {
             "\(place == 0 ? part.0.counted("item") : part.0.grouped) \(part.1)"
         }.joined(separator: ", ")
     }
+}
+
+/// Reports changes by others at a prompt: merged, at most one line per second, and fewer while they continue.
+final class OthersChanges {
+    private static let shortest = 1.0
+    private static let longest = 60.0
+    /// Commits within this number of seconds are one line.
+    private static let gathering = 0.1
+
+    private let loop: EventLoop
+    private let tell: (String) -> Void
+    private var tallies: [(author: String, tally: ItemCommitTally)] = []
+    private var timer: LoopTimer?
+    private var interval = OthersChanges.shortest
+    private var lastTold: MonotonicTime?
+
+    /// Whether reports wait, because an entry runs.
+    var isQuiet = false {
+        didSet {
+            if isQuiet {
+                timer?.cancel()
+                timer = nil
+            } else {
+                interval = Self.shortest
+                schedule()
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - loop: the thread's loop.
+    ///   - tell: shows a line.
+    init(_ loop: EventLoop, tell: @escaping (String) -> Void) {
+        self.loop = loop
+        self.tell = tell
+    }
+
+    deinit { timer?.cancel() }
+
+    /// Adds a commit.
+    func add(_ tally: ItemCommitTally, by author: String) {
+        guard tally.count > 0 else { return }
+        if let index = tallies.firstIndex(where: { $0.author == author }) {
+            tallies[index].tally = tallies[index].tally + tally
+        } else {
+            tallies.append((author, tally))
+        }
+        schedule()
+    }
+
+    private func schedule() {
+        guard !isQuiet, timer == nil, !tallies.isEmpty else { return }
+        let since = lastTold.map { MonotonicTime.now().seconds(since: $0) } ?? .infinity
+        // After a pause the next change is reported soon again.
+        if since > 2 * interval { interval = Self.shortest }
+        timer = loop.after(max(Self.gathering, interval - since)) { [weak self] in self?.tellAll() }
+    }
+
+    private func tellAll() {
+        timer = nil
+        let lines = tallies.map { "\(ChangeNotice.text($0.tally)) by \($0.author)" }
+        tallies = []
+        if let lastTold, MonotonicTime.now().seconds(since: lastTold) <= 2 * interval {
+            interval = min(2 * interval, Self.longest)
+        }
+        lastTold = .now()
+        tell(lines.joined(separator: " · "))
+    }
+}
+
+/// The times of the last changes to items' fields during this session: an item does not store its own.
+///
+/// The number of times is limited. After a commit of many items, or after many commits, all are discarded: an outdated
+/// time must not be shown.
+final class SessionChanges: ItemCommitObserver {
+    private static let limit = 1000
+
+    private var dates: NameTable<PropertyListDate> = [:]
+
+    func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {
+        guard commit.count <= Self.limit, dates.count <= Self.limit else { return dates.removeAll() }
+        let milliseconds = (PropertyListDate.now().secondsSinceReferenceDate * 1000).rounded(.down)
+        let now = PropertyListDate(secondsSinceReferenceDate: milliseconds / 1000)
+        for change in commit where change.kind != .move { dates[change.itemKey] = now }
+    }
+
+    /// The time of an item's last change; nil if it is unknown.
+    func date(of item: Item) -> PropertyListDate? { (try? item.itemKey).flatMap { dates[$0] } }
 }

@@ -1,6 +1,10 @@
+import Application
+import Glibc
+import Items
 import LineEditor
 import Lua
 import Scripting
+import Wording
 
 /// A prompt on a host, whose terminal is the host's own or that of `cubby attach`. Entries, commands and their output
 /// are the same at both.
@@ -49,4 +53,113 @@ extension Prompt {
 
     /// The completer of this session's text.
     var completer: Completer { Completer(host: host, locals: evaluator.scope.locals, functions: functions) }
+}
+
+/// The output of a prompt.
+protocol PromptOutput: AnyObject {
+    var palette: Palette { get }
+    /// The width of the screen.
+    var screenColumns: Int { get }
+    /// Whether the entry has failed.
+    var hasFailed: Bool { get set }
+    /// Writes preformatted text: values from the printer, with pictures.
+    func draw(_ text: String, toStandardError: Bool)
+    /// Shows values from the printer, paged if longer than the screen.
+    func page(_ printed: PrintedValues)
+}
+
+extension PromptOutput {
+    /// Prints styled text, with data escaped.
+    func print(_ text: StyledText, toStandardError: Bool = false) {
+        let escaped = text.pieces.map { StyledText.Piece(VisibleText.escaped($0.text), $0.style) }
+        draw(palette.apply(to: StyledText(escaped)), toStandardError: toStandardError)
+    }
+
+    func print(_ text: String, toStandardError: Bool = false) {
+        print(StyledText(text), toStandardError: toStandardError)
+    }
+
+    /// Reports that an entry has failed. The message is wrapped at words.
+    func complain(_ text: String) {
+        hasFailed = true
+        let text = WrappedText.wrapped(text, to: screenColumns)
+        print(StyledText([.init(text, .error), .init("\n", .plain)]), toStandardError: true)
+    }
+
+    /// Prints a text, paged if longer than the screen, with data escaped.
+    func page(_ text: String) { page(PrintedValues(VisibleText.escaped(text))) }
+}
+
+/// The prompts: `_PROMPT` and `_PROMPT2`, strings or functions, as in Lua's own prompt.
+struct PromptText {
+    let host: ScriptHost
+    static let standard = "> "
+    static let continuation = "… "
+
+    /// The prompt of an entry.
+    ///
+    /// - Parameter errors: the number of unseen failures of handlers and timers.
+    /// - Returns: the prompt, with that number unless it is 0.
+    func prompt(errors: Int) -> StyledText {
+        var text = StyledText()
+        if errors > 0 { text.append("!\(errors) ", .warning) }
+        text.append(custom("_PROMPT") ?? Self.standard, .prompt)
+        return text
+    }
+
+    /// The prompt of an entry's further lines.
+    func continuation() -> StyledText {
+        StyledText(custom("_PROMPT2") ?? Self.continuation, .continuationPrompt)
+    }
+
+    private func custom(_ name: String) -> String? {
+        switch host.state.globals[name] {
+        case .string(let text): return shown(text.description)
+        case .function(let function):
+            guard case .success(let values) = host.run(function), let first = values.first else { return nil }
+            return shown(host.state.describe(first).description)
+        default: return nil
+        }
+    }
+
+    /// The text without control characters, which would move the cursor unknown to the editor.
+    private func shown(_ text: String) -> String {
+        let kept = text.unicodeScalars.filter { !VisibleText.isHidden($0) }
+        return String(String.UnicodeScalarView(kept.prefix(200)))
+    }
+}
+
+/// The functions that exist only at prompts.
+enum PromptFunctions {
+    /// Defines `full(x)`.
+    static func install(in host: ScriptHost) {
+        let declaration = LuaFunctionDeclaration(
+            "full", [LuaParameter("value", .any, "the value to show")],
+            "Shows a value in full; the prompt shortens the results that it prints.",
+            example: "full(app:hooks())")
+        host.state.setGlobal(declaration) { [unowned host] call in
+            host.activePrompt?.show(whole: call.allValues)
+            return call.returnsNothing()
+        }
+    }
+}
+
+/// The lines of the greeting.
+enum Banner {
+    static func text(_ host: ScriptHost) -> String {
+        """
+        Cubby \(CubbyVersion.string) · Lua 5.4 · container \(host.container.title) · \(host.items.count.counted("item")) · sandbox: \(host.sandboxDescription)\(host.options.isReadOnly ? " · read-only" : "")
+        Type :help or :tutorial, Ctrl-Z to go to the background, Ctrl-D to leave.
+
+        """
+    }
+
+    /// The greeting of a prompt attached to a running host.
+    static func attached(_ host: ScriptHost) -> String {
+        """
+        Attached to \(host.options.applicationName), process \(getpid()), in \(host.container.title) · \(host.items.count.counted("item")) · \(host.applicationState.rawValue) · sandbox: \(host.sandboxDescription)
+        Ctrl-D leaves; the host goes on.
+
+        """
+    }
 }

@@ -1,4 +1,9 @@
+import Application
+import Files
+import Glibc
+import LineEditor
 import PropertyList
+import Wording
 
 /// A command's request to the terminal's side, which has the user's files, editor, history and answers.
 struct TerminalRequest: Equatable {
@@ -53,4 +58,108 @@ extension TerminalAnswer {
     }
 
     var json: [UInt8] { JSONFields.encode(["isDone": .boolean(isDone), "text": .string(text)]) }
+}
+
+/// Performs requests on the terminal's side.
+extension PromptTerminal {
+    /// Performs a request, and reports a failure.
+    func perform(_ request: TerminalRequest) -> TerminalAnswer {
+        hasFailed = false
+        var answer = TerminalAnswer(isDone: true)
+        switch request.kind {
+        case .confirm: answer.isDone = isConfirmed(request.text)
+        case .edit: edit(request.text)
+        case .save: save(request)
+        case .load: answer.text = load(request.argument)
+        case .history: history(request.argument)
+        }
+        if hasFailed { answer.isDone = false }
+        return answer
+    }
+
+    /// There is nobody to ask if the input is not a terminal: the answer is yes.
+    private func isConfirmed(_ question: String) -> Bool {
+        !isInputTerminal || (askYesOrNo(VisibleText.line(question)) ?? false)
+    }
+
+    private func edit(_ entry: String) {
+        guard isEditing else { return complain(":edit needs a terminal") }
+        let (folder, layer) = scratch
+        let path = PathText.join(folder, "entry-\(getpid()).lua")
+        do { try AtomicFile.write(Array(entry.utf8), to: path, using: layer) } catch { return complain(error.message) }
+        defer { try? layer.remove(path) }
+        let program =
+            [Environment.value("VISUAL"), Environment.value("EDITOR")].compactMap { $0 }
+            .first { !$0.isEmpty } ?? "vi"
+        lendTerminal()
+        defer { takeTerminalBack() }
+        guard let child = try? ChildProcess(["/bin/sh", "-c", program + " \"$1\"", "sh", path]) else {
+            return complain("\(program) could not be started")
+        }
+        var end: ChildProcess.End?
+        while end == nil {
+            // Signals and timers are served meanwhile.
+            loop.runOnce(timeout: 0.03)
+            end = child.end(waits: false)
+        }
+        switch end {
+        case .exited(0): break
+        case .signaled(let signal): return complain("\(program) was ended by signal \(signal): the entry is as it was")
+        case .exited(let status): return complain("\(program) ended with status \(status): the entry is as it was")
+        case nil: return
+        }
+        guard let bytes = try? layer.contents(of: path, limit: 16 << 20) else { return }
+        var text = String(decoding: bytes, as: UTF8.self)
+        while text.last?.isNewline ?? false { text.removeLast() }
+        nextText = text
+    }
+
+    private func save(_ request: TerminalRequest) {
+        let force = request.argument.hasPrefix("-f ")
+        let name = force ? request.argument.dropFirst(3).trimmed : request.argument
+        guard !name.isEmpty else { return complain(":save needs a file's name") }
+        let path = expanded(name)
+        guard force || !PosixFileLayer().exists(path) else {
+            return complain("\(name) is there already; :save -f \(name) replaces it")
+        }
+        do {
+            try FileTarget.write(Array(request.text.utf8), to: path, reachesStreams: true)
+            print("\(request.count.counted("entry")) saved to \(name)\n")
+        } catch { complain(error.message) }
+    }
+
+    private func load(_ name: String) -> String {
+        guard !name.isEmpty else {
+            complain(":load needs a file's name")
+            return ""
+        }
+        do {
+            return String(decoding: try PosixFileLayer().contents(of: expanded(name), limit: 64 << 20), as: UTF8.self)
+        } catch {
+            complain(error.message)
+            return ""
+        }
+    }
+
+    private func expanded(_ name: String) -> String {
+        guard name.hasPrefix("~/"), let home = Environment.value("HOME") else { return name }
+        return home + name.dropFirst()
+    }
+
+    private func history(_ argument: String) {
+        switch argument {
+        case "on", "off":
+            editor.history.isRecording = argument == "on"
+            print(argument == "on" ? "entries are kept again\n" : "private: entries are kept nowhere\n")
+        case "clear":
+            editor.history.removeAll()
+            do {
+                try historyFile.rewrite(editor.history)
+                print("the history is empty\n")
+            } catch { complain(error.description) }
+        default:
+            let found = editor.history.entries.filter { argument.isEmpty || $0.contains(argument) }
+            page(found.suffix(1000).map { $0 + "\n" }.joined())
+        }
+    }
 }

@@ -1,4 +1,6 @@
 import Application
+import Files
+import Glibc
 import Images
 import Items
 import LineEditor
@@ -258,5 +260,119 @@ extension Prompt {
             if images.count > 1 { print("the first of \(images.count) images\n") }
         default: complain(":img takes an item or an image, got \(value.typeName.withArticle)")
         }
+    }
+}
+
+/// `:columns`: the fields that tables show.
+extension Prompt {
+    func chooseColumns(_ argument: String) {
+        let words = ChosenColumns.words(argument)
+        switch words {
+        case []:
+            let chosen = printer.chosenFields.map { $0.contains(" ") ? $0.quoted() : $0 }
+            return print(
+                chosen.isEmpty
+                    ? "tables show the fields of the question, then those that differ; :columns name … chooses others\n"
+                    : "tables show \(chosen.joined(separator: " ")); :columns * goes back\n")
+        case ["*"], ["auto"]:
+            printer.chosenFields = []
+        default:
+            let known = ChosenColumns.known(host)
+            if let absent = words.first(where: { !known.contains($0) }) {
+                return complain("no field '\(absent)'\(NearestNames.hint(for: absent, among: known))")
+            }
+            printer.chosenFields = words
+        }
+        // The last table, with its new columns.
+        let last = host.state.globals["_"]
+        guard !last.isNil else { return }
+        let shown = printer.printed([last], seconds: 0)
+        if shown.includesDuration { page(shown) }
+    }
+}
+
+/// The argument of `:columns`.
+enum ChosenColumns {
+    /// The fields of the items, and those of the last value's records.
+    static func known(_ host: ScriptHost) -> [String] {
+        var names = host.items.fieldNames + ["itemKey", "images"]
+        if case .table(let table) = host.state.globals["_"], let rows = RecordRows(table, ValuePrinter(host), host) {
+            names += rows.names(in: 0..<min(rows.count, 40))
+        }
+        var seen: NameSet = []
+        return names.filter { seen.insert($0).inserted }
+    }
+
+    /// The words of a text, each once; in quotes a name may have blanks.
+    static func words(_ text: String) -> [String] {
+        var words: [String] = []
+        for (place, part) in text.split(separator: "\"", omittingEmptySubsequences: false).enumerated() {
+            if place % 2 == 1 {
+                words.append(String(part))
+            } else {
+                words += part.split { $0.is(" ") || $0.is(",") || $0.is("\t") }.map(String.init)
+            }
+        }
+        var seen: NameSet = []
+        return words.filter { seen.insert($0).inserted }
+    }
+}
+
+/// The report of `:doctor`: the terminal, the container, the sandbox, and missing packages.
+struct Doctor {
+    let host: ScriptHost
+    let printer: ValuePrinter
+    let isEditing: Bool
+    let settings: PromptSettings
+    /// The terminal's variables.
+    let environment: (String) -> String?
+
+    var text: String {
+        let files = PosixFileLayer()
+        let container = host.container
+        let archive = host.items.archivePath
+        let saved =
+            archive.map { path in
+                guard files.exists(path) else { return "not yet" }
+                return host.items.hasChanges ? "changes wait for a save" : "yes"
+            } ?? "no: the items end with this process"
+        let pictures =
+            switch printer.pictures?.graphics {
+            case .kitty?: "kitty graphics"
+            case .iTerm2?: "iTerm2's inline images"
+            case .sixel?: "sixel"
+            case .halfBlocks(.trueColor)?: "half blocks in 24 bits of colour"
+            case .halfBlocks(.palette256)?: "half blocks in 256 colours"
+            case nil: "none"
+            }
+        let term = environment("TERM") ?? "not set"
+        let editor = environment("VISUAL") ?? environment("EDITOR") ?? "vi (VISUAL and EDITOR are not set)"
+        let initScript = PathText.join(container.scripts, "init.lua")
+        var lines: [(String, String)] = [
+            ("version", "Cubby \(CubbyVersion.string), Lua 5.4"),
+            ("container", container.title + (host.options.isReadOnly ? " (read-only)" : "")),
+            ("items", "\(host.items.count.grouped) in \(archive.map { DisplayPath.abbreviate($0) } ?? "memory")"),
+            ("saved", saved),
+            ("init.lua", files.exists(initScript) ? DisplayPath.abbreviate(initScript) : "none"),
+            ("prompt.lua", settings.files.isEmpty ? "none" : settings.files.joined(separator: ", ")),
+            ("sandbox", "\(host.sandboxDescription), by \(host.fence.method)"),
+            ("terminal", "\(term), \(printer.columns)×\(printer.rows), pictures: \(pictures)"),
+            ("colours", settings.colorsText),
+            ("line editor", isEditing ? "on" : "off: the terminal's own lines (TERM=dumb, or no terminal)"),
+            ("editor", editor), ("clock", host.localText(.now())),
+            (
+                "handlers",
+                "\(host.handlerStatistics.count), \(host.handlerFailureCount.counted("error")) since the launch"
+            ),
+            ("memory of Lua", "\(host.state.memory.used / 1024) kB"),
+        ]
+        let language = environment("LC_ALL") ?? environment("LC_CTYPE") ?? environment("LANG") ?? ""
+        if !language.uppercased().contains("UTF") {
+            lines.append(("missing", "LANG names no UTF-8 locale: signs outside of ASCII may look wrong"))
+        }
+        let width = lines.map(\.0.count).max() ?? 0
+        return lines.map { name, value in
+            "  \(name)\(String(repeating: " ", count: width - name.count))  \(value)\n"
+        }.joined()
     }
 }
