@@ -207,3 +207,111 @@ extension Array {
     /// The element; nil for an index out of range.
     subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
 }
+
+/// The changes of a text, grouped into undo steps.
+struct UndoStack: Sendable {
+    /// One replacement.
+    struct Edit: Sendable, Equatable {
+        var position: Int
+        var removed: [Character]
+        var inserted: [Character]
+        /// The number of inserted characters that were already behind the change.
+        var tail = 0
+
+        var inverted: Edit { Edit(position: position, removed: inserted, inserted: removed) }
+    }
+
+    struct Group: Sendable {
+        var edits: [Edit]
+        var cursorBefore: Int
+        var cursorAfter: Int
+    }
+
+    private static let maximumGroups = 1000
+
+    private var done: [Group] = []
+    private var undone: [Group] = []
+    private var isOpen = false
+
+    /// Records a change. Consecutive single characters form one group for each word.
+    mutating func record(_ edit: Edit, cursorBefore: Int, cursorAfter: Int) {
+        undone.removeAll()
+        if isOpen, let last = done.last, last.cursorAfter == cursorBefore, Self.continues(last, with: edit) {
+            done[done.count - 1].edits.append(edit)
+            done[done.count - 1].cursorAfter = cursorAfter
+        } else {
+            done.append(Group(edits: [edit], cursorBefore: cursorBefore, cursorAfter: cursorAfter))
+            if done.count > Self.maximumGroups { done.removeFirst(done.count - Self.maximumGroups) }
+        }
+        isOpen = true
+    }
+
+    mutating func closeGroup() { isOpen = false }
+
+    mutating func takeUndo() -> Group? {
+        isOpen = false
+        guard let group = done.popLast() else { return nil }
+        undone.append(group)
+        return group
+    }
+
+    mutating func takeRedo() -> Group? {
+        isOpen = false
+        guard let group = undone.popLast() else { return nil }
+        done.append(group)
+        return group
+    }
+
+    private static func continues(_ group: Group, with edit: Edit) -> Bool {
+        guard let last = group.edits.last else { return false }
+        switch (last.isTyping, edit.isTyping, last.isErasing, edit.isErasing) {
+        case (true, true, _, _):
+            // A word begins a new group.
+            return !(last.endsInSpace && !edit.endsInSpace)
+        case (_, _, true, true): return true
+        default: return false
+        }
+    }
+}
+
+extension UndoStack.Edit {
+    fileprivate var isTyping: Bool { inserted.count - tail <= 2 && removed.count <= 1 + tail && !isErasing }
+    fileprivate var isErasing: Bool { inserted.count < removed.count && removed.count - inserted.count == 1 }
+    fileprivate var endsInSpace: Bool { inserted.dropLast(tail).last?.isWhitespace ?? false }
+}
+
+/// The last killed texts, newest first.
+package struct KillRing: Sendable {
+    private static let capacity = 60
+    private var texts: [String] = []
+    private var current = 0
+
+    /// The end of the last kill that a text is added to.
+    enum Direction {
+        case forward, backward
+    }
+
+    package init() {}
+
+    /// The text of the next yank; nil without kills.
+    package var top: String? { current < texts.count ? texts[current] : nil }
+
+    mutating func add(_ text: String, joining direction: Direction?) {
+        guard !text.isEmpty else { return }
+        current = 0
+        switch (direction, texts.first) {
+        case (.forward, let last?): texts[0] = last + text
+        case (.backward, let last?): texts[0] = text + last
+        default:
+            texts.insert(text, at: 0)
+            if texts.count > Self.capacity { texts.removeLast() }
+        }
+    }
+
+    /// The next older text; after the oldest, the newest.
+    mutating func rotate() -> String? {
+        guard !texts.isEmpty else { return nil }
+        current = (current + 1) % texts.count
+        return texts[current]
+    }
+}

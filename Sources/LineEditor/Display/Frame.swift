@@ -214,3 +214,81 @@ struct Frame: Sendable {
         rows = Array(repeating: Row(), count: max(total, newCursorRow + 1))
     }
 }
+
+/// The visible content: the prompt, the text with its styles, and the lines below it.
+package struct Scene: Sendable {
+    /// The prompt of the first line.
+    package var prompt: StyledText
+    /// The prompt of all other lines.
+    package var continuationPrompt: StyledText
+    /// The text, and the index of the character at the cursor.
+    package var characters: [Character]
+    package var cursor: Int
+    /// The styles of the text; later spans override earlier ones.
+    package var spans: [Span]
+    /// The suggestion behind the end of the text; one line.
+    package var suggestion: String
+    /// The text at the right margin of the first line, if there is room.
+    package var margin: StyledText = ""
+    /// Lines below the text, each truncated to the width.
+    package var below: [StyledText]
+
+    package init(
+        prompt: StyledText, continuationPrompt: StyledText = "", buffer: EditBuffer = EditBuffer(),
+        spans: [Span] = [], suggestion: String = "", below: [StyledText] = []
+    ) {
+        self.prompt = prompt
+        self.continuationPrompt = continuationPrompt
+        characters = buffer.characters
+        cursor = buffer.cursor
+        self.spans = spans
+        self.suggestion = suggestion
+        self.below = below
+    }
+}
+
+/// The display form of a character: itself, or a substitute where a terminal would interpret it or show nothing.
+enum DisplayForm: Equatable {
+    /// The character itself, with its columns.
+    case itself(Int)
+    /// A substitute, whose characters have one column each.
+    case substitute(String)
+
+    /// Columns between tab stops, counted from the beginning of the text of a line.
+    static let tabStop = 4
+
+    init(_ character: Character, atColumn column: Int) {
+        let width = DisplayWidth.of(character)
+        if width > 0 {
+            self = .itself(width)
+            return
+        }
+        guard let scalar = character.unicodeScalars.first else {
+            self = .itself(0)
+            return
+        }
+        switch scalar.value {
+        case 0x09:
+            self = .substitute(String(repeating: " ", count: Self.tabStop - column % Self.tabStop))
+        case 0..<0x20:
+            self = .substitute("^" + String(Character(Unicode.Scalar(UInt8(scalar.value) + 0x40))))
+        case 0x7F:
+            self = .substitute("^?")
+        default:
+            switch scalar.properties.generalCategory {
+            case .nonspacingMark, .enclosingMark, .spacingMark:
+                // A combining mark without a base is shown on Unicode's dotted circle.
+                self = .substitute("\u{25CC}" + String(character))
+            default:
+                self = .substitute("<" + String(scalar.value, radix: 16, uppercase: true) + ">")
+            }
+        }
+    }
+
+    static func width(of character: Character, atColumn column: Int) -> Int {
+        switch DisplayForm(character, atColumn: column) {
+        case .itself(let width): width
+        case .substitute(let text): text.count
+        }
+    }
+}

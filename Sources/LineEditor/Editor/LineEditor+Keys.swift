@@ -199,3 +199,116 @@ extension LineEditor {
         buffer.setIndentation(ofLineAt: start, to: (columns - 1) / width * width)
     }
 }
+
+/// Finds the counterpart of the bracket at the cursor.
+enum BracketMatcher {
+    /// The spans to mark: both brackets of a pair, or an unmatched closing one. Brackets in strings and comments, by
+    /// the text's styles, are ignored. Complexity: linear in the text and the spans.
+    static func spans(in text: String, cursor: Int, styled spans: [Span]) -> [Span] {
+        var text = text
+        return text.withUTF8 { bytes in
+            guard
+                let place = [cursor, cursor - 1].first(where: { $0 >= 0 && $0 < bytes.count && isBracket(bytes[$0]) })
+            else { return [] }
+            var isHidden = [Bool](repeating: false, count: bytes.count)
+            for span in spans where span.style == .string || span.style == .comment || span.style == .escape {
+                for index in span.range.clamped(to: 0..<bytes.count) { isHidden[index] = true }
+            }
+            guard !isHidden[place] else { return [] }
+            let opens = isOpening(bytes[place])
+            let step = opens ? 1 : -1
+            var expected: [UInt8] = []
+            var index = place
+            while index >= 0, index < bytes.count {
+                let byte = bytes[index]
+                if !isHidden[index], isBracket(byte) {
+                    if isOpening(byte) == opens {
+                        expected.append(partner(byte))
+                    } else {
+                        guard expected.popLast() == byte else {
+                            return [Span(index..<index + 1, .unmatchedBracket)]
+                        }
+                        if expected.isEmpty {
+                            return [
+                                Span(place..<place + 1, .matchingBracket), Span(index..<index + 1, .matchingBracket),
+                            ]
+                        }
+                    }
+                }
+                index += step
+            }
+            // An unmatched opening bracket is being typed; an unmatched closing one is an error.
+            return opens ? [] : [Span(place..<place + 1, .unmatchedBracket)]
+        }
+    }
+
+    private static func isOpening(_ byte: UInt8) -> Bool { byte == 0x28 || byte == 0x5B || byte == 0x7B }
+
+    private static func isBracket(_ byte: UInt8) -> Bool {
+        isOpening(byte) || byte == 0x29 || byte == 0x5D || byte == 0x7D
+    }
+
+    private static func partner(_ byte: UInt8) -> UInt8 {
+        switch byte {
+        case 0x28: 0x29
+        case 0x29: 0x28
+        case 0x5B: 0x5D
+        case 0x5D: 0x5B
+        case 0x7B: 0x7D
+        default: 0x7B
+        }
+    }
+}
+
+/// Converts a pasted text for insertion: normalizes line breaks, and removes prompts copied from a session.
+enum PastedText {
+    /// The text without prompts.
+    ///
+    /// If the first line begins with a prompt, the text is a transcript: prompts are removed, and lines without a
+    /// prompt, the session's output, are dropped. If all lines but the first begin with a continuation prompt, the
+    /// first was copied without its prompt. Any other text is unchanged. A number at the margin of a line with a prompt
+    /// is removed, too.
+    static func cleaned(_ text: String, prompts: [String], continuations: [String]) -> String {
+        let normalized = EditBuffer.normalized(text)
+        var lines = normalized.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        while lines.count > 1, lines.first?.allSatisfy(\.isWhitespace) ?? false { lines.removeFirst() }
+        guard let first = lines.first else { return normalized }
+        if strip(first, prompts) != nil {
+            return lines.compactMap { line in
+                strip(line, prompts).map(withoutMargin) ?? strip(line, continuations)
+            }.joined(separator: "\n")
+        }
+        let others = lines.dropFirst()
+        if !others.isEmpty {
+            let stripped = others.compactMap { strip($0, continuations) }
+            if stripped.count == others.count { return ([first] + stripped).joined(separator: "\n") }
+        }
+        return normalized
+    }
+
+    /// The line without a trailing number that follows at least four blanks.
+    private static func withoutMargin(_ line: String) -> String {
+        let bytes = Array(line.utf8)
+        var end = bytes.count
+        // From the end, in one pass: a pasted line may be long, and mostly blank.
+        func skip(_ isSkipped: (UInt8) -> Bool) -> Int {
+            let start = end
+            while end > 0, isSkipped(bytes[end - 1]) { end -= 1 }
+            return start - end
+        }
+        _ = skip { $0 == 0x20 }
+        guard (1...6).contains(skip { (0x30...0x39).contains($0) }), skip({ $0 == 0x20 }) >= 4 else { return line }
+        return String(decoding: bytes[..<end], as: UTF8.self)
+    }
+
+    /// The line without its prompt; nil if it has none. Copying may drop trailing blanks, so a prompt alone matches
+    /// without them.
+    private static func strip(_ line: String, _ prompts: [String]) -> String? {
+        for prompt in prompts.sorted(by: { $0.count > $1.count }) where !prompt.isEmpty {
+            if line.hasPrefix(prompt) { return String(line.dropFirst(prompt.count)) }
+            let bare = String(prompt.reversed().drop(while: \.isWhitespace).reversed())
+            if !bare.isEmpty, line == bare { return "" }
+        }
+        return nil
+    }
+}

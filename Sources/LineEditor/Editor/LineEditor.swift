@@ -324,3 +324,125 @@ public final class LineEditor {
         return Array((palette.apply(.dimmed, to: "⏎") + blanks + "\r").utf8)
     }
 }
+
+/// The editor's options that do not depend on a language.
+public struct EditorOptions: Sendable {
+    /// The key bindings.
+    public var keys = KeyMap.emacs
+    /// Tab's indentation in columns.
+    public var indentWidth = 2
+    /// Maximum number of lines of the completion menu.
+    public var menuHeight = 8
+    /// Whether the newest history entry with the text as its prefix is suggested behind it.
+    public var showsSuggestions = true
+    /// Whether `begin` moves the prompt to a line of its own when the output before it ends without a line break.
+    public var marksUnfinishedLine = true
+    /// Prompts that are removed from a paste, besides the editor's own.
+    public var pastedPrompts = ["> ", "lua> "]
+    /// Prompts that are removed from pasted lines.
+    public var pastedContinuations = [">> ", "… ", "... "]
+
+    /// Creates the usual options.
+    public init() {}
+}
+
+/// The host's services for the edited language. The defaults assume no language.
+///
+/// They are called on the thread that feeds the editor, between a key and its echo, and should take a few milliseconds
+/// at most.
+public struct EditorServices {
+    /// Whether Enter runs the text or begins another line. Also called with the text before the cursor, to indent.
+    public var completeness: (_ text: String) -> Completeness = { _ in .complete }
+    /// The styles of the text.
+    public var highlight: (_ text: String) -> [Span] = { _ in [] }
+    /// The candidates at a cursor, an offset in UTF-8 bytes; nil or empty without any.
+    public var complete: (_ text: String, _ cursor: Int) -> CompletionResult? = { _, _ in nil }
+    /// Requests candidates at a cursor where ``complete`` has none; ``LineEditor/offer(_:)`` may deliver them later.
+    package var requestCandidates: ((_ text: String, _ cursor: Int) -> Void)?
+    /// The indentation of a line in columns, given all the text before it; nil to leave it.
+    ///
+    /// Called after a character that may end a block; indentation is only ever reduced.
+    public var indentation: ((_ before: String, _ line: String) -> Int?)?
+    /// The suggestion behind the text. By default the newest history entry with the text as its prefix.
+    public var suggest: ((_ text: String) -> String?)?
+
+    /// The text at the right margin of a submitted entry's first line, if there is room: its number.
+    package var margin: (_ text: String) -> StyledText = { _ in "" }
+
+    /// Creates services that do nothing.
+    public init() {}
+}
+
+/// Whether a text is a complete chunk.
+public enum Completeness: Hashable, Sendable {
+    /// The text can run.
+    case complete
+    /// More lines must follow; the next line is indented by this many columns.
+    case incomplete(indent: Int)
+    /// No continuation can make it valid: running it reports the error.
+    case invalid
+}
+
+/// An action for the host after input, in order.
+public enum Outcome: Hashable, Sendable {
+    /// Write these bytes to the terminal.
+    case write([UInt8])
+    /// Run this text. The editor is idle until the next `begin` and queues keys.
+    case submitted(String)
+    /// Control-C: the line was cleared and a new prompt drawn.
+    case interrupt
+    /// Control-D on an empty line. The editor is idle.
+    case endOfInput
+    /// Control-Z: the display was suspended; stop the process, and call `resumeDisplay` when it continues.
+    case suspend
+    /// The terminal's window gained or lost the focus.
+    case focus(Bool)
+    /// The terminal answered a query of the host.
+    case report(TerminalReport)
+}
+
+/// Values derived from the text, cached until the text changes.
+struct DerivedText {
+    private var revision = -1
+    private var text = ""
+    private var spans: [Span]?
+    private var suggestion: (text: String?, isKnown: Bool) = (nil, false)
+
+    mutating func text(of buffer: EditBuffer) -> String {
+        update(buffer)
+        return text
+    }
+
+    mutating func spans(of buffer: EditBuffer, _ services: EditorServices) -> [Span] {
+        update(buffer)
+        if let spans { return spans }
+        let new = buffer.isEmpty ? [] : services.highlight(text)
+        spans = new
+        return new
+    }
+
+    /// The suggestion for the text; nil for a blank one.
+    mutating func suggestion(of buffer: EditBuffer, _ services: EditorServices, _ history: History?) -> String? {
+        update(buffer)
+        if suggestion.isKnown { return suggestion.text }
+        var found: String?
+        if !text.allSatisfy(\.isWhitespace) {
+            if let suggest = services.suggest {
+                found = suggest(text)
+            } else if let history, let index = history.newest(withPrefix: text) {
+                found = String(decoding: history.entries[index].utf8.dropFirst(text.utf8.count), as: UTF8.self)
+            }
+        }
+        if found?.isEmpty ?? false { found = nil }
+        suggestion = (found, true)
+        return found
+    }
+
+    private mutating func update(_ buffer: EditBuffer) {
+        guard revision != buffer.revision else { return }
+        revision = buffer.revision
+        text = buffer.text
+        spans = nil
+        suggestion = (nil, false)
+    }
+}

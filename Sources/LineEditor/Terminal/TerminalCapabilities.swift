@@ -1,3 +1,5 @@
+import CPlatform
+internal import Platform
 internal import Wording
 
 /// A terminal's capabilities beyond text, collected from its answers among the keys.
@@ -94,5 +96,100 @@ package struct TerminalCapabilities: Hashable, Sendable {
     /// `?62;4;22` → 62, 4, 22; a prefix of `>` or `=` marks other attributes.
     private static func attributes(_ body: String) -> [Substring] {
         body.hasPrefix("?") ? body.dropFirst().split(separator: ";") : []
+    }
+}
+
+extension TerminalCapabilities {
+    /// Queries the terminal and waits for its answers, at most a quarter of a second: for a program without a prompt.
+    /// Keys typed meanwhile are lost.
+    ///
+    /// - Parameters:
+    ///   - input: a terminal's descriptor.
+    ///   - output: the descriptor for the queries.
+    ///   - environment: reads a variable.
+    /// - Returns: its capabilities; none without a terminal, or in the background.
+    package static func ask(
+        input: Int32 = 0, output: Int32 = 1, environment: (String) -> String?
+    ) -> TerminalCapabilities {
+        var capabilities = TerminalCapabilities()
+        let questions = questions(environment: environment)
+        // A background process would be stopped for changing the mode.
+        guard !questions.isEmpty, isatty(input) == 1, tcgetpgrp(input) == getpgrp() else { return capabilities }
+        var options = TerminalMode.Options()
+        options.keepsSignals = true
+        options.marksPastes = false
+        options.usesKeyboardProtocol = false
+        let mode = TerminalMode(input: input, output: output, options: options)
+        guard (try? mode.enter()) != nil else { return capabilities }
+        defer { mode.leave() }
+        guard cubby_write(output, questions, questions.count) == questions.count else { return capabilities }
+        var decoder = KeyDecoder()
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let deadline = milliseconds() + 250
+        while true {
+            let left = deadline - milliseconds()
+            var poll = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
+            guard left > 0, Platform.poll(&poll, 1, Int32(left)) > 0 else { return capabilities }
+            let count = read(input, &buffer, buffer.count)
+            guard count > 0 else { return capabilities }
+            for case .report(let report) in decoder.decode(buffer[..<count]) {
+                capabilities.take(report)
+                // Every terminal answers this query, which is the last.
+                if case .deviceAttributes = report { return capabilities }
+            }
+        }
+    }
+
+    private static func milliseconds() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+    }
+}
+
+/// The brightness of a terminal's background.
+package enum TerminalBackground: String, Sendable, CaseIterable {
+    case dark, light
+
+    /// The query for the background's colour (xterm's "Control Sequences", OSC 11).
+    static let question = "\u{1B}]11;?\u{1B}\\"
+
+    /// The answer to the query: `11;rgb:ffff/ffff/ffff`, each colour of one to four hexadecimal digits.
+    ///
+    /// - Parameter answer: the text between OSC and its terminator; nil for any other.
+    package init?(answer: String) {
+        let parts = answer.split(separator: ":", maxSplits: 1)
+        guard parts.count == 2, parts[0] == "11;rgb" || parts[0] == "11;rgba" else { return nil }
+        let colors = parts[1].split(separator: "/", omittingEmptySubsequences: false).prefix(3).compactMap { digits in
+            (1...4).contains(digits.count) && digits.allSatisfy(\.isHexDigit)
+                ? Int(digits, radix: 16).map { Double($0) / Double((1 << (4 * digits.count)) - 1) } : nil
+        }
+        guard colors.count == 3 else { return nil }
+        self.init(red: colors[0], green: colors[1], blue: colors[2])
+    }
+
+    /// The variable of rxvt and Konsole: the numbers of the text's and the background's colour, `15;0`.
+    ///
+    /// - Parameter variable: the value of `COLORFGBG`; nil for any other.
+    package init?(variable: String) {
+        guard let number = variable.split(separator: ";").last.flatMap({ Int($0) }), (0...15).contains(number) else {
+            return nil
+        }
+        // Of the sixteen, white and the bright colours except grey are light.
+        self = number == 7 || number > 8 ? .light : .dark
+    }
+
+    /// Classifies components from 0 to 1: light if black has more contrast to them than white (WCAG 2, relative
+    /// luminance).
+    package init(red: Double, green: Double, blue: Double) {
+        self = Self.luminance(red: red, green: green, blue: blue) > 0.179 ? .light : .dark
+    }
+
+    /// The relative luminance of a colour of sRGB, from 0 to 1.
+    package static func luminance(red: Double, green: Double, blue: Double) -> Double {
+        func linear(_ value: Double) -> Double {
+            value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+        }
+        return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
     }
 }

@@ -148,3 +148,46 @@ public final class TerminalMode {
         _ = cubby_write(output, bytes, bytes.count)
     }
 }
+
+/// The size of a terminal in characters.
+public struct TerminalSize: Hashable, Sendable {
+    /// The width in characters.
+    public var columns: Int
+    /// The height in lines.
+    public var rows: Int
+    /// The size of the text area in pixels; 0 where unknown.
+    public var pixelWidth: Int
+    /// The height of the text area in pixels; 0 where unknown.
+    public var pixelHeight: Int
+
+    /// Creates a size.
+    public init(columns: Int, rows: Int, pixelWidth: Int = 0, pixelHeight: Int = 0) {
+        self.columns = columns
+        self.rows = rows
+        self.pixelWidth = pixelWidth
+        self.pixelHeight = pixelHeight
+    }
+
+    /// The size of a descriptor's terminal; nil if it is not a terminal, or its size is unknown.
+    public init?(descriptor: Int32) {
+        var (columns, rows, width, height): (UInt16, UInt16, UInt16, UInt16) = (0, 0, 0, 0)
+        guard cubby_tty_size(descriptor, &columns, &rows, &width, &height) == 0, columns > 0, rows > 0 else {
+            return nil
+        }
+        self.init(columns: Int(columns), rows: Int(rows), pixelWidth: Int(width), pixelHeight: Int(height))
+    }
+}
+
+/// The terminal refused a mode.
+public struct TerminalError: Error, Sendable, CustomStringConvertible {
+    /// The system's error number.
+    public let code: Int32
+    /// The message: the problem and the remedy.
+    public let description: String
+
+    init(_ action: String, _ code: Int32) {
+        self.code = code
+        let reason = String(cString: strerror(code))
+        description = "The terminal could not be \(action): \(reason). Lines can be read without editing (TERM=dumb)."
+    }
+}

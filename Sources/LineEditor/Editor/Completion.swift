@@ -1,0 +1,296 @@
+import Wording
+
+/// The candidates for a position.
+public struct CompletionResult: Hashable, Sendable {
+    /// The replaced range in UTF-8 bytes; it ends at or before the end of the cursor's word.
+    public var replacement: Range<Int>
+    /// The candidates in display order.
+    public var candidates: [Candidate]
+
+    /// Creates a result: candidates for a range of the text.
+    public init(replacement: Range<Int>, candidates: [Candidate]) {
+        self.replacement = replacement
+        self.candidates = candidates
+    }
+
+    /// The common prefix of all candidates' texts.
+    public var commonPrefix: String {
+        guard var prefix = candidates.first?.text else { return "" }
+        for candidate in candidates.dropFirst() {
+            prefix = prefix.commonPrefix(with: candidate.text)
+            if prefix.isEmpty { break }
+        }
+        return prefix
+    }
+}
+
+extension String {
+    fileprivate func commonPrefix(with other: String) -> String {
+        var end = startIndex
+        var theirs = other.startIndex
+        while end < endIndex, theirs < other.endIndex, self[end] == other[theirs] {
+            end = index(after: end)
+            theirs = other.index(after: theirs)
+        }
+        return String(self[..<end])
+    }
+}
+
+/// A completion candidate.
+public struct Candidate: Hashable, Sendable {
+    /// The kind of a candidate, shown beside it.
+    public enum Kind: String, Hashable, Sendable {
+        /// No particular kind.
+        case none = ""
+        /// A keyword of the language.
+        case keyword
+        /// A variable.
+        case variable
+        /// A constant.
+        case constant
+        /// A function.
+        case function
+        /// A method.
+        case method
+        /// A field.
+        case field
+        /// A module.
+        case module
+        /// A type.
+        case type = "class"
+        /// An event.
+        case event
+        /// A key of a table.
+        case key
+        /// A string.
+        case string
+        /// A file.
+        case file
+        /// A folder.
+        case folder
+        /// A command of the prompt.
+        case command
+    }
+
+    /// The text that replaces the range.
+    public var text: String
+    /// The menu's text, if different.
+    public var label: String
+    /// The kind, shown in the menu.
+    public var kind: Kind
+    /// A short detail beside it: a signature, a type.
+    public var detail: String
+    /// The text that follows an accepted candidate: a parenthesis, a closing quote.
+    public var suffix: String
+    /// A sentence of documentation, shown below the menu while selected.
+    public var documentation: String
+
+    /// Creates a candidate with the text that it inserts.
+    public init(
+        _ text: String, label: String? = nil, kind: Kind = .none, detail: String = "", suffix: String = "",
+        documentation: String = ""
+    ) {
+        self.text = text
+        self.label = label ?? text
+        self.kind = kind
+        self.detail = detail
+        self.suffix = suffix
+        self.documentation = documentation
+    }
+}
+
+/// The list of candidates below the text, with its selection.
+struct CompletionMenu: Sendable {
+    let candidates: [Candidate]
+    /// The selected candidate, which is inserted in the text; nil without a selection.
+    private(set) var selection: Int?
+    /// The first candidate that is visible.
+    private var first = 0
+
+    init(_ candidates: [Candidate]) { self.candidates = candidates }
+
+    var selected: Candidate? { selection.map { candidates[$0] } }
+
+    /// Moves the selection by a number of candidates, cyclically.
+    mutating func advance(by step: Int) {
+        guard !candidates.isEmpty else { return }
+        guard let current = selection else {
+            selection = step > 0 ? 0 : candidates.count - 1
+            return
+        }
+        let next = (current + step) % candidates.count
+        selection = next < 0 ? next + candidates.count : next
+    }
+
+    /// The lines to show, limited in number; the renderer truncates each.
+    ///
+    /// With documented candidates, the last line is the documentation, empty without a selection.
+    mutating func lines(height: Int, columns: Int) -> [StyledText] {
+        let isDocumented = height > 2 && candidates.contains { !$0.documentation.isEmpty }
+        let height = max(1, isDocumented ? height - 1 : height)
+        let hasMore = candidates.count > height
+        let visible = hasMore ? max(1, height - 1) : candidates.count
+        if let selection {
+            first = min(max(first, selection - visible + 1), selection)
+        }
+        first = max(0, min(first, candidates.count - visible))
+        let shown = first..<first + visible
+        var labelWidth = 0
+        for candidate in candidates[shown] { labelWidth = max(labelWidth, DisplayWidth.of(candidate.label)) }
+        labelWidth = min(labelWidth, max(8, columns / 2))
+        let kindWidth = candidates[shown].reduce(0) { max($0, $1.kind.rawValue.count) }
+        var lines = shown.map { line($0, labelWidth: labelWidth, kindWidth: kindWidth) }
+        if hasMore, height > 1 {
+            lines.append(StyledText("  \(first + 1)–\(first + visible) of \(candidates.count)", .menuDetail))
+        }
+        if isDocumented, let documentation = selected?.documentation, !documentation.isEmpty {
+            let line = documentation.prefix { !$0.isNewline }
+            lines.append(StyledText("  " + line, .notice))
+        }
+        return lines
+    }
+
+    private func line(_ index: Int, labelWidth: Int, kindWidth: Int) -> StyledText {
+        let candidate = candidates[index]
+        let isSelected = index == selection
+        var line = StyledText()
+        // The mark shows the selection on a terminal without colours.
+        line.append(isSelected ? "▸ " : "  ", .menuText)
+        line.append(Self.padded(candidate.label, to: labelWidth), isSelected ? .menuSelection : .menuText)
+        if kindWidth > 0 { line.append("  " + Self.padded(candidate.kind.rawValue, to: kindWidth), .menuKind) }
+        if !candidate.detail.isEmpty { line.append("  " + candidate.detail, .menuDetail) }
+        return line
+    }
+
+    /// A text padded to a number of columns, or truncated with an ellipsis.
+    private static func padded(_ text: String, to width: Int) -> String {
+        let own = DisplayWidth.of(text)
+        if own <= width { return text + String(repeating: " ", count: width - own) }
+        var cut = ""
+        var column = 0
+        for character in text {
+            let next = column + DisplayWidth.of(character)
+            if next > width - 1 { break }
+            cut.append(character)
+            column = next
+        }
+        return cut + "…" + String(repeating: " ", count: max(0, width - 1 - column))
+    }
+}
+
+/// Completion and the menu of candidates.
+extension LineEditor {
+    /// Completes at the cursor: inserts a single candidate, or the common prefix of several, and opens the menu.
+    func complete() {
+        if let result = candidates(isRefinement: false) { complete(with: result) }
+    }
+
+    /// The candidates at the cursor; nil if there are none, or they arrive later.
+    private func candidates(isRefinement: Bool) -> CompletionResult? {
+        let (text, cursor) = (buffer.text, buffer.utf8Cursor)
+        if let result = services.complete(text, cursor) { return result }
+        if let request = services.requestCandidates {
+            awaited = (buffer.revision, cursor, isRefinement)
+            isAwaitingCandidates = !isRefinement
+            request(text, cursor)
+        }
+        return nil
+    }
+
+    func complete(with result: CompletionResult) {
+        guard let first = result.candidates.first else { return }
+        let range = range(of: result)
+        if result.candidates.count == 1 {
+            replace(range, with: first, isFinal: true)
+            return
+        }
+        menuRange = range
+        let common = result.commonPrefix
+        let typed = String(buffer.characters[range])
+        if common.utf8.count > typed.utf8.count {
+            buffer.closeUndoGroup()
+            buffer.replace(range, with: common)
+            buffer.closeUndoGroup()
+            menuRange = range.lowerBound..<buffer.cursor
+        }
+        menu = CompletionMenu(result.candidates)
+    }
+
+    /// Handles a key while the menu is open. False if the key's own command is to run as well.
+    func handleInMenu(_ key: Key) -> Bool {
+        guard let current = menu else { return false }
+        let page = max(1, options.menuHeight - 1)
+        switch (key, options.keys[key]) {
+        case (_, .complete), (_, .down): advance(by: 1)
+        case (_, .completeBackward), (_, .up): advance(by: -1)
+        case (.press(.pageDown, _), _): advance(by: page)
+        case (.press(.pageUp, _), _): advance(by: -page)
+        case (_, .cancel):
+            if current.selection != nil { buffer.undo() }
+            menu = nil
+        case (_, .enter):
+            guard current.selection != nil else {
+                menu = nil
+                return false
+            }
+            acceptSelection()
+        case (.press(.character, let modifiers), nil) where modifiers.isSubset(of: .shift):
+            // Without a selection a typed character narrows the list; with one it follows the accepted text.
+            if current.selection != nil { acceptSelection(suffix: false) }
+            return false
+        case (_, .edit(.deleteBackward)) where current.selection == nil:
+            buffer.perform(.deleteBackward)
+            refineMenu(isWord: true)
+        default:
+            if current.selection != nil { acceptSelection(suffix: false) }
+            menu = nil
+            return false
+        }
+        return true
+    }
+
+    /// Updates the candidates after the word has changed under an open menu.
+    func refineMenu(isWord: Bool) {
+        guard menu != nil else { return }
+        menu = nil
+        if isWord, let result = candidates(isRefinement: true) { refineMenu(with: result) }
+    }
+
+    func refineMenu(with result: CompletionResult) {
+        let range = range(of: result)
+        guard !range.isEmpty, !result.candidates.isEmpty else { return }
+        let typed = String(buffer.characters[range])
+        if result.candidates.count == 1, result.candidates[0].text == typed { return }
+        menuRange = range
+        menu = CompletionMenu(result.candidates)
+    }
+
+    private func advance(by step: Int) {
+        guard var current = menu else { return }
+        // Each candidate replaces the previous one, as one undo step.
+        if current.selection != nil { buffer.undo() }
+        current.advance(by: step)
+        menu = current
+        if let candidate = current.selected { replace(menuRange, with: candidate, isFinal: false) }
+    }
+
+    private func acceptSelection(suffix: Bool = true) {
+        if suffix, let candidate = menu?.selected, !candidate.suffix.isEmpty {
+            buffer.undo()
+            replace(menuRange, with: candidate, isFinal: true)
+        }
+        menu = nil
+    }
+
+    private func replace(_ range: Range<Int>, with candidate: Candidate, isFinal: Bool) {
+        buffer.closeUndoGroup()
+        buffer.replace(range, with: candidate.text + (isFinal ? candidate.suffix : ""))
+        buffer.closeUndoGroup()
+    }
+
+    /// The range of characters that a result replaces.
+    private func range(of result: CompletionResult) -> Range<Int> {
+        let lower = buffer.position(ofUTF8: result.replacement.lowerBound)
+        return lower..<max(lower, buffer.position(ofUTF8: result.replacement.upperBound))
+    }
+}
