@@ -1,6 +1,9 @@
 package import Application
+import CPlatform
+import Glibc
 import PropertyList
 package import Scripting
+
 @_exported import Wording
 
 /// The adapter's side of a connection: the client's settings, which it keeps when its program is restarted.
@@ -219,4 +222,160 @@ package enum DebugTarget: Sendable {
     case program(DebugLaunch)
     /// The host that runs a container; nil for the usual one.
     case host(container: String?)
+}
+
+/// Relays a client to a running host: repeats the client's first requests to it, then copies bytes between the two.
+extension DebugAdapter {
+    /// Copies messages both ways until the host disconnects. If the client does, the host is notified.
+    ///
+    /// - Parameters:
+    ///   - host: the container's socket, connected.
+    ///   - key: what the host wants to see.
+    package func relay(to host: Int32, showing key: AccessKey) {
+        pending?.arguments["token"] = .string(key.text)
+        let asked = [greeting, pending].compactMap { $0?.message.framed }.joined()
+        guard Self.write(Array(asked), to: host), let rest = skipGreeting(from: host) else { return end(status: 0) }
+        // The client got the capabilities of a launched program: withdraw those.
+        let capabilities = ["supportsTerminateRequest", "supportsRestartRequest", "supportTerminateDebuggee"]
+        event(
+            "capabilities",
+            .object([
+                "capabilities": .fields(PropertyListFields(capabilities.map { ($0, .boolean(false)) }))
+            ]))
+        connection.outbox.drain()
+        var waiting: [UInt8] = []
+        while let request = connection.inbox.next() { waiting += request.message.framed }
+        waiting += connection.inbox.takeRest()
+        guard Self.write(rest, to: connection.output), Self.write(waiting, to: host) else { return }
+        copy(host)
+    }
+
+    /// Skips the host's response to `initialize`, since the client already has one.
+    ///
+    /// - Returns: the other bytes received; nil if the host is gone or sent malformed JSON.
+    private func skipGreeting(from host: Int32) -> [UInt8]? {
+        var decoder = MessageDecoder()
+        var others: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            while let content = (try? decoder.next()) ?? nil {
+                guard let message = try? JSONValue(json: content) else { return nil }
+                if message["type"]?.text == "response", message["command"]?.text == "initialize" {
+                    return others + decoder.takeRest()
+                }
+                others += message.framed
+            }
+            let count = read(host, &buffer, buffer.count)
+            guard count > 0 else {
+                _ = Self.write(others, to: connection.output)
+                return nil
+            }
+            decoder.append(buffer[..<count])
+        }
+    }
+
+    private func copy(_ host: Int32) {
+        var watched = [connection.input, host].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while true {
+            guard poll(&watched, 2, -1) >= 0 || errno == EINTR else { return }
+            if watched[0].revents != 0, !Self.copy(connection.input, host) {
+                shutdown(host, Int32(SHUT_WR))
+                // poll ignores a negative descriptor.
+                watched[0] = pollfd(fd: -1, events: 0, revents: 0)
+            }
+            if watched[1].revents != 0, !Self.copy(host, connection.output) { return }
+        }
+    }
+
+    /// Copies the available bytes; false at the end of either side.
+    private static func copy(_ from: Int32, _ to: Int32) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        let count = read(from, &buffer, buffer.count)
+        guard count > 0 else { return count < 0 && errno == EINTR }
+        return write(Array(buffer[..<count]), to: to)
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        cubby_write(descriptor, bytes, bytes.count) == bytes.count
+    }
+}
+
+/// A client's launch configuration.
+package struct DebugLaunch: Sendable {
+    /// The script.
+    package let program: String
+    /// Its arguments.
+    package let arguments: [String]
+    /// The working directory; nil for the current one.
+    package let workingDirectory: String?
+    /// Command-line options for the host; nil for those of this process's command line.
+    package let options: [String]?
+    let stopsOnEntry: Bool
+    /// Whether it runs without a debugger.
+    let isPlain: Bool
+
+    /// Reads the arguments of `launch`; the command line supplies missing ones.
+    init(_ fields: JSONValue, program: String?, arguments: [String]) throws(DebugRefusal) {
+        guard let program = fields["program"]?.text ?? program, !program.isEmpty else {
+            throw DebugRefusal("there is no program: launch takes \"program\", the path of a script")
+        }
+        self.program = program
+        self.arguments = try Self.words(fields, "args") ?? arguments
+        workingDirectory = fields["cwd"]?.text
+        options = try Self.words(fields, "options")
+        stopsOnEntry = fields["stopOnEntry"]?.flag ?? false
+        isPlain = fields["noDebug"]?.flag ?? false
+    }
+
+    private static func words(_ fields: JSONValue, _ name: String) throws(DebugRefusal) -> [String]? {
+        guard let value = fields[name] else { return nil }
+        let words = value.elements?.compactMap(\.text) ?? []
+        guard let count = value.elements?.count, words.count == count else {
+            throw DebugRefusal("\"\(name)\" is an array of strings")
+        }
+        return words
+    }
+}
+
+/// Serves debugger clients on a running host, one at a time: that is attached. A connection has to show the key before,
+/// in its `attach`.
+package final class DebugServer {
+    /// Maximum number of connections that are not attached.
+    private static let arrivalLimit = 8
+    /// Seconds for a connection to attach.
+    private static let limit = 10.0
+
+    private unowned let host: ScriptHost
+    private let key: AccessKey?
+    private var sessions: [DebugSession] = []
+
+    /// - Parameters:
+    ///   - host: outlives the server.
+    ///   - key: what `attach` has to show.
+    package init(_ host: ScriptHost, key: AccessKey?) {
+        self.host = host
+        self.key = key
+    }
+
+    /// Serves a client of the container's socket.
+    ///
+    /// - Parameter descriptor: a connected socket of the same user; closed by the connection.
+    package func accept(_ descriptor: Int32) {
+        let connection = DebugConnection(input: descriptor, output: descriptor)
+        guard sessions.count(where: { !$0.isAttached }) < Self.arrivalLimit, connection.start() else { return }
+        let session = DebugSession(DebugAdapter(connection, key: key), host)
+        session.onEnd = { [weak self, weak session] in self?.sessions.removeAll { $0 === session } }
+        session.claim = { [weak self] in self?.sessions.contains { $0.isAttached } == false }
+        session.limit = host.loop.after(Self.limit) { [weak session] in session?.end() }
+        sessions.append(session)
+        session.begin()
+    }
+
+    /// Ends the sessions when the host ends.
+    package func stop() {
+        for session in sessions {
+            if session.isAttached { session.adapter.event("terminated") }
+            session.end()
+        }
+    }
 }

@@ -1,6 +1,8 @@
 import Application
+import LineEditor
 import Lua
 import PropertyList
+import REPL
 import Scripting
 
 /// Dispatches requests.
@@ -157,4 +159,103 @@ extension DebugSession {
             ]),
         ])
     }
+}
+
+/// Completion in the client's console.
+extension DebugSession {
+    func completions(_ arguments: JSONValue) throws(DebugRefusal) -> JSONValue {
+        let stop = try stop
+        guard let text = arguments["text"]?.text, let column = arguments["column"]?.number else {
+            throw DebugRefusal("a completion needs a text and a column")
+        }
+        // Columns count UTF-16 units; the completer counts bytes.
+        let line = arguments["line"].flatMap(\.number).map { adapter.conventions.line(client: $0) } ?? 1
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.indices.contains(line &- 1) else { throw DebugRefusal("the text has no line \(line)") }
+        let current = lines[line - 1]
+        let before = current.utf16.prefix(adapter.conventions.offset(client: column))
+        let cursor = String(decoding: before, as: UTF16.self).utf8.count
+        let completion = BreakCompletion(host, at: stop.stop, in: try call(arguments, stop))
+        guard let found = completion.complete(String(current), cursor) else { return .object(["targets": .array([])]) }
+        let bytes = Array(current.utf8)
+        let start = String(decoding: bytes[..<min(found.replacement.lowerBound, bytes.count)], as: UTF8.self).utf16
+            .count
+        let length = String(
+            decoding: bytes[found.replacement.clamped(to: bytes.indices)], as: UTF8.self
+        ).utf16.count
+        return .object([
+            "targets": .array(
+                found.candidates.map { candidate in
+                    .object([
+                        "label": .string(candidate.label), "text": .string(candidate.text),
+                        "detail": candidate.detail.isEmpty ? nil : .string(candidate.detail),
+                        "type": Self.types[candidate.kind].map(JSONValue.string), "start": .number(start),
+                        "length": .number(length),
+                    ])
+                })
+        ])
+    }
+
+    private static let types: [Candidate.Kind: String] = [
+        .keyword: "keyword", .variable: "variable", .constant: "value", .function: "function", .method: "method",
+        .field: "field", .module: "module", .type: "class", .key: "property", .string: "text", .file: "file",
+    ]
+}
+
+/// The adapter's capabilities. Only implemented ones are announced.
+enum Capabilities {
+    /// The body of the response to `initialize`. A launched program can also be terminated and restarted.
+    static func body(isLaunched: Bool) -> JSONValue {
+        let all = [
+            "supportsConfigurationDoneRequest", "supportsConditionalBreakpoints", "supportsHitConditionalBreakpoints",
+            "supportsLogPoints", "supportsEvaluateForHovers", "supportsSetVariable", "supportsSetExpression",
+            "supportsExceptionInfoRequest", "supportsLoadedSourcesRequest", "supportsDelayedStackTraceLoading",
+            "supportsCancelRequest", "supportsClipboardContext", "supportsCompletionsRequest",
+        ]
+        let launched = ["supportsTerminateRequest", "supportsRestartRequest", "supportTerminateDebuggee"]
+        var fields: PropertyListFields = [:]
+        for name in isLaunched ? all + launched : all { fields[name] = .boolean(true) }
+        fields["completionTriggerCharacters"] = .array([".", ":"].map(JSONValue.string))
+        fields["exceptionBreakpointFilters"] = .array([
+            filter("uncaught", "Uncaught errors", "Stops where an error that nothing catches is raised.", true),
+            filter("all", "All errors", "Stops at errors that pcall catches, too.", false),
+        ])
+        return .fields(fields)
+    }
+
+    private static func filter(_ name: String, _ label: String, _ description: String, _ isDefault: Bool) -> JSONValue {
+        .object([
+            "filter": .string(name), "label": .string(label), "description": .string(description),
+            "default": .boolean(isDefault),
+        ])
+    }
+}
+
+/// A client's numbering of lines and columns.
+struct ClientConventions: Sendable {
+    private var firstLine = 1
+    private var firstColumn = 1
+
+    init() {}
+
+    /// Reads the arguments of `initialize`.
+    init(_ arguments: JSONValue) throws(DebugRefusal) {
+        if let format = arguments["pathFormat"]?.text, format != "path" {
+            throw DebugRefusal("paths are plain here: pathFormat has to be path")
+        }
+        firstLine = arguments["linesStartAt1"]?.flag ?? true ? 1 : 0
+        firstColumn = arguments["columnsStartAt1"]?.flag ?? true ? 1 : 0
+    }
+
+    /// The client's number for a line that is counted from 1.
+    func client(line: Int) -> Int { line &- 1 &+ firstLine }
+
+    /// The line for a client's number.
+    func line(client number: Int) -> Int { number &- firstLine &+ 1 }
+
+    /// The offset, counted from 0, of a client's column.
+    func offset(client column: Int) -> Int { max(column &- firstColumn, 0) }
+
+    /// The client's number of a line's first column.
+    var column: Int { firstColumn }
 }

@@ -1,3 +1,5 @@
+import PropertyList
+
 /// Decodes a client's bytes into the contents of messages: a header with `Content-Length`, and JSON. Input may be split
 /// anywhere.
 ///
@@ -121,5 +123,81 @@ struct MessageDecoder: Sendable {
         }
         guard let length else { throw .badHeader }
         return length
+    }
+}
+
+/// A request of a client.
+package struct DebugRequest: Sendable {
+    /// The sequence number, repeated in the response.
+    let sequence: Int
+    let command: String
+    var arguments: JSONValue
+
+    /// Reads a message.
+    ///
+    /// - Returns: nil if the message is not a request.
+    init?(_ content: [UInt8]) throws(MessageDecoder.Problem) {
+        let message: JSONValue
+        do throws(JSONError) { message = try JSONValue(json: content) } catch { throw .badContent(error.message) }
+        guard let type = message["type"]?.text else { throw .badContent("it has no type") }
+        guard type == "request" else { return nil }
+        guard let sequence = message["seq"]?.number, let command = message["command"]?.text else {
+            throw .badContent("it has no number or no command")
+        }
+        self.sequence = sequence
+        self.command = command
+        arguments = message["arguments"] ?? .object([:])
+    }
+
+    /// The message, for relaying to a host.
+    var message: JSONValue {
+        .object([
+            "type": .string("request"), "seq": .number(sequence), "command": .string(command), "arguments": arguments,
+        ])
+    }
+}
+
+/// The reason why a request is refused.
+struct DebugRefusal: Error {
+    let message: String
+
+    init(_ message: String) { self.message = message }
+}
+
+/// A JSON value of the protocol.
+typealias JSONValue = PropertyListValue
+
+/// Lenient reading of JSON: a field that is missing or of another type is nil.
+extension PropertyListValue {
+    /// An object's field.
+    subscript(name: String) -> JSONValue? {
+        get {
+            guard case .dictionary(let fields) = self, let value = fields[name], value != .null else { return nil }
+            return value
+        }
+        set {
+            guard case .dictionary(var fields) = self else { return }
+            fields[name] = newValue
+            self = .dictionary(fields)
+        }
+    }
+
+    var flag: Bool? { if case .boolean(let flag) = self { flag } else { nil } }
+    var number: Int? { if case .integer(let number) = self { Int(exactly: number) } else { nil } }
+    var elements: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
+
+    static func number(_ number: Int) -> JSONValue { .integer(Int64(number)) }
+
+    /// An object of the fields that are not nil.
+    static func object(_ fields: KeyValuePairs<String, JSONValue?>) -> JSONValue {
+        var present: PropertyListFields = [:]
+        for (name, value) in fields { present[name] = value }
+        return .fields(present)
+    }
+
+    /// The value as a message with its header; empty if JSON cannot represent it.
+    var framed: [UInt8] {
+        guard let content = try? json() else { return [] }
+        return Array("Content-Length: \(content.count)\r\n\r\n".utf8) + content
     }
 }
