@@ -1,3 +1,4 @@
+import Application
 public import ArgumentParser
 import Files
 public import Scripting
@@ -32,3 +33,72 @@ struct APICommand: ParsableCommand {
 }
 
 extension ReferenceFormat: ExpressibleByArgument {}
+
+/// `cubby init`: editor settings beside a user's scripts.
+struct InitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract:
+            "Write editor settings beside scripts: .luarc.json, .luacheckrc, stylua.toml, annotations, debugger setup.")
+
+    @Flag(help: "Replace existing files, except .vscode/launch.json.")
+    var force = false
+
+    @Argument(help: "The scripts' folder; . is the working folder.", completion: .directory)
+    var folder = "."
+
+    func validate() throws {
+        if folder.isEmpty { throw ValidationError("The scripts' folder is a path; . is the working folder.") }
+    }
+
+    func run() throws {
+        var kept = 0
+        let layer = try ReferenceOutput.folder(folder)
+        for file in try ReferenceOutput.reference().editorFiles {
+            let path = PathText.join(folder, file.path)
+            let isReplaced = force && file.path != APIReference.ownEditorFile
+            guard isReplaced || !layer.exists(PathText.join(layer.path, file.path)) else {
+                if !force { kept += 1 }
+                Report.line("kept \(path)")
+                continue
+            }
+            try ReferenceOutput.write(file, into: layer)
+            Report.line("wrote \(path)")
+        }
+        if kept > 0 { Report.line("--force replaces what was kept.") }
+    }
+}
+
+/// The output of `cubby api` and `cubby init`: a file error ends them with the status of input and output.
+enum ReferenceOutput {
+    static func reference() throws -> APIReference {
+        do { return try APIReference.standard() } catch let error as FileError { throw failure(error) }
+    }
+
+    /// A folder for files of the reference, which exists then. The folder may be a link, what is beneath it may not.
+    static func folder(_ path: String) throws -> BeneathFileLayer {
+        let path = PathText.absolute(path, from: WorkingDirectory.path ?? "/")
+        do {
+            try PosixFileLayer().makeDirectories(path, permissions: 0o755)
+            return try BeneathFileLayer(path)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Writes a whole file, creating the folders above it. It is written through no link.
+    static func write(_ page: ReferencePage, into folder: BeneathFileLayer) throws {
+        let path = PathText.join(folder.path, page.path)
+        do {
+            try folder.makeDirectories(PathText.parent(of: path), permissions: 0o755)
+            _ = try folder.contains(path, .regular)
+            try AtomicFile.write(Array(page.text.utf8), to: path, using: folder)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private static func failure(_ error: FileError) -> ExitCode {
+        CommandFailure.exit(.inputOutput, error.message)
+    }
+}

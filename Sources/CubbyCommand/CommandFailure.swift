@@ -3,6 +3,10 @@ import ArgumentParser
 import CPlatform
 import Files
 import Glibc
+import Items
+import Lua
+import PredicateFormat
+import Scripting
 import Wording
 
 /// The failures of commands: a line on standard error, and the documented exit status.
@@ -107,5 +111,109 @@ enum ContainerArgument {
             throw ValidationError("The home folder \(home) is not there: \(advice)")
         }
         return container
+    }
+}
+
+/// The program's exit statuses, described in docs/exit-status.md.
+enum ExitStatus: Int32 {
+    case done = 0
+    /// A script's error, or a failure of its handlers and timers.
+    case scriptError = 1
+    case usage = 64
+    case badData = 65
+    case unavailable = 69
+    /// A stop was overdue in the host's own code.
+    case software = 70
+    case inputOutput = 74
+    case containerInUse = 75
+    case interrupted = 130
+
+    /// The exit status of a failed import or export, by its cause: the command line, the data or the disk.
+    static func ofExchange(_ error: LuaError) -> ExitStatus {
+        switch error.underlying {
+        case let error as StoreError:
+            switch error.code {
+            case .unreadableFile, .invalidRow: .badData
+            case .inputOutput: .inputOutput
+            default: error.code.isProgrammerError ? .usage : .scriptError
+            }
+        case is FileError: .inputOutput
+        case is FormatPredicateError: .usage
+        default: error.kind == .argument ? .usage : .scriptError
+        }
+    }
+
+    /// The exit status of a session whose host has ended.
+    ///
+    /// - Parameters:
+    ///   - host: the ended host.
+    ///   - script: the script's status.
+    ///   - isStrict: `--strict` or `--no-strict`; nil for neither.
+    ///   - isWatched: whether a user at a prompt has seen the failures.
+    /// - Returns: the status.
+    static func ofSession(_ host: ScriptHost, script: Int32, isStrict: Bool?, isWatched: Bool) -> Int32 {
+        var status = host.exitCode ?? script
+        if status == scriptError.rawValue, host.hasRefusedChangedProgram { status = usage.rawValue }
+        let hasLostSave = host.saveFailure != nil
+        let hasFailures = host.handlerFailureCount > 0
+        let hasLostOutput = LostOutput.report(host)
+        switch isStrict {
+        case false?: return status
+        case true?:
+            if hasLostSave { return scriptError.rawValue }
+            let hasFailed = hasFailures || hasLostOutput || host.hasSkippedInitScript
+            return status == done.rawValue && hasFailed ? scriptError.rawValue : status
+        case nil:
+            if hasLostSave { return inputOutput.rawValue }
+            let isExpected = isWatched || host.wasEndedBySystem
+            if status == done.rawValue, hasFailures, !isExpected { return scriptError.rawValue }
+            return status == done.rawValue && hasLostOutput ? inputOutput.rawValue : status
+        }
+    }
+}
+
+/// Messages of commands on standard output, a line each.
+enum Report {
+    /// Writes a line; control characters in it, from a path or an archive, are escaped.
+    static func line(_ text: String) { StandardStream.output.put(VisibleText.line(text) + "\n") }
+}
+
+/// What a run could not write: said once, at its end, as one line for each stream and for the scripts' files.
+enum LostOutput {
+    /// Flushes the streams, says what was lost, and gives it a status.
+    ///
+    /// - Parameter status: the run's own.
+    /// - Returns: that of failed output if the run's own is success.
+    static func status(_ status: Int32) -> Int32 {
+        let lines = takeLines()
+        for line in lines { CommandFailure.say(line) }
+        return lines.isEmpty || status != ExitStatus.done.rawValue ? status : ExitStatus.inputOutput.rawValue
+    }
+
+    /// Flushes what a host's scripts have written, and says what was lost.
+    ///
+    /// - Returns: whether something was lost.
+    static func report(_ host: ScriptHost) -> Bool {
+        host.flushOutput()
+        host.state.flushFiles(isLast: true)
+        var lines = takeLines()
+        if let files = host.state.lostFiles {
+            let error = FileError(.write, files.path, code: files.code)
+            let others = files.count > 1 ? ", nor \((files.count - 1).counted("other file"))" : ""
+            lines.append("\(VisibleText.line(error.message)): the script has not closed it\(others)")
+        }
+        for line in lines { host.report("cubby: \(line)") }
+        return !lines.isEmpty
+    }
+
+    private static func takeLines() -> [String] {
+        StandardStream.flushAll()
+        return [StandardStream.output, .error].compactMap { stream in
+            stream.takeLoss().map { loss in
+                let error = FileError(.write, stream.name, code: loss.code)
+                let written = "\(loss.written.counted("byte")) \(loss.written == 1 ? "was" : "were") written"
+                return "\(error.message); \(written), \(loss.lost.grouped) \(loss.lost == 1 ? "was" : "were") not"
+            }
+        }
     }
 }

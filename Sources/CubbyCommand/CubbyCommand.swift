@@ -1,8 +1,12 @@
 import Application
 import ArgumentParser
+import CPlatform
 import Files
 import Glibc
+import Lua
 import Scripting
+import Wording
+
 @_exported import Wording
 
 /// The command: a REPL, a script, or a chunk.
@@ -128,4 +132,132 @@ struct CubbyCommand: ParsableCommand {
         DoctorCommand.self, GalleryCommand.self, ImportCommand.self, ExportCommand.self, SharedCommand.self,
         ConfigCommand.self,
     ]
+}
+
+/// `cubby`, `cubby FILE.lua ARGS…`, `cubby -e CODE`.
+struct StartCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "start", _superCommandName: CubbyCommand.name,
+        abstract: "Open the prompt, or run a script or a chunk (the default command).")
+
+    @OptionGroup var host: HostOptions
+
+    @Option(.code) var code: [String] = []
+
+    @Option(.modules) var modules: [String] = []
+
+    @Flag(.staysAtPrompt) var staysAtPrompt = false
+
+    @Argument(parsing: .captureForPassthrough, help: "A script and its arguments.", completion: .file())
+    var arguments: [String] = []
+
+    func validate() throws {
+        guard code.isEmpty, let first = arguments.first, first != "-" else { return }
+        if first.hasPrefix("-") {
+            let name = String(first.prefix { !$0.is("=") })
+            throw ValidationError(
+                "Unknown option '\(first)'\(NearestNames.hint(for: name, among: Self.optionNames)); "
+                    + "options are listed by cubby help start.")
+        }
+        // A misspelt command; paths and scripts' names are excluded. A command's name after options is not one.
+        let names = CubbyCommand.commandNames
+        guard first.allSatisfy({ $0.isLetter || $0.is("-") }), !names.contains(first), !PosixFileLayer().exists(first)
+        else { return }
+        let hint = NearestNames.hint(for: first, among: names)
+        guard hint.isEmpty else { throw ValidationError("There is no command and no file '\(first)'\(hint)") }
+    }
+
+    /// The options listed in the help.
+    private static var optionNames: [String] {
+        CubbyCommand.helpMessage(for: Self.self).split { !$0.isLetter && !$0.is("-") }.map(String.init)
+            .filter { $0.hasPrefix("--") && $0.count > 2 }
+    }
+
+    func run() throws {
+        let source: ScriptSession.Source
+        var arguments = arguments
+        if !code.isEmpty {
+            source = .chunks(code)
+        } else if let file = arguments.first {
+            source = .file(file)
+            arguments.removeFirst()
+        } else {
+            source = isatty(STDIN_FILENO) == 1 ? .prompt : .file("-")
+        }
+        try ScriptSession(
+            host, source: source, arguments: arguments, modules: modules,
+            staysAtPrompt: staysAtPrompt
+        ).run()
+    }
+}
+
+/// `cubby run FILE ARGS…`
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", _superCommandName: CubbyCommand.name,
+        abstract: "Run a script; - is standard input, and words after the file are the script's arguments.")
+
+    @OptionGroup var host: HostOptions
+
+    @Flag(name: .customShort("i"), help: "Open a prompt after the script.")
+    var staysAtPrompt = false
+
+    @Argument(help: "The script.", completion: .file())
+    var file: String
+
+    @Argument(parsing: .captureForPassthrough, help: "The script's arguments, in `arg` and `…`.")
+    var arguments: [String] = []
+
+    func run() throws {
+        try ScriptSession(host, source: .file(file), arguments: arguments, staysAtPrompt: staysAtPrompt).run()
+    }
+}
+
+/// An option of `cubby` without a command's name, in addition to those of the host, for ``StartCommand`` and
+/// ``CompletionCommand``. Not in an option group: the library's check of it would take a twentieth of each start.
+struct ScriptOption {
+    let name: NameSpecification
+    let parsing: ArrayParsingStrategy
+    private(set) var help: ArgumentHelp
+
+    private init(
+        _ letter: Character, parsing: ArrayParsingStrategy = .singleValue, _ help: String, value: String? = nil
+    ) {
+        name = .customShort(letter)
+        self.parsing = parsing
+        self.help = ArgumentHelp(stringLiteral: help)
+        self.help.valueName = value
+    }
+
+    static let code = ScriptOption(
+        "e", parsing: .unconditionalSingleValue,
+        "Run a chunk, and print the values of an expression or a call; several run in order.", value: "code")
+    static let modules = ScriptOption(
+        "l", "First require a module, also from the working folder, as a global of its name.", value: "module")
+    static let staysAtPrompt = ScriptOption("i", "Open a prompt after the script.")
+}
+
+extension Option<[String]> {
+    /// An option that may be repeated.
+    init(wrappedValue: [String], _ option: ScriptOption) {
+        self.init(wrappedValue: wrappedValue, name: option.name, parsing: option.parsing, help: option.help)
+    }
+}
+
+extension Flag<Bool> {
+    /// An option without a value.
+    init(wrappedValue: Bool, _ option: ScriptOption) {
+        self.init(wrappedValue: wrappedValue, name: option.name, help: option.help)
+    }
+}
+
+/// The line of `cubby --version`: `cubby 1.0.0 (1a2b3c4d5e6f), Swift 6.3.1, Lua 5.4.4`.
+enum ProgramVersion {
+    static var text: String { "\(CubbyCommand.name) \(number)" }
+
+    /// The version without the name.
+    static var number: String {
+        let build = String(cString: cubby_build())
+        return "\(CubbyVersion.string) \(build.isEmpty ? "(development build)" : build), \(LuaRelease.name)"
+    }
 }

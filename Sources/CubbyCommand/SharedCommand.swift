@@ -1,0 +1,276 @@
+import Application
+import ArgumentParser
+import Files
+import Images
+import Items
+import Logging
+import Scripting
+import SharedItems
+import Wording
+
+/// `cubby shared`: administration and status of collections shared by several hosts, for a database's owner.
+struct SharedCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shared", abstract: "Create and maintain collections shared by several hosts, kept in PostgreSQL.",
+        discussion: """
+            An address is postgres://host/database?collection=name, or on a socket \
+            postgres://user@/database?host=FOLDER&collection=name. Credentials come from PGPASSFILE, a service file \
+            or a certificate. docs/shared.md shows a first session.
+            """,
+        subcommands: [
+            SharedInitCommand.self, SharedMigrateCommand.self, SharedGrantCommand.self, SharedStatusCommand.self,
+            SharedPushCommand.self, SharedPullCommand.self, SharedConflictsCommand.self,
+        ])
+}
+
+/// `cubby shared init URL`: creates tables, functions and the collection.
+struct SharedInitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init", abstract: "Create the tables and a collection, as the database's owner.")
+
+    @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
+    var url: String
+
+    func run() throws {
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            let outcome = try SharedSchema.initialize(address)
+            if outcome.madeSchema { Report.line("made the tables in the schema cubby") }
+            Report.line(
+                outcome.madeCollection
+                    ? "made the collection \(address.collection); a host opens it with cubby --container DIR --shared '\(address)'"
+                    : "the collection \(address.collection) is there already: nothing was changed")
+        }
+    }
+}
+
+/// `cubby shared migrate URL`: upgrades an older program's tables and functions to this one's.
+struct SharedMigrateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate", abstract: "Upgrade the tables and functions of an older program, as their owner.")
+
+    @Argument(help: ArgumentHelp("The address of a collection in the database.", valueName: "url"))
+    var url: String
+
+    func run() throws {
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            let format = try SharedSchema.migrate(address)
+            Report.line("the tables are of format \(format), the functions this program's")
+        }
+    }
+}
+
+/// `cubby shared grant ROLE URL`: permits a role to be a host.
+struct SharedGrantCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "grant", abstract: "Allow a database role to use the collections, as their owner.")
+
+    @Argument(help: "An existing role.")
+    var role: String
+
+    @Argument(help: ArgumentHelp("The address of a collection in the database.", valueName: "url"))
+    var url: String
+
+    func run() throws {
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            try SharedSchema.grant(role, address)
+            Report.line("\(role) reads the collections, and changes items through functions alone")
+        }
+    }
+}
+
+/// `cubby shared status URL`: shows the server, the collection and its hosts.
+struct SharedStatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show the server's state: the collection, its revision, its hosts, and unsafe settings.")
+
+    @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
+    var url: String
+
+    func run() throws {
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            let status = try SharedStatus(address)
+            for line in status.lines { Report.line(line) }
+            for line in status.advice { Report.line(line) }
+        }
+    }
+}
+
+/// Reads the address on the command line, and reports errors of it and of the collection.
+enum SharedArgument {
+    static func address(_ url: String) throws -> SharedAddress {
+        do throws(SharedAddressError) { return try SharedAddress(url) } catch {
+            throw CommandFailure.exit(.usage, error.description)
+        }
+    }
+
+    static func using(_ url: String, _ body: (SharedAddress) throws(SharedError) -> Void) throws {
+        SignalMask.restore()
+        let address = try address(url)
+        do throws(SharedError) { try body(address) } catch { throw failure(error) }
+    }
+
+    /// Opens the container that is a host of the collection.
+    static func open(_ container: String?) throws -> OpenedContainer {
+        let located = try ContainerArgument.locate(
+            container, orSay: "keeps its items in the memory of its process: it cannot be a host of a shared collection"
+        )
+        do { return try OpenedContainer(located) } catch let error as FolderLockError {
+            throw CommandFailure.exit(error)
+        } catch let error as ContainerFormatError {
+            throw CommandFailure.exit(.badData, error.description)
+        } catch let error as FileError {
+            throw CommandFailure.exit(error)
+        }
+    }
+
+    static func failure(_ error: StoreError, _ address: SharedAddress) -> ExitCode {
+        if let cause = error.cause as? PostgresError { return failure(SharedError(cause, address)) }
+        let isAway = error.code == .inputOutput || error.code == .disconnected
+        return CommandFailure.exit(isAway ? .inputOutput : .badData, error.message)
+    }
+
+    static func failure(_ error: SharedError) -> ExitCode {
+        switch error.code {
+        case .badAddress: CommandFailure.exit(.usage, error.message)
+        case .unavailable: CommandFailure.exit(.unavailable, error.message)
+        case .disconnected: CommandFailure.exit(.inputOutput, error.message)
+        case .unusable, .refused: CommandFailure.exit(.badData, error.message)
+        }
+    }
+}
+
+/// `cubby shared push URL`: copies a container's items and pictures into an empty shared collection.
+struct SharedPushCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "push",
+        abstract: "Copy a container's items and pictures into an empty shared collection, or resume the copy.")
+
+    @OptionGroup var transfer: TransferOptions
+
+    func run() throws {
+        try transfer.run { (own, shared, show) throws(StoreError) in
+            try ItemTransfer.copy(from: own, to: shared, progress: show)
+        }
+    }
+}
+
+/// `cubby shared pull URL`: copies a shared collection's items and pictures into an empty container.
+struct SharedPullCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pull",
+        abstract: "Copy a shared collection's items and pictures into an empty container, or resume the copy.")
+
+    @OptionGroup var transfer: TransferOptions
+
+    func run() throws {
+        try transfer.run { (own, shared, show) throws(StoreError) in
+            let copied = try ItemTransfer.copy(from: shared, to: own, progress: show)
+            try own.saveChanges()
+            return copied
+        }
+    }
+}
+
+/// The source and the target of a copy.
+struct TransferOptions: ParsableArguments {
+    @Option(help: .container, completion: .container)
+    var container: String?
+
+    @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
+    var url: String
+
+    /// Opens both, copies, and reports the amount.
+    func run(_ copy: (ItemStore, ItemStore, (Int) -> Void) throws(StoreError) -> ItemTransfer.Summary) throws {
+        SignalMask.restore()
+        let address = try SharedArgument.address(url)
+        let opened = try SharedArgument.open(container)
+        var failures: [String: String] = [:]
+        do throws(StoreError) {
+            let own = try ItemStore.open(ArchivePersistence(of: opened))
+            let shared = try ItemStore.open(SharedHost.persistence(address, of: opened))
+            for store in [own, shared] { store.attachments = opened.pictures }
+            for notice in own.carriedNotices + shared.carriedNotices { CommandFailure.say(VisibleText.line(notice)) }
+            let bar = CommandProgress("Copying", total: max(own.count, shared.count))
+            defer { bar.finish() }
+            let copied = try copy(own, shared, bar.show)
+            bar.finish()
+            Report.line("copied \(copied.text); the collection has \(try ItemTransfer.Summary(of: shared).text)")
+            failures = copied.failures
+        } catch {
+            throw SharedArgument.failure(error, address)
+        }
+        for (key, message) in failures.sorted(by: { $0.key < $1.key }) {
+            CommandFailure.say(VisibleText.line("the picture of the item \(key) was not copied: \(message)"))
+        }
+        if !failures.isEmpty { throw ExitCode(ExitStatus.badData.rawValue) }
+    }
+}
+
+extension OpenedContainer {
+    /// The files of the pictures, for one store.
+    var pictures: ItemAttachments {
+        ImageStore(
+            directory: container.documents, caches: container.caches, outgoing: container.outgoingImages, using: files,
+            logger: Logger(label: "cubby")
+        ).attachments
+    }
+}
+
+/// `cubby shared conflicts URL`: a host's offline commits that conflict with earlier ones of other hosts.
+struct SharedConflictsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "conflicts",
+        abstract: "Show and settle conflicts of a host's offline commits with earlier ones of other hosts.",
+        discussion: """
+            A conflict is a commit, shown with its values, the other hosts' and the previous ones side by side. It \
+            remains until it is settled, here by its number or in a script by items:conflicts().
+            """)
+
+    @Option(help: .container, completion: .container)
+    var container: String?
+
+    @Option(help: ArgumentHelp("Apply the commit of this number again.", valueName: "number"))
+    var keepMine: [Int] = []
+
+    @Option(help: ArgumentHelp("Keep the items as they are, and discard the commit.", valueName: "number"))
+    var keepTheirs: [Int] = []
+
+    @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
+    var url: String
+
+    func run() throws {
+        SignalMask.restore()
+        let address = try SharedArgument.address(url)
+        let opened = try SharedArgument.open(container)
+        do {
+            let store = try ItemStore.open(SharedHost.persistence(address, of: opened))
+            store.attachments = opened.pictures
+            if store.isConnected {
+                try store.applyRemoteCommits()
+            } else {
+                Report.line("the collection's server does not answer: this is as of when it last did")
+            }
+            let conflicts = store.conflicts
+            for (numbers, keepsMine) in [(keepMine, true), (keepTheirs, false)] {
+                for number in numbers {
+                    guard conflicts.indices.contains(number - 1) else {
+                        throw ValidationError("There is no conflict \(number): there are \(conflicts.count).")
+                    }
+                    let conflict = conflicts[number - 1]
+                    if keepsMine { try store.keepMine(conflict) } else { try store.keepTheirs(conflict) }
+                    Report.line("\(number) is settled: \(keepsMine ? "mine" : "theirs")")
+                }
+            }
+            for (number, conflict) in conflicts.enumerated()
+            where !keepMine.contains(number + 1) && !keepTheirs.contains(number + 1) {
+                for (place, line) in conflict.description.split(separator: "\n").enumerated() {
+                    Report.line(place == 0 ? "\(number + 1)  \(line)" : "   \(line)")
+                }
+            }
+            if conflicts.isEmpty { Report.line("nothing is to be settled") }
+        } catch let error as StoreError {
+            throw SharedArgument.failure(error, address)
+        }
+    }
+}
