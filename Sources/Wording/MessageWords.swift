@@ -1,3 +1,74 @@
+extension Int {
+    /// The number with its noun: `1 item`, `28,143 items`.
+    ///
+    /// - Parameters:
+    ///   - one: the noun in the singular.
+    ///   - many: the noun in the plural; by English rules if not given.
+    /// - Returns: the number, grouped by thousands, and the noun.
+    package func counted(_ one: String, _ many: String? = nil) -> String { "\(grouped) \(word(one, many))" }
+
+    /// The noun alone, in the form for the number.
+    package func word(_ one: String, _ many: String? = nil) -> String {
+        self == 1 || self == -1 ? one : many ?? Self.plural(of: one)
+    }
+
+    private static func plural(of word: String) -> String {
+        if word.hasSuffix("y"), let before = word.dropLast().last, !"aeiou".contains(before) {
+            return word.dropLast() + "ies"
+        }
+        return ["s", "x", "ch", "sh"].contains(where: word.hasSuffix) ? word + "es" : word + "s"
+    }
+}
+
+extension String {
+    /// The word after its indefinite article: `an Item`, `a query`, `a UUID`.
+    package var withArticle: String { (startsWithVowelSound ? "an " : "a ") + self }
+
+    private var startsWithVowelSound: Bool {
+        let lowered = lowercased()
+        // Pronounced "you" or spelled out: `a URL`, `a UUID`, `an XML file`.
+        if ["uni", "use", "usa", "uu", "url", "utf", "uid", "one"].contains(where: lowered.hasPrefix) { return false }
+        if ["XML", "HTML", "NS", "SVG", "LRU", "hour", "honest"].contains(where: hasPrefix) { return true }
+        return lowered.first.map { "aeiou".contains($0) } ?? false
+    }
+}
+
+extension Int {
+    /// The number with commas between its thousands.
+    package var grouped: String {
+        var text = String(self)
+        let digits = self < 0 ? text.utf8.count - 1 : text.utf8.count
+        for place in stride(from: 3, to: digits, by: 3) {
+            text.insert(",", at: text.index(text.endIndex, offsetBy: -place - (place / 3 - 1)))
+        }
+        return text
+    }
+}
+
+extension StringProtocol {
+    /// The text in double quotes, with escapes for quotes, backslashes, line breaks and tabs: a literal of Lua, of the
+    /// predicate language and of an archive's drawing.
+    ///
+    /// - Parameter escape: the escape for another character; nil for none.
+    /// - Returns: the quoted text.
+    /// - Complexity: O(length).
+    package func quoted(escaping escape: (Unicode.Scalar) -> String? = { _ in nil }) -> String {
+        var quoted = "\""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            default:
+                if let escaped = escape(scalar) { quoted += escaped } else { quoted.unicodeScalars.append(scalar) }
+            }
+        }
+        return quoted + "\""
+    }
+}
+
 /// Finds the names most similar to a misspelt name.
 ///
 /// The distance is Damerau–Levenshtein in its optimal-alignment form: an insertion, a deletion, a substitution or a
