@@ -5,7 +5,6 @@ import Files
 import Glibc
 import Lua
 import Scripting
-import Wording
 
 @_exported import Wording
 

@@ -6,7 +6,6 @@ package import Items
 import LineEditor
 package import Lua
 public import Scripting
-import Wording
 
 @_exported import Wording
 
