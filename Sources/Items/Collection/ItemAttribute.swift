@@ -1,3 +1,4 @@
+import ColumnEngine
 public import PredicateFormat
 import PropertyList
 
@@ -127,5 +128,81 @@ extension ItemAttribute {
     public func contains<Element: ItemValue>(_ element: Element) -> ItemCondition<Model>
     where Value.Wrapped == [Element] {
         condition(.contains, element.fieldValue)
+    }
+}
+
+/// A condition on a model's items, built from attributes: `Book.pages > 300 && !Book.title.hasPrefix("A")`.
+///
+/// It is a predicate tree, not a function: the engine plans it onto indexes and columns.
+public struct ItemCondition<Model>: Sendable {
+    let node: PredicateNode
+
+    init(_ node: PredicateNode) { self.node = node }
+
+    /// Both conditions hold.
+    public static func && (first: Self, second: Self) -> Self {
+        ItemCondition(.and(first.parts(of: \.conjunction) + second.parts(of: \.conjunction)))
+    }
+
+    /// At least one of the conditions holds.
+    public static func || (first: Self, second: Self) -> Self {
+        ItemCondition(.or(first.parts(of: \.disjunction) + second.parts(of: \.disjunction)))
+    }
+
+    /// The condition does not hold.
+    public static prefix func ! (condition: Self) -> Self { ItemCondition(.not(condition.node)) }
+
+    /// The operands of a chain, which becomes a single node so that a long chain is not a deep tree.
+    private func parts(of operands: (PredicateNode) -> [PredicateNode]?) -> [PredicateNode] {
+        operands(node) ?? [node]
+    }
+}
+
+extension PredicateNode {
+    fileprivate var conjunction: [PredicateNode]? { if case .and(let parts) = self { parts } else { nil } }
+    fileprivate var disjunction: [PredicateNode]? { if case .or(let parts) = self { parts } else { nil } }
+
+    /// The condition with a field renamed. A condition's comparisons have the field on the left.
+    func renaming(_ field: String, to name: String) -> PredicateNode {
+        switch self {
+        case .constant: return self
+        case .not(let inner): return .not(inner.renaming(field, to: name))
+        case .and(let parts): return .and(parts.map { $0.renaming(field, to: name) })
+        case .or(let parts): return .or(parts.map { $0.renaming(field, to: name) })
+        case .comparison(var comparison):
+            if case .keyPath(let path) = comparison.left, path.field == field {
+                comparison.left = .keyPath(PredicateKeyPath(name, path.rest))
+            }
+            return .comparison(comparison)
+        }
+    }
+}
+
+/// A sort criterion for a model's items; equal ones keep the store's order.
+public struct ItemOrdering<Model>: Sendable {
+    let path: PredicateKeyPath
+    let isDescending: Bool
+
+    /// Lowest first; items without a value precede all others. Text is sorted by its bytes.
+    public static func ascending<Value>(_ attribute: ItemAttribute<Model, Value>) -> Self
+    where Value.Wrapped: OrderedItemValue {
+        ItemOrdering(path: attribute.path, isDescending: false)
+    }
+
+    /// Highest first; items without a value follow all others.
+    public static func descending<Value>(_ attribute: ItemAttribute<Model, Value>) -> Self
+    where Value.Wrapped: OrderedItemValue {
+        ItemOrdering(path: attribute.path, isDescending: true)
+    }
+}
+
+/// A new value for an attribute of many items: `.set(Book.shelf, to: "A3")`.
+public struct ItemAssignment<Model>: Sendable {
+    let field: String
+    let value: PropertyListValue?
+
+    /// Sets an attribute; nil removes an optional's value. Sets a whole field, never a part of a nested struct.
+    public static func set<Value>(_ attribute: ItemAttribute<Model, Value>, to value: Value) -> Self {
+        ItemAssignment(field: attribute.name, value: value.fieldValue)
     }
 }

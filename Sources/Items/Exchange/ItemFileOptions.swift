@@ -71,3 +71,70 @@ public struct ItemFileOptions {
         if done % Self.reportInterval == 0 { try progress?(done, total) }
     }
 }
+
+/// The file formats for import and export.
+public enum ItemFileFormat: String, Sendable, CaseIterable {
+    /// Comma-separated values with a header.
+    case csv
+    /// The same, separated by tabs.
+    case tsv
+    /// An array of objects.
+    case json
+    /// One object per line.
+    case jsonLines = "jsonl"
+    /// An array of dictionaries; written as XML.
+    case propertyList = "plist"
+    /// A keyed archive with an array of items, like the store's own.
+    case keyedArchive = "archive"
+    /// A table of a SQLite database.
+    case sqlite
+
+    /// The format of a path's extension; nil for any other.
+    public init?(path: String) {
+        let name = path.split(separator: "/").last ?? ""
+        guard let dot = name.lastIndex(of: ".") else { return nil }
+        switch name[name.index(after: dot)...].lowercased() {
+        case "csv": self = .csv
+        case "tsv": self = .tsv
+        case "json": self = .json
+        case "jsonl", "ndjson": self = .jsonLines
+        case "plist", "xml": self = .propertyList
+        case "archive", "keyedarchive", "data": self = .keyedArchive
+        case "sqlite", "sqlite3", "db": self = .sqlite
+        default: return nil
+        }
+    }
+
+    /// Whether rows are lines of text, which are read and written as a stream.
+    var isStreamed: Bool { [.csv, .tsv, .jsonLines].contains(self) }
+}
+
+/// A file's text encoding.
+public enum ItemFileEncoding: String, Sendable, CaseIterable {
+    /// UTF-8, with or without a byte order mark.
+    case utf8 = "utf-8"
+    /// ISO 8859-1; bytes 80 to 9F are read as Windows-1252 where that defines them.
+    case latin1
+    /// UTF-16 in the byte order of its mark; without one, in the order that the places of its zeros show.
+    case utf16 = "utf-16"
+    /// By byte order mark; without one, UTF-16 if the first characters are plainly so, UTF-8 if the whole file is valid,
+    /// else Latin-1.
+    case automatic = "auto"
+    /// The same as Latin-1 here.
+    case windows1252 = "windows-1252"
+    /// UTF-16 in little-endian byte order.
+    case utf16LittleEndian = "utf-16le"
+    /// UTF-16 in big-endian byte order.
+    case utf16BigEndian = "utf-16be"
+}
+
+/// How the kinds of a file's columns are decided.
+public enum ItemFileKinds: Sendable, Hashable {
+    /// Inferred from the texts of comma-separated values: a column has a kind if all of its cells are in one canonical
+    /// style, so that no two different texts become the same value.
+    case inferred
+    /// All texts stay texts.
+    case text
+    /// Given by field name; the others are inferred.
+    case named([String: ItemFieldKind])
+}

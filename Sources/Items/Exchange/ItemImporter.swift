@@ -4,6 +4,7 @@ import Files
 import ItemArchive
 import PropertyList
 import SQLite
+import Wording
 
 /// Imports items from a file into a store, all or none.
 struct ItemImporter {
@@ -73,5 +74,75 @@ extension ItemStore {
     package func importItems(_ file: ImportFile, path: String, _ options: ItemFileOptions) throws -> ItemImportReport {
         if isReadOnly { throw readOnlyError }
         return try ItemImporter(store: self, options: options, path: path).run(file)
+    }
+}
+
+/// What an import carried differently from the file, or left out: counted, and said.
+public struct ItemImportRemark: Sendable, Hashable, CustomStringConvertible {
+    /// What a remark is about.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// Columns without a name that have cells: imported as `column` and their position.
+        case unnamed
+        /// Columns with the name of an earlier one: imported as `Notes_2`.
+        case renamed
+        /// Columns without a name and without any cell: left out.
+        case leftOut
+        /// A header whose names look like values: the file may have none.
+        case oddHeader
+        /// Nulls of JSON records and of dictionaries within them: left out. Those in arrays are values.
+        case nulls
+        /// Keys that one object has more than once: the last counts.
+        case duplicateKeys
+        /// Values that are not of the kind that their column is declared as: carried as they are.
+        case otherKinds
+        /// Fields of every item that items of an archive lack: they get a new item's value.
+        case missing
+        /// Contents of an archive that items do not hold: left out.
+        case objects
+    }
+
+    /// What the remark is about.
+    public let kind: Kind
+    /// The number of columns, keys or values.
+    public let count: Int
+    /// The remark as a sentence.
+    public let description: String
+}
+
+/// The results of an import, or of a dry run.
+public struct ItemImportReport: Sendable, Hashable, CustomStringConvertible {
+    /// New items.
+    public internal(set) var created = 0
+    /// Items with changed values.
+    public internal(set) var updated = 0
+    /// Items that a row matched and that did not change.
+    public internal(set) var unchanged = 0
+    /// Invalid rows that were left out.
+    public internal(set) var rejected = 0
+    /// All rows of the file.
+    public internal(set) var total = 0
+    /// Pictures imported with the items.
+    public internal(set) var pictures = 0
+    /// The rejected rows as comma-separated values, with the problem in the last column; empty if there are none.
+    public internal(set) var rejects: [UInt8] = []
+    /// What was carried differently, or left out.
+    public internal(set) var remarks: [ItemImportRemark] = []
+
+    /// Creates an empty report.
+    public init() {}
+
+    /// The total of the remarks of a kind.
+    public func count(_ kind: ItemImportRemark.Kind) -> Int {
+        remarks.reduce(0) { $0 + ($1.kind == kind ? $1.count : 0) }
+    }
+
+    /// The counts in a line, and each remark in a line.
+    public var description: String {
+        var parts = [
+            "\(created.grouped) created", "\(updated.grouped) updated", "\(unchanged.grouped) unchanged",
+            "\(rejected.grouped) rejected",
+        ]
+        if pictures > 0 { parts.append(pictures.counted("picture")) }
+        return ([parts.joined(separator: ", ")] + remarks.map(\.description)).joined(separator: "\n")
     }
 }

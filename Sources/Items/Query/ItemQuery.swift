@@ -1,5 +1,6 @@
-import ColumnEngine
+public import ColumnEngine
 public import PredicateFormat
+public import PropertyList
 
 /// A query over a store's items: a value that is refined step by step, and evaluated on demand.
 ///
@@ -151,3 +152,161 @@ extension ItemStore {
     /// The fields that some item has or had.
     var knownFields: [String] { fieldNames }
 }
+
+extension ItemQuery {
+    /// The sum of a key's numbers: an integer if all are integers and the sum fits 64 bits, else the nearest real. Items
+    /// without the key are skipped; an empty sum is the integer 0. Values that are not numbers are left out and reported
+    /// to ``ItemStore/onLeftOut``. A key is a field or a predicate expression, in which the quotient of two integers is
+    /// an integer.
+    ///
+    /// - Throws: `StoreError` for a field that no item has, and when no value is a number; `FormatPredicateError` for an
+    ///   invalid expression, and for one that has a value for no item because of the kinds of their values.
+    public func sum(_ key: String) throws -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
+
+    /// The mean of a key's numbers; nil when there are none.
+    public func average(_ key: String) throws -> Double? {
+        if case .real(let number)? = try aggregate(.average, key) { number } else { nil }
+    }
+
+    /// The least of a key's values in the order of `sorted(_:descending:)`; nil if no item has the key. Of values of
+    /// several kinds, those of the most frequent kind are compared, and the others are reported to
+    /// ``ItemStore/onLeftOut``.
+    public func min(_ key: String) throws -> PropertyListValue? { try aggregate(.min, key) }
+
+    /// The greatest of a key's values, as ``min(_:)``; nil if no item has the key.
+    public func max(_ key: String) throws -> PropertyListValue? { try aggregate(.max, key) }
+
+    private func aggregate(_ name: ItemAggregateFunction.Name, _ key: String) throws -> PropertyListValue? {
+        try rows.aggregate(name, store.columns.key(key))
+    }
+
+    /// Groups the items by equal values of a key, in order of appearance; items without the key form one group. A key
+    /// is a field, or an expression: `dims.w`, `name.firstWord`, `width * height`.
+    ///
+    /// - Throws: as ``sum(_:)``.
+    public func groupBy(_ key: String) throws -> [ItemGroup] { try groupBy(store.key(key)) }
+
+    /// Groups the items by equal results of a function.
+    public func groupBy(_ key: @escaping (Item) throws -> PropertyListValue?) throws -> [ItemGroup] {
+        try groupBy(.function(key))
+    }
+
+    /// Groups the items by equal values of a key.
+    public func groupBy(_ key: ItemKey) throws -> [ItemGroup] { try groupBy([key]) }
+
+    /// Groups the items by equal values of each of several keys, in order of appearance: ``ItemGroup/keys`` has the
+    /// values. Without keys all items are one group.
+    ///
+    /// - Throws: as ``sum(_:)``.
+    public func groupBy(_ keys: [String]) throws -> [ItemGroup] { try groupBy(keys.map(store.key)) }
+
+    /// Groups the items by equal values of each of several keys, some of which may be functions.
+    public func groupBy(_ keys: [ItemKey]) throws -> [ItemGroup] {
+        try rows.groups(by: keys.map(store.rowKey)).map { ItemGroup(store, $0) }
+    }
+
+    /// The different values of a key, in order of appearance, without absent ones.
+    public func distinct(_ key: String) throws -> [PropertyListValue] {
+        try groupBy(key).compactMap(\.key)
+    }
+
+    /// The different combinations of the values of several keys, in order of appearance: for each key its value, nil if
+    /// the items have none. The items that have none of the keys are left out.
+    public func distinct(_ keys: [String]) throws -> [[PropertyListValue?]] {
+        try groupBy(keys).map(\.keys).filter { $0.contains { $0 != nil } }
+    }
+}
+
+extension ItemQuery {
+    /// Sets fields of every item; if one is refused, none is set. Nil removes a field. Observers are notified once.
+    ///
+    /// - Returns: the number of items.
+    @discardableResult
+    public func update(_ values: [String: PropertyListValue?]) throws -> Int {
+        try update(exactly: Dictionary(uniqueKeysWithValues: values.map { (ExactText($0.key), $0.value) }))
+    }
+
+    /// Sets fields by names that are compared by their bytes.
+    @discardableResult
+    package func update(exactly values: [ExactText: PropertyListValue?]) throws -> Int {
+        var fields: [(ItemField, PropertyListValue?)] = []
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            fields.append((try store.columns.fieldForAssignment(name.string, value), value))
+        }
+        return try changeEach { row in
+            for (field, value) in fields { try store.set(row, field, value) }
+            return true
+        }
+    }
+
+    /// Runs a function on every item, as one change: if it throws, no item is changed. Observers are notified once.
+    ///
+    /// - Parameter change: changes its item, or other items.
+    /// - Returns: the number of changed items.
+    /// - Throws: errors of the function; `StoreError` if an observer refuses.
+    @discardableResult
+    public func update(_ change: (Item) throws -> Void) throws -> Int {
+        try changeEach { row in
+            let before = store.columns.changeCount
+            try change(store.item(row: row))
+            return store.columns.changeCount > before
+        }
+    }
+
+    /// Removes every item; if an observer refuses one, none is removed. Observers are notified once.
+    ///
+    /// - Returns: the number of items.
+    @discardableResult
+    public func remove() throws -> Int {
+        try changeEach { row in
+            try store.remove(row: row)
+            return true
+        }
+    }
+
+    /// Changes every item or, if one call throws, none; the function returns whether it changed its item.
+    ///
+    /// - Returns: the number of changed items.
+    func changeEach(_ change: (UInt32) throws -> Bool) throws -> Int {
+        try store.columns.pinningRows {
+            let rows = try rows.rows()
+            store.beginBulkChange()
+            defer { store.endBulkChange() }
+            store.openSavepoint()
+            do {
+                var count = 0
+                for row in rows where store.columns.isLive(row) {
+                    if try change(row) { count += 1 }
+                }
+                store.closeSavepoint()
+                return count
+            } catch {
+                store.rollBackSavepoint()
+                throw error
+            }
+        }
+    }
+}
+
+/// A key by which a query groups, sorts or sums items.
+public typealias ItemKey = QueryKey<Item>
+
+extension ItemStore {
+    /// Parses a key: the field of that name if there is one, else an expression over fields.
+    ///
+    /// - Throws: `StoreError` with `unknownField` for a name that no item has; `FormatPredicateError` for an invalid
+    ///   expression.
+    public func key(_ text: String) throws -> ItemKey { try columns.key(text).map(\.row) }
+
+    /// The key for rows. A function is not called for an item that an earlier call removed.
+    func rowKey(_ key: ItemKey) -> RowKey { key.map { [self] in columns.isLive($0) ? item(row: $0) : nil } }
+}
+
+/// A condition on items, in the language of `FormatPredicate`.
+public typealias ItemPredicate = FormatPredicate
+
+/// An error in a predicate's format text, with its position.
+public typealias ItemPredicateError = FormatPredicateError
+
+/// A side of a comparison in a predicate.
+public typealias ItemPredicateExpression = FormatExpression

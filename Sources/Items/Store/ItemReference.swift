@@ -1,4 +1,6 @@
 import ColumnEngine
+import ItemArchive
+package import PropertyList
 
 /// An item as a number: its row, and how many items had the row before.
 ///
@@ -27,4 +29,299 @@ package struct ItemReference: Hashable, Sendable {
 
     @inline(__always)
     var generation: UInt16 { UInt16(truncatingIfNeeded: bits >> 32) }
+}
+
+extension ItemStore {
+    /// A reference to an item.
+    package func reference(to item: Item) -> ItemReference { reference(item.row) }
+
+    /// The item of a reference; a removed item if it no longer exists.
+    package func item(_ reference: ItemReference) -> Item {
+        if isCurrent(reference) { return item(row: reference.row) }
+        // A row that is dead from the start: freed with the object.
+        return columns.makeDeadRow(item(row:))
+    }
+
+    /// The reference at a position counted from 0; nil outside the store. As ``subscript(_:)``.
+    package func reference(at position: Int) -> ItemReference? {
+        guard position >= 0, position < columns.count else { return nil }
+        return reference(columns.row(at: position))
+    }
+
+    /// The item whose key has these bytes. O(1).
+    package func reference(forKeyUTF8 key: UnsafeBufferPointer<UInt8>) -> ItemReference? {
+        guard let row = columns.row(forKey: key) else { return nil }
+        return reference(row)
+    }
+
+    /// All current items in order.
+    package var allReferences: [ItemReference] {
+        let slots = columns.slots
+        return [ItemReference](unsafeUninitializedCapacity: slots.count) { buffer, count in
+            for row in slots where row != ItemOrder.hole {
+                buffer[count] = reference(row)
+                count += 1
+            }
+        }
+    }
+
+    /// The epoch, a counter that changes whenever an item is removed. The address is valid as long as the store.
+    package var epoch: UnsafePointer<UInt64> { UnsafePointer(columns.epochCounter) }
+
+    /// Whether the item is not in its store.
+    package func isRemoved(_ reference: ItemReference) -> Bool {
+        !isCurrent(reference) || !columns.isAccessible(reference.row)
+    }
+
+    @inline(__always)
+    func reference(_ row: UInt32) -> ItemReference {
+        ItemReference(row: row, generation: columns.generation(row))
+    }
+
+    @inline(__always)
+    func isCurrent(_ reference: ItemReference) -> Bool {
+        Int(reference.row) < columns.rowCount && columns.generation(reference.row) == reference.generation
+    }
+}
+
+extension ItemQuery {
+    /// The items, in order, as references.
+    ///
+    /// - Throws: as ``all()``.
+    package func references() throws -> [ItemReference] {
+        try rows.rows().map(store.reference)
+    }
+
+    /// Copies the bits of the items' references, in order, to a buffer.
+    ///
+    /// - Parameter room: returns a buffer for this many; nil if there is none. It may change the store: items that it
+    ///   removes are among the references, or replaced by references to no item.
+    /// - Throws: as ``all()``.
+    package func copyReferences(to room: (_ count: Int) -> UnsafeMutablePointer<UInt64>?) throws {
+        if let (index, ranks, isDescending) = rows.partOfIndex() {
+            guard let target = room(ranks.count) else { return }
+            let (first, second) = (rows.order.first?.field, rows.order.second?.field)
+            var count = 0
+            index.forEach(ranks, descending: isDescending) { entry in
+                if count < Self.lookahead {
+                    if let first { store.columns.prefetchRead(entry.row, first) }
+                    if let second { store.columns.prefetchRead(entry.row, second) }
+                }
+                target[count] = store.reference(entry.row).bits
+                count += 1
+                return true
+            }
+            for place in count..<ranks.count { target[place] = ItemReference.ofNoItem.bits }
+            return
+        }
+        let rows = try rows.rows()
+        guard let target = room(rows.count) else { return }
+        for place in rows.indices { target[place] = store.reference(rows[place]).bits }
+    }
+
+    /// The number of items of an index to prefetch: their rows are scattered, and callers of a short result first read
+    /// the fields that it is sorted by.
+    private static let lookahead = 16
+
+    /// The first item; nil if there is none. As ``first()``.
+    package func firstReference() throws -> ItemReference? {
+        var query = rows
+        query.limitCount = Swift.min(1, query.limitCount ?? 1)
+        return try query.rows().first.map(store.reference)
+    }
+
+    /// The first items, as references. As ``first(_:)``.
+    package func firstReferences(_ count: Int) throws -> [ItemReference] {
+        try limit(Swift.min(count, rows.limitCount ?? .max)).references()
+    }
+}
+
+extension ItemGroup {
+    /// As ``items``.
+    package var references: [ItemReference] {
+        rows.filter { store.columns.isLive($0) }.map(store.reference)
+    }
+}
+
+extension ItemCursor {
+    /// As ``next()``.
+    package func nextReference() -> ItemReference? { nextRow().map(store.reference) }
+}
+
+/// Reads and sets items' fields by reference; used by ``Item``.
+///
+/// Each function throws `itemRemoved` if the item is not in the store.
+extension ItemStore {
+    // MARK: Reading
+
+    @inline(__always)
+    func row(_ reference: ItemReference) throws(StoreError) -> UInt32 {
+        guard isCurrent(reference), columns.isAccessible(reference.row) else { throw .itemWasRemoved }
+        return reference.row
+    }
+
+    /// A field's cell; absent for `itemKey`.
+    @inline(__always)
+    func cell(_ field: ItemField, of reference: ItemReference) throws(StoreError) -> Cell {
+        columns.cell(try row(reference), field)
+    }
+
+    /// The value in dollars; nil if it is of another kind, or the item lacks it: see ``value(of:_:)``.
+    @inline(__always)
+    package func valueInDollars(of reference: ItemReference) throws(StoreError) -> Int64? {
+        let cell = try cell(.valueInDollars, of: reference)
+        return cell.kind == .integer ? cell.integerValue : nil
+    }
+
+    /// The item's creation date; nil if it is of another kind, or the item lacks it.
+    @inline(__always)
+    package func dateCreated(of reference: ItemReference) throws(StoreError) -> PropertyListDate? {
+        let cell = try cell(.dateCreated, of: reference)
+        return cell.kind == .date ? PropertyListDate(secondsSinceReferenceDate: cell.realValue) : nil
+    }
+
+    /// A field's value of any kind; nil if the item lacks it.
+    package func value(of field: ItemField, _ reference: ItemReference) throws(StoreError) -> PropertyListValue? {
+        columns.value(try row(reference), field)
+    }
+
+    /// The error for a field of every item that has a value of another kind.
+    func refusal(_ field: ItemField, of reference: ItemReference) throws(StoreError) -> StoreError {
+        let (row, name) = (try row(reference), columns.name(of: field))
+        let kind = [FieldDeclaration].domain[Int(field.rawValue)].kind.named
+        let value = FieldValidation.describe(columns.value(row, field))
+        return StoreError(
+            .invalidValue(field: name),
+            "\(name) of \(columns.label(row)) is not \(kind) but \(value): value(forField:) gives it as it is")
+    }
+
+    /// A text field's bytes; see ``Item/withUTF8(of:_:)``.
+    package func withUTF8(
+        of field: ItemField, _ reference: ItemReference, _ body: (UnsafeBufferPointer<UInt8>?) -> Void
+    ) throws(StoreError) {
+        try withText(of: field, reference, body)
+    }
+
+    @inline(__always)
+    func withText<Result>(
+        of field: ItemField, _ reference: ItemReference, _ body: (UnsafeBufferPointer<UInt8>?) -> Result
+    ) throws(StoreError) -> Result {
+        let row = try row(reference)
+        if field == .itemKey { return columns.withKey(row) { body($0) } }
+        let cell = columns.cell(row, field)
+        return cell.isText ? cell.withText { body($0) } : body(nil)
+    }
+
+    // MARK: Setting
+
+    /// Sets the value in dollars.
+    ///
+    /// - Throws: as ``Item/setValueInDollars(_:)``.
+    package func setValueInDollars(_ value: Int64, of reference: ItemReference) throws(StoreError) {
+        let row = try row(reference)
+        guard columns.isLive(row), !isWatched, !isReadOnly else {
+            return try setCell(row, .valueInDollars, .integer(value))
+        }
+        let old = columns.cell(row, .valueInDollars)
+        if old.kind != .integer || old.integerValue != value {
+            columns.change(row, .valueInDollars, to: .integer(value))
+        }
+    }
+
+    /// Sets a text field from bytes; see ``Item/setUTF8(_:for:)``.
+    package func setUTF8(
+        _ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField, of reference: ItemReference
+    ) throws(StoreError) {
+        try setCell(try row(reference), field, try columns.textCell(bytes, for: field))
+    }
+
+    /// Sets any field; see ``Item/setValue(_:for:)``.
+    package func setValue(
+        _ value: PropertyListValue?, for field: ItemField, of reference: ItemReference
+    ) throws(StoreError) {
+        try set(try row(reference), field, value)
+    }
+
+    /// Sets an item's list of attachments. Observers cannot refuse, as with bytes in files.
+    func setAttachments(_ value: PropertyListValue?, of item: Item) throws(StoreError) {
+        if isReadOnly { throw readOnlyError }
+        guard columns.isLive(item.row) else { throw .itemWasRemoved }
+        if columns.attachments(item.row) == value { return }
+        if isWatched { keepLatestCommit() }
+        columns.setAttachments(item.row, value)
+    }
+
+    func set(_ row: UInt32, _ field: ItemField, _ value: PropertyListValue?) throws(StoreError) {
+        try setCell(row, field, try columns.checkedCell(value, for: field))
+    }
+
+    /// Sets a field to a cell of a valid kind.
+    func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
+        switch columns.state(row) {
+        case .live: break
+        case .draft:
+            columns.discard(columns.cell(row, field), of: field)
+            columns.setCell(row, field, cell)
+            return
+        default: throw .itemWasRemoved
+        }
+        if isReadOnly { throw readOnlyError }
+        if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
+        if !isWatched { return columns.change(row, field, to: cell) }
+        keepLatestCommit()
+        if observers.isEmpty { return columns.change(row, field, to: cell) }
+        try setAskingObservers(row, field, cell)
+    }
+
+    private func setAskingObservers(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
+        let item = item(row: row)
+        let name = columns.name(of: field)
+        let old = columns.value(row, field)
+        let wanted = columns.value(cell)
+        var new = wanted
+        try askObservers { try $0.itemStore(self, willUpdate: item, field: name, old: old, new: &new) }
+        guard columns.isLive(row) else { throw .itemWasRemoved }
+        var cell = cell
+        if new != wanted {
+            columns.discard(cell, of: field)
+            new = try columns.checked(new, for: field)
+            cell = new.map { columns.cell($0, for: field) } ?? .absent
+        }
+        if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
+        columns.change(row, field, to: cell)
+        if bulkDepth > 0 {
+            bulkChanges.updated += 1
+        } else {
+            for observer in observers { observer.itemStore(self, didUpdate: item, field: name, old: old, new: new) }
+        }
+    }
+}
+
+/// An iteration over a store's items that is safe while the store changes.
+public final class ItemCursor: Sequence, IteratorProtocol {
+    let store: ItemStore
+    /// The order at the start of the iteration; shared with the store until that changes.
+    private let slots: [UInt32]
+    private var nextSlot = 0
+
+    init(_ store: ItemStore) {
+        self.store = store
+        slots = store.columns.slots
+        store.columns.pinRows()
+    }
+
+    deinit {
+        store.columns.unpinRows()
+    }
+
+    public func next() -> Item? { nextRow().map(store.item(row:)) }
+
+    func nextRow() -> UInt32? {
+        while nextSlot < slots.count {
+            let row = slots[nextSlot]
+            nextSlot += 1
+            if row != ItemOrder.hole, store.columns.isLive(row) { return row }
+        }
+        return nil
+    }
 }

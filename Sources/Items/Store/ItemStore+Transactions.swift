@@ -1,4 +1,6 @@
 import ColumnEngine
+public import PropertyList
+import Wording
 
 extension ItemStore {
     /// Whether a transaction or a dry run is in progress.
@@ -120,5 +122,147 @@ extension ItemStore {
         restoreOrder()
         if !columns.hasChanges { attachments?.shared?.didRollBack() }
         if !taken.isEmpty, tells, !observers.isEmpty { tellMany(ItemStoreChanges(.rollback, taken).inverted) }
+    }
+}
+
+/// Transactions on a shared collection.
+extension ItemStore {
+    /// Which commits of others conflict with a transaction; the raw value is the name for scripts.
+    public enum Isolation: String, Sendable, CaseIterable {
+        /// Any change of data that it read.
+        case serializable
+        /// A change of the same fields.
+        case snapshot
+    }
+
+    /// The default number of retries of a transaction.
+    public static let defaultRetries = 10
+
+    /// After this many conflicts, the next attempt keeps others out.
+    private static let attemptsBeforeHolding = 3
+
+    /// Runs a body as a transaction, and again if others changed data that it read in the meantime. Runs once in an
+    /// unshared store, and within another transaction.
+    ///
+    /// - Parameters:
+    ///   - isolation: which commits of others conflict with it.
+    ///   - retries: the maximum number of retries.
+    ///   - body: changes items; it may run more than once.
+    /// - Returns: the result of the body.
+    /// - Throws: errors of the body; `StoreError` with `conflict` after the last attempt.
+    public func transaction<Result>(
+        isolation: Isolation, retries: Int = defaultRetries, _ body: () throws -> Result
+    ) throws -> Result {
+        guard remote != nil, !isInTransaction else { return try transaction(body) }
+        // Earlier changes are not part of the transaction, and not rolled back with it.
+        try commit()
+        isSnapshotIsolated = isolation == .snapshot
+        defer { isSnapshotIsolated = false }
+        var attempts = 0
+        while true {
+            if attempts == Self.attemptsBeforeHolding { try remote?.hold() }
+            defer { remote?.release() }
+            try applyRemoteCommits()
+            do { return try transaction(body) } catch let error as StoreError {
+                guard error.code == .conflict, attempts < retries, !isInTransaction else { throw error }
+                attempts += 1
+            }
+        }
+    }
+
+    /// Whether the collection's server responded last time; true for a store without one.
+    public var isConnected: Bool { remote?.isConnected ?? true }
+
+    /// Whether commits are accepted: by the server, or for later sending.
+    public var takesCommits: Bool { remote.map { $0.isConnected || $0.keepsCommits } ?? true }
+}
+
+/// The net result of a sequence of changes: the differences between the states before and after.
+public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
+    /// A field with another value.
+    public struct Update: Sendable, Hashable {
+        /// The item's key.
+        public var itemKey: String
+        /// The item's name.
+        public var name: String
+        /// The field's name.
+        public var field: String
+        /// The old value; nil for none.
+        public var old: PropertyListValue?
+        /// The new value; nil for none.
+        public var new: PropertyListValue?
+    }
+
+    /// An item that moved.
+    public struct Move: Sendable, Hashable {
+        /// The item's key.
+        public var itemKey: String
+        /// The item's name.
+        public var name: String
+        /// The position before the move, counted from 0.
+        public var from: Int
+        /// The position after the move, counted from 0.
+        public var to: Int
+    }
+
+    /// The new items in their final state.
+    public var inserted: [ItemFields] = []
+    /// The removed items in their last state.
+    public var removed: [ItemFields] = []
+    /// The fields with changed values.
+    public var updated: [Update] = []
+    /// The moved items.
+    public var moved: [Move] = []
+
+    /// Whether there is no difference.
+    public var isEmpty: Bool { inserted.isEmpty && removed.isEmpty && updated.isEmpty && moved.isEmpty }
+
+    /// `2 inserted, 1 removed, 3 fields changed, 0 moved`.
+    public var description: String {
+        "\(inserted.count) inserted, \(removed.count) removed, \(updated.count) "
+            + "\(updated.count.word("field")) changed, \(moved.count) moved"
+    }
+
+    init(_ store: ColumnStore, _ changes: ArraySlice<Change>) {
+        var insertedRows: [UInt32] = []
+        var isInserted: Set<UInt32> = []
+        var removedRows: [UInt32] = []
+        var seen: Set<ChangedField> = []
+        for change in changes {
+            switch change.kind {
+            case .append:
+                for row in change.row..<change.row + UInt32(change.count) where isInserted.insert(row).inserted {
+                    insertedRows.append(row)
+                }
+            case .insert:
+                if isInserted.insert(change.row).inserted { insertedRows.append(change.row) }
+            case .remove:
+                if !isInserted.contains(change.row) { removedRows.append(change.row) }
+            case .set:
+                let field = ItemField(rawValue: change.field)
+                guard !isInserted.contains(change.row), store.isLive(change.row),
+                    seen.insert(change.changedField).inserted
+                else { continue }
+                let old = store.value(change.cell)
+                let new = store.value(change.row, field)
+                if old != new {
+                    updated.append(
+                        Update(
+                            itemKey: store.keyString(change.row),
+                            name: CellHeap.string(store.cell(change.row, .name)),
+                            field: store.shownName(of: field),
+                            old: old, new: new))
+                }
+            case .move:
+                guard !isInserted.contains(change.row), store.isLive(change.row) else { continue }
+                moved.append(
+                    Move(
+                        itemKey: store.keyString(change.row),
+                        name: CellHeap.string(store.cell(change.row, .name)), from: Int(change.position),
+                        to: Int(change.field)))
+            }
+        }
+        inserted = insertedRows.filter { store.isLive($0) }.map { store.fields(of: $0) }
+        removed = removedRows.filter { store.isRemoved($0) }.map { store.fields(of: $0) }
     }
 }

@@ -1,4 +1,6 @@
 import ColumnEngine
+import ItemArchive
+import PropertyList
 
 /// The changes of one commit, oldest first, as reported to ``ItemCommitObserver``.
 ///
@@ -60,5 +62,302 @@ extension ItemStoreCommit: RandomAccessCollection {
         precondition(position >= 0 && position < count, "a commit of \(count) changes has no change \(position)")
         keep()
         return kept[position]
+    }
+}
+
+/// An observer of committed changes.
+///
+/// An ``ItemStoreObserver`` is notified of every change immediately, including those of a dry run or of a transaction
+/// that fails later. A commit observer is notified once per commit, in order, after the changes are in the journal. Use
+/// a commit observer to maintain a copy elsewhere.
+///
+/// ```swift
+/// final class Mirror: ItemCommitObserver {
+///     func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {
+///         for change in commit where change.kind == .remove { forget(change.itemKey) }
+///     }
+/// }
+/// store.addCommitObserver(mirror)
+/// ```
+public protocol ItemCommitObserver: AnyObject {
+    /// Called when a commit is in the journal. Changes by the observer are part of the next commit, reported later.
+    func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit)
+}
+
+extension ItemStore {
+    /// Adds a commit observer, retained until removed. It does not slow down changes.
+    public func addCommitObserver(_ observer: any ItemCommitObserver) {
+        commitObservers.append(observer)
+    }
+
+    /// Removes a commit observer.
+    public func removeCommitObserver(_ observer: any ItemCommitObserver) {
+        commitObservers.removeAll { $0 === observer }
+    }
+
+    /// Runs a body as a transaction. An outermost one is a separate commit, with a cause.
+    func transaction<Result>(_ cause: ItemStoreCommit.Cause, _ body: () throws -> Result) throws -> Result {
+        if isInTransaction { return try transaction(body) }
+        return try tellingCommitsAtEnd {
+            try commit()
+            commitCause = cause
+            defer { commitCause = .script }
+            return try transaction(body)
+        }
+    }
+
+    /// Runs a body and reports its commits at the end, so that work belonging to a commit can follow it.
+    package func tellingCommitsAtEnd<Result, Failure: Error>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        tellingDelays += 1
+        defer {
+            tellingDelays -= 1
+            tellCommits()
+        }
+        return try body()
+    }
+
+    /// Records the log's changes, just committed, for ``tellCommits()``.
+    func noteCommit(_ cause: ItemStoreCommit.Cause) {
+        noteCommit(cause, columns.changes)
+    }
+
+    /// The same for changes outside of the log.
+    func noteCommit(_ cause: ItemStoreCommit.Cause, _ changes: [Change], host: String? = nil) {
+        commitCounter?(cause, ItemCommitTally(changes))
+        guard !commitObservers.isEmpty else { return }
+        let commit = ItemStoreCommit(columns, changes, cause, generation: commitGeneration(), host: host)
+        untoldCommits.append(commit)
+        latestCommit = commit
+        isWatched = true
+    }
+
+    /// Reports the recorded commits in order, including those made meanwhile.
+    func tellCommits() {
+        guard !untoldCommits.isEmpty, !isTellingCommits, tellingDelays == 0 else { return }
+        isTellingCommits = true
+        defer { isTellingCommits = false }
+        while !untoldCommits.isEmpty {
+            let commit = untoldCommits.removeFirst()
+            for observer in commitObservers { observer.itemStore(self, didCommit: commit) }
+        }
+    }
+
+    /// Before the store changes, copies the latest commit's values if an observer holds the commit.
+    @inline(never)
+    func keepLatestCommit() {
+        latestCommit?.keep()
+        latestCommit = nil
+        isWatched = !observers.isEmpty
+    }
+}
+
+/// The changes of a commit with copies of the values that they refer to.
+///
+/// The history has old values only. The value after a change is the old one of the next change to the same field, or
+/// that of the item at the commit.
+struct KeptChanges {
+    private struct Entry {
+        var kind: ItemChange.Kind
+        /// An update's field; for an insertion and a removal, the index of the item's fields.
+        var number: UInt32 = 0
+        var key: PackedKey
+        var name: String
+        var old: PropertyListValue?
+        var new: PropertyListValue?
+        var position: UInt32 = 0
+        var formerPosition: UInt32 = 0
+    }
+
+    private var entries: [Entry] = []
+    /// The keys that are not UUIDs, by entry index.
+    private var textKeys: [Int: String] = [:]
+    private var items: [PropertyListFields] = []
+    private var fieldNames: [String] = []
+    /// The field that is not part of an item's values.
+    private var attachment: ItemField?
+    private var keepsAttachment = false
+
+    init() {}
+
+    /// - Parameters:
+    ///   - changes: the commit's.
+    ///   - count: their number.
+    ///   - store: the source of the values.
+    ///   - isForPeople: whether attachments' digests get their displayed name, and are left out of items' values.
+    init(of changes: [Change], count: Int, in store: ColumnStore, isForPeople: Bool = true) {
+        fieldNames = store.fieldNames
+        if isForPeople { attachment = store.attachmentField }
+        keepsAttachment = !isForPeople
+        entries.reserveCapacity(count)
+        let inserted = Self.insertedRows(changes)
+        var later: [ChangedField: PropertyListValue?] = [:]
+        // Fields of new items that were changed after the insertion.
+        var laterOfInserted: [UInt32: [UInt32: PropertyListValue?]] = [:]
+        // Newest first, to know the value after each change; reversed at the end.
+        for change in changes.reversed() {
+            switch change.kind {
+            case .append:
+                for offset in stride(from: change.count - 1, through: 0, by: -1) {
+                    let row = change.row + UInt32(offset)
+                    add(.insert, row, store, position: change.position + UInt32(offset), laterOfInserted[row])
+                }
+            case .insert:
+                add(.insert, change.row, store, position: change.position, laterOfInserted[change.row])
+            case .remove:
+                add(.remove, change.row, store, position: change.position, nil)
+            case .set:
+                let place = change.changedField
+                let old = store.value(change.cell)
+                var entry = entry(.update, change.row, store)
+                entry.number = change.field
+                entry.old = old
+                entry.new =
+                    later.updateValue(old, forKey: place)
+                    ?? store.value(change.row, ItemField(rawValue: change.field))
+                if inserted.contains(change.row) {
+                    laterOfInserted[change.row, default: [:]][change.field] = .some(old)
+                }
+                append(entry, change.row, store)
+            case .move:
+                var entry = entry(.move, change.row, store)
+                entry.formerPosition = change.position
+                entry.position = change.field
+                append(entry, change.row, store)
+            }
+        }
+        entries.reverse()
+        textKeys = Dictionary(uniqueKeysWithValues: textKeys.map { (entries.count - 1 - $0, $1) })
+    }
+
+    private static func insertedRows(_ changes: [Change]) -> Set<UInt32> {
+        var rows: Set<UInt32> = []
+        for change in changes {
+            switch change.kind {
+            case .append: for row in change.row..<change.row + UInt32(change.count) { rows.insert(row) }
+            case .insert: rows.insert(change.row)
+            case .remove, .set, .move: break
+            }
+        }
+        return rows
+    }
+
+    private func entry(_ kind: ItemChange.Kind, _ row: UInt32, _ store: ColumnStore) -> Entry {
+        Entry(kind: kind, key: store.key(row), name: CellHeap.string(store.cell(row, .name)))
+    }
+
+    private mutating func append(_ entry: Entry, _ row: UInt32, _ store: ColumnStore) {
+        if store.hasTextKey(row) { textKeys[entries.count] = store.keyString(row) }
+        entries.append(entry)
+    }
+
+    private mutating func add(
+        _ kind: ItemChange.Kind, _ row: UInt32, _ store: ColumnStore, position: UInt32,
+        _ earlier: [UInt32: PropertyListValue?]?
+    ) {
+        var entry = entry(kind, row, store)
+        entry.position = position
+        entry.number = UInt32(items.count)
+        var values = store.dictionary(of: row, keepsAttachment: keepsAttachment, marksAbsent: true)
+        for (field, value) in earlier ?? [:] where field != attachment?.rawValue {
+            values[fieldNames[Int(field)]] = value ?? (store.isRequired(ItemField(rawValue: field)) ? .null : nil)
+        }
+        items.append(values)
+        append(entry, row, store)
+    }
+
+    subscript(index: Int) -> ItemChange {
+        let entry = entries[index]
+        var change = ItemChange(
+            entry.kind, itemKey: textKeys[index] ?? entry.key.uuidString, name: entry.name)
+        switch entry.kind {
+        case .insert, .remove:
+            change.values = items[Int(entry.number)]
+            change.position = Int(entry.position)
+        case .update:
+            let name = fieldNames[Int(entry.number)]
+            change.field = keepsAttachment ? name : FieldTable.shownName(of: name)
+            change.old = entry.old
+            change.new = entry.new
+        case .move:
+            change.formerPosition = Int(entry.formerPosition)
+            change.position = Int(entry.position)
+        }
+        return change
+    }
+}
+
+/// The numbers of items that a commit created, removed, changed and moved, each item counted once.
+package struct ItemCommitTally: Sendable, Hashable {
+    /// New items.
+    package private(set) var created = 0
+    /// Removed items.
+    package private(set) var removed = 0
+    /// Items with changed fields, except for new and removed ones.
+    package private(set) var changed = 0
+    /// Items with another position.
+    package private(set) var moved = 0
+
+    /// Creates the tally of an empty commit.
+    package init() {}
+
+    /// The total.
+    package var count: Int { created + removed + changed + moved }
+
+    package static func + (first: ItemCommitTally, second: ItemCommitTally) -> ItemCommitTally {
+        var sum = first
+        sum.created += second.created
+        sum.removed += second.removed
+        sum.changed += second.changed
+        sum.moved += second.moved
+        return sum
+    }
+
+    /// The tally of the commit that this one undid.
+    package var inverted: ItemCommitTally {
+        var inverted = self
+        (inverted.created, inverted.removed) = (removed, created)
+        return inverted
+    }
+
+    /// Counts changes. O(changes); reads no values.
+    init(_ changes: some Sequence<Change>) {
+        // Appended rows are consecutive: a range covers many.
+        var appended: [Range<UInt32>] = []
+        var inserted: Set<UInt32> = []
+        var gone: Set<UInt32> = []
+        var set: Set<UInt32> = []
+        var placed: Set<UInt32> = []
+        for change in changes {
+            switch change.kind {
+            case .append:
+                let rows = change.row..<change.row + UInt32(change.count)
+                if let last = appended.last, last.upperBound == rows.lowerBound {
+                    appended[appended.count - 1] = last.lowerBound..<rows.upperBound
+                } else {
+                    appended.append(rows)
+                }
+            case .insert: if gone.remove(change.row) == nil { inserted.insert(change.row) }
+            case .remove: if inserted.remove(change.row) == nil { gone.insert(change.row) }
+            case .set: set.insert(change.row)
+            case .move: placed.insert(change.row)
+            }
+        }
+        appended.sort { $0.lowerBound < $1.lowerBound }
+        func isAppended(_ row: UInt32) -> Bool {
+            var (low, high) = (0, appended.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if appended[middle].upperBound <= row { low = middle + 1 } else { high = middle }
+            }
+            return low < appended.count && appended[low].contains(row)
+        }
+        let goneAgain = gone.count(where: isAppended)
+        created = appended.reduce(inserted.count) { $0 + $1.count } - goneAgain
+        removed = gone.count - goneAgain
+        func isCounted(_ row: UInt32) -> Bool { inserted.contains(row) || gone.contains(row) || isAppended(row) }
+        changed = set.count { !isCounted($0) }
+        moved = placed.count { !isCounted($0) && !set.contains($0) }
     }
 }

@@ -69,3 +69,40 @@ extension StoreError {
         self.init(.invalidValue(field: error.field), error.description, cause: error)
     }
 }
+
+/// A coding key for unkeyed elements, and the text of a coding path.
+struct ItemCodingKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(_ name: String) { (stringValue, intValue) = (name, nil) }
+    init(_ index: Int) { (stringValue, intValue) = ("\(index)", index) }
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { self.init(intValue) }
+
+    /// `publisher.city`, `tags[0]`.
+    static func text(of path: [any CodingKey]) -> String {
+        path.reduce(into: "") { text, key in
+            if let index = key.intValue {
+                text += "[\(index)]"
+            } else {
+                text += (text.isEmpty ? "" : ".") + key.stringValue
+            }
+        }
+    }
+}
+
+/// An item that does not decode as a model, with the field that is missing or has another kind of value.
+///
+/// Other programs and scripts may store any fields. If it ends a read, it is the `StoreError.cause`.
+public struct ItemModelError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The item's key.
+    public let itemKey: String
+    /// The field, with nested names and indexes: `publisher.city`, `tags[1]`; empty for the item as a whole.
+    public let field: String
+    /// The problem, in one sentence.
+    public let message: String
+
+    /// The message with the item and the field.
+    public var description: String { "item \(itemKey)\(field.isEmpty ? "" : ", field \(field)"): \(message)" }
+}

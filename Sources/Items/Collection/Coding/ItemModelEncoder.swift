@@ -92,3 +92,129 @@ final class EncodedNode {
         }
     }
 }
+
+/// The keyed container of a model. Records absent values, so that an update removes them.
+struct KeyedModelEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let node: EncodedNode
+    let codingPath: [any CodingKey]
+
+    private func put(_ value: some ItemValue, _ key: Key) { node.add(key.stringValue, .value(value.fieldValue)) }
+
+    func encodeNil(forKey key: Key) { node.add(key.stringValue, .value(nil)) }
+
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        node.add(key.stringValue, try ItemModelEncoder.part(value, at: codingPath + [key]))
+    }
+
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
+    }
+
+    func nestedContainer<Nested>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        encoder(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { encoder(key).unkeyedContainer() }
+    func superEncoder() -> any Encoder { encoder(ItemCodingKey("super")) }
+    func superEncoder(forKey key: Key) -> any Encoder { encoder(key) }
+
+    private func encoder(_ key: some CodingKey) -> ItemModelEncoder {
+        let inner = EncodedNode()
+        node.add(key.stringValue, .node(inner))
+        return ItemModelEncoder(node: inner, codingPath: codingPath + [key])
+    }
+}
+
+// The standard library's default methods would be slower: they call each value's own `encode`.
+extension KeyedModelEncoding {
+    func encode(_ value: Bool, forKey key: Key) { put(value, key) }
+    func encode(_ value: String, forKey key: Key) { put(value, key) }
+    func encode(_ value: Double, forKey key: Key) { put(value, key) }
+    func encode(_ value: Float, forKey key: Key) { put(value, key) }
+    func encode(_ value: Int, forKey key: Key) { put(value, key) }
+    func encode(_ value: Int8, forKey key: Key) { put(value, key) }
+    func encode(_ value: Int16, forKey key: Key) { put(value, key) }
+    func encode(_ value: Int32, forKey key: Key) { put(value, key) }
+    func encode(_ value: Int64, forKey key: Key) { put(value, key) }
+    func encode(_ value: UInt, forKey key: Key) { put(value, key) }
+    func encode(_ value: UInt8, forKey key: Key) { put(value, key) }
+    func encode(_ value: UInt16, forKey key: Key) { put(value, key) }
+    func encode(_ value: UInt32, forKey key: Key) { put(value, key) }
+    func encode(_ value: UInt64, forKey key: Key) { put(value, key) }
+
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) { put(value, key) }
+    func encodeIfPresent(_ value: String?, forKey key: Key) { put(value, key) }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) { put(value, key) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) { put(value, key) }
+    func encodeIfPresent(_ value: Int?, forKey key: Key) { put(value, key) }
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) { put(value, key) }
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) { put(value, key) }
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) { put(value, key) }
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) { put(value, key) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) { put(value, key) }
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) { put(value, key) }
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) { put(value, key) }
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) { put(value, key) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) { put(value, key) }
+}
+
+/// A container that adds values to a node: of an array, or of a single value.
+protocol ModelElementEncoding {
+    var node: EncodedNode { get }
+}
+
+extension ModelElementEncoding {
+    func encode(_ value: Bool) { node.add(.value(value.fieldValue)) }
+    func encode(_ value: String) { node.add(.value(value.fieldValue)) }
+    func encode(_ value: Double) { node.add(.value(value.fieldValue)) }
+    func encode(_ value: Float) { node.add(.value(value.fieldValue)) }
+    func encode(_ value: Int) { node.add(.value(value.fieldValue)) }
+    func encode(_ value: Int8) { node.add(.value(value.fieldValue)) }
+    func encode(_ value: Int16) { node.add(.value(value.fieldValue)) }
+    func encode(_ value: Int32) { node.add(.value(value.fieldValue)) }
+    func encode(_ value: Int64) { node.add(.value(value.fieldValue)) }
+    func encode(_ value: UInt) { node.add(.value(value.fieldValue)) }
+    func encode(_ value: UInt8) { node.add(.value(value.fieldValue)) }
+    func encode(_ value: UInt16) { node.add(.value(value.fieldValue)) }
+    func encode(_ value: UInt32) { node.add(.value(value.fieldValue)) }
+    func encode(_ value: UInt64) { node.add(.value(value.fieldValue)) }
+}
+
+/// Encodes an array's elements.
+struct UnkeyedModelEncoding: UnkeyedEncodingContainer, ModelElementEncoding {
+    let node: EncodedNode
+    let codingPath: [any CodingKey]
+    var count: Int { node.count }
+
+    func encodeNil() { node.add(.value(nil)) }
+
+    func encode<Value: Encodable>(_ value: Value) throws {
+        node.add(try ItemModelEncoder.part(value, at: codingPath + [ItemCodingKey(count)]))
+    }
+
+    func nestedContainer<Nested>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+        encoder().container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder().unkeyedContainer() }
+    func superEncoder() -> any Encoder { encoder() }
+
+    private func encoder() -> ItemModelEncoder {
+        let inner = EncodedNode()
+        let path = codingPath + [ItemCodingKey(count)]
+        node.add(.node(inner))
+        return ItemModelEncoder(node: inner, codingPath: path)
+    }
+}
+
+/// Encodes a single value: an enum's raw value, or an optional's wrapped value.
+struct SingleModelEncoding: SingleValueEncodingContainer, ModelElementEncoding {
+    let node: EncodedNode
+    let codingPath: [any CodingKey]
+
+    func encodeNil() { node.add(.value(nil)) }
+
+    func encode<Value: Encodable>(_ value: Value) throws { node.add(try ItemModelEncoder.part(value, at: codingPath)) }
+}
