@@ -93,3 +93,168 @@ public struct ItemCommit: ~Copyable {
                 + "it was rolled back; make the changes again on the items as they are now")
     }
 }
+
+/// One change of a commit, with the values at that commit: delivered by `ItemStoreCommit`, accepted by
+/// `ItemStore.apply(_:cause:revision:)`.
+public struct ItemChange: Sendable, Hashable {
+    /// The kind of change; the raw value is its name in scripts.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// An item was added.
+        case insert
+        /// A field has another value.
+        case update
+        /// An item was removed.
+        case remove
+        /// An item moved to another position.
+        case move
+    }
+
+    /// The kind of change.
+    public var kind: Kind
+    /// The item's key.
+    public var itemKey: String
+    /// The item's name after the commit; empty in a change that is to be applied.
+    public var name: String
+    /// The name of the field that an update changed; nil for the other kinds.
+    public var field: String?
+    /// The field's value before an update; nil if it had none.
+    public var old: PropertyListValue?
+    /// The field's value after an update; nil if it has none.
+    public var new: PropertyListValue?
+    /// By name, the fields of an inserted item, or the last fields of a removed one, including `itemKey`; nil for the
+    /// other kinds. Null marks a field of every item that this one, from an application's archive, lacks.
+    public var values: PropertyListFields?
+    /// The position, counted from 0, of an insertion, a removal, or the target of a move; nil for an update, and for an
+    /// item to be appended.
+    public var position: Int?
+    /// The position, counted from 0, before a move; nil for the other kinds.
+    public var formerPosition: Int?
+
+    package init(_ kind: Kind, itemKey: String, name: String = "") {
+        self.kind = kind
+        self.itemKey = itemKey
+        self.name = name
+    }
+
+    /// Inserts an item with its fields by name, including `itemKey`, at a position from 0 or, if nil, at the end.
+    public static func insert(_ values: PropertyListFields, at position: Int? = nil) -> ItemChange {
+        var key = ""
+        if case .string(let text)? = values["itemKey"] { key = text }
+        var change = ItemChange(.insert, itemKey: key)
+        change.values = values
+        change.position = position
+        return change
+    }
+
+    /// Removes the item with a key.
+    public static func remove(_ itemKey: String) -> ItemChange { ItemChange(.remove, itemKey: itemKey) }
+
+    /// Sets a field of the item with a key; nil removes it.
+    public static func update(_ itemKey: String, _ field: String, to value: PropertyListValue?) -> ItemChange {
+        var change = ItemChange(.update, itemKey: itemKey)
+        change.field = field
+        change.new = value
+        return change
+    }
+
+    /// Moves the item with a key to a position counted from 0.
+    public static func move(_ itemKey: String, to position: Int) -> ItemChange {
+        var change = ItemChange(.move, itemKey: itemKey)
+        change.position = position
+        return change
+    }
+}
+
+/// A collection's revision: a number that grows with each commit. Numbers of one collection can be compared.
+public struct ItemRevision: RawRepresentable, Sendable, Hashable, Comparable {
+    public var rawValue: UInt64
+
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// Before the first commit.
+    public static let initial = ItemRevision(rawValue: 0)
+
+    /// The revision after one more commit.
+    public var next: ItemRevision { ItemRevision(rawValue: rawValue &+ 1) }
+
+    public static func < (first: ItemRevision, second: ItemRevision) -> Bool { first.rawValue < second.rawValue }
+}
+
+/// A store's rows for the encoders of a persistence: read by number, without boxing each value.
+///
+/// Not inlined into another module: see `ColumnStore+Access.swift`.
+package struct ItemRows {
+    private let store: ColumnStore
+
+    package init(_ store: ColumnStore) { self.store = store }
+
+    /// A field's value; absent for `itemKey`.
+    @inline(never)
+    package func cell(_ row: UInt32, _ field: ItemField) -> Cell { store.table.cell(row, field) }
+
+    @inline(never)
+    package func key(_ row: UInt32) -> PackedKey { store.table.key(row) }
+
+    /// Whether the key is a text and not a packed UUID.
+    @inline(never)
+    package func hasTextKey(_ row: UInt32) -> Bool { store.table.hasTextKey(row) }
+
+    /// The number of items.
+    package var count: Int {
+        @inline(never) get { store.order.count }
+    }
+
+    @inline(never)
+    package func row(at position: Int) -> UInt32 { store.order.row(at: position) }
+
+    @inline(never)
+    package func position(of row: UInt32) -> Int { store.order.position(of: row) }
+
+    @inline(never)
+    package func keyString(_ row: UInt32) -> String { store.table.keyString(row) }
+
+    /// Calls `body` with each custom field of an item and its cell, in the order of the fields' numbers.
+    @inline(never)
+    package func forEachCustomField(_ row: UInt32, _ body: (UInt32, Cell) -> Void) {
+        store.table.forEachCustomCell(row, body)
+    }
+
+    /// The value of a cell that is neither a number nor a text.
+    @inline(never)
+    package func value(ofBox cell: Cell) -> PropertyListValue { store.heap.value(ofBox: cell) }
+
+    @inline(never)
+    func value(_ row: UInt32, _ field: ItemField) -> PropertyListValue? { store.value(row, field) }
+
+    @inline(never)
+    func values(_ row: UInt32) -> PropertyListFields {
+        store.dictionary(of: row, marksAbsent: true)
+    }
+
+    @inline(never)
+    package func name(ofField number: UInt32) -> String { store.fields.names[Int(number)] }
+
+    /// The field of an item's attachments; nil while no item has had it.
+    package var attachmentField: ItemField? { store.attachmentField }
+
+    /// The SHA-256 of each of an item's attachments, in order.
+    package func digests(_ row: UInt32) -> [[UInt8]] { store.digests(row) }
+
+    /// Prefetches the key and the field of a changed item.
+    @inline(never)
+    package func prefetch(_ row: UInt32, _ field: ItemField) { store.table.prefetchChanged(row, field) }
+
+    /// The item's place in the archive that the journal follows; nil if it has none, or its key is not a UUID.
+    ///
+    /// A row that was never freed has the item that it had when the archive was written.
+    @inline(never)
+    package func archivedPlace(_ row: UInt32) -> UInt32? {
+        row < store.archivedPlaces.limit && store.table.generation(row) == 0 && !store.table.hasTextKey(row) ? row : nil
+    }
+
+    /// The key of the item that a new item was copied from, if the document holds more of that than its fields.
+    @inline(never)
+    package func source(ofCopy row: UInt32) -> String? {
+        store.copies.isEmpty ? nil : store.copies[store.table.keyString(row)]
+    }
+}

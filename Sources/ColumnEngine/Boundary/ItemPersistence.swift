@@ -40,3 +40,128 @@ extension ItemPersistence {
     public var remote: (any RemotePersistence)? { nil }
     public var closedPaths: [String] { [] }
 }
+
+/// A persistence that folds its changes into a document from time to time: a file of all items, replaced as a whole.
+public protocol DocumentPersistence: ItemPersistence {
+    /// Whether the document exists.
+    var hasArchive: Bool { get }
+    /// The document's path, if it has one.
+    var archivePath: String? { get }
+    /// Whether so many changes were appended since the document was written that it should be rewritten.
+    var isJournalLong: Bool { get }
+    /// Whether the document holds item data beyond the fields, so that a copy has to remember its source.
+    var holdsMoreThanFields: Bool { get }
+
+    /// Whether the document can be replaced now.
+    var canReplace: Bool { get }
+
+    /// Prepares to write a snapshot as the new document. Commits may follow before it is finished.
+    ///
+    /// - Parameters:
+    ///   - snapshot: all items.
+    ///   - revision: the collection's revision of the snapshot.
+    /// - Returns: the replacement, which writes it.
+    /// - Throws: ``StoreError`` with `readOnly`, `inputOutput`.
+    func beginReplacement(_ snapshot: ItemSnapshot, at revision: ItemRevision) throws(StoreError) -> any ItemReplacement
+
+    /// Durably replaces the document with a written replacement, which has all changes appended before its snapshot.
+    func finish(_ replacement: any ItemReplacement) throws(StoreError)
+
+    /// Discards a replacement that could not be written.
+    func abandon(_ replacement: any ItemReplacement)
+}
+
+extension DocumentPersistence {
+    public var isJournalLong: Bool { false }
+    public var holdsMoreThanFields: Bool { false }
+    public var document: (any DocumentPersistence)? { self }
+    public var canReplace: Bool { true }
+}
+
+/// A new document being written.
+public protocol ItemReplacement: AnyObject, Sendable {
+    /// Writes it, on any thread, to a temporary place.
+    func write() throws(StoreError)
+}
+
+/// A read-only view of a persistence whose owner, another process, continues to commit.
+package protocol FollowingPersistence: ItemPersistence {
+    /// The owner's commits since the opening or the last call, oldest first. It takes microseconds if there are none.
+    ///
+    /// - Returns: nil if they are no longer available one by one: then all items have to be read again.
+    /// - Throws: ``StoreError`` with `inputOutput`, `corruptJournal`.
+    func takeOwnersCommits() throws(StoreError) -> [OwnersCommit]?
+
+    /// The same persistence, to be opened again.
+    func reopened() -> any FollowingPersistence
+
+    /// Continues from the state that another opening of the same persistence has reached.
+    func goOn(from other: any FollowingPersistence)
+}
+
+/// A commit of the owner.
+package struct OwnersCommit: Sendable {
+    package var revision: ItemRevision
+    package var changes: [ItemChange]
+
+    package init(revision: ItemRevision, changes: [ItemChange]) {
+        (self.revision, self.changes) = (revision, changes)
+    }
+}
+
+/// The failures that a commit survives.
+public enum Durability: String, Sendable, CaseIterable {
+    /// Each commit survives the end of the process: the kernel has it.
+    case process
+    /// Each commit survives a power cut: the disk has it.
+    case power
+}
+
+/// A persistence in this process's memory: for temporary stores, and for tests.
+public final class MemoryPersistence: ItemPersistence {
+    /// The changes of each commit, oldest first, if they are kept.
+    public private(set) var commits: [[ItemChange]] = []
+    /// Set to make every append and synchronization fail with this error.
+    public var failure: StoreError?
+    public let isReadOnly: Bool
+
+    private let keepsCommits: Bool
+    private var revision: ItemRevision
+
+    /// - Parameters:
+    ///   - keepsCommits: whether another store can be loaded from this persistence.
+    ///   - isReadOnly: whether the store refuses changes.
+    ///   - commits: the initial commits.
+    public init(keepsCommits: Bool = false, isReadOnly: Bool = false, commits: [[ItemChange]] = []) {
+        self.keepsCommits = keepsCommits
+        self.isReadOnly = isReadOnly
+        self.commits = commits
+        revision = ItemRevision(rawValue: UInt64(commits.count))
+    }
+
+    public func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport {
+        var report = ItemLoadReport()
+        for changes in commits { try loader.replay(changes) }
+        report.replayedRecords = commits.count
+        report.revision = revision
+        return report
+    }
+
+    public func append(_ commit: borrowing ItemCommit, durable: Bool) throws(StoreError) -> ItemRevision {
+        if isReadOnly { throw .storeIsReadOnly }
+        if let failure { throw failure }
+        try commit.checkFollows(revision)
+        if keepsCommits {
+            var changes: [ItemChange] = []
+            changes.reserveCapacity(commit.count)
+            commit.forEach { changes.append(commit.change($0)) }
+            commits.append(changes)
+        }
+        revision = revision.next
+        return revision
+    }
+
+    public func synchronize() throws(StoreError) {
+        if let failure { throw failure }
+    }
+}

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// An item's key in sixteen bytes: a UUID packed from its canonical, upper-case text, or a cell with another text.
@@ -117,5 +118,61 @@ package struct PackedKey: BitwiseCopyable, Equatable {
         PackedKey(
             high: high & ~0xF000 | version << 12,
             low: low & ~(3 << 62) | 2 << 62)
+    }
+}
+
+/// Hashes of keys, with a seed per process: no file can be crafted to have all its keys collide.
+package struct KeyHasher {
+    package let seed: UInt64
+
+    /// The hasher of a table that was made with a seed.
+    package init(seed: UInt64) {
+        self.seed = seed
+    }
+
+    package init() {
+        var generator = SystemRandomNumberGenerator()
+        seed = generator.next() | 1
+    }
+
+    @inline(__always)
+    package func hash(_ key: PackedKey) -> UInt64 {
+        let product = (key.high ^ seed).multipliedFullWidth(by: key.low ^ 0x9E37_79B9_7F4A_7C15)
+        return (product.high ^ product.low) &* 0x9FB2_1C65_1E98_DF25
+    }
+
+    package func hash(text: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        Checksum.hash(UnsafeRawBufferPointer(text), seed: seed)
+    }
+}
+
+/// Random numbers from the kernel, fetched in blocks: keys are made in loops, where a system call for each would cost
+/// more than the item.
+package struct KeySource {
+    private var words: [UInt64] = []
+
+    mutating func next() -> UInt64 {
+        if let word = words.popLast() { return word }
+        // One call returns up to 256 bytes.
+        var fresh = [UInt64](repeating: 0, count: 32)
+        let failed = fresh.withUnsafeMutableBytes { bytes in
+            bytes.baseAddress.map { getentropy($0, bytes.count) } ?? -1
+        }
+        if failed != 0 {
+            var generator = SystemRandomNumberGenerator()
+            for index in fresh.indices { fresh[index] = generator.next() }
+        }
+        words = fresh
+        return words.removeLast()
+    }
+
+    /// A new random UUID (version 4).
+    package mutating func uuid() -> PackedKey {
+        .uuid(high: next(), low: next(), version: 4)
+    }
+
+    /// A number below `bound`, sufficiently uniform for `randomItem`.
+    package mutating func number(below bound: UInt64) -> Int {
+        Int(next().multipliedFullWidth(by: bound).high)
     }
 }

@@ -137,3 +137,183 @@ extension RowQuery {
         return rows
     }
 }
+
+extension RowQuery {
+    /// The ranks of an index that are the result of a query without conditions in the index's own order; nil for any
+    /// other query.
+    package func partOfIndex() -> (index: OrderedIndex, ranks: Range<Int>, isDescending: Bool)? {
+        store.noteWholeRead()
+        guard !hasConditions, let key = order.first, order.keys.allSatisfy(store.isPlain),
+            let index = store.indexes.first(where: { $0.field == key.field }),
+            key.field == store.table.keyField
+                || order.second.map({ $0.field == store.table.keyField && $0.isDescending == key.isDescending })
+                    ?? false,
+            index.isBuilt, index.isReady(builds: false), index.count == store.order.count
+        else { return nil }
+        let skipped = Swift.min(offsetCount, index.count)
+        let wanted = Swift.min(limitCount ?? .max, index.count - skipped)
+        let first = key.isDescending ? index.count - skipped - wanted : skipped
+        return (index, first..<first + wanted, key.isDescending)
+    }
+
+    /// The result of such a query.
+    func rowsOfIndex(_ profile: ItemQueryProfile?) -> [UInt32]? {
+        guard let (index, ranks, isDescending) = partOfIndex() else { return nil }
+        let start = profile.map { _ in ContinuousClock.now }
+        var rows: [UInt32] = []
+        rows.reserveCapacity(ranks.count)
+        index.forEach(ranks, descending: isDescending) { entry in
+            rows.append(entry.row)
+            return true
+        }
+        if let profile, let start {
+            let skipped = Swift.min(offsetCount, index.count)
+            let passed = isDescending ? ranks.lowerBound..<ranks.upperBound + skipped : 0..<ranks.upperBound
+            profile.noteSource(orderedSource(index, passed, rowsOut: passed.count))
+            profile.noteFound(since: start)
+            profile.isInIndexOrder = true
+        }
+        return rows
+    }
+
+    /// The result of a sorted query from an index on its first field, without sorting all of it; nil if no index is
+    /// usable, or a scan is cheaper.
+    func rowsInIndexOrder(_ access: ItemAccess, _ profile: ItemQueryProfile?) -> [UInt32]? {
+        // A field with values of several kinds is counted by the sorter.
+        guard let key = order.first, let index = store.indexes.first(where: { $0.field == key.field }),
+            order.keys.allSatisfy(store.isPlain), index.isReady(builds: profile != nil)
+        else { return nil }
+        let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
+            .flatMap { $0.overflow ? nil : $0.partialValue }
+        var ranks = 0..<index.count
+        var tests: [(UInt32) throws -> Bool] = []
+        switch access {
+        case .keys: return nil
+        case .index(let other, let ranges, let isExact):
+            guard other === index, ranges.count == 1 else { return nil }
+            ranks = ranges[0]
+            if !isExact {
+                guard let conditions = predicateTests() else { return nil }
+                tests = conditions
+            }
+        case .scan:
+            if hasConditions {
+                // A scan is faster than examining all items in this order.
+                guard wanted != nil, let conditions = predicateTests() else { return nil }
+                tests = conditions
+            }
+        }
+        let counts = profile == nil || tests.isEmpty ? [] : counts(inIndexOrder: true)
+        if !counts.isEmpty { tests = zip(counts, tests).map { $0.counting($1) } }
+        let start = profile.map { _ in ContinuousClock.now }
+        var walk = IndexWalk(self, index, key.isDescending, tests, wanted ?? .max)
+        // Items without the field are not in the index: they come first, or last when descending.
+        if case .scan = access, index.count < store.order.count {
+            guard key.isDescending, wanted != nil else { return nil }
+            walk.mustFill = true
+        }
+        if case .scan = access, !tests.isEmpty { walk.budget = Swift.max(1024, store.order.count / 8) }
+        guard let rows = walk.rows(ranks) else { return nil }
+        if let profile, let start {
+            profile.noteFilter(counts.map { $0.plan() }, rowsIn: walk.examined, rowsOut: rows.count)
+            profile.noteSource(orderedSource(index, ranks, rowsOut: walk.examined))
+            profile.noteFound(since: start)
+            profile.isInIndexOrder = true
+        }
+        return Array(rows.dropFirst(offsetCount).prefix(limitCount ?? .max))
+    }
+
+    /// The conditions as tests; nil if one is a function, which may change the index during the walk.
+    private func predicateTests() -> [(UInt32) throws -> Bool]? {
+        var tests: [(UInt32) throws -> Bool] = []
+        for condition in conditions {
+            guard case .predicate = condition else { return nil }
+            tests.append(test(condition))
+        }
+        return tests
+    }
+}
+
+/// Walks along an index, and sorts items of equal values by the query's other fields.
+private struct IndexWalk {
+    private let query: RowQuery
+    private let store: ColumnStore
+    private let index: OrderedIndex
+    private let isDescending: Bool
+    private let tests: [(UInt32) throws -> Bool]
+    private let wanted: Int
+    private let otherKeys: [ItemSortKey]
+    /// Whether the index's own order of equal values, by key, is the query's.
+    private let isNatural: Bool
+    /// Maximum number of items to examine.
+    var budget = Int.max
+    /// Whether an incomplete result is discarded.
+    var mustFill = false
+    private(set) var examined = 0
+    private var found: [UInt32] = []
+    /// Rows of equal values, to be sorted.
+    private var group: [UInt32] = []
+
+    init(
+        _ query: RowQuery, _ index: OrderedIndex, _ isDescending: Bool, _ tests: [(UInt32) throws -> Bool],
+        _ wanted: Int
+    ) {
+        self.query = query
+        store = query.store
+        self.index = index
+        self.isDescending = isDescending
+        self.tests = tests
+        self.wanted = wanted
+        otherKeys = Array(query.order.keys.dropFirst())
+        let key = query.store.table.keyField
+        isNatural =
+            index.field == key
+            || otherKeys.first.map { $0.field == key && $0.isDescending == isDescending } ?? false
+    }
+
+    mutating func rows(_ ranks: Range<Int>) -> [UInt32]? {
+        guard wanted > 0 else { return [] }
+        var last: IndexEntry?
+        var isOver = false
+        index.forEach(ranks, descending: isDescending) { entry in
+            if examined == budget {
+                isOver = true
+                return false
+            }
+            examined += 1
+            // A predicate's test never throws.
+            guard tests.allSatisfy({ (try? $0(entry.row)) ?? false }) else { return true }
+            if isNatural {
+                found.append(entry.row)
+                return found.count < wanted
+            }
+            if let last, !index.areEqual(last, entry) {
+                endGroup()
+                if found.count >= wanted { return false }
+            }
+            last = entry
+            group.append(entry.row)
+            return true
+        }
+        if isOver { return nil }
+        endGroup()
+        return mustFill && found.count < wanted ? nil : found
+    }
+
+    private mutating func endGroup() {
+        if group.count > 1 {
+            let order = store.order.slots
+            var slots = group.map { store.order.slot(of: $0) }
+            slots.sort()
+            group = slots.map { order[Int($0)] }
+            if !otherKeys.isEmpty {
+                let kept = wanted == .max ? nil : wanted - found.count
+                guard var sorter = try? ItemSorter(query, otherKeys, keeping: kept) else { return }
+                group.withUnsafeBufferPointer { try? sorter.add($0) }
+                group = sorter.finish()
+            }
+        }
+        found += group
+        group.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,4 +1,4 @@
-import PropertyList
+package import PropertyList
 
 /// Rows in groups of equal keys, in order of appearance.
 struct ItemGrouper {
@@ -198,5 +198,123 @@ struct TupleNumbers {
                 key: keys.first ?? nil, otherKeys: Array(keys.dropFirst()),
                 rows: sorted[starts[group]..<starts[group + 1]])
         }
+    }
+}
+
+/// Rows of a query with equal values of each key.
+package struct RowGroup {
+    /// The value of the first key; nil for rows without one.
+    package let key: PropertyListValue?
+    /// The values of the other keys, in order.
+    package var otherKeys: [PropertyListValue?] = []
+    package let rows: ArraySlice<UInt32>
+}
+
+/// Numbers the distinct values of a key in order of appearance: the groups' numbers. Numeric values are compared by
+/// value, an integer and a real, too.
+struct KeyNumbers {
+    private var dictionary = CellDictionary()
+    /// By code of the dictionary.
+    private var numberOfCode: [UInt32] = [0]
+    private var boxes: [PropertyListValue: UInt32] = [:]
+    private var absent: UInt32?
+    private(set) var count = 0
+
+    /// The number of a value. O(1). `boxed` returns the value of a cell in a heap.
+    @inline(__always)
+    mutating func number(of cell: Cell, _ boxed: (Cell) -> PropertyListValue) -> UInt32 {
+        switch cell.kind {
+        case .integer, .shortText, .longText, .no, .yes: return number(ofEntry: cell)
+        // Normalises negative zero.
+        case .date: return number(ofEntry: .date(cell.realValue + 0))
+        case .real, .single:
+            let number = CellOrder.number(cell)
+            let real = Cell.real(number.isNaN ? .nan : number)
+            return self.number(ofEntry: Int64(exactly: number).map(Cell.integer) ?? real)
+        case .absent:
+            if absent == nil { absent = next() }
+            return absent ?? 0
+        case .box: return number(of: boxed(cell))
+        }
+    }
+
+    @inline(__always)
+    private mutating func number(ofEntry cell: Cell) -> UInt32 {
+        let code = dictionary.code(for: cell)
+        if Int(code) == numberOfCode.count { numberOfCode.append(next()) }
+        return numberOfCode[Int(code)]
+    }
+
+    private mutating func number(of value: PropertyListValue) -> UInt32 {
+        if let known = boxes[value] { return known }
+        let number = next()
+        boxes[value] = number
+        return number
+    }
+
+    private mutating func next() -> UInt32 {
+        count += 1
+        return UInt32(count - 1)
+    }
+}
+
+/// A summary of a field's values in some rows.
+package struct FieldSummary {
+    package let field: ItemField
+    /// The distinct kinds of its values.
+    package let kinds: Set<Cell.Kind>
+    /// The number of rows with a value, and the number of distinct values.
+    package let count: Int, distinct: Int
+    /// The least and the greatest value in the order of queries; nil if a value has no order.
+    package let least: PropertyListValue?, greatest: PropertyListValue?
+    /// The most frequent values; of equally frequent ones, the first to appear.
+    package let examples: [PropertyListValue]
+
+    static let exampleCount = 3
+}
+
+extension RowQuery {
+    /// Summarises each field that one of the rows has. O(n) per field.
+    package func summaries() throws -> [FieldSummary] {
+        try store.pinningRows {
+            let rows = try rows()
+            return try store.fieldNames.indices.compactMap { number in
+                let field = ItemField(rawValue: UInt32(number))
+                return field == store.fields.attachment ? nil : try summary(of: field, rows)
+            }
+        }
+    }
+
+    private func summary(of field: ItemField, _ rows: [UInt32]) throws -> FieldSummary? {
+        var grouper = try ItemGrouper(self, .field(field))
+        let groups = try grouper.counts(of: rows).filter { !$0.cell.isAbsent }
+        if groups.isEmpty { return nil }
+        let kinds = Set(groups.map(\.cell.kind))
+        let ends = kinds.contains(.box) ? nil : Self.ends(groups.map(\.cell))
+        return FieldSummary(
+            field: field, kinds: kinds, count: groups.reduce(0) { $0 + $1.count }, distinct: groups.count,
+            least: ends.flatMap { grouper.value($0.least) }, greatest: ends.flatMap { grouper.value($0.greatest) },
+            examples: Self.mostFrequent(groups).compactMap { grouper.value($0) })
+    }
+
+    private static func ends(_ cells: [Cell]) -> (least: Cell, greatest: Cell)? {
+        guard var least = cells.first else { return nil }
+        var greatest = least
+        for cell in cells.dropFirst() {
+            if CellOrder.compare(cell, least) < 0 { least = cell }
+            if CellOrder.compare(cell, greatest) > 0 { greatest = cell }
+        }
+        return (least, greatest)
+    }
+
+    private static func mostFrequent(_ groups: [(cell: Cell, count: Int)]) -> [Cell] {
+        var found: [(cell: Cell, count: Int)] = []
+        for group in groups {
+            let place = found.firstIndex { $0.count < group.count } ?? found.count
+            guard place < FieldSummary.exampleCount else { continue }
+            found.insert(group, at: place)
+            if found.count > FieldSummary.exampleCount { found.removeLast() }
+        }
+        return found.map(\.cell)
     }
 }

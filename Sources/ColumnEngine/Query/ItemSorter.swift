@@ -225,3 +225,86 @@ struct ItemSorter {
         return first.place < second.place
     }
 }
+
+/// A sort key of a query.
+///
+/// Nearly all are fields: other keys are behind a reference, so that queries are cheap to copy.
+package struct ItemSortKey {
+    /// The field; nil for an expression or a function.
+    package let field: ItemField?
+    let isDescending: Bool
+    private let other: Other?
+
+    private final class Other {
+        let key: RowKey
+        init(_ key: RowKey) { self.key = key }
+    }
+
+    package init(field: ItemField, isDescending: Bool) {
+        (self.field, self.isDescending, other) = (field, isDescending, nil)
+    }
+
+    package init(key: RowKey, isDescending: Bool) {
+        self.isDescending = isDescending
+        if case .field(let field) = key {
+            (self.field, other) = (field, nil)
+        } else {
+            (field, other) = (nil, Other(key))
+        }
+    }
+
+    package var key: RowKey {
+        if let other { return other.key }
+        return .field(field ?? ItemField(rawValue: 0))
+    }
+
+    /// Whether it is a function, which may change the store.
+    var isFunction: Bool {
+        guard let other, case .function = other.key else { return false }
+        return true
+    }
+}
+
+/// The sort keys of a query, the most significant first.
+///
+/// Two are stored inline: more are rare, and an array needs memory and a type that is made on first use.
+package struct ItemSortOrder {
+    package private(set) var first: ItemSortKey?
+    package private(set) var second: ItemSortKey?
+    private var others: Others?
+
+    private final class Others {
+        let keys: [ItemSortKey]
+        init(_ keys: [ItemSortKey]) { self.keys = keys }
+    }
+
+    package var isEmpty: Bool { first == nil }
+
+    /// All keys.
+    package var keys: [ItemSortKey] {
+        guard let first else { return [] }
+        guard let second else { return [first] }
+        return [first, second] + (others?.keys ?? [])
+    }
+
+    /// Whether a key is a function, which may change the store.
+    var asksFunctions: Bool {
+        first?.isFunction ?? false || second?.isFunction ?? false || others?.keys.contains(where: \.isFunction) ?? false
+    }
+
+    /// The keys, for users: `year descending, name`.
+    func text(in store: ColumnStore) -> String {
+        keys.map { store.text(of: $0.key) + ($0.isDescending ? " descending" : "") }.joined(separator: ", ")
+    }
+
+    /// Adds a less significant key.
+    package mutating func append(_ key: ItemSortKey) {
+        if first == nil {
+            first = key
+        } else if second == nil {
+            second = key
+        } else {
+            others = Others((others?.keys ?? []) + [key])
+        }
+    }
+}

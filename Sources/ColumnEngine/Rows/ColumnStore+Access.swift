@@ -312,3 +312,114 @@ extension ColumnStore {
     @inline(never)
     package func setKey(_ row: UInt32, text: Cell) { table.setKey(row, text: text) }
 }
+
+/// The field of an item's attachments: their SHA-256 if a server stores them, or the names of their files if the item
+/// has several. It is changed, merged, committed and undone like any field, but is hidden from users.
+extension ColumnStore {
+    /// The field; nil while no item has had it.
+    package var attachmentField: ItemField? {
+        @inline(never) get { fields.attachment }
+    }
+
+    /// The field's value; nil if there is none.
+    @inline(never)
+    package func attachments(_ row: UInt32) -> PropertyListValue? { fields.attachment.flatMap { value(row, $0) } }
+
+    /// The SHA-256 of each of an item's attachments, in order. Malformed values, as from a damaged record, are skipped.
+    @inline(never)
+    package func digests(_ row: UInt32) -> [[UInt8]] {
+        let elements: [PropertyListValue]
+        switch attachments(row) {
+        case .array(let list)?: elements = list
+        case let value: elements = value.map { [$0] } ?? []
+        }
+        return elements.compactMap { element in
+            if case .data(let digest) = element, digest.count == 32 { digest } else { nil }
+        }
+    }
+
+    /// Sets the field, as a logged change.
+    @inline(never)
+    package func setAttachments(_ row: UInt32, _ value: PropertyListValue?) {
+        let field = fields.field(named: FieldTable.attachmentName)
+        change(row, field, to: value.map { heap.cell($0) } ?? .absent)
+    }
+
+    /// The names of the fields that are not hidden.
+    package var visibleFieldNames: [String] {
+        @inline(never) get { fields.names.filter { $0 != FieldTable.attachmentName } }
+    }
+
+    /// The name under which a field's changes are reported.
+    @inline(never)
+    package func shownName(of field: ItemField) -> String {
+        FieldTable.shownName(of: fields.name(of: field))
+    }
+}
+
+/// A new item: its fields are set without events, then it is inserted into its store, or ``discard()``ed.
+///
+/// Not inlined into another module, either.
+package struct ItemDraft {
+    let store: ColumnStore
+    package let row: UInt32
+
+    /// Sets a field by number; `itemKey`, too, to an unused string.
+    @inline(never)
+    package func set(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) {
+        if field == store.table.keyField {
+            guard case .string(let key)? = value else { throw FieldValidation.refusal("itemKey", "a string", value) }
+            return try setKey(key)
+        }
+        place(try store.checkedCell(value, for: field), field)
+    }
+
+    /// Sets a field by name; `itemKey`, too. A new custom field is checked and numbered.
+    package func set(_ value: PropertyListValue, forField name: String) throws(StoreError) {
+        try set(value, for: try store.fieldForAssignment(name, value))
+    }
+
+    /// Sets fields to the values of a record, of any kind.
+    package func carry(_ values: PropertyListFields) throws(StoreError) { try store.fill(self, with: values) }
+
+    /// The name of a field of the store.
+    package func name(of field: ItemField) -> String { store.fields.name(of: field) }
+
+    /// Sets a text field from UTF-8 bytes; `itemKey`, too.
+    @inline(never)
+    package func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
+        guard field == store.table.keyField else { return place(try store.textCell(bytes, for: field), field) }
+        if let key = PackedKey(uuid: bytes) {
+            store.table.setKey(row, key)
+            return
+        }
+        guard UTF8Check.isValid(bytes) else {
+            throw StoreError(.invalidValue(field: "itemKey"), "itemKey takes text in UTF-8, and these bytes are not")
+        }
+        try setKey(String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// Discards the draft; an `Item` that an observer kept of it counts as removed.
+    package func discard() {
+        store.rowDied(row)
+    }
+
+    @inline(__always)
+    func place(_ cell: Cell, _ field: ItemField) {
+        let old = store.table.replaceCell(row, field, cell)
+        if !old.isAbsent { store.discard(old, of: field) }
+    }
+
+    private func setKey(_ key: String) throws(StoreError) {
+        try FieldValidation.checkKey(key)
+        var key = key
+        key.withUTF8 { bytes in
+            if let packed = PackedKey(uuid: bytes) {
+                store.table.setKey(row, packed)
+            } else {
+                if store.table.hasTextKey(row) { store.discard(store.table.key(row).cell) }
+                store.table.setKey(row, text: store.heap.text(bytes))
+            }
+        }
+    }
+}

@@ -115,3 +115,67 @@ extension ColumnStore {
     @inline(never)
     package func pinRows() { cursorCount += 1 }
 }
+
+/// One change in the history: the data to undo it, in 32 bytes.
+package struct Change: BitwiseCopyable {
+    package enum Kind: UInt8, BitwiseCopyable {
+        /// `count` rows from `row` on were appended, the first at `position`.
+        case append
+        /// `row` was inserted at `position`.
+        case insert
+        /// `row` was removed from `position`.
+        case remove
+        /// `field` of `row` had the value `cell`.
+        case set
+        /// `row` was moved from `position` to the position `field`.
+        case move
+    }
+
+    package var kind: Kind
+    package var row: UInt32
+    package var field: UInt32
+    package var position: UInt32
+    package var cell: Cell
+
+    package init(kind: Kind, row: UInt32, field: UInt32 = 0, position: UInt32 = 0, cell: Cell = .absent) {
+        (self.kind, self.row, self.field, self.position, self.cell) = (kind, row, field, position, cell)
+    }
+
+    /// The number of rows of an `append`.
+    package var count: Int {
+        get { Int(cell.tail) }
+        set { cell.tail = UInt64(newValue) }
+    }
+}
+
+/// The rows whose items have the same index in the archive that the journal follows. The journal refers to such items
+/// by index, too, so that opening needs no look-up.
+struct ArchivedPlaces {
+    /// The end of these rows for the archive in place.
+    private var current: UInt32 = 0
+    /// The same for the archive that a save is about to put in place; nil when there is no save.
+    private var next: UInt32?
+
+    /// The end of these rows for whichever of the two is in place when a commit made now is read.
+    private(set) var limit: UInt32 = 0
+
+    /// Called when an archive of `count` items was mapped.
+    mutating func map(_ count: Int) {
+        current = UInt32(count)
+        limit = current
+    }
+
+    /// Called when a snapshot was taken of a store with that order.
+    mutating func beginSave(_ order: borrowing ItemOrder) {
+        let count = order.isInRowOrder ? UInt32(order.count) : 0
+        next = count
+        limit = min(current, count)
+    }
+
+    /// Called at the end of a save. A failed one may have replaced the archive or not.
+    mutating func endSave(succeeded: Bool) {
+        current = succeeded ? next ?? 0 : limit
+        limit = current
+        next = nil
+    }
+}

@@ -1,4 +1,5 @@
-import PropertyList
+import CPlatform
+package import PropertyList
 
 /// The names of fields and their numbers: the declared ones first, then the key, then custom ones as they appear.
 package struct FieldTable {
@@ -6,7 +7,7 @@ package struct FieldTable {
     package private(set) var names: [String]
     private var numbers: [ExactText: UInt32] = [:]
 
-    /// The name of the field of an item's attachments; see `ColumnStore+Attachments.swift`. Scripts and files cannot
+    /// The name of the field of an item's attachments; see ``ColumnStore/attachmentField``. Scripts and files cannot
     /// use it: ``FieldValidation/checkName(_:)`` refuses it.
     package static let attachmentName = "$image"
     /// The name for users under which a field's changes are reported.
@@ -38,5 +39,238 @@ package struct FieldTable {
             numbers[ExactText(name)] = number
         }
         return ItemField(rawValue: number)
+    }
+}
+
+/// The properties of a field that are fixed beforehand: it always has a column, whose encoding never changes.
+///
+/// Values of other kinds are not assigned. Those that an archive contains are carried as they are: see
+/// ``FieldColumn/misfits``.
+package struct FieldDeclaration: Sendable {
+    package let name: String
+    /// Not `mixed`.
+    package let kind: FieldKind
+    /// The value of a new item without one. Absent for texts that an item may lack.
+    package let unset: Cell
+    /// Whether a new item without a date gets the time of its creation; for at most one field.
+    package let isStamped: Bool
+
+    package init(name: String, kind: FieldKind, unset: Cell, isStamped: Bool = false) {
+        (self.name, self.kind, self.unset, self.isStamped) = (name, kind, unset, isStamped)
+    }
+}
+
+/// The kind of a field's values.
+package enum FieldKind {
+    case text, integer, date, mixed
+}
+
+extension FieldKind {
+    /// The kind in words, as in "is not an integer".
+    package var named: String {
+        switch self {
+        case .text, .mixed: "a string"
+        case .integer: "an integer"
+        case .date: "a date"
+        }
+    }
+}
+
+/// The number of a field within one store: the result of looking up its name once, for access without hashing.
+public struct ItemField: Hashable, Sendable {
+    /// The field's number, which stays the same while the process runs.
+    public let rawValue: UInt32
+
+    @inlinable
+    package init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+}
+
+/// The values that each field accepts, and the messages for others.
+package enum FieldValidation {
+    /// Maximum nesting of arrays and dictionaries in a field.
+    package static let depthLimit = ConversionBudget.depthLimit
+    /// Maximum length of texts and data in bytes: a cell's length has 32 bits.
+    static let byteLimit = Int(Int32.max)
+
+    /// The value in the form stored by a declared field; nil to clear the field.
+    ///
+    /// An integer field accepts a real with an integral value, and stores the integer.
+    package static func checked(
+        _ value: PropertyListValue?, _ kind: FieldKind, isOptional: Bool, named name: @autoclosure () -> String
+    ) throws(StoreError) -> PropertyListValue? {
+        switch (kind, value) {
+        case (.integer, .integer?): return value
+        case (.integer, .real(let real)?):
+            if let integer = Int64(exactly: real) { return .integer(integer) }
+        case (.integer, .single(let single)?):
+            if let integer = Int64(exactly: single) { return .integer(integer) }
+        case (.text, .string(let text)?):
+            try checkLength(text.utf8.count, name())
+            return value
+        case (.text, nil) where isOptional: return nil
+        case (.date, .date(let date)?) where date.secondsSinceReferenceDate.isFinite: return value
+        default: break
+        }
+        let wanted =
+            switch kind {
+            case .text where isOptional: "a string or nil"
+            default: kind.named
+            }
+        throw refusal(name(), wanted, value)
+    }
+
+    /// The value in the form stored by a custom field; nil to remove the field.
+    package static func checked(
+        _ value: PropertyListValue?, custom name: @autoclosure () -> String
+    ) throws(StoreError) -> PropertyListValue? {
+        guard let value else { return nil }
+        // The name, and the path in it, are made only for an error.
+        if !isPlain(value, depth: 0) { try checkCustom(value, name(), depth: 0) }
+        return value
+    }
+
+    package static let keyIsReadOnly = StoreError(
+        .readOnlyField(field: "itemKey"),
+        "itemKey is read-only: an item gets its key when it is created and keeps it")
+
+    /// Refuses a name that is not allowed for a custom field.
+    package static func checkName(_ name: String) throws(StoreError) {
+        if name.isEmpty {
+            throw StoreError(.invalidValue(field: name), "a field's name cannot be empty")
+        }
+        if name.utf8.first == 0x24 {  // $
+            throw StoreError(
+                .invalidValue(field: name),
+                "a field's name cannot begin with $, as \(name) does: archives use such keys")
+        }
+        try checkLength(name.utf8.count, "a field's name")
+    }
+
+    /// Refuses a name that is not allowed for a field of a stored item.
+    package static func checkKeptName(_ name: String) throws(StoreError) {
+        if name != FieldTable.attachmentName { try checkName(name) }
+    }
+
+    /// Checks a key for a new item.
+    static func checkKey(_ key: String) throws(StoreError) {
+        if key.isEmpty {
+            throw StoreError(.invalidValue(field: "itemKey"), "itemKey takes a string that is not empty")
+        }
+        try checkLength(key.utf8.count, "itemKey")
+    }
+
+    /// Whether a custom field can store a value: more than can be assigned, since archives contain null, UIDs and sets.
+    static func isKeepable(_ value: PropertyListValue, depth: Int = 0) -> Bool {
+        guard depth <= depthLimit + 1, cubby_stack_is_short() == 0 else { return false }
+        return switch value {
+        case .date(let date): date.secondsSinceReferenceDate.isFinite
+        case .string(let text): text.utf8.count <= byteLimit
+        case .utf16(let units): units.count <= byteLimit / 3
+        case .data(let data): data.count <= byteLimit
+        case .array(let elements), .set(let elements):
+            elements.allSatisfy { isKeepable($0, depth: depth + 1) }
+        case .dictionary(let entries):
+            entries.entries.allSatisfy {
+                isKeepable($0.key, depth: depth + 1) && isKeepable($0.value, depth: depth + 1)
+            }
+        default: true
+        }
+    }
+
+    /// Whether a field accepts a value, as `checkCustom` does.
+    private static func isPlain(_ value: PropertyListValue, depth: Int) -> Bool {
+        switch value {
+        case .null, .uid, .set: false
+        case .date(let date): date.secondsSinceReferenceDate.isFinite
+        case .string(let text): text.utf8.count <= byteLimit
+        case .utf16(let units): units.count <= byteLimit / 3
+        case .data(let bytes): bytes.count <= byteLimit
+        case .array(let elements):
+            depth < depthLimit && elements.allSatisfy { $0 == .null || isPlain($0, depth: depth + 1) }
+        case .dictionary(let entries):
+            depth < depthLimit
+                && entries.textEntries.values.allSatisfy { isPlain($0, depth: depth + 1) }
+                && entries.sortedOthers.allSatisfy {
+                    isPlain($0.key, depth: depth + 1) && isPlain($0.value, depth: depth + 1)
+                }
+        case .boolean, .integer, .wideInteger, .real, .single: true
+        }
+    }
+
+    private static func checkCustom(_ value: PropertyListValue, _ path: String, depth: Int) throws(StoreError) {
+        switch value {
+        case .null:
+            let advice = depth == 0 ? "assign nil to remove the field" : "leave the entry out"
+            throw StoreError(.invalidValue(field: path), "\(path) cannot hold null: \(advice)")
+        case .uid:
+            throw StoreError(
+                .invalidValue(field: path), "\(path) takes a property-list value: an archive's UID is not one")
+        case .set:
+            throw StoreError(
+                .invalidValue(field: path), "\(path) takes a property-list value: a set is not one, an array is")
+        case .date(let date):
+            guard date.secondsSinceReferenceDate.isFinite else { throw refusal(path, "a date", value) }
+        case .string(let text):
+            try checkLength(text.utf8.count, path)
+        case .utf16(let units):
+            try checkLength(units.count * 3, path)
+        case .data(let bytes):
+            try checkLength(bytes.count, path)
+        case .array(let elements):
+            try checkDepth(depth, path)
+            // Null is an element of its own; a dictionary without the entry says the same.
+            for (index, element) in elements.enumerated() where element != .null {
+                try checkCustom(element, "\(path)[\(index + 1)]", depth: depth + 1)
+            }
+        case .dictionary(let entries):
+            try checkDepth(depth, path)
+            for (key, element) in entries.sortedEntries {
+                try checkCustom(key, "a key of \(path)", depth: depth + 1)
+                try checkCustom(element, "\(path).\(key.keyText)", depth: depth + 1)
+            }
+        case .boolean, .integer, .wideInteger, .real, .single:
+            break
+        }
+    }
+
+    private static func checkDepth(_ depth: Int, _ path: String) throws(StoreError) {
+        if depth >= depthLimit {
+            throw StoreError(
+                .invalidValue(field: path), "\(path) nests more than \(depthLimit) deep: store it in flatter form")
+        }
+    }
+
+    private static func checkLength(_ count: Int, _ path: @autoclosure () -> String) throws(StoreError) {
+        if count > byteLimit {
+            let path = path()
+            throw StoreError(.invalidValue(field: path), "\(path) is \(count) bytes long: \(byteLimit) is the most")
+        }
+    }
+
+    package static func refusal(_ field: String, _ wanted: String, _ value: PropertyListValue?) -> StoreError {
+        StoreError(.invalidValue(field: field), "\(field) takes \(wanted): \(describe(value)) is not one")
+    }
+
+    /// A value for an error message: short, and quoted if it is a text.
+    package static func describe(_ value: PropertyListValue?) -> String {
+        switch value {
+        case nil: "nil"
+        case .null?: "null"
+        case .boolean(let value)?: String(value)
+        case .integer(let value)?: String(value)
+        case .wideInteger(let value)?: String(value)
+        case .real(let value)?: String(value)
+        case .single(let value)?: String(value)
+        case .date(let value)?: "the date \(value.text)"
+        case .data(let bytes)?: "data of \(bytes.count) bytes"
+        case .string(let text)?: text.count <= 40 ? "\"\(text)\"" : "\"\(text.prefix(40))…\""
+        case .utf16?: describe(value?.text.map { .string($0) })
+        case .uid?: "a UID"
+        case .array?: "an array"
+        case .set?: "a set"
+        case .dictionary?: "a dictionary"
+        }
     }
 }

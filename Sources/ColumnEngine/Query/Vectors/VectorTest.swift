@@ -192,3 +192,201 @@ indirect enum VectorTest {
         return keep { text.holds($0) }
     }
 }
+
+/// Compiles a predicate's plan to passes over columns.
+struct VectorPlanner {
+    let store: ColumnStore
+    let compiler: PredicateCompiler<UInt32>
+    /// Whether to count each condition's rows.
+    private let isCounted: Bool
+
+    init(_ query: RowQuery, isCounted: Bool = false) {
+        store = query.store
+        self.isCounted = isCounted
+        compiler = PredicateCompiler(accessors: query.accessor)
+    }
+
+    func test(_ plan: PredicatePlan) -> VectorTest {
+        let test = uncountedTest(plan)
+        return isCounted ? .counted(test, ConditionCount(plan.node.description, note(plan, test))) : test
+    }
+
+    private func uncountedTest(_ plan: PredicatePlan) -> VectorTest {
+        switch plan {
+        case .constant(let verdict): return .constant(verdict)
+        case .all(let parts): return .all(compiler.sorted(parts).map(test))
+        case .any(let parts): return .any(compiler.sorted(parts).map(test))
+        case .not(let inner): return .not(test(inner))
+        case .test(.keyPath(let path), .direct, let test)
+        where path.rest.isEmpty && path.field != PredicateKeyPath.selfKey:
+            return fieldTest(path.field, test) ?? .rows(compiler.condition(plan))
+        case .test(let expression, .direct, let constant):
+            guard case .arithmetic = expression, let real = RealTest(constant),
+                let numbers = VectorExpression(expression, store)
+            else { return .rows(compiler.condition(plan)) }
+            return .numbers(numbers, real, whenAbsent: constant.whenAbsent, otherwise: compiler.condition(plan))
+        case .test, .comparison: return .rows(compiler.condition(plan))
+        }
+    }
+
+    /// A pass over the field's column; nil if it has to be tested row by row.
+    private func fieldTest(_ name: String, _ test: PredicateConstantTest) -> VectorTest? {
+        guard let field = store.fields.existing(name) else { return .constant(test.whenAbsent) }
+        let absent = test.whenAbsent
+        let view = store.view(field)
+        if case .null = test.constant, let test = presenceTest(view, test) { return test }
+        switch view {
+        case .absent: return .constant(absent)
+        case .integers(let values, let presence):
+            return test.integer.map { .integers(values, presence: presence, $0, whenAbsent: absent) }
+        case .reals(let values, let presence, _):
+            return RealTest(test).map { .reals(values, presence: presence, $0, whenAbsent: absent) }
+        case .dates(let values, let presence):
+            return test.date.map { .dates(values, presence: presence, $0, whenAbsent: absent) }
+        case .codes(let codes, let dictionary):
+            // Evaluated once for each distinct value.
+            return .codes(codes, dictionary.cells.map { holds($0, test) ? 1 : 0 })
+        case .cells(let cells):
+            return test.text.map { .cells(cells, test, $0, scan: $0.makeScan()) }
+        case .mappedTexts(let column):
+            return test.text.map {
+                .texts(column, $0, whenAbsent: absent, isFirstScan: column.cells.beginScan())
+            }
+        case .rows: return nil
+        }
+    }
+
+    /// A comparison with nil: every value differs from it, and is not ordered relative to it.
+    private func presenceTest(_ view: ColumnView, _ test: PredicateConstantTest) -> VectorTest? {
+        let whenPresent: Bool
+        switch test.operation {
+        case .equal: whenPresent = false
+        case .notEqual: whenPresent = true
+        default: return nil
+        }
+        switch view {
+        case .integers(_, let presence), .dates(_, let presence):
+            return .presence(presence, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
+        case .reals(_, let presence, _):
+            return .presence(presence, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
+        case .cells(let cells): return .cellPresence(cells, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
+        case .codes, .mappedTexts, .rows, .absent: return nil
+        }
+    }
+
+    private func holds(_ cell: Cell, _ test: PredicateConstantTest) -> Bool {
+        if cell.isAbsent { return test.whenAbsent }
+        if cell.isText, let text = test.text { return cell.withText { text.holds($0) } }
+        return test.holds(store.heap.value(cell))
+    }
+}
+
+/// A comparison of a real with a constant on its right, reduced to a range, its complement, or a list.
+enum RealTest {
+    case inside(ClosedRange<Double>)
+    case outside(ClosedRange<Double>)
+    case always(Bool)
+    /// One of many, ascending.
+    case among([Double])
+
+    /// The test for a constant; nil if it is not a number, or a real can't represent it exactly.
+    init?(_ test: PredicateConstantTest) {
+        func number(_ value: PropertyListValue) -> Double? {
+            switch PredicateNumber(value) {
+            case .integer(let integer)?: integer.magnitude < 1 << 53 ? Double(Int64(integer)) : nil
+            case .real(let real)?: real
+            case nil: nil
+            }
+        }
+        switch test.operation {
+        case .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+            guard let bound = number(test.constant) else { return nil }
+            if bound.isNaN {
+                self = .always(test.operation == .notEqual)
+                return
+            }
+            let infinity = Double.infinity
+            switch test.operation {
+            case .equal: self = .inside(bound...bound)
+            case .notEqual: self = .outside(bound...bound)
+            case .lessThan: self = bound == -infinity ? .always(false) : .inside(-infinity...bound.nextDown)
+            case .lessThanOrEqual: self = .inside(-infinity...bound)
+            case .greaterThan: self = bound == infinity ? .always(false) : .inside(bound.nextUp...infinity)
+            default: self = .inside(bound...infinity)
+            }
+        case .between:
+            guard case .array(let bounds) = test.constant, bounds.count == 2, let lower = number(bounds[0]),
+                let upper = number(bounds[1])
+            else { return nil }
+            self = lower <= upper ? .inside(lower...upper) : .always(false)
+        case .in:
+            guard let elements = test.constant.predicateElements else { return nil }
+            var numbers: [Double] = []
+            for element in elements where PredicateNumber(element) != nil {
+                guard let number = number(element) else { return nil }
+                numbers.append(number)
+            }
+            self = .among(numbers.filter { !$0.isNaN }.sorted())
+        case .contains, .beginsWith, .endsWith, .like, .matches: self = .always(false)
+        }
+    }
+
+    @inline(__always)
+    func holds(_ number: Double) -> Bool {
+        switch self {
+        case .inside(let range): range.lowerBound <= number && number <= range.upperBound
+        case .outside(let range): !(range.lowerBound <= number && number <= range.upperBound)
+        case .always(let verdict): verdict
+        case .among(let numbers): numbers.contains(number)
+        }
+    }
+}
+
+/// A pass over a text field that may still be in a mapped archive; it reads only the rows left by earlier passes.
+struct MappedTextScan {
+    private let column: FieldColumn
+    /// Whether it is the first one since the archive was mapped: then texts are tested in place, and not cached.
+    private let isFirst: Bool
+
+    init(_ column: FieldColumn, isFirst: Bool) {
+        (self.column, self.isFirst) = (column, isFirst)
+    }
+
+    func keep(_ rows: SelectionVector, _ test: PredicateTextTest, whenAbsent: Bool) -> Int {
+        if isFirst {
+            return withUnsafeTemporaryAllocation(of: Cell.self, capacity: rows.count) { cells in
+                guard let cells = cells.baseAddress else { return 0 }
+                column.cells.peek(at: rows, cells)
+                var kept = 0
+                for place in rows.indices {
+                    rows[kept] = rows[place]
+                    let isKept = cells[place].isAbsent ? whenAbsent : test.holds(Cell.text(at: cells + place))
+                    kept &+= isKept ? 1 : 0
+                }
+                return kept
+            }
+        }
+        column.cells.materialiseTexts(rows)
+        if case .contains(let needle) = test { return keep(rows, whenAbsent) { needle.isContained(in: $0) } }
+        return keep(rows, whenAbsent) { test.holds($0) }
+    }
+
+    @inline(__always)
+    private func keep(
+        _ rows: SelectionVector, _ whenAbsent: Bool, _ holds: (UnsafeBufferPointer<UInt8>) -> Bool
+    ) -> Int {
+        var kept = 0
+        for place in rows.indices {
+            if place + SelectionVector.lookahead < rows.count {
+                column.cells.prefetch(rows[place + SelectionVector.lookahead])
+                column.prefetchText(rows[place + SelectionVector.lookahead / 2])
+            }
+            let row = rows[place]
+            rows[kept] = row
+            let pointer = column.cells.pointer(row)
+            let isKept = pointer.pointee.isAbsent ? whenAbsent : holds(Cell.text(at: pointer))
+            kept &+= isKept ? 1 : 0
+        }
+        return kept
+    }
+}

@@ -173,3 +173,61 @@ package struct CellHeap {
         }
     }
 }
+
+/// The values of mapped items' cells that neither fit into a cell nor lie in the archive: texts beyond ASCII, and boxed
+/// values.
+///
+/// A class, so that an earlier copy of the store's heap sees values added later, too.
+package final class FaultedValues: @unchecked Sendable {
+    // Guard: only its owner's thread uses it; a snapshot gets a copy.
+    /// Marks the index of a box that is kept here and not in the store's heap.
+    static let boxFlag = 1 << 62
+    private(set) var heap = CellHeap()
+    private(set) var boxes: [PropertyListValue] = []
+    /// The addresses of the archive's texts.
+    let mapped: Range<UInt>
+
+    package init(mapped: Range<UInt>) {
+        self.mapped = mapped
+    }
+
+    private init(copying other: FaultedValues) {
+        heap = other.heap.forked()
+        boxes = other.boxes
+        mapped = other.mapped
+    }
+
+    package func copy() -> FaultedValues { FaultedValues(copying: self) }
+
+    package func cell(_ value: PropertyListValue) -> Cell {
+        switch value {
+        case .null, .wideInteger, .data, .utf16, .uid, .array, .set, .dictionary:
+            boxes.append(value)
+            return .box(Self.boxFlag | (boxes.count - 1))
+        default: return heap.cell(value)
+        }
+    }
+
+    func value(ofBox index: Int) -> PropertyListValue {
+        boxes[index & ~Self.boxFlag]
+    }
+}
+
+/// Validation of UTF-8: eight bytes at a time while they are ASCII.
+package enum UTF8Check {
+    package static func isValid(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let raw = UnsafeRawBufferPointer(bytes)
+        var offset = 0
+        while offset + 8 <= raw.count {
+            if raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 {
+                return String(validating: bytes, as: UTF8.self) != nil
+            }
+            offset += 8
+        }
+        while offset < raw.count {
+            if raw[offset] >= 0x80 { return String(validating: bytes, as: UTF8.self) != nil }
+            offset += 1
+        }
+        return true
+    }
+}
