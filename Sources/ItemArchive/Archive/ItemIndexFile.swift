@@ -1,6 +1,7 @@
 package import ColumnEngine
 import Files
 import PropertyList
+import Synchronization
 
 /// `items.index`, with which an archive can be opened without reading it.
 ///
@@ -226,5 +227,46 @@ package struct ItemIndexFile: Sendable {
             strings.append(text)
         }
         return strings
+    }
+}
+
+/// The index of an archive that is still being written.
+struct ItemIndexDraft: Sendable {
+    private var index: ItemIndexFile
+    private var bytes: [UInt8]
+
+    /// - Returns: nil if the archive gets no index. Complexity: O(items).
+    init?(_ snapshot: ItemSnapshot, _ schema: ArchiveSchema) {
+        guard var index = ItemIndexFile(snapshot, schema), let bytes = try? index.bytes(snapshot), !snapshot.isDamaged
+        else { return nil }
+        self.index = index
+        self.bytes = bytes
+    }
+
+    /// The index's bytes, for the finished archive.
+    consuming func file(of archive: ArchiveIdentity, _ archiveChecksum: UInt64) -> [UInt8] {
+        index.archive = archive
+        index.archiveChecksum = archiveChecksum
+        index.addHeader(to: &bytes)
+        return bytes
+    }
+}
+
+/// Orders two writers of the index: the thread that makes the missing index of an opened archive, and a save, which may
+/// have replaced the archive and its index meanwhile.
+final class ItemIndexTurn: Sendable {
+    private let isOver = Mutex(false)
+
+    /// Puts the index of the opened archive in place, unless a save came first.
+    func ifOpen(_ put: () -> Void) {
+        isOver.withLock { if !$0 { put() } }
+    }
+
+    /// Puts the index of a new archive in place.
+    func end(_ put: () -> Void) {
+        isOver.withLock {
+            $0 = true
+            put()
+        }
     }
 }
