@@ -66,3 +66,78 @@ extension SharedCollection {
         return "cubby_" + String(epoch.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 }
+
+/// Small commits that arrived with their notifications, and need no request.
+///
+/// The channel's name contains the epoch, which is known only to readers of the collection: other users of the database
+/// cannot forge a notification.
+struct Announcements {
+    /// Maximum number of commits kept; the log has the others.
+    private static let limit = 256
+
+    /// Oldest first, without a gap.
+    private var kept: [(revision: UInt64, words: [Substring])] = []
+
+    /// Notes a notification: the revision, the host, the lineage and, of a small commit, the record, in hexadecimal.
+    ///
+    /// - Returns: the revision; nil if the text is malformed.
+    mutating func note(_ text: String) -> UInt64? {
+        let words = text.split(separator: " ")
+        guard let first = words.first, let revision = UInt64(first), revision < UInt64(Int64.max) else { return nil }
+        if let last = kept.last, revision != last.revision + 1 || kept.count >= Self.limit { kept = [] }
+        if words.count == 4 { kept.append((revision, Array(words.dropFirst()))) }
+        return revision
+    }
+
+    /// The commits after a revision up to another; nil if one of them is missing.
+    mutating func take(after revision: UInt64, upTo latest: UInt64) -> [LoggedCommit]? {
+        let taken = kept.drop { $0.revision <= revision }
+        kept = []
+        guard taken.first?.revision == revision + 1, taken.last?.revision == latest else { return nil }
+        var commits: [LoggedCommit] = []
+        for (revision, words) in taken {
+            let parts = words.compactMap(Self.bytes)
+            guard parts.count == 3 else { return nil }
+            commits.append(LoggedCommit(revision: revision, host: parts[0], lineage: parts[1], record: parts[2]))
+        }
+        return commits
+    }
+
+    /// The bytes of hexadecimal digits.
+    private static func bytes(_ text: Substring) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count / 2)
+        var high: UInt8?
+        for digit in text.utf8 {
+            let value: UInt8
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            if let first = high {
+                bytes.append(first << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        return high == nil ? bytes : nil
+    }
+}
+
+/// A commit as stored in the log.
+struct LoggedCommit {
+    let revision: UInt64
+    /// The host's identifier, of 16 bytes.
+    let host: [UInt8]
+    var hostName = ""
+    /// Identifies the sequence of commits up to this one.
+    let lineage: [UInt8]
+    let record: [UInt8]
+
+    init(revision: UInt64, host: [UInt8], hostName: String = "", lineage: [UInt8], record: [UInt8]) {
+        (self.revision, self.host, self.hostName, self.lineage) = (revision, host, hostName, lineage)
+        self.record = record
+    }
+}

@@ -2,6 +2,7 @@ public import ColumnEngine
 package import Files
 import ItemArchive
 import PropertyList
+
 @_exported import Wording
 
 /// Items that several hosts share in one collection, stored by PostgreSQL. Each host has all of them in memory.
@@ -216,4 +217,65 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
         var source = SystemRandomNumberGenerator()
         return withUnsafeBytes(of: (source.next(), source.next())) { Array($0) }
     }
+}
+
+/// The ports and files that a host's sandbox must leave accessible for the server.
+extension SharedPersistence {
+    /// Connects ahead of ``load(into:)``, before the sandbox is closed.
+    ///
+    /// - Throws: ``SharedError``.
+    package func prepare() throws(SharedError) {
+        do throws(PostgresError) { try connect() } catch {
+            let shown = SharedError(error, address)
+            guard shown.code == .disconnected, hasCache else { throw shown }
+            // It is reported when the items are loaded.
+            failedAttempt = error
+        }
+    }
+
+    /// The settings of the connection, or of a future one.
+    private var settings: [String: String] {
+        connection?.settings ?? (try? PostgresConnection.settings(of: address)) ?? [:]
+    }
+
+    /// The TCP ports of the server; none on a socket.
+    package var ports: Set<Int> {
+        let settings = settings
+        let hosts = settings["host"]?.split(separator: ",") ?? []
+        guard !hosts.isEmpty, !hosts.allSatisfy({ $0.hasPrefix("/") }) else { return [] }
+        return Set((settings["port"] ?? "5432").split(separator: ",").compactMap { Int($0) })
+    }
+
+    /// The files that a new connection reads, for resolving names, and for passwords and certificates.
+    package var files: [String] {
+        let settings = settings
+        let named = ["passfile", "sslcert", "sslkey", "sslrootcert", "sslcrl", "sslcrldir"].compactMap { settings[$0] }
+        let home = HomeFolder.path.map { [$0 + "/.postgresql", $0 + "/.pgpass", $0 + "/.pg_service.conf"] } ?? []
+        let system = [
+            "/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services",
+            "/etc/ssl", "/etc/passwd", "/etc/postgresql-common",
+        ]
+        return named.filter { $0.hasPrefix("/") } + home + system
+    }
+}
+
+/// Numbers of events since a collection was opened.
+public struct SharedStatistics: Sendable, Hashable {
+    /// Commits acknowledged by the server.
+    public var commits = 0
+    /// Commits that others preceded, which were sent again or refused.
+    public var overtaken = 0
+    /// Commits whose answer was lost but which were applied.
+    public var settledInDoubt = 0
+    /// Commits received from other hosts.
+    public var remoteCommits = 0
+    /// Remote commits that arrived with their notifications and were not requested.
+    public var announcedCommits = 0
+    /// Pictures uploaded to the server, without those that it had.
+    public var picturesSent = 0
+    /// Number of lost connections.
+    public var disconnections = 0
+
+    /// Creates statistics with zeros.
+    public init() {}
 }
