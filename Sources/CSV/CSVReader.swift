@@ -1,5 +1,6 @@
 import Platform
 import PropertyList
+
 @_exported import Wording
 
 /// Reads comma-separated values (RFC 4180) row by row from a stream, keeping every cell's bytes exactly.
@@ -304,5 +305,83 @@ public final class CSVReader {
         precondition(0...room ~= count, "a source gives no more than there is room for")
         atEnd = count == 0
         return count
+    }
+}
+
+/// The format of comma-separated values, and limits for untrusted input.
+public struct CSVOptions: Sendable {
+    /// The byte between two cells: ASCII, and neither a quote nor part of a line end.
+    public var delimiter: UInt8 = UInt8(ascii: ",")
+    /// Whether the first row names the columns.
+    public var hasHeader = true
+    /// Maximum size of a cell, in bytes.
+    public var cellLimit = 16 << 20
+    /// Maximum size of a row's cells, in bytes.
+    public var rowLimit = 64 << 20
+    /// Maximum number of cells in a row.
+    public var columnLimit = 65_536
+
+    /// Options with default limits.
+    public init(delimiter: UInt8 = UInt8(ascii: ","), hasHeader: Bool = true) {
+        self.delimiter = delimiter
+        self.hasHeader = hasHeader
+    }
+
+    func check() throws(CSVError) {
+        guard delimiter < 0x80, delimiter != CSVByte.quote, delimiter != CSVByte.cr, delimiter != CSVByte.lf else {
+            throw CSVError(
+                .badDelimiter, row: 0, line: 0,
+                "a delimiter is one ASCII character that is neither a quote nor a line end, such as \",\" or \";\"")
+        }
+    }
+}
+
+/// The special bytes besides the delimiter.
+enum CSVByte {
+    static let quote = UInt8(ascii: "\"")
+    static let cr = UInt8(ascii: "\r")
+    static let lf = UInt8(ascii: "\n")
+    static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
+}
+
+/// An error in comma-separated values, with its position.
+public struct CSVError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The kinds of errors.
+    public enum Code: Equatable, Sendable {
+        /// The text ends inside a quoted cell.
+        case unterminatedQuote
+        /// Something other than a delimiter or a line end follows a closing quote.
+        case textAfterQuote
+        /// A cell has more bytes than the limit.
+        case cellTooLong
+        /// A row has more cells, or more bytes, than the limit.
+        case rowTooLong
+        /// A cell requested as text is not UTF-8.
+        case notText
+        /// The delimiter is invalid.
+        case badDelimiter
+        /// Reading failed with this `errno`.
+        case unreadable(Int32)
+        /// The work was interrupted, for example by a script's deadline.
+        case stopped
+    }
+
+    /// The kind of error.
+    public let code: Code
+    /// The row from 1, including the header; 0 when the error has no row.
+    public let row: Int
+    /// The line from 1 at which reading stopped; 0 when the error has no line.
+    public let line: Int
+    /// The problem, its position and its remedy.
+    public let message: String
+
+    public var description: String { message }
+
+    /// An error whose message has the position in front, unless the row is 0.
+    public init(_ code: Code, row: Int, line: Int, _ what: String) {
+        self.code = code
+        self.row = row
+        self.line = line
+        message = row > 0 ? "row \(row), line \(line): \(what)" : what
     }
 }

@@ -81,3 +81,175 @@ public struct CSVRow: Sendable {
         ends.append(bytes.count)
     }
 }
+
+/// The names of a file's columns, each another: columns without a name and with the name of an earlier one get their own.
+package struct CSVHeader {
+    /// The name of each column, in the file's bytes or made.
+    package private(set) var names: [[UInt8]] = []
+    /// The columns, from 0, that the file does not name: `column3` by position.
+    package private(set) var unnamed: [Int] = []
+    /// The columns, from 0, whose name an earlier one has: `Notes_2`.
+    package private(set) var renamed: [Int] = []
+
+    /// Names the columns of a file's first row.
+    ///
+    /// - Throws: `CSVError` for a row that is not a header: of another delimiter, or of another encoding.
+    package init(_ row: CSVRow, delimiter: UInt8) throws(CSVError) {
+        try Self.check(row, delimiter)
+        let given = (0..<row.count).map { Array(row[$0]) }
+        var taken = Set(given)
+        var met: Set<[UInt8]> = []
+        // The number of the last column of a name: a header of equal names takes linear time.
+        var last: [[UInt8]: Int] = [:]
+        for (column, name) in given.enumerated() {
+            let wanted = name.isEmpty ? Array("column\(column + 1)".utf8) : name
+            if name.isEmpty {
+                unnamed.append(column)
+                if taken.insert(wanted).inserted {
+                    names.append(wanted)
+                    continue
+                }
+            } else if met.insert(name).inserted {
+                names.append(name)
+                continue
+            } else {
+                renamed.append(column)
+            }
+            var number = last[wanted] ?? 1
+            var made: [UInt8]
+            repeat {
+                number += 1
+                made = wanted + Array("_\(number)".utf8)
+            } while !taken.insert(made).inserted
+            last[wanted] = number
+            names.append(made)
+        }
+    }
+
+    // MARK: Remarks
+
+    /// Says that columns are named by their positions.
+    package func sentence(unnamed columns: [Int]) -> String {
+        sentence(columns, "no name: read as \(Self.list(columns.map(name)))")
+    }
+
+    /// Says that columns have the names of earlier ones.
+    package func sentence(renamed columns: [Int]) -> String {
+        sentence(columns, "the name of an earlier one: read as \(Self.list(columns.map(name)))")
+    }
+
+    /// `column 3 has …`, or `columns 3, 4 have …`.
+    package func sentence(_ columns: [Int], _ what: String) -> String {
+        let numbers = Self.list(columns.map { "\($0 + 1)" })
+        return columns.count == 1 ? "column \(numbers) has \(what)" : "columns \(numbers) have \(what)"
+    }
+
+    /// Texts in a message, at most twelve.
+    package static func list(_ texts: [String]) -> String {
+        texts.prefix(12).joined(separator: ", ") + (texts.count > 12 ? ", …" : "")
+    }
+
+    private func name(_ column: Int) -> String { String(decoding: names[column], as: UTF8.self) }
+
+    // MARK: Checks
+
+    private static func check(_ row: CSVRow, _ delimiter: UInt8) throws(CSVError) {
+        func refusal(_ code: CSVError.Code, _ words: String) -> CSVError { CSVError(code, row: 1, line: 1, words) }
+        let isNul = row.withUnsafeBytes { $0.contains(0) }
+        if isNul { throw refusal(.notText, "the header has bytes of zero: \(ForeignFile.utf16Advice)") }
+        guard let first = row.count > 0 ? Array(row[0]) : nil else { return }
+        let isSole = row.count == 1 || row.count == 2 && row[1].isEmpty
+        if isSole, !row.isQuoted, first.count <= 5, first.starts(with: "sep=".utf8) {
+            let wanted = first.count == 5 ? first[4] : delimiter
+            throw refusal(
+                .badDelimiter,
+                "the line \"sep=\" is for spreadsheets: remove it, and give \(advice(wanted))")
+        }
+        guard row.count == 1, !row.isQuoted, let other = otherDelimiter(in: first, delimiter) else { return }
+        let name = String(decoding: first.prefix(60), as: UTF8.self) + (first.count > 60 ? "…" : "")
+        throw refusal(
+            .badDelimiter,
+            "the header is one name with \(word(other)) in it, \(name): give \(advice(other)), or write the name in quotes"
+        )
+    }
+
+    /// Whether a header of this name alone is refused unless it is in quotes.
+    static func isDoubtful(_ name: UnsafeBufferPointer<UInt8>, _ delimiter: UInt8) -> Bool {
+        otherDelimiter(in: name, delimiter) != nil || name.starts(with: "sep=".utf8)
+    }
+
+    /// The first of the usual delimiters, other than the file's, in a name.
+    private static func otherDelimiter(in name: some Sequence<UInt8>, _ delimiter: UInt8) -> UInt8? {
+        name.first { usual.contains($0) && $0 != delimiter }
+    }
+
+    private static let usual: [UInt8] = [
+        UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|"), UInt8(ascii: ","),
+    ]
+
+    private static func word(_ delimiter: UInt8) -> String {
+        delimiter == UInt8(ascii: "\t") ? "a tab" : "\"\(Character(Unicode.Scalar(delimiter)))\""
+    }
+
+    /// The option for a delimiter, as scripts and as the command line have it.
+    private static func advice(_ delimiter: UInt8) -> String {
+        if delimiter == UInt8(ascii: "\t") { return #"delimiter = "\t" (on the command line --delimiter $'\t')"# }
+        let character = Character(Unicode.Scalar(delimiter))
+        return "delimiter = \"\(character)\" (on the command line --delimiter '\(character)')"
+    }
+}
+
+/// Files that are not a text in UTF-8, known by their first bytes.
+package enum ForeignFile {
+    /// The advice for text in UTF-16.
+    package static let utf16Advice =
+        "if it is UTF-16, give encoding = \"utf-16\" (on the command line --encoding utf-16)"
+
+    /// What a file is, and what to do.
+    ///
+    /// - Parameter head: the first bytes of the file, 16 or more if it has them.
+    /// - Returns: nil for a file that may be text in UTF-8.
+    package static func problem(_ head: UnsafeRawBufferPointer) -> String? {
+        if let file = signatures.first(where: { head.starts(with: $0.bytes) }) { return "it is \(file.kind)" }
+        guard let form = utf16(head) else { return nil }
+        return "it is UTF-16\(form.hasMark ? " by its first bytes" : ", without a mark"): \(advice)"
+    }
+
+    private static let advice = "give encoding = \"utf-16\" or \"auto\" (on the command line --encoding utf-16)"
+
+    /// The byte order of text in UTF-16: by its mark, else by zeros in one half of its units.
+    package static func utf16(_ head: UnsafeRawBufferPointer) -> (isBigEndian: Bool, hasMark: Bool)? {
+        if head.starts(with: [0xFF, 0xFE]) { return (false, true) }
+        if head.starts(with: [0xFE, 0xFF]) { return (true, true) }
+        let zeros = self.zeros(head)
+        // Names of columns, delimiters and digits have a zero in each unit.
+        guard zeros.even == 0 || zeros.odd == 0, (zeros.even + zeros.odd) * 8 > head.count else { return nil }
+        return (zeros.even > 0, false)
+    }
+
+    /// The number of zeros at even and at odd places.
+    package static func zeros(_ head: UnsafeRawBufferPointer) -> (even: Int, odd: Int) {
+        var zeros = (even: 0, odd: 0)
+        for (place, byte) in head.enumerated() where byte == 0 {
+            if place % 2 == 0 { zeros.even += 1 } else { zeros.odd += 1 }
+        }
+        return zeros
+    }
+
+    private static let signatures: [(bytes: [UInt8], kind: String)] = [
+        ([0x1F, 0x8B], "compressed by gzip: decompress it first, with gunzip"),
+        ([0x50, 0x4B, 0x03, 0x04], "a ZIP file, or a spreadsheet such as .xlsx: export it as CSV first"),
+        ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "compressed by xz: decompress it first, with unxz"),
+        ([0x28, 0xB5, 0x2F, 0xFD], "compressed by zstd: decompress it first, with unzstd"),
+        (Array("BZh91AY&SY".utf8), "compressed by bzip2: decompress it first, with bunzip2"),
+        ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1], "a document of an office program: export it as CSV first"),
+        (
+            Array("SQLite format 3\0".utf8),
+            "a SQLite database: give format = \"sqlite\" (on the command line --format sqlite)"
+        ),
+        (
+            Array("bplist0".utf8),
+            "a binary property list: give format = \"plist\" or \"archive\" (on the command line --format)"
+        ),
+    ]
+}
