@@ -1,3 +1,12 @@
+internal import CPlatform
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+// Untried.
+internal import Foundation
+#endif
+
 /// Decodes `Decodable` values from Lua values, without metamethods.
 ///
 /// Reads the output of ``LuaEncoder``. A number of either subtype is read as an integer if it is whole and in the
@@ -32,5 +41,320 @@ public struct LuaDecoder {
             if let failure = session.count.failure { throw failure }
             return result
         } catch { throw session.count.failure ?? error }
+    }
+}
+
+/// The decoder of one value.
+struct ValueDecoding: Decoder {
+    let value: LuaValue
+    let codingPath: [any CodingKey]
+    let depthLeft: Int
+    let session: DecodingSession
+
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func nested(_ key: any CodingKey, _ value: LuaValue) -> ValueDecoding {
+        session.enter(depthLeft - 1)
+        return ValueDecoding(
+            value: value, codingPath: codingPath + [key], depthLeft: depthLeft - 1, session: session)
+    }
+
+    func read<T: Decodable>(_ type: T.Type) throws -> T {
+        let special: Any? =
+            if type == Date.self {
+                Date(timeIntervalSince1970: try number())
+            } else if type == Data.self {
+                session.data(of: try string())
+            } else if type == URL.self {
+                try url()
+            } else {
+                nil
+            }
+        // Not `special as? T`: an optional T would accept nil.
+        if let special, let result = special as? T { return result }
+        guard depthLeft > 0 else { throw corrupted("nested too deep, or in a cycle") }
+        guard cubby_stack_is_short() == 0 else { throw corrupted("nested deeper than the thread's stack allows") }
+        guard case .table(let table) = value else { return try type.init(from: self) }
+        return try session.decode(table, as: type, depthLeft) { try type.init(from: self) }
+    }
+
+    // MARK: Scalars
+
+    func boolean() throws -> Bool {
+        guard case .boolean(let flag) = value else { throw mismatch("boolean", Bool.self) }
+        return flag
+    }
+
+    func number() throws -> Double {
+        guard let number = value.numberValue else { throw mismatch("number", Double.self) }
+        return number
+    }
+
+    func float() throws -> Float {
+        let number = try number()
+        let float = Float(number)
+        guard float.isFinite || !number.isFinite else { throw corrupted("\(number) does not fit into a Float") }
+        return float
+    }
+
+    func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
+        guard let integer = value.integerValue else {
+            guard case .number(let number) = value else { throw mismatch("integer", type) }
+            throw corrupted("\(number) is not an integer, or beyond 64 bits")
+        }
+        guard let exact = T(exactly: integer) else { throw corrupted("\(integer) does not fit into \(type)") }
+        return exact
+    }
+
+    func text() throws -> String {
+        guard let text = session.text(of: try string()) else { throw corrupted("the string is not UTF-8") }
+        return text
+    }
+
+    func function() throws -> LuaAsyncFunction {
+        guard case .function(let function) = value else { throw mismatch("function", LuaAsyncFunction.self) }
+        guard let caller = function.state.functionCaller else {
+            throw corrupted("a function of this LuaState cannot be called from other threads")
+        }
+        return LuaAsyncFunction(function, caller)
+    }
+
+    private func string() throws -> LuaString {
+        guard case .string(let string) = value else { throw mismatch("string", String.self) }
+        return string
+    }
+
+    private func url() throws -> URL {
+        let text = try text()
+        guard let url = URL(string: text) else { throw corrupted("'\(text)' is not a URL") }
+        return url
+    }
+
+    // MARK: Containers
+
+    private func table(_ type: Any.Type) throws -> LuaTable {
+        guard case .table(let table) = value else { throw mismatch("table", type) }
+        guard depthLeft > 0 else { throw corrupted("nested too deep, or in a cycle") }
+        return table
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(KeyedDecoding(decoding: self, table: try table([String: Any].self)))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        let table = try table([Any].self)
+        return UnkeyedDecoding(decoding: self, table: table, elementCount: try elementCount(of: table))
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+
+    private func elementCount(of table: LuaTable) throws -> Int {
+        do { return try session.elementCount(of: table) } catch let error as LuaMismatch {
+            throw corrupted(error.message)
+        }
+    }
+
+    // MARK: Errors
+
+    private func mismatch(_ expected: String, _ type: Any.Type) -> DecodingError {
+        let text = "\(expected) expected, got \(value.typeName)"
+        let context = DecodingError.Context(codingPath: codingPath, debugDescription: text)
+        return value.isNil ? .valueNotFound(type, context) : .typeMismatch(type, context)
+    }
+
+    func corrupted(_ reason: String) -> DecodingError {
+        .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: reason))
+    }
+}
+
+/// Decodes a single value.
+extension ValueDecoding: SingleValueDecodingContainer {
+    func decodeNil() -> Bool { value.isNil }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T { try read(type) }
+
+    func decode(_ type: Bool.Type) throws -> Bool { try boolean() }
+    func decode(_ type: String.Type) throws -> String { try text() }
+    func decode(_ type: Double.Type) throws -> Double { try number() }
+    func decode(_ type: Float.Type) throws -> Float { try float() }
+    func decode(_ type: Int.Type) throws -> Int { try integer(type) }
+    func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
+    func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
+    func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
+    func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
+    func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
+}
+
+/// Decodes a table's fields.
+struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoding: ValueDecoding
+    let table: LuaTable
+
+    var codingPath: [any CodingKey] { decoding.codingPath }
+
+    var allKeys: [Key] {
+        var keys: [Key] = []
+        let count = decoding.session.count
+        do {
+            try decoding.session.forEachKey(of: table) { key in
+                switch key {
+                case .string(let name):
+                    try count.count(0, bytes: name.bytes.count, allocates: name.bytes.count)
+                    guard let text = name.text else { throw decoding.corrupted("a key is not UTF-8") }
+                    if let key = Key(stringValue: text) { keys.append(key) }
+                case .integer(let number): if let key = Key(intValue: Int(number)) { keys.append(key) }
+                default: throw decoding.corrupted("names or integers as keys expected, got a \(key.typeName)")
+                }
+            }
+        } catch {
+            // There is no error to be thrown here, so the conversion ends with it.
+            count.fail(error)
+        }
+        return keys
+    }
+
+    func contains(_ key: Key) -> Bool { decoding.session.has(key.luaKey, in: table) }
+
+    func decodeNil(forKey key: Key) throws -> Bool { !contains(key) }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        try decoding.nested(key, value(key)).read(type)
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> { try field(key).container(keyedBy: type) }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try field(key).unkeyedContainer()
+    }
+
+    func superDecoder() throws -> any Decoder {
+        decoding.nested(LuaCodingKey.super, try value(LuaCodingKey.super))
+    }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder { try field(key) }
+
+    private func value(_ key: any CodingKey) throws -> LuaValue {
+        try decoding.session.value(of: table, at: key.luaKey)
+    }
+
+    private func field(_ key: Key) throws -> ValueDecoding {
+        let value = try value(key)
+        guard !value.isNil else {
+            throw DecodingError.keyNotFound(
+                key,
+                DecodingError.Context(
+                    codingPath: codingPath, debugDescription: "there is no field '\(key.stringValue)'"))
+        }
+        return decoding.nested(key, value)
+    }
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try field(key).boolean() }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try field(key).text() }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try field(key).number() }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try field(key).float() }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try field(key).integer(type) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try field(key).integer(type) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try field(key).integer(type) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try field(key).integer(type) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try field(key).integer(type) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try field(key).integer(type) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try field(key).integer(type) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try field(key).integer(type) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try field(key).integer(type) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try field(key).integer(type) }
+}
+
+/// Decodes a table's elements, counted from 1.
+struct UnkeyedDecoding: UnkeyedDecodingContainer {
+    let decoding: ValueDecoding
+    let table: LuaTable
+    let elementCount: Int
+    private(set) var currentIndex = 0
+
+    init(decoding: ValueDecoding, table: LuaTable, elementCount: Int) {
+        self.decoding = decoding
+        self.table = table
+        self.elementCount = elementCount
+    }
+
+    var codingPath: [any CodingKey] { decoding.codingPath }
+    var count: Int? { elementCount }
+    /// Also after a failure that ends the conversion: a loop that skips refused elements must end.
+    var isAtEnd: Bool { currentIndex >= elementCount || decoding.session.count.failure != nil }
+    private var position: LuaValue { .integer(Int64(currentIndex) + 1) }
+
+    /// Reads the next element; advances unless that fails.
+    private mutating func element<T>(_ read: (ValueDecoding) throws -> T) throws -> T {
+        let key = LuaCodingKey(currentIndex)
+        if let failure = decoding.session.count.failure { throw failure }
+        guard !isAtEnd else {
+            throw DecodingError.valueNotFound(
+                T.self,
+                DecodingError.Context(codingPath: codingPath + [key], debugDescription: "the array ends before"))
+        }
+        let value = try read(decoding.nested(key, decoding.session.value(of: table, at: position)))
+        currentIndex += 1
+        return value
+    }
+
+    mutating func decodeNil() throws -> Bool {
+        guard !isAtEnd, !decoding.session.has(position, in: table) else { return false }
+        try decoding.session.count.count()
+        currentIndex += 1
+        return true
+    }
+
+    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try element { try $0.read(type) } }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) throws -> KeyedDecodingContainer<Nested> { try element { try $0.container(keyedBy: type) } }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try element { try $0.unkeyedContainer() }
+    }
+
+    mutating func superDecoder() throws -> any Decoder { try element { $0 } }
+
+    mutating func decode(_ type: Bool.Type) throws -> Bool { try element { try $0.boolean() } }
+    mutating func decode(_ type: String.Type) throws -> String { try element { try $0.text() } }
+    mutating func decode(_ type: Double.Type) throws -> Double { try element { try $0.number() } }
+    mutating func decode(_ type: Float.Type) throws -> Float { try element { try $0.float() } }
+    mutating func decode(_ type: Int.Type) throws -> Int { try element { try $0.integer(type) } }
+    mutating func decode(_ type: Int8.Type) throws -> Int8 { try element { try $0.integer(type) } }
+    mutating func decode(_ type: Int16.Type) throws -> Int16 { try element { try $0.integer(type) } }
+    mutating func decode(_ type: Int32.Type) throws -> Int32 { try element { try $0.integer(type) } }
+    mutating func decode(_ type: Int64.Type) throws -> Int64 { try element { try $0.integer(type) } }
+    mutating func decode(_ type: UInt.Type) throws -> UInt { try element { try $0.integer(type) } }
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try element { try $0.integer(type) } }
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try element { try $0.integer(type) } }
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try element { try $0.integer(type) } }
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try element { try $0.integer(type) } }
+}
+
+extension LuaType {
+    /// The declared type of a Swift type that is converted by ``LuaDecoder`` and ``LuaEncoder``, or as a
+    /// ``LuaRepresentable``; any value for a custom conformance.
+    init(codable type: Any.Type) {
+        if let representable = type as? any LuaRepresentable.Type {
+            self = representable.luaType
+        } else if type == Data.self {
+            self = .string
+        } else if type == Date.self {
+            self = .number
+        } else if type == URL.self {
+            self = .text
+        } else if type == LuaAsyncFunction.self {
+            self = .function
+        } else {
+            self = .any
+        }
     }
 }

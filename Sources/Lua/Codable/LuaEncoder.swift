@@ -1,3 +1,12 @@
+internal import CPlatform
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+// Untried.
+internal import Foundation
+#endif
+
 /// Encodes `Encodable` values as Lua values.
 ///
 /// Structs and dictionaries become tables with their keys, arrays tables from 1, and enums with payloads tables of one
@@ -44,4 +53,258 @@ public struct LuaEncoder {
         }
         return result
     }
+}
+
+/// The encoder of one value: stores a scalar, or a new table, where the value belongs.
+final class ValueEncoding: Encoder {
+    let state: LuaState
+    let total: ConversionCount
+    let codingPath: [any CodingKey]
+    let depthLeft: Int
+    /// The number of elements of an unkeyed container.
+    var count = 0
+    var hasHoles = false
+    private let put: (LuaValue) -> Void
+    private var made: LuaTable?
+
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    init(
+        state: LuaState, total: ConversionCount, codingPath: [any CodingKey], depthLeft: Int,
+        put: @escaping (LuaValue) -> Void
+    ) {
+        self.state = state
+        self.total = total
+        self.codingPath = codingPath
+        self.depthLeft = depthLeft
+        self.put = put
+    }
+
+    /// The table of the value's container.
+    var table: LuaTable {
+        if let made { return made }
+        let table = state.makeTable()
+        made = table
+        put(.table(table))
+        return table
+    }
+
+    /// The encoder of a field or an element.
+    func nested(_ key: any CodingKey, put: @escaping (LuaValue) -> Void) -> ValueEncoding {
+        ValueEncoding(
+            state: state, total: total, codingPath: codingPath + [key], depthLeft: depthLeft - 1, put: put)
+    }
+
+    func write<T: Encodable>(_ value: T) throws {
+        switch value {
+        case let date as Date: put(try scalar(.number(date.timeIntervalSince1970)))
+        case let data as Data:
+            try admit(data.count)
+            put(.string(LuaString(Array(data))))
+        case let url as URL: put(try text(url.absoluteString))
+        default:
+            guard depthLeft > 0 else { throw failure(value, "nested too deep, or in a cycle") }
+            guard cubby_stack_is_short() == 0 else {
+                throw failure(value, "nested deeper than the thread's stack allows")
+            }
+            try admit(0)
+            try value.encode(to: self)
+        }
+    }
+
+    func write(scalar: LuaValue) { put(scalar) }
+
+    /// Counts a value.
+    func scalar(_ value: LuaValue) throws -> LuaValue {
+        try admit(0)
+        return value
+    }
+
+    /// The string of a text, if it fits into the limits.
+    func text(_ text: String) throws -> LuaValue {
+        try admit(text.utf8.count)
+        return .text(text)
+    }
+
+    /// Counts a value before its bytes are in Lua.
+    private func admit(_ bytes: Int) throws {
+        try total.count(bytes: bytes)
+        guard state.admits(bytes) else { throw state.notEnoughMemory }
+    }
+
+    func integer(_ value: some BinaryInteger, _ key: (any CodingKey)? = nil) throws -> LuaValue {
+        guard let integer = Int64(exactly: value) else {
+            throw failure(value, "\(value) does not fit into an integer of Lua (64 bits, signed)", key)
+        }
+        try admit(0)
+        return .integer(integer)
+    }
+
+    private func failure(_ value: Any, _ reason: String, _ key: (any CodingKey)? = nil) -> EncodingError {
+        let path = key.map { codingPath + [$0] } ?? codingPath
+        return .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: reason))
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(KeyedEncoding<Key>(encoding: self, table: table))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { UnkeyedEncoding(encoding: self, table: table) }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { SingleEncoding(encoding: self) }
+}
+
+/// A position, or the `super` of a class, in a coding path.
+struct LuaCodingKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(_ position: Int) {
+        stringValue = "\(position)"
+        intValue = position
+    }
+
+    init(stringValue: String) {
+        self.stringValue = stringValue
+        intValue = nil
+    }
+
+    init?(intValue: Int) { self.init(intValue) }
+
+    static let `super` = LuaCodingKey(stringValue: "super")
+}
+
+extension CodingKey {
+    /// The key in a table: an integer for dictionaries with integer keys, else text.
+    var luaKey: LuaValue {
+        if let intValue, stringValue == "\(intValue)" { return .integer(Int64(intValue)) }
+        return .text(stringValue)
+    }
+}
+
+/// Encodes a table's fields. Numbers, booleans and text are assigned directly, without a nested encoder.
+struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let encoding: ValueEncoding
+    let table: LuaTable
+
+    var codingPath: [any CodingKey] { encoding.codingPath }
+
+    /// A missing field is nil.
+    func encodeNil(forKey key: Key) throws { table[key.luaKey] = .nil }
+
+    func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try nested(key).write(value) }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> { nested(key).container(keyedBy: type) }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { nested(key).unkeyedContainer() }
+
+    func superEncoder() -> any Encoder { nested(LuaCodingKey.super) }
+
+    func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
+
+    private func nested(_ key: any CodingKey) -> ValueEncoding {
+        encoding.nested(key) { [table] in table[key.luaKey] = $0 }
+    }
+
+    func encode(_ value: Bool, forKey key: Key) throws { try table[key.luaKey] = encoding.scalar(.boolean(value)) }
+    func encode(_ value: String, forKey key: Key) throws { try table[key.luaKey] = encoding.text(value) }
+    func encode(_ value: Double, forKey key: Key) throws { try table[key.luaKey] = encoding.scalar(.number(value)) }
+    func encode(_ value: Float, forKey key: Key) throws {
+        try table[key.luaKey] = encoding.scalar(.number(Double(value)))
+    }
+    func encode(_ value: Int, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: Int8, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: Int16, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: Int32, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: Int64, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: UInt, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: UInt8, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: UInt16, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: UInt32, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: UInt64, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+}
+
+/// Encodes a table's elements, counted from 1.
+struct UnkeyedEncoding: UnkeyedEncodingContainer {
+    let encoding: ValueEncoding
+    let table: LuaTable
+
+    var codingPath: [any CodingKey] { encoding.codingPath }
+    var count: Int { encoding.count }
+    private var position: LuaCodingKey { LuaCodingKey(encoding.count) }
+
+    private func append(_ value: LuaValue) {
+        encoding.count += 1
+        assign(value, at: encoding.count)
+    }
+
+    /// Lua's `#` is undefined for a table with holes: from the first hole on, the field `n` has the count.
+    private func assign(_ value: LuaValue, at index: Int) {
+        table[index] = value
+        guard value.isNil || encoding.hasHoles else { return }
+        encoding.hasHoles = true
+        table["n"] = .integer(Int64(encoding.count))
+    }
+
+    private func next() -> ValueEncoding {
+        let key = position
+        encoding.count += 1
+        let index = encoding.count
+        return encoding.nested(key) { assign($0, at: index) }
+    }
+
+    func encodeNil() throws { try append(encoding.scalar(.nil)) }
+
+    func encode<T: Encodable>(_ value: T) throws { try next().write(value) }
+
+    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+        next().container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { next().unkeyedContainer() }
+
+    func superEncoder() -> any Encoder { next() }
+
+    func encode(_ value: Bool) throws { try append(encoding.scalar(.boolean(value))) }
+    func encode(_ value: String) throws { try append(encoding.text(value)) }
+    func encode(_ value: Double) throws { try append(encoding.scalar(.number(value))) }
+    func encode(_ value: Float) throws { try append(encoding.scalar(.number(Double(value)))) }
+    func encode(_ value: Int) throws { try append(encoding.integer(value, position)) }
+    func encode(_ value: Int8) throws { try append(encoding.integer(value, position)) }
+    func encode(_ value: Int16) throws { try append(encoding.integer(value, position)) }
+    func encode(_ value: Int32) throws { try append(encoding.integer(value, position)) }
+    func encode(_ value: Int64) throws { try append(encoding.integer(value, position)) }
+    func encode(_ value: UInt) throws { try append(encoding.integer(value, position)) }
+    func encode(_ value: UInt8) throws { try append(encoding.integer(value, position)) }
+    func encode(_ value: UInt16) throws { try append(encoding.integer(value, position)) }
+    func encode(_ value: UInt32) throws { try append(encoding.integer(value, position)) }
+    func encode(_ value: UInt64) throws { try append(encoding.integer(value, position)) }
+}
+
+/// Encodes a single value.
+struct SingleEncoding: SingleValueEncodingContainer {
+    let encoding: ValueEncoding
+
+    var codingPath: [any CodingKey] { encoding.codingPath }
+
+    func encodeNil() throws { encoding.write(scalar: .nil) }
+
+    func encode<T: Encodable>(_ value: T) throws { try encoding.write(value) }
+
+    func encode(_ value: Bool) throws { encoding.write(scalar: .boolean(value)) }
+    func encode(_ value: String) throws { try encoding.write(scalar: encoding.text(value)) }
+    func encode(_ value: Double) throws { encoding.write(scalar: .number(value)) }
+    func encode(_ value: Float) throws { encoding.write(scalar: .number(Double(value))) }
+    func encode(_ value: Int) throws { try encoding.write(scalar: encoding.integer(value)) }
+    func encode(_ value: Int8) throws { try encoding.write(scalar: encoding.integer(value)) }
+    func encode(_ value: Int16) throws { try encoding.write(scalar: encoding.integer(value)) }
+    func encode(_ value: Int32) throws { try encoding.write(scalar: encoding.integer(value)) }
+    func encode(_ value: Int64) throws { try encoding.write(scalar: encoding.integer(value)) }
+    func encode(_ value: UInt) throws { try encoding.write(scalar: encoding.integer(value)) }
+    func encode(_ value: UInt8) throws { try encoding.write(scalar: encoding.integer(value)) }
+    func encode(_ value: UInt16) throws { try encoding.write(scalar: encoding.integer(value)) }
+    func encode(_ value: UInt32) throws { try encoding.write(scalar: encoding.integer(value)) }
+    func encode(_ value: UInt64) throws { try encoding.write(scalar: encoding.integer(value)) }
 }

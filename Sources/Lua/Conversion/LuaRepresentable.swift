@@ -1,3 +1,5 @@
+import Wording
+
 /// A Swift type with a counterpart in Lua, used to declare functions and properties:
 ///
 /// ```swift
@@ -83,4 +85,188 @@ public struct LuaMismatch: Error, Equatable {
     }
 
     func at(_ place: String) -> LuaMismatch { LuaMismatch("\(place): \(message)") }
+}
+
+extension Bool: LuaRepresentable {
+    public static var luaType: LuaType { .boolean }
+
+    public init(lua value: LuaValue) throws(LuaMismatch) {
+        guard case .boolean(let value) = value else { throw LuaMismatch(Self.luaType, value) }
+        self = value
+    }
+
+    public func luaValue(in state: LuaState) -> LuaValue { .boolean(self) }
+    public static func read(_ call: LuaCall, at position: Int) throws -> Bool { call.boolean(position) }
+    public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
+}
+
+extension Double: LuaRepresentable {
+    public static var luaType: LuaType { .number }
+
+    public init(lua value: LuaValue) throws(LuaMismatch) {
+        guard let number = value.numberValue else { throw LuaMismatch(Self.luaType, value) }
+        self = number
+    }
+
+    public func luaValue(in state: LuaState) -> LuaValue { .number(self) }
+    public static func read(_ call: LuaCall, at position: Int) throws -> Double { try call.number(position) }
+    public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
+}
+
+/// A Lua number, rounded.
+extension Float: LuaRepresentable {
+    public static var luaType: LuaType { .number }
+    public init(lua value: LuaValue) throws(LuaMismatch) { self = Float(try Double(lua: value)) }
+    public func luaValue(in state: LuaState) -> LuaValue { .number(Double(self)) }
+}
+
+extension String: LuaRepresentable {
+    public static var luaType: LuaType { .text }
+
+    public init(lua value: LuaValue) throws(LuaMismatch) {
+        guard case .string(let string) = value else {
+            guard let text = value.errorText else { throw LuaMismatch(Self.luaType, value) }
+            self = text
+            return
+        }
+        guard let text = string.text else { throw LuaMismatch("UTF-8 text expected, got other bytes") }
+        self = text
+    }
+
+    public func luaValue(in state: LuaState) -> LuaValue { .text(self) }
+    public static func read(_ call: LuaCall, at position: Int) throws -> String { try call.text(position) }
+    public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
+}
+
+/// A string of any bytes.
+extension LuaString: LuaRepresentable {
+    public static var luaType: LuaType { .string }
+
+    public init(lua value: LuaValue) throws(LuaMismatch) {
+        guard case .string(let string) = value else {
+            guard let text = value.errorText else { throw LuaMismatch(Self.luaType, value) }
+            self = LuaString(text)
+            return
+        }
+        self = string
+    }
+
+    public func luaValue(in state: LuaState) -> LuaValue { .string(self) }
+    public static func read(_ call: LuaCall, at position: Int) throws -> LuaString {
+        LuaString(try call.bytes(position))
+    }
+    public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
+}
+
+/// A value of any type.
+extension LuaValue: LuaRepresentable {
+    public static var luaType: LuaType { .any }
+    public init(lua value: LuaValue) throws(LuaMismatch) { self = value }
+    public func luaValue(in state: LuaState) -> LuaValue { self }
+    public static func read(_ call: LuaCall, at position: Int) -> LuaValue { call.value(position) }
+    public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
+}
+
+extension LuaTable: LuaRepresentable {
+    public static var luaType: LuaType { .table }
+
+    public init(lua value: LuaValue) throws(LuaMismatch) {
+        guard case .table(let table) = value else { throw LuaMismatch(Self.luaType, value) }
+        self = table
+    }
+
+    public func luaValue(in state: LuaState) -> LuaValue { .table(self) }
+}
+
+extension LuaFunction: LuaRepresentable {
+    public static var luaType: LuaType { .function }
+
+    public init(lua value: LuaValue) throws(LuaMismatch) {
+        guard let function = value.callable else { throw LuaMismatch(Self.luaType, value) }
+        self = function
+    }
+
+    public func luaValue(in state: LuaState) -> LuaValue { .function(self) }
+}
+
+/// The wrapped value, or nil.
+extension Optional: LuaRepresentable where Wrapped: LuaRepresentable {
+    public static var luaType: LuaType { .optional(Wrapped.luaType) }
+    public init(lua value: LuaValue) throws(LuaMismatch) { self = value.isNil ? nil : try Wrapped(lua: value) }
+    public func luaValue(in state: LuaState) -> LuaValue { self?.luaValue(in: state) ?? .nil }
+
+    @inlinable
+    public static func read(_ call: LuaCall, at position: Int) throws -> Wrapped? {
+        call.isNil(position) ? nil : try Wrapped.read(call, at: position)
+    }
+
+    @inlinable
+    public func push(as call: LuaCall) throws -> LuaResults { try self?.push(as: call) ?? call.returns(LuaValue.nil) }
+}
+
+/// Integers of at most 64 bits. Lua numbers out of range or with a fraction are refused.
+extension LuaRepresentable where Self: FixedWidthInteger {
+    public static var luaType: LuaType { .integer }
+
+    public init(lua value: LuaValue) throws(LuaMismatch) {
+        guard let integer = value.integerValue else { throw LuaMismatch(Self.luaType, value) }
+        guard let exact = Self(exactly: integer) else { throw Self.refusing(integer) }
+        self = exact
+    }
+
+    public func luaValue(in state: LuaState) -> LuaValue { .integer(Int64(self)) }
+
+    @inlinable
+    public static func read(_ call: LuaCall, at position: Int) throws -> Self {
+        let integer = try call.integer(position)
+        guard let exact = Self(exactly: integer) else { throw call.refuse(position, refusing(integer).message) }
+        return exact
+    }
+
+    @inlinable
+    public func push(as call: LuaCall) -> LuaResults { call.returns(Int64(self)) }
+
+    @usableFromInline
+    static func refusing(_ integer: Int64) -> LuaMismatch {
+        LuaMismatch("integer from \(Self.min) to \(Self.max) expected, got \(integer)")
+    }
+}
+
+extension Int: LuaRepresentable {}
+extension Int8: LuaRepresentable {}
+extension Int16: LuaRepresentable {}
+extension Int32: LuaRepresentable {}
+extension Int64: LuaRepresentable {}
+extension UInt8: LuaRepresentable {}
+extension UInt16: LuaRepresentable {}
+extension UInt32: LuaRepresentable {}
+
+/// An enum without payloads is a string in Lua: the case's raw text or name. The error for an unknown word lists the
+/// nearest cases.
+extension LuaRepresentable where Self: CaseIterable {
+    public static var luaType: LuaType { .choice(allCases.map { word(of: $0) }) }
+
+    public init(lua value: LuaValue) throws(LuaMismatch) {
+        self = try Self.find(value) { word in Self.allCases.first { Self.word(of: $0) == word } }
+    }
+
+    public func luaValue(in state: LuaState) -> LuaValue { .text(Self.word(of: self)) }
+
+    fileprivate static func find(_ value: LuaValue, _ known: (String) -> Self?) throws(LuaMismatch) -> Self {
+        guard let word = value.textValue else { throw LuaMismatch(luaType, value) }
+        if let found = known(word) { return found }
+        let hint = NearestNames.hint(for: word, among: allCases.map { Self.word(of: $0) })
+        throw LuaMismatch("\(luaType.name) expected, got \"\(word)\"\(hint)")
+    }
+
+    private static func word(of value: Self) -> String {
+        (value as? any RawRepresentable)?.rawValue as? String ?? "\(value)"
+    }
+}
+
+/// An enum with text raw values, converted without examining each case.
+extension LuaRepresentable where Self: CaseIterable & RawRepresentable<String> {
+    public static var luaType: LuaType { .choice(allCases.map { $0.rawValue }) }
+    public init(lua value: LuaValue) throws(LuaMismatch) { self = try Self.find(value, Self.init(exactly:)) }
+    public func luaValue(in state: LuaState) -> LuaValue { .text(rawValue) }
 }

@@ -140,3 +140,109 @@ struct EnvironmentFactory {
         end
         """#
 }
+
+/// The tables of globals of an engine.
+final class EngineEnvironments {
+    private let state: LuaState
+    private let make: EnvironmentFactory
+    /// The globals of runs without an environment, made on first use.
+    private var own: LuaTable?
+    /// The globals of environments in use.
+    private var others: [Weak] = []
+
+    private struct Weak { weak var reference: LuaReference? }
+
+    init(_ state: LuaState, _ output: EngineOutput) throws(LuaError) {
+        self.state = state
+        make = try EnvironmentFactory(state, output)
+    }
+
+    func makeEnvironment() throws(LuaError) -> LuaEnvironment {
+        let environment = LuaEnvironment(reference: try make().reference)
+        others.removeAll { $0.reference == nil }
+        others.append(Weak(reference: environment.reference))
+        return environment
+    }
+
+    /// The globals of an environment; for nil, the engine's own.
+    func globals(of environment: LuaEnvironment?) throws(LuaError) -> LuaTable {
+        if let environment {
+            guard environment.reference.releases === state.releases else {
+                throw LuaError(.argument, "the environment is of another LuaEngine")
+            }
+            return LuaTable(state: state, reference: environment.reference)
+        }
+        if let own { return own }
+        let globals = try make()
+        own = globals
+        return globals
+    }
+
+    /// Declares a global function in existing and future environments, whatever had its name.
+    func declare(_ function: TypedFunction, body: @escaping (LuaCall) throws -> LuaResults) {
+        state.setGlobal(function.declaration, body: body)
+        let name = function.declaration.name
+        let value = state.globals[name]
+        own?[name] = value
+        for reference in others.lazy.compactMap(\.reference) {
+            LuaTable(state: state, reference: reference)[name] = value
+        }
+    }
+
+    /// Releases references to the state.
+    func forget() { own = nil }
+}
+
+/// Separate globals for runs of a ``LuaEngine``, over frozen libraries.
+///
+/// Runs in different environments are isolated from each other: globals, changes of a library or of string methods, and
+/// the sequence of random numbers are separate. They share the engine's memory limit. The globals live as long as the
+/// environment, which may be released on any thread.
+public struct LuaEnvironment: Sendable {
+    /// The table of globals.
+    let reference: LuaReference
+}
+
+/// Libraries for the scripts of a ``LuaEngine``, in addition to the basic functions, `print` and `io.write`.
+public struct LuaLibraries: OptionSet, Sendable {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// `coroutine`.
+    public static let coroutine = LuaLibraries(rawValue: 1)
+    /// `table`.
+    public static let table = LuaLibraries(rawValue: 2)
+    /// `string`, and the methods of strings.
+    public static let string = LuaLibraries(rawValue: 4)
+    /// `math`.
+    public static let math = LuaLibraries(rawValue: 8)
+    /// `utf8`.
+    public static let utf8 = LuaLibraries(rawValue: 16)
+    /// `os.clock`, `os.date`, `os.difftime` and `os.time`.
+    public static let time = LuaLibraries(rawValue: 32)
+    /// `debug.traceback` and `debug.getinfo`, for trusted scripts.
+    public static let debug = LuaLibraries(rawValue: 64)
+    /// All of `io` and `os`, for trusted scripts: file access is not restricted, and environments share the methods of
+    /// file objects.
+    public static let files = LuaLibraries(rawValue: 128)
+
+    /// Libraries without access beyond the engine; the default.
+    public static let standard: LuaLibraries = [.coroutine, .table, .string, .math, .utf8, .time]
+
+    /// Removes the libraries that are not in the set from a state's globals.
+    func narrow(_ globals: LuaTable) {
+        let named: [(LuaLibraries, LuaValue)] = [
+            (.coroutine, "coroutine"), (.table, "table"), (.string, "string"), (.math, "math"), (.utf8, "utf8"),
+            (.debug, "debug"),
+        ]
+        for (library, name) in named where !contains(library) { globals[name] = nil }
+        guard !contains(.files), case .table(let system) = globals["os"] else { return }
+        let time = globals.state.makeTable(fields: 4)
+        for name: LuaValue in ["clock", "date", "difftime", "time"] { time[name] = system[name] }
+        globals["os"] = contains(.time) ? .table(time) : nil
+        guard case .table(let files) = globals["io"] else { return }
+        let output = globals.state.makeTable(fields: 1)
+        output["write"] = files["write"]
+        globals["io"] = .table(output)
+    }
+}

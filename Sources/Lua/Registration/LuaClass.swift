@@ -361,3 +361,84 @@ extension LuaClass where T: LuaInline {
             unknownMember: unknownMember, unknownKey: nil, assignUnknown: nil)
     }
 }
+
+/// Static functions of a class: `Lamp.named("Study")`. Their table becomes a global by
+/// `state.globals["Lamp"] = .table(lamps.table)`.
+extension LuaClass {
+    /// A static function: arguments by position from 0; `call.returns(object, cls)` returns a new object.
+    public func function(
+        _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
+        example: String = "", body: @escaping (LuaCall) throws -> LuaResults
+    ) {
+        statics.function(name, parameters, returns: results, documentation, example: example, body: body)
+    }
+
+    /// A static function with the types of its closure, which returns an object of the class.
+    public func constructor<each Argument: LuaRepresentable>(
+        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
+        calling body: @escaping (repeat each Argument) throws -> T
+    ) {
+        let (pointer, encode) = (pointer, encode)
+        function(
+            name, TypedArguments.parameters(parameters, repeat (each Argument).self), returns: [.object(self.name)],
+            documentation, example: example
+        ) { call in
+            var reader = ArgumentReader(call)
+            encode(try body(repeat reader.next((each Argument).self)), pointer, call.L)
+            return .one
+        }
+    }
+
+    /// A static function with the types of its closure.
+    public func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
+        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
+        calling body: @escaping (repeat each Argument) throws -> Result
+    ) {
+        statics.function(name, parameters, documentation, example: example, calling: body)
+    }
+
+    /// A static function with no results, or with several: the elements of a tuple.
+    public func function<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
+        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
+        calling body: @escaping (repeat each Argument) throws -> (repeat each Result)
+    ) {
+        statics.function(name, parameters, documentation, example: example, calling: body)
+    }
+}
+
+/// A value that Lua holds inline, in eight bytes, without an object.
+@usableFromInline
+package protocol LuaInline {
+    init(luaBits: UInt64)
+    var luaBits: UInt64 { get }
+}
+
+/// The conversion of whole numbers to inline values: the value's bits are those of the number minus an offset. Others are
+/// left to the function.
+package struct LuaNumberConversion {
+    let cls: OpaquePointer
+    let offset: Double
+
+    package init<T: LuaInline>(_ cls: LuaClass<T>, offset: Double) {
+        self.cls = cls.pointer
+        self.offset = offset
+    }
+}
+
+/// The version of texts cached in a class's handles: advancing it invalidates them.
+///
+/// Belongs to the thread of its state. Retained by classes.
+public final class LuaVersion {
+    let word: UnsafeMutablePointer<UInt64>
+
+    /// Creates a version.
+    public init() {
+        word = .allocate(capacity: 1)
+        word.initialize(to: 1)  // 0 marks a handle without a cached text
+    }
+
+    deinit { word.deallocate() }
+
+    /// Invalidates the cached texts.
+    public func advance() { word.pointee &+= 1 }
+}

@@ -1,4 +1,5 @@
 internal import CLuaShim
+
 @_exported import Wording
 
 /// A Lua state: globals and values, used by one thread at a time.
@@ -393,3 +394,79 @@ nonisolated(unsafe) private let emptyBytes: UnsafePointer<CChar> = {
     byte.initialize(to: 0)
     return UnsafePointer(byte)
 }()
+
+extension LuaState {
+    /// Makes a Lua file object that owns a descriptor.
+    ///
+    /// - Parameters:
+    ///   - descriptor: the descriptor.
+    ///   - mode: as C's `fdopen`.
+    ///   - process: the process at the other end of a pipe: closing waits until it ends and returns the results of
+    ///     `os.execute`.
+    ///   - path: its name in messages.
+    /// - Returns: the object; nil on failure, with the descriptor left open.
+    package func makeFile(_ descriptor: Int32, mode: String, process: Int32 = 0, path: String) -> LuaValue? {
+        let L = current
+        guard clua_checkstack(L, 6) != 0, clua_pushfile(L, descriptor, mode, process, path) != 0 else { return nil }
+        defer { clua_settop(L, -2) }
+        return value(at: -1, on: L)
+    }
+
+    /// Replaces a method of standard streams; `flush` and `read` are those of `io`, too.
+    ///
+    /// - Parameters:
+    ///   - method: the method's name.
+    ///   - streams: the descriptors of the streams; for others the method is Lua's own.
+    ///   - function: gets the descriptor, the file and the method's arguments; it may wait.
+    /// - Throws: ``LuaError`` for lack of memory.
+    package func takeStream(_ method: String, of streams: Set<Int>, _ function: LuaFunction) throws(LuaError) {
+        let L = try enter(room: 8)
+        let base = clua_gettop(L)
+        push(.text(method), on: L)
+        push(.function(function), on: L)
+        push(.integer(streams.reduce(0) { $0 | 1 << Int64($1) }), on: L)
+        let status = clua_takestream(L)
+        guard status == 0 else { throw takeError(status, on: L, top: base) }
+    }
+
+    /// The number of a numeral, as `tonumber` reads it; nil for another text.
+    package func number(ofNumeral text: [UInt8]) -> LuaValue? {
+        let L = current
+        guard !text.contains(0) else { return nil }
+        let isNumber = (text + [0]).withUnsafeBytes {
+            clua_pushnumeral(L, $0.baseAddress?.assumingMemoryBound(to: CChar.self)) != 0
+        }
+        guard isNumber else { return nil }
+        defer { clua_settop(L, -2) }
+        return value(at: -1, on: L)
+    }
+
+    /// Flushes the files that scripts have open. A script hears of a failure when it closes the file; at the last time
+    /// it counts in ``lostFiles``.
+    package func flushFiles(isLast: Bool = false) {
+        checkUse()
+        clua_flush_files(host, isLast ? 1 : 0)
+    }
+
+    /// The files that lost bytes without a result for the script, which had left them to the collector, to the end of a
+    /// block, or open: their number, and the first one's path and error number.
+    package var lostFiles: (count: Int, path: String, code: Int32)? {
+        checkUse()
+        var (code, path): (Int32, UnsafePointer<CChar>?) = (0, nil)
+        let count = clua_lost_files(host, &code, &path)
+        return count > 0 ? (Int(count), path.map { String(cString: $0) } ?? "", code) : nil
+    }
+
+    /// The bytes that Lua's own `print` could not write to standard output: it goes on, as ever. A host with a `print`
+    /// of its own counts them itself.
+    public var lostOutput: Int {
+        checkUse()
+        return clua_lost_output(host)
+    }
+}
+
+/// The Lua release that the program was compiled with.
+package enum LuaRelease {
+    /// `Lua 5.4.4`.
+    package static var name: String { String(cString: clua_release()) }
+}

@@ -1,4 +1,5 @@
 internal import CLuaShim
+internal import Synchronization
 
 /// Moves values between Swift and the stack. Callers reserve room and balance their pushes.
 extension LuaState {
@@ -79,4 +80,63 @@ extension LuaState {
 enum LuaBasicType: Int32 {
     case none = -1
     case `nil`, boolean, lightUserdata, number, string, table, function, userdata, thread
+}
+
+/// A Lua value retained by Swift: a slot of the registry, freed with the last reference.
+///
+/// May be released on any thread: the slot is added to a list that the state's own thread empties.
+package final class LuaReference: Sendable {
+    let slot: Int32
+    let releases: ReleaseList
+
+    init(slot: Int32, releases: ReleaseList) {
+        self.slot = slot
+        self.releases = releases
+    }
+
+    deinit { releases.add(slot) }
+
+    /// Registry slots to free.
+    final class ReleaseList: Sendable {
+        private let slots = Mutex<[Int32]>([])
+
+        func add(_ slot: Int32) { slots.withLock { $0.append(slot) } }
+
+        func take() -> [Int32] {
+            slots.withLock { slots in
+                defer { slots.removeAll(keepingCapacity: true) }
+                return slots
+            }
+        }
+    }
+}
+
+/// A reference that does not retain a table or a function, for host objects that Lua values refer to.
+///
+/// A host object that retains a function that uses the object is never released: Lua's collector does not see Swift's
+/// reference. A weak reference breaks the cycle; a value that only weak references refer to is collected.
+public struct LuaWeakReference<Value: LuaRepresentable> {
+    /// A table with the value as its single, weak element.
+    private let cell: LuaTable
+
+    fileprivate init(_ value: Value, in state: LuaState) {
+        cell = state.makeTable(array: 1)
+        let metatable = state.makeTable(fields: 1)
+        metatable["__mode"] = "v"
+        cell.setMetatable(metatable)
+        cell[1] = value.luaValue(in: state)
+    }
+
+    /// The value; nil once Lua has collected it.
+    public var value: Value? { try? Value?(lua: cell[1]) }
+}
+
+extension LuaTable {
+    /// A reference that does not retain the table.
+    public var weakReference: LuaWeakReference<LuaTable> { LuaWeakReference(self, in: state) }
+}
+
+extension LuaFunction {
+    /// A reference that does not retain the function; Lua must refer to it elsewhere.
+    public var weakReference: LuaWeakReference<LuaFunction> { LuaWeakReference(self, in: state) }
 }

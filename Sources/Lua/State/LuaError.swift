@@ -1,6 +1,90 @@
 internal import CLuaShim
 import Wording
 
+/// An error of a Lua state: raised by a script, by the VM, or by a function of the host that a script called.
+public struct LuaError: Error, CustomStringConvertible {
+    /// The kind of an error.
+    public enum Kind: Equatable, Sendable {
+        /// The text is not a Lua chunk; `incomplete` when more lines could complete it.
+        case syntax(incomplete: Bool)
+        /// Raised by a script or a host function.
+        case runtime
+        /// An argument of a host function does not conform to its declaration.
+        case argument
+        /// A memory limit or the stack size was exceeded.
+        case memory
+        /// Cancelled from outside, as by Ctrl-C.
+        case cancelled
+        /// The deadline has passed.
+        case deadline
+        /// A script wrote more than ``LuaLimits/output``.
+        case output
+        /// Calls nested deeper than ``LuaLimits/callDepth``.
+        case callDepth
+    }
+
+    /// The kind of this error.
+    public var kind: Kind
+    /// The message, with its position if known (`chunk:line: …`).
+    public var message: String
+    /// The call stack at the error, in the format of Lua's `debug.traceback`.
+    public var traceback: String?
+    /// The calls on the stack at the error, innermost first, if ``LuaState/keepsFrames`` is set.
+    public var frames: [LuaFrame] = []
+    /// The raised Lua value; nil for a Swift error. ``LuaState/value(of:)`` reads it.
+    var raised: LuaReference?
+    /// The Swift error thrown by a host function.
+    public var underlying: (any Error)?
+
+    /// Creates an error to be thrown by a host function.
+    public init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
+/// The fields of an error for scripts: `err.domain`, `err.code`, `err.message`, `err.path`.
+///
+/// For an error that does not conform, the message is its description.
+public protocol LuaErrorDetails: Error {
+    /// The source of the error: `err.domain`.
+    var luaDomain: String { get }
+    /// Identifies the error within its domain: `err.code`.
+    var luaCode: LuaErrorCode { get }
+    /// Explains the problem, its location and a remedy: `err.message`.
+    var luaMessage: String { get }
+    /// The path of the file concerned: `err.path`.
+    var luaPath: String? { get }
+    /// Whether the script caused it: the error is then raised as a string with its position, as by Lua's libraries.
+    var isScriptsFault: Bool { get }
+}
+
+extension LuaErrorDetails {
+    /// False.
+    public var isScriptsFault: Bool { false }
+}
+
+/// An error's code: a number or a word.
+public enum LuaErrorCode: Sendable {
+    /// A number, as for Cocoa and POSIX.
+    case number(Int)
+    /// A custom word.
+    case word(String)
+}
+
+/// A Swift error as a Lua object.
+final class LuaErrorObject {
+    let error: any Error
+
+    init(_ error: any Error) { self.error = error }
+
+    var details: (any LuaErrorDetails)? { error as? any LuaErrorDetails }
+
+    var message: String { details?.luaMessage ?? (error as? LuaError)?.message ?? String(describing: error) }
+}
+
 /// Conversion of errors between Lua and Swift.
 extension LuaState {
     /// Pops the error that a protected entry left on top of the stack, and cuts the stack back to `top`.

@@ -1,0 +1,200 @@
+/// A member of a declared class: ``Property``, ``Method``, ``Static`` or ``Operator``.
+public protocol LuaMember<Object> {
+    /// The class of the member.
+    associatedtype Object: AnyObject
+
+    /// Declares the member in a state's class.
+    func declare(in cls: LuaClass<Object>)
+}
+
+/// Builds the members of a class. Inlinable, so that arrays of members are not generic where the class is declared.
+@resultBuilder
+public enum LuaMembers<Object: AnyObject> {
+    /// A member.
+    @inlinable
+    public static func buildExpression<Member: LuaMember>(
+        _ member: Member
+    ) -> [any LuaMember<Object>] where Member.Object == Object { [member] }
+
+    /// Members in order.
+    @inlinable
+    public static func buildBlock(_ members: [any LuaMember<Object>]...) -> [any LuaMember<Object>] {
+        buildArray(members)
+    }
+
+    /// Members under a condition.
+    @inlinable
+    public static func buildOptional(_ members: [any LuaMember<Object>]?) -> [any LuaMember<Object>] { members ?? [] }
+    /// Members of one branch.
+    @inlinable
+    public static func buildEither(first: [any LuaMember<Object>]) -> [any LuaMember<Object>] { first }
+    /// Members of the other branch.
+    @inlinable
+    public static func buildEither(second: [any LuaMember<Object>]) -> [any LuaMember<Object>] { second }
+    /// Members made in a loop.
+    @inlinable
+    public static func buildArray(_ members: [[any LuaMember<Object>]]) -> [any LuaMember<Object>] {
+        var all: [any LuaMember<Object>] = []
+        for part in members { all.append(contentsOf: part) }
+        return all
+    }
+}
+
+/// A property of a declared class. Scripts cannot assign it without a setter.
+public struct Property<Object: AnyObject>: LuaMember {
+    private let add: (LuaClass<Object>) -> Void
+
+    /// Creates a read-only property from its key path.
+    public init<Value: LuaRepresentable>(_ name: String, _ path: KeyPath<Object, Value>, doc: String = "") {
+        self.init(name, doc: doc, get: { $0[keyPath: path] })
+    }
+
+    /// Creates a read-write property from its key path.
+    public init<Value: LuaRepresentable>(
+        _ name: String, _ path: ReferenceWritableKeyPath<Object, Value>, doc: String = ""
+    ) {
+        self.init(name, doc: doc, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 })
+    }
+
+    /// Creates a property from its functions. An error thrown by `set` is raised by the assignment.
+    public init<Value: LuaRepresentable>(
+        _ name: String, doc: String = "", get: @escaping (Object) throws -> Value,
+        set: ((Object, Value) throws -> Void)? = nil
+    ) {
+        add = { $0.property(name, doc, get: get, set: set) }
+    }
+
+    public func declare(in cls: LuaClass<Object>) { add(cls) }
+}
+
+/// A method of a declared class, called with a colon. The closure receives the object, then the arguments.
+///
+/// The closure's types are those of the arguments: an optional one may be omitted. A thrown error is raised in the
+/// script, and returns to Swift unchanged.
+public struct Method<Object: AnyObject>: LuaMember {
+    fileprivate let add: (LuaClass<Object>) -> Void
+
+    /// A method with a result.
+    public init<each Argument: LuaRepresentable, Result: LuaRepresentable>(
+        _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
+        calling body: @escaping (Object, repeat each Argument) throws -> Result
+    ) {
+        add = { $0.method(name, arguments, doc, example: example, calling: body) }
+    }
+
+    /// A method without results, or with several: the elements of a tuple.
+    public init<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
+        _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
+        calling body: @escaping (Object, repeat each Argument) throws -> (repeat each Result)
+    ) {
+        add = { $0.method(name, arguments, doc, example: example, calling: body) }
+    }
+
+    public func declare(in cls: LuaClass<Object>) { add(cls) }
+}
+
+extension Method where Object: Sendable {
+    /// An async method: the script waits for it, while other scripts continue. The closure is called in a separate
+    /// task. Requires a ``LuaEngine`` or a `ScriptHost`.
+    public init<each Argument: LuaRepresentable & Sendable, Result: LuaRepresentable & Sendable>(
+        _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
+        calling body: @escaping @Sendable (Object, repeat each Argument) async throws -> Result
+    ) {
+        add = { cls in
+            cls.method(
+                name, TypedArguments.parameters(arguments, repeat (each Argument).self), returns: Result.luaResults,
+                doc, example: example
+            ) { object, call in
+                var reader = ArgumentReader(call)
+                let arguments = (repeat try reader.next((each Argument).self))
+                return try call.waits(for: {
+                    let result = try await body(object, repeat each arguments)
+                    return { try result.push(as: $0) }
+                })
+            }
+        }
+    }
+}
+
+/// A static function of a class: `Lamp.named("Study")`. Subclasses do not inherit it.
+public struct Static<Object: AnyObject>: LuaMember {
+    private let add: (LuaClass<Object>) -> Void
+
+    /// A function with a result.
+    public init<each Argument: LuaRepresentable, Result: LuaRepresentable>(
+        _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
+        calling body: @escaping (repeat each Argument) throws -> Result
+    ) {
+        add = { $0.function(name, arguments, doc, example: example, calling: body) }
+    }
+
+    /// A function without results, or with several: the elements of a tuple.
+    public init<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
+        _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
+        calling body: @escaping (repeat each Argument) throws -> (repeat each Result)
+    ) {
+        add = { $0.function(name, arguments, doc, example: example, calling: body) }
+    }
+
+    public func declare(in cls: LuaClass<Object>) { add(cls) }
+}
+
+/// An operator of a declared class, by the types of its operands: `Operator(.add) { (a: Lamp, b: Lamp) in … }`.
+///
+/// Lua calls it if either operand is an object of the class; operands of other types are an error.
+public struct Operator<Object: AnyObject>: LuaMember {
+    /// The notation in scripts; the raw value is the name of the metamethod.
+    public enum Symbol: String, Sendable {
+        /// `a + b`.
+        case add
+        /// `a(…)`.
+        case call
+        /// `a .. b`.
+        case concat
+        /// `a / b`.
+        case divide = "div"
+        /// `a == b`, of two objects.
+        case equal = "eq"
+        /// `a // b`.
+        case floorDivide = "idiv"
+        /// `#a`.
+        case length = "len"
+        /// `a < b`, and `b > a`.
+        case less = "lt"
+        /// `a <= b`, and `b >= a`.
+        case lessOrEqual = "le"
+        /// `a % b`.
+        case modulo = "mod"
+        /// `a * b`.
+        case multiply = "mul"
+        /// `-a`.
+        case negate = "unm"
+        /// `a ^ b`.
+        case power = "pow"
+        /// `a - b`.
+        case subtract = "sub"
+        /// The text of `tostring` and `print`.
+        case text = "tostring"
+    }
+
+    private let add: (LuaClass<Object>) -> Void
+
+    /// Creates an operator; for `call` the arguments follow the object.
+    public init<each Operand: LuaRepresentable, Result: LuaRepresentable>(
+        _ symbol: Symbol, doc: String = "", calling body: @escaping (repeat each Operand) throws -> Result
+    ) {
+        add = { cls in
+            let operands = TypedArguments.parameters(["left", "right"], repeat (each Operand).self)
+            let declaration = LuaFunctionDeclaration("__" + symbol.rawValue, operands, returns: [Result.luaType])
+            cls.metamethod(declaration) { call in
+                var reader = ArgumentReader(call)
+                return try body(repeat reader.next((each Operand).self)).push(as: call)
+            }
+            guard symbol != .text else { return }
+            let other = operands.count < 2 ? nil : operands[1].type == .object(cls.name) ? operands[0] : operands[1]
+            cls.declareOperator(symbol.rawValue, other?.type, returns: Result.luaType, doc)
+        }
+    }
+
+    public func declare(in cls: LuaClass<Object>) { add(cls) }
+}
