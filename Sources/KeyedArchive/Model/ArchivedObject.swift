@@ -1,4 +1,5 @@
 public import PropertyList
+import Synchronization
 
 /// An instance of an unknown class: its class and its fields, in order. It is written back unchanged.
 public final class ArchivedObject {
@@ -79,5 +80,253 @@ extension ArchiveValue {
         case .utf16(let units): self = .utf16(units)
         case .null, .uid, .array, .set, .dictionary: return nil
         }
+    }
+}
+
+/// The archived name of a class and its superclasses.
+public struct ArchivedClass: Sendable, Hashable {
+    /// The class's name: plain, or `Module.Class`.
+    public var name: String
+    /// The superclasses, nearest first, `NSObject` last.
+    public var superclasses: [String]
+    /// Substitutes for readers that do not know the class (`$classhints`).
+    public var hints: [String]
+    /// Whether the archive lists `$classes`, which it omits for a class that is written under another name.
+    public var listsSuperclasses: Bool
+
+    /// - Parameters:
+    ///   - name: the name of the class.
+    ///   - superclasses: its superclasses up to `NSObject`.
+    ///   - hints: substitute names.
+    public init(_ name: String, superclasses: [String] = ["NSObject"], hints: [String] = []) {
+        self.name = name
+        self.superclasses = superclasses
+        self.hints = hints
+        listsSuperclasses = true
+    }
+
+    /// The class and its superclasses, the content of `$classes`.
+    package var lineage: [String] { [name] + superclasses }
+
+    static let array = ArchivedClass("NSArray")
+    static let mutableArray = ArchivedClass("NSMutableArray", superclasses: ["NSArray", "NSObject"])
+    static let dictionary = ArchivedClass("NSDictionary")
+    static let mutableDictionary = ArchivedClass("NSMutableDictionary", superclasses: ["NSDictionary", "NSObject"])
+    static let set = ArchivedClass("NSSet")
+    static let mutableSet = ArchivedClass("NSMutableSet", superclasses: ["NSSet", "NSObject"])
+    static let countedSet = ArchivedClass("NSCountedSet", superclasses: ["NSMutableSet", "NSSet", "NSObject"])
+    static let orderedSet = ArchivedClass("NSOrderedSet")
+    static let mutableOrderedSet = ArchivedClass("NSMutableOrderedSet", superclasses: ["NSOrderedSet", "NSObject"])
+    static let mutableString = ArchivedClass("NSMutableString", superclasses: ["NSString", "NSObject"])
+    static let mutableData = ArchivedClass("NSMutableData", superclasses: ["NSData", "NSObject"])
+    static let date = ArchivedClass("NSDate")
+    static let null = ArchivedClass("NSNull")
+}
+
+/// The global class name mappings, for archivers and unarchivers without their own.
+final class ArchiveClassNames: Sendable {
+    static let shared = ArchiveClassNames()
+
+    private struct Names {
+        var archived: [String: String] = [:]
+        var types: [String: any KeyedCoding.Type] = [:]
+    }
+
+    private let names = Mutex(Names())
+
+    func name(forClass className: String) -> String? { names.withLock { $0.archived[className] } }
+
+    func setName(_ name: String?, forClass className: String) { names.withLock { $0.archived[className] = name } }
+
+    func type(forClassName name: String) -> (any KeyedCoding.Type)? { names.withLock { $0.types[name] } }
+
+    func setType(_ type: (any KeyedCoding.Type)?, forClassName name: String) {
+        names.withLock { $0.types[name] = type }
+    }
+}
+
+/// An array or set of an archive, with an identity.
+public final class ArchivedCollection {
+    /// The kinds of collections.
+    public enum Kind: Sendable, Hashable {
+        /// NSArray.
+        case array
+        /// NSSet.
+        case set
+        /// NSOrderedSet.
+        case orderedSet
+        /// A set with a count for each element; always mutable.
+        case countedSet
+    }
+
+    /// The kind of collection.
+    public let kind: Kind
+    /// Whether the class is the mutable one.
+    public let isMutable: Bool
+    /// The elements in the archive's order; nil stands for nil.
+    public var elements: [ArchiveValue?]
+    /// The counts of a counted set, by index; empty for other kinds.
+    public var counts: [Int]
+
+    /// Creates a collection; only a counted set has counts.
+    public init(_ kind: Kind = .array, isMutable: Bool = false, elements: [ArchiveValue?] = [], counts: [Int] = []) {
+        self.kind = kind
+        self.isMutable = isMutable
+        self.elements = elements
+        self.counts = counts
+    }
+
+    deinit {
+        ReferenceChain.free(takeReferences())
+    }
+
+    /// The collection's class in an archive.
+    public var archivedClass: ArchivedClass {
+        switch kind {
+        case .array: isMutable ? .mutableArray : .array
+        case .set: isMutable ? .mutableSet : .set
+        case .orderedSet: isMutable ? .mutableOrderedSet : .orderedSet
+        case .countedSet: .countedSet
+        }
+    }
+}
+
+/// A dictionary of an archive. Keys may be any object and are ordered.
+public final class ArchivedDictionary {
+    /// A key and its value.
+    public struct Entry {
+        /// The key; nil for a null reference.
+        public var key: ArchiveValue?
+        /// The value; nil for a null reference.
+        public var value: ArchiveValue?
+
+        /// Creates an entry.
+        public init(key: ArchiveValue?, value: ArchiveValue?) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// Whether the class is the mutable one.
+    public let isMutable: Bool
+    /// The entries, in the archive's order.
+    public var entries: [Entry]
+
+    /// Creates a dictionary.
+    public init(isMutable: Bool = false, entries: [Entry] = []) {
+        self.isMutable = isMutable
+        self.entries = entries
+    }
+
+    deinit {
+        ReferenceChain.free(takeReferences())
+    }
+
+    /// The value of a string key. O(n).
+    public subscript(key: String) -> ArchiveValue? {
+        entries.first { $0.key?.stringValue?.hasSameBytes(as: key) ?? false }?.value
+    }
+
+    /// The dictionary's class in an archive.
+    public var archivedClass: ArchivedClass { isMutable ? .mutableDictionary : .dictionary }
+}
+
+/// A mutable string of an archive, with an identity.
+public final class ArchivedMutableString {
+    /// The text.
+    public var text: String
+
+    /// Creates an object with a text.
+    public init(_ text: String) {
+        self.text = text
+    }
+}
+
+/// Mutable data of an archive, with an identity.
+public final class ArchivedMutableData {
+    /// The bytes.
+    public var bytes: [UInt8]
+
+    /// Creates an object with bytes.
+    public init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+}
+
+/// Releases long chains of objects iteratively: a recursive release needs one stack frame for each link, and an archive
+/// may have a chain of any length.
+enum ReferenceChain {
+    /// Releases the references of an object in its deinit.
+    static func free(_ references: [AnyObject]) {
+        var pending = references
+        while var object = pending.popLast() {
+            guard isKnownUniquelyReferenced(&object) else { continue }
+            if let holder = object as? any ReferenceHolder { pending.append(contentsOf: holder.takeReferences()) }
+        }
+    }
+}
+
+/// An object of an archive that refers to others.
+protocol ReferenceHolder: AnyObject {
+    /// Removes and returns the references to objects that may have references of their own.
+    func takeReferences() -> [AnyObject]
+}
+
+extension ArchivedCollection: ReferenceHolder {
+    func takeReferences() -> [AnyObject] {
+        let references = elements.compactMap { $0?.holder }
+        if !references.isEmpty { elements = [] }
+        return references
+    }
+}
+
+extension ArchivedDictionary: ReferenceHolder {
+    func takeReferences() -> [AnyObject] {
+        let references = entries.flatMap { [$0.key?.holder, $0.value?.holder] }.compactMap { $0 }
+        if !references.isEmpty { entries = [] }
+        return references
+    }
+}
+
+extension ArchivedObject: ReferenceHolder {
+    func takeReferences() -> [AnyObject] {
+        var references: [AnyObject] = []
+        for field in fields {
+            ArchiveGraph.visit(field.value) { value in
+                if let holder = value?.holder { references.append(holder) }
+            }
+        }
+        if !references.isEmpty { fields = [] }
+        return references
+    }
+}
+
+extension ArchiveValue {
+    /// The referenced object, if it can have references.
+    var holder: AnyObject? {
+        switch self {
+        case .collection(let object): object
+        case .dictionary(let object): object
+        case .unknown(let object): object
+        case .object(let object): object
+        default: nil
+        }
+    }
+}
+
+extension ArchiveGraph {
+    /// Removes the references of every object, so that cycles are released, too. It is called when the graph is no
+    /// longer needed; objects retained elsewhere are empty afterwards.
+    public func dismantle() {
+        for value in objects() {
+            switch value {
+            case .collection(let object): object.elements = []
+            case .dictionary(let object): object.entries = []
+            case .unknown(let object): object.fields = []
+            default: break
+            }
+        }
+        top = []
+        unreferenced = []
     }
 }

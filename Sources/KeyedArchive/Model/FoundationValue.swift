@@ -1,3 +1,5 @@
+public import PropertyList
+
 /// The values of Foundation's small immutable classes without references.
 public indirect enum FoundationValue: Sendable, Hashable {
     /// NSUUID: sixteen bytes.
@@ -46,5 +48,191 @@ public indirect enum FoundationValue: Sendable, Hashable {
         case .affineTransform: ArchivedClass("NSAffineTransform")
         case .decimal: ArchivedClass("NSDecimalNumber", superclasses: ["NSNumber", "NSValue", "NSObject"])
         }
+    }
+}
+
+extension FoundationValue {
+    /// The text of a URL, resolved against its base; nil for other values.
+    package var absoluteURL: String? {
+        guard case .url(let text, let base) = self else { return nil }
+        guard let above = base?.absoluteURL else { return text }
+        return URLReference(text).resolved(against: URLReference(above))
+    }
+}
+
+/// The parts of a URL, as RFC 3986 separates them (appendix B) and resolves one against another (section 5.2).
+private struct URLReference {
+    var scheme: Substring?
+    var authority: Substring?
+    var path: Substring
+    var query: Substring?
+    var fragment: Substring?
+
+    init(_ text: String) {
+        var rest = text[...]
+        func suffix(after mark: Character) -> Substring? {
+            guard let place = rest.firstIndex(of: mark) else { return nil }
+            defer { rest = rest[..<place] }
+            return rest[rest.index(after: place)...]
+        }
+        fragment = suffix(after: "#")
+        query = suffix(after: "?")
+        if let colon = rest.firstIndex(of: ":"), colon > rest.startIndex, !rest[..<colon].contains("/") {
+            scheme = rest[..<colon]
+            rest = rest[rest.index(after: colon)...]
+        }
+        if rest.hasPrefix("//") {
+            rest = rest.dropFirst(2)
+            let end = rest.firstIndex(of: "/") ?? rest.endIndex
+            authority = rest[..<end]
+            rest = rest[end...]
+        }
+        path = rest
+    }
+
+    func resolved(against base: URLReference) -> String {
+        var target = self
+        if scheme == nil {
+            target.scheme = base.scheme
+            if authority == nil {
+                target.authority = base.authority
+                if path.isEmpty {
+                    target.path = base.path
+                    target.query = query ?? base.query
+                } else if !path.hasPrefix("/") {
+                    let folder = base.path.lastIndex(of: "/").map { base.path[...$0] } ?? ""
+                    target.path = folder.isEmpty && base.authority != nil ? "/" + path : folder + path
+                }
+            }
+        }
+        return target.text
+    }
+
+    private var text: String {
+        var text = scheme.map { "\($0):" } ?? ""
+        if let authority { text += "//\(authority)" }
+        text += Self.removingDots(path)
+        if let query { text += "?\(query)" }
+        if let fragment { text += "#\(fragment)" }
+        return text
+    }
+
+    /// Removes `.` and `..` from a path.
+    private static func removingDots(_ path: Substring) -> String {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.contains(".") || parts.contains("..") else { return String(path) }
+        var kept: [Substring] = []
+        for part in parts {
+            if part == ".." {
+                kept = kept.count > 1 ? kept.dropLast() : [""]
+            } else if part != "." {
+                kept.append(part)
+            }
+        }
+        if parts.last == "." || parts.last == ".." { kept.append("") }
+        return kept.joined(separator: "/")
+    }
+}
+
+/// A decimal number of up to 38 digits and a power of ten, as in NSDecimalNumber.
+public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
+    /// The digits as an integer; archives store eight 16-bit units, least significant first.
+    public var mantissa: UInt128
+    /// The power of ten.
+    public var exponent: Int8
+    /// Whether it is below zero.
+    public var isNegative: Bool
+    /// Whether this is not a number; then mantissa and exponent are ignored.
+    public var isNaN: Bool
+
+    /// Creates a decimal number from its parts.
+    public init(mantissa: UInt128, exponent: Int8 = 0, isNegative: Bool = false) {
+        self.mantissa = mantissa
+        self.exponent = exponent
+        self.isNegative = isNegative
+        isNaN = false
+    }
+
+    /// Reads the parts that an archive stores: the 16-bit units of the digits, least significant first, how many of them
+    /// are in use, and the order of their bytes. Nil if they are out of range.
+    init?(
+        units: some RandomAccessCollection<UInt8>, length: Int64, exponent: Int64, isNegative: Bool, isBigEndian: Bool
+    ) {
+        guard units.count == 16, (0...8).contains(length), let exponent = Int8(exactly: exponent) else { return nil }
+        let bytes = Array(units)
+        var mantissa: UInt128 = 0
+        for index in stride(from: Int(length) - 1, through: 0, by: -1) {
+            let (first, second) = (UInt128(bytes[index * 2]), UInt128(bytes[index * 2 + 1]))
+            mantissa = mantissa << 16 | (isBigEndian ? first << 8 | second : second << 8 | first)
+        }
+        self.init(mantissa: mantissa, exponent: exponent, isNegative: isNegative)
+    }
+
+    /// Not a number.
+    public static var nan: ArchivedDecimal {
+        var value = ArchivedDecimal(mantissa: 0)
+        value.isNaN = true
+        return value
+    }
+
+    /// Parses decimal digits with an optional sign and point; nil for other text and for too many digits.
+    public init?(text: String) {
+        var digits = text[...]
+        let isNegative = digits.first == "-"
+        if isNegative || digits.first == "+" { digits = digits.dropFirst() }
+        let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        let fraction = parts.count == 2 ? parts[1] : ""
+        guard let whole = parts.first, !(whole.isEmpty && fraction.isEmpty),
+            (whole + fraction).utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let mantissa = UInt128(whole + fraction), let exponent = Int8(exactly: -fraction.count)
+        else { return nil }
+        self.init(mantissa: mantissa, exponent: exponent, isNegative: isNegative)
+    }
+
+    /// The same number without zeros at the end.
+    private var stripped: ArchivedDecimal {
+        var result = self
+        while result.mantissa != 0, result.mantissa % 10 == 0, result.exponent < .max {
+            result.mantissa /= 10
+            result.exponent += 1
+        }
+        return result
+    }
+
+    /// The number as a value of a property list: an integer if it has no fraction and at most 128 bits, or else the
+    /// nearest real.
+    public var propertyListValue: PropertyListValue {
+        if isNaN { return .real(.nan) }
+        if mantissa == 0 { return .integer(0) }
+        let number = stripped
+        if number.exponent >= 0, let integer = Int128(number.description) {
+            return Int64(exactly: integer).map { .integer($0) } ?? .wideInteger(integer)
+        }
+        return .real(Double(description) ?? .nan)
+    }
+
+    /// Whether ``propertyListValue`` has all the digits.
+    public var isExactAsValue: Bool {
+        guard case .real(let real) = propertyListValue, !isNaN else { return true }
+        let number = stripped
+        // A real keeps fifteen decimal digits.
+        if number.mantissa < 1_000_000_000_000_000 { return true }
+        guard let shown = ArchivedDecimal(text: real.description)?.stripped else { return false }
+        return shown.mantissa == number.mantissa && shown.exponent == number.exponent
+    }
+
+    /// The number in decimal digits.
+    public var description: String {
+        if isNaN { return "NaN" }
+        var digits = String(mantissa)
+        if exponent > 0, mantissa != 0 {
+            digits += String(repeating: "0", count: Int(exponent))
+        } else if exponent < 0 {
+            let places = -Int(exponent)
+            if digits.count <= places { digits = String(repeating: "0", count: places + 1 - digits.count) + digits }
+            let point = digits.index(digits.endIndex, offsetBy: -places)
+            digits = digits[..<point] + "." + digits[point...]
+        }
+        return isNegative ? "-" + digits : digits
     }
 }

@@ -46,3 +46,141 @@ extension KeyedCoding {
     public var classForKeyedArchiver: ArchivedClass { Self.archivedClass }
     public var allowsSecureCoding: Bool { Self.supportsSecureCoding }
 }
+
+/// A registered key of an archiver, which needs no lookup.
+public struct ArchiveKey: Sendable, Hashable {
+    let number: UInt32
+
+    /// The stored form of a program's key: a leading `$` is doubled.
+    static func escaped(_ key: String) -> String {
+        key.utf8.first == UInt8(ascii: "$") ? "$" + key : key
+    }
+
+    /// The displayed form of a stored key.
+    ///
+    /// The keys of unkeyed values are unchanged, and ambiguous keys stay escaped, so that `stored` is the inverse.
+    package static func given(_ stored: String) -> String {
+        stored.hasPrefix("$$") && !isNumber(stored) ? String(stored.dropFirst()) : stored
+    }
+
+    /// The inverse of `given`.
+    static func stored(_ given: String) -> String {
+        isNumber(given) ? given : escaped(given)
+    }
+
+    private static func isNumber(_ key: String) -> Bool {
+        let rest = key.utf8.drop { $0 == UInt8(ascii: "$") }
+        return !rest.isEmpty && rest.count < key.utf8.count && rest.allSatisfy { (0x30...0x39).contains($0) }
+    }
+}
+
+/// An object that copies itself with everything it owns: NSCopying with deep copies.
+public protocol KeyedCopying: KeyedEncodable {
+    /// Makes a copy that shares no mutable object with this one. Owned objects are copied with the copier, which
+    /// preserves sharing and terminates on cycles.
+    func copy(with copier: KeyedCopier) throws(ArchiveError) -> Self
+}
+
+extension KeyedCopying {
+    /// A deep copy.
+    public func copy() throws(ArchiveError) -> Self {
+        let value = try KeyedCopier().copy(self)
+        return value
+    }
+}
+
+/// Copies a graph of objects, each object once.
+public final class KeyedCopier {
+    private var copies: [ObjectIdentifier: ArchiveValue] = [:]
+    /// Retains the originals, so that their addresses stay unique.
+    private var originals: [AnyObject] = []
+    private var depth = 0
+    private static let maximumDepth = 512
+
+    /// Creates a copier that has seen no object.
+    public init() {}
+
+    /// The copy of an object; always the same one.
+    public func copy<Object: KeyedCopying>(_ object: Object) throws(ArchiveError) -> Object {
+        if case .object(let known)? = copies[ObjectIdentifier(object)], let copy = known as? Object { return copy }
+        try enter()
+        defer { depth -= 1 }
+        let copy = try object.copy(with: self)
+        adopt(copy, for: object)
+        return copy
+    }
+
+    /// Registers an object's copy before its contents are copied, for back-references.
+    public func adopt(_ copy: any KeyedEncodable, for original: any KeyedEncodable) {
+        if copies[ObjectIdentifier(original)] == nil { originals.append(original) }
+        copies[ObjectIdentifier(original)] = .object(copy)
+    }
+
+    /// Copies any object of an archive; leaves are immutable.
+    ///
+    /// - Throws: `invalidValue` for an object of the program that is not `KeyedCopying`.
+    public func copy(_ value: ArchiveValue?) throws(ArchiveError) -> ArchiveValue? {
+        guard let value, let identity = value.identity else { return value }
+        if let known = copies[ObjectIdentifier(identity)] { return known }
+        try enter()
+        defer { depth -= 1 }
+        switch value {
+        case .mutableString(let object):
+            return note(identity, .mutableString(ArchivedMutableString(object.text)))
+        case .mutableData(let object):
+            return note(identity, .mutableData(ArchivedMutableData(object.bytes)))
+        case .collection(let object):
+            let copy = ArchivedCollection(object.kind, isMutable: object.isMutable, counts: object.counts)
+            let result = note(identity, .collection(copy))
+            copy.elements = try copyAll(object.elements)
+            return result
+        case .dictionary(let object):
+            let copy = ArchivedDictionary(isMutable: object.isMutable)
+            let result = note(identity, .dictionary(copy))
+            for entry in object.entries {
+                let key = try self.copy(entry.key)
+                copy.entries.append(ArchivedDictionary.Entry(key: key, value: try self.copy(entry.value)))
+            }
+            return result
+        case .unknown(let object):
+            let copy = ArchivedObject(object.archivedClass)
+            let result = note(identity, .unknown(copy))
+            for field in object.fields {
+                let value: ArchivedObject.FieldValue =
+                    switch field.value {
+                    case .object(let value): .object(try self.copy(value))
+                    case .objects(let values): .objects(try copyAll(values))
+                    case .inline(let value): .inline(value)
+                    }
+                copy.fields.append(ArchivedObject.Field(key: field.key, value: value))
+            }
+            return result
+        case .object(let object):
+            guard let copying = object as? any KeyedCopying else {
+                throw .invalid("\(object.classForKeyedArchiver.name) cannot be copied: it is not KeyedCopying")
+            }
+            return .object(try copy(copying))
+        default: return value
+        }
+    }
+
+    private func copyAll(_ values: [ArchiveValue?]) throws(ArchiveError) -> [ArchiveValue?] {
+        var copies: [ArchiveValue?] = []
+        copies.reserveCapacity(values.count)
+        for value in values { copies.append(try copy(value)) }
+        return copies
+    }
+
+    private func note(_ original: AnyObject, _ copy: ArchiveValue) -> ArchiveValue {
+        originals.append(original)
+        copies[ObjectIdentifier(original)] = copy
+        return copy
+    }
+
+    private func enter() throws(ArchiveError) {
+        guard depth < Self.maximumDepth else {
+            throw .invalid("objects nest deeper than \(Self.maximumDepth); they cannot be copied")
+        }
+        depth += 1
+    }
+}

@@ -170,3 +170,192 @@ package struct ArchiveObjectReader: @unchecked Sendable {
         return true
     }
 }
+
+/// The state of conversions of an archive's objects to property-list values.
+struct PropertyListConversion {
+    /// A converted object with its size; the value is nil when the object is or contains no property-list value.
+    struct Node {
+        var value: PropertyListValue?
+        /// The number of values in its expanded tree.
+        var size = 1
+        /// The number of container levels.
+        var height = 0
+    }
+
+    /// The converted containers and long leaves, for sharing.
+    var done: [Int: Node] = [:]
+    /// Those that are too small to be cached for the next value.
+    private var small: [Int] = []
+    /// The expanded values of the current conversion, and the levels of its innermost open container.
+    var unfolded = 0
+    var height = 0
+    /// The limit of one value's expanded tree.
+    let limit: Int
+    /// The remaining limit of all values together.
+    private var left: Int?
+    private var pace = InterruptionPace()
+    var metOtherForm = false
+
+    init(_ table: ArchiveObjectTable, _ limits: ArchiveLimits, isReadWhole: Bool) {
+        let all = limits.propertyList.maximumValues(ofObjects: table.propertyList.objectCount)
+        limit = min(limits.maximumValues, all)
+        left = isReadWhole ? all : nil
+    }
+
+    /// Begins the next value.
+    mutating func begin() {
+        (unfolded, height) = (0, 0)
+        if small.isEmpty { return }
+        for number in small { done[number] = nil }
+        small.removeAll(keepingCapacity: true)
+    }
+
+    /// Counts converted or reused values.
+    mutating func count(_ more: Int) throws(PropertyListError) {
+        if pace.isDue() { throw .corruptArchive(Interruption.message) }
+        unfolded = ConversionBudget.sum(unfolded, more)
+        if unfolded > limit { throw .corruptArchive(ConversionRefusal.unfoldsTooFar(limit: limit).message) }
+    }
+
+    mutating func keep(_ node: Node, at number: Int, depth: Int) {
+        let isSmall = node.size < 64
+        if depth > 0 || !isSmall { done[number] = node }
+        if depth > 0, isSmall { small.append(number) }
+    }
+
+    /// Subtracts a complete value from the limit of all values.
+    mutating func spend(_ node: Node) throws(PropertyListError) {
+        guard let left else { return }
+        guard node.size <= left else {
+            throw .corruptArchive(
+                "what several objects hold together, counted for each, is more than the archive can stand for")
+        }
+        self.left = left - node.size
+    }
+}
+
+extension ArchiveObjectReader {
+    /// An object as a property-list value: NSArray, NSSet, NSDictionary, NSDate, NSData, NSString,
+    /// NSNumber, NSNull, and their contents. Nil when it is or contains another object.
+    ///
+    /// - Throws: `readCorrupt` for an object that is nested too deep, cyclic, or expands beyond the limits.
+    package mutating func value(at number: Int) throws(PropertyListError) -> PropertyListValue? {
+        conversion.begin()
+        let node = try node(number, depth: 0)
+        try conversion.spend(node)
+        return node.value
+    }
+
+    private mutating func node(_ number: Int, depth: Int) throws(PropertyListError) -> PropertyListConversion.Node {
+        let deepest = limits.propertyList.maximumDepth
+        if !conversion.done.isEmpty, let known = conversion.done[number], depth + known.height <= deepest {
+            try conversion.count(known.size)
+            conversion.height = max(conversion.height, known.height)
+            return known
+        }
+        let before = conversion.unfolded
+        try conversion.count(1)
+        guard let container = try table.propertyList.container(at: number) else {
+            let node = PropertyListConversion.Node(value: try leaf(number))
+            if case .string(let text)? = node.value, text.utf8.count > 255 {
+                conversion.keep(node, at: number, depth: depth)
+            } else if case .data(let bytes)? = node.value, bytes.count > 255 {
+                conversion.keep(node, at: number, depth: depth)
+            }
+            return node
+        }
+        if let refusal = limits.propertyList.refusal(atDepth: depth) {
+            throw .corruptArchive("a value of the archive nests \(refusal), or holds itself")
+        }
+        let outer = conversion.height
+        conversion.height = 0
+        let value = table.objects == nil ? try plain(container, depth) : try instance(number, container, depth)
+        let node = PropertyListConversion.Node(
+            value: value, size: conversion.unfolded - before, height: conversion.height + 1)
+        conversion.height = max(outer, node.height)
+        conversion.keep(node, at: number, depth: depth)
+        return node
+    }
+
+    private func leaf(_ number: Int) throws(PropertyListError) -> PropertyListValue? {
+        let list = table.propertyList
+        if let value = try list.number(at: number) { return PropertyListValue(value) }
+        if let text = try list.text(at: number) {
+            return table.objects != nil && text == .string("$null") ? .null : text
+        }
+        if let bytes = try list.data(at: number) { return .data([UInt8](bytes)) }
+        return try list.date(at: number).map(PropertyListValue.date)
+    }
+
+    private mutating func instance(
+        _ number: Int, _ container: BinaryPropertyListContainer, _ depth: Int
+    ) throws(PropertyListError) -> PropertyListValue? {
+        guard container.kind == .dictionary else { return nil }
+        let archived = try archivedClass(of: container)
+        if !["NSArray", "NSDictionary", "NSDate"].contains(archived?.name) { conversion.metOtherForm = true }
+        switch archived?.foundationClass {
+        case .array, .mutableArray:
+            return try members("NS.objects", of: container, depth).map(PropertyListValue.array)
+        case .set, .mutableSet: return try members("NS.objects", of: container, depth).map(PropertyListValue.set)
+        case .dictionary, .mutableDictionary:
+            guard let keys = try members("NS.keys", of: container, depth),
+                let values = try members("NS.objects", of: container, depth), keys.count == values.count
+            else { return nil }
+            var entries = PropertyListDictionary()
+            entries.reserveCapacity(keys.count)
+            for (key, value) in zip(keys, values) { entries.insert(value, forKey: key) }
+            return .dictionary(entries)
+        case .null: return .null
+        case .string, .mutableString: return try table.text(at: number)
+        case .data, .mutableData: return try table.data(at: number).map { .data([UInt8]($0)) }
+        case .number: return try table.number(at: number).map { PropertyListValue($0) }
+        case .date: return try table.date(at: number).map(PropertyListValue.date)
+        default: return nil
+        }
+    }
+
+    private mutating func members(
+        _ key: StaticString, of container: BinaryPropertyListContainer, _ depth: Int
+    ) throws(PropertyListError) -> [PropertyListValue]? {
+        let list = table.propertyList
+        guard let value = try list.value(of: key, in: container), let members = try list.container(at: value),
+            members.kind == .array
+        else { return nil }
+        return try values(members, depth)
+    }
+
+    /// The values of a list of references, or of a plain array.
+    private mutating func values(
+        _ members: BinaryPropertyListContainer, _ depth: Int
+    ) throws(PropertyListError) -> [PropertyListValue]? {
+        let list = table.propertyList
+        var values: [PropertyListValue] = []
+        for index in 0..<members.count {
+            var number = list.reference(index, in: members)
+            if table.objects != nil {
+                guard let uid = try list.uid(at: number) else { return nil }
+                number = try table.number(of: uid)
+            }
+            guard let value = try node(number, depth: depth + 1).value else { return nil }
+            values.append(value)
+        }
+        return values
+    }
+
+    /// A container of a plain property list.
+    private mutating func plain(
+        _ container: BinaryPropertyListContainer, _ depth: Int
+    ) throws(PropertyListError) -> PropertyListValue? {
+        if container.kind == .array { return try values(container, depth).map(PropertyListValue.array) }
+        guard container.kind == .dictionary else { return nil }
+        let list = table.propertyList
+        var entries = PropertyListDictionary()
+        for index in 0..<container.count {
+            guard let key = try node(list.reference(index, in: container), depth: depth + 1).value,
+                let value = try node(list.valueReference(index, in: container), depth: depth + 1).value
+            else { return nil }
+            entries.insert(value, forKey: key)
+        }
+        return .dictionary(entries)
+    }
+}

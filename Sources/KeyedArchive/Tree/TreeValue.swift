@@ -71,3 +71,123 @@ public struct TreeValue {
         }
     }
 }
+
+extension ArchiveTree {
+    /// The value of a node. It never fails: an unreadable one is `broken`.
+    public func value(_ node: Node) -> TreeValue {
+        do throws(ArchiveError) {
+            return try read(node)
+        } catch {
+            return TreeValue(.broken(error))
+        }
+    }
+
+    /// The object of a node: its UID and its number in the property list. An inline scalar has no UID.
+    func resolve(_ node: Node) throws(ArchiveError) -> (uid: UInt32?, number: Int) {
+        if let uid = node.uid { return (uid, node.number) }
+        guard let archive,
+            let uid = try lifted({ () throws(PropertyListError) in try propertyList.uid(at: node.number) })
+        else { return (nil, node.number) }
+        return (uid, try archive.number(of: uid))
+    }
+
+    private func read(_ node: Node) throws(ArchiveError) -> TreeValue {
+        let (uid, number) = try resolve(node)
+        if uid == 0 { return TreeValue(.nothing) }
+        if let uid, let archive, try archive.isNil(uid) { return TreeValue(.nothing) }
+        if let container = try lifted({ () throws(PropertyListError) in try propertyList.container(at: number) }) {
+            if archive != nil, let record = try record(number, uid: uid) { return try describe(record) }
+            let identity = archive == nil ? number : uid.map(Int.init)
+            return TreeValue(Self.content(container.kind), identity: identity, count: container.count)
+        }
+        return TreeValue(.leaf(try lifted { () throws(PropertyListError) in try propertyList.value(at: number) }))
+    }
+
+    private static func content(_ kind: BinaryPropertyListReader.Kind) -> TreeValue.Content {
+        switch kind {
+        case .dictionary: .dictionary
+        case .set: .bag
+        default: .list
+        }
+    }
+
+    /// The instance with a number; nil for other objects.
+    func record(_ number: Int, uid: UInt32?) throws(ArchiveError) -> ArchiveRecord? {
+        // Only an entry of `$objects` is an instance; an inline dictionary is a value.
+        guard let uid else { return nil }
+        return try archive?.record(at: uid)
+    }
+
+    func describe(_ record: ArchiveRecord) throws(ArchiveError) -> TreeValue {
+        let name = try record.className()
+        let identity = Int(record.uid)
+        let own = record.keys.count
+        guard let unarchiver, let builtin = FoundationClass(name: name) else {
+            return TreeValue(.object, className: name, identity: identity, count: own)
+        }
+        func shown(_ content: TreeValue.Content, count: Int = 0) -> TreeValue {
+            TreeValue(
+                content, className: name, identity: identity, count: count,
+                fieldCount: builtin.otherSlots(of: record).count)
+        }
+        switch builtin {
+        case .array, .mutableArray, .set, .mutableSet, .orderedSet, .mutableOrderedSet, .countedSet:
+            let isSet = builtin == .set || builtin == .mutableSet || builtin == .countedSet
+            guard let count = try elementCount(record) else {
+                return TreeValue(.object, className: name, identity: identity, count: own)
+            }
+            return shown(isSet ? .bag : .list, count: count)
+        case .dictionary, .mutableDictionary:
+            let (keys, values) = try dictionaryNumbers(record)
+            guard keys.count == values.count else {
+                throw .corrupt("a dictionary's keys and objects don't match (object \(record.uid))")
+            }
+            return shown(.dictionary, count: keys.count)
+        default: break
+        }
+        guard let value = try unarchiver.decode(record, as: builtin) else {
+            return TreeValue(.object, className: name, identity: identity, count: own)
+        }
+        let content: TreeValue.Content? =
+            switch value {
+            case .string(let text): .leaf(.string(text))
+            case .utf16(let units): .leaf(.utf16(units))
+            case .mutableString(let object): .leaf(.string(object.text))
+            case .data(let bytes): .leaf(.data(bytes))
+            case .mutableData(let object): .leaf(.data(object.bytes))
+            case .date(let date): .leaf(.date(date))
+            case .null: .leaf(.null)
+            case .value(let value): .value(value)
+            default: nil
+            }
+        guard let content else { return TreeValue(.object, className: name, identity: identity, count: own) }
+        return shown(content)
+    }
+
+    /// The numbers of a dictionary's keys and values, in lists or under numbered keys.
+    func dictionaryNumbers(_ record: ArchiveRecord) throws(ArchiveError) -> (keys: [Int], values: [Int]) {
+        func numbers(_ list: ArchiveReferences) -> [Int] { (0..<list.count).map(list.number(at:)) }
+        if record.shape.slot(of: "NS.keys") == nil, record.shape.slot(of: "NS.objects") == nil {
+            func numbers(_ prefix: String) -> [Int] {
+                FoundationClass.numberedSlots(record, [prefix]).map(record.number(at:))
+            }
+            return (numbers("NS.key."), numbers("NS.object."))
+        }
+        guard let keys = try list("NS.keys", record), let values = try list("NS.objects", record) else {
+            throw .corrupt("a dictionary's keys and objects don't match (object \(record.uid))")
+        }
+        return (numbers(keys), numbers(values))
+    }
+
+    func list(_ key: String, _ record: ArchiveRecord) throws(ArchiveError) -> ArchiveReferences? {
+        guard let slot = record.shape.slot(of: key) else { return nil }
+        return try record.references(at: slot)
+    }
+
+    /// The number of elements, in a list or under numbered keys; nil for another form.
+    private func elementCount(_ record: ArchiveRecord) throws(ArchiveError) -> Int? {
+        if let list = try list("NS.objects", record) { return list.count }
+        guard record.shape.slot(of: "NS.objects") == nil else { return nil }
+        return FoundationClass.numberedSlots(record, FoundationClass.elementPrefixes).count
+    }
+}

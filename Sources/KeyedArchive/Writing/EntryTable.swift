@@ -1,3 +1,4 @@
+import CPlatform
 import Platform
 import PropertyList
 
@@ -124,5 +125,169 @@ final class EntryTable {
         if number < Self.awaited { return number }
         let known = late[UInt32(truncatingIfNeeded: uid)] ?? number
         return known < Self.awaited ? known : nothing
+    }
+}
+
+/// The UIDs of archived dates, by their bits. It is separate from the leaves because every record has a date.
+///
+/// Like `LeafTable` it stops growing, probes a bounded number of slots, and has no seed.
+///
+/// Property accesses never overlap, so exclusivity checks are disabled.
+final class DateTable {
+    private struct Slot: BitwiseCopyable {
+        var bits: UInt64
+        /// 0 for a free slot.
+        var uid: UInt32
+    }
+
+    private static let maximumSize = 1 << 16
+    private static let reach = 32
+
+    @exclusivity(unchecked) private var slots: UnsafeMutablePointer<Slot>
+    @exclusivity(unchecked) private var mask: Int
+    @exclusivity(unchecked) private var used = 0
+
+    /// - Parameter capacity: the number of dates to reserve memory for.
+    init(capacity: Int) {
+        var size = 64
+        while size < capacity * 2, size < Self.maximumSize { size *= 2 }
+        mask = size - 1
+        slots = Self.empty(size)
+    }
+
+    deinit {
+        PageMemory.free(slots, (mask + 1) * MemoryLayout<Slot>.stride)
+    }
+
+    /// Removes all dates and releases the memory.
+    func removeAll() {
+        PageMemory.free(slots, (mask + 1) * MemoryLayout<Slot>.stride)
+        mask = 63
+        used = 0
+        slots = Self.empty(64)
+    }
+
+    private static func empty(_ count: Int) -> UnsafeMutablePointer<Slot> {
+        // Zeroed memory is free slots.
+        PageMemory.allocate(count * MemoryLayout<Slot>.stride).bindMemory(to: Slot.self, capacity: count)
+    }
+
+    /// The UID of the date with these bits, or nil after `newUID` is stored for them.
+    @inline(__always)
+    func find(_ bits: UInt64, newUID: UInt32) -> UInt32? {
+        if used &* 2 > mask, mask < Self.maximumSize - 1 { grow() }
+        let reach = used &* 2 > mask ? 4 : Self.reach
+        let first = start(of: bits)
+        var index = first
+        for _ in 0..<reach {
+            if slots[index].uid == 0 {
+                slots[index] = Slot(bits: bits, uid: newUID)
+                used &+= 1
+                return nil
+            }
+            if slots[index].bits == bits { return slots[index].uid }
+            index = (index &+ 1) & mask
+        }
+        // Replaces one of the oldest probed dates.
+        slots[first] = Slot(bits: bits, uid: newUID)
+        return nil
+    }
+
+    /// Prefetches the first slot of a lookup of these bits.
+    @inline(__always)
+    func prefetch(_ bits: UInt64) { cubby_prefetch(slots + start(of: bits)) }
+
+    @inline(__always)
+    private func start(of bits: UInt64) -> Int {
+        let product = (bits ^ 0xA076_1D64_78BD_642F).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        return Int(truncatingIfNeeded: product.high ^ product.low) & mask
+    }
+
+    @inline(never)
+    private func grow() {
+        let old = slots
+        let count = mask + 1
+        slots = Self.empty(count * 4)
+        mask = count * 4 - 1
+        for position in 0..<count where old[position].uid != 0 {
+            var index = start(of: old[position].bits)
+            while slots[index].uid != 0 { index = (index &+ 1) & mask }
+            slots[index] = old[position]
+        }
+        PageMemory.free(old, count * MemoryLayout<Slot>.stride)
+    }
+}
+
+/// The fields of the current record.
+///
+/// Property accesses never overlap, so exclusivity checks are disabled.
+final class RecordFields {
+    @exclusivity(unchecked) private var base: UnsafeMutablePointer<BinaryPropertyListField>
+    @exclusivity(unchecked) private var count = 0
+    @exclusivity(unchecked) private var capacity = 16
+    /// The last record that used each key.
+    @exclusivity(unchecked) private var uses: UnsafeMutablePointer<UInt32>
+    @exclusivity(unchecked) private var useCount = 16
+    @exclusivity(unchecked) private var record: UInt32 = 0
+
+    init() {
+        base = .allocate(capacity: capacity)
+        uses = .allocate(capacity: useCount)
+        uses.initialize(repeating: 0, count: useCount)
+    }
+
+    deinit {
+        base.deallocate()
+        uses.deallocate()
+    }
+
+    /// The record's fields, valid until the next is added.
+    var all: UnsafeBufferPointer<BinaryPropertyListField> {
+        @inline(__always) get { UnsafeBufferPointer(start: base, count: count) }
+    }
+
+    /// Begins a record.
+    @inline(__always)
+    func removeAll() {
+        count = 0
+        record &+= 1
+    }
+
+    /// Adds a field of the record.
+    ///
+    /// - Returns: false when the record already has the key.
+    @inline(__always)
+    func append(_ field: BinaryPropertyListField) -> Bool {
+        let key = Int(field.key)
+        if key >= useCount { growUses(to: key + 1) }
+        guard uses[key] != record else { return false }
+        uses[key] = record
+        if count == capacity { grow() }
+        base[count] = field
+        count &+= 1
+        return true
+    }
+
+    @inline(never)
+    private func grow() {
+        base = Self.moved(base, count, to: capacity * 2)
+        capacity *= 2
+    }
+
+    @inline(never)
+    private func growUses(to needed: Int) {
+        let larger = max(needed, useCount * 2)
+        uses = Self.moved(uses, useCount, to: larger)
+        (uses + useCount).initialize(repeating: 0, count: larger - useCount)
+        useCount = larger
+    }
+
+    private static func moved<Element>(
+        _ old: UnsafeMutablePointer<Element>, _ count: Int, to capacity: Int
+    ) -> UnsafeMutablePointer<Element> {
+        let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
+        larger.moveInitialize(from: old, count: count)
+        old.deallocate()
+        return larger
     }
 }

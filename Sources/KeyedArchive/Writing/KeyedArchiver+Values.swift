@@ -1,247 +1,407 @@
-import PropertyList
+public import PropertyList
 
 extension KeyedArchiver {
-    /// The UID of any object of an archive; containers are queued.
-    func uid(of value: ArchiveValue?) throws(ArchiveError) -> UInt32 {
-        guard let value else { return 0 }
-        switch value {
-        case .string(let text): return uid(ofString: text)
-        case .utf16(let units): return uid(ofLeaf: table.string(units: units))
-        case .boolean(let value): return uid(ofLeaf: table.boolean(value))
-        case .integer(let value): return uid(ofLeaf: table.integer(value))
-        case .wideInteger(let value): return uid(ofLeaf: table.integer(value))
-        case .real(let value): return uid(ofLeaf: table.real(value))
-        case .single(let value): return uid(ofLeaf: table.real(value))
-        case .data(let bytes): return uid(ofLeaf: bytes.withUnsafeBytes { table.data($0) })
-        case .date(let date): return try uid(ofDate: date)
-        case .null: return uidOfNull()
-        case .value(let shared): return uid(ofShared: shared, queued: value)
-        case .mutableString(let object): return uid(ofIdentity: object) { .value(value, uid: $0) }
-        case .mutableData(let object): return uid(ofIdentity: object) { .value(value, uid: $0) }
-        case .collection(let object): return uid(ofIdentity: object) { .value(value, uid: $0) }
-        case .dictionary(let object): return uid(ofIdentity: object) { .value(value, uid: $0) }
-        case .unknown(let object): return uid(ofIdentity: object) { .value(value, uid: $0) }
-        case .object(let object): return uid(ofObject: object)
-        }
+    // MARK: - Leaves
+
+    /// Prefetches the hash slot of a text that will be encoded soon.
+    package func expect(_ text: UnsafeBufferPointer<UInt8>) { table.expect(text) }
+
+    /// Prefetches the hash slot of a date that will be encoded soon.
+    package func expect(_ date: PropertyListDate) { dateUIDs.prefetch(date.secondsSinceReferenceDate.bitPattern) }
+
+    /// Encodes a string as an object; nil as nil.
+    public func encode(_ value: String?, forKey key: ArchiveKey) throws(ArchiveError) {
+        guard let value else { return try append(key.number, .uid, 0) }
+        try append(key.number, .uid, UInt64(uid(ofString: value)))
     }
 
-    /// The UID of a property list value as an object; containers are queued.
-    func uid(ofPropertyList value: PropertyListValue?) throws(ArchiveError) -> UInt32 {
-        guard let value else { return 0 }
-        switch value {
-        case .null: return uidOfNull()
-        case .uid: throw .invalid("a UID has no meaning outside its own archive")
-        case .array, .set, .dictionary:
-            let uid = newUID(Self.awaited)
-            queue.append(.propertyList(value, uid: uid))
-            return uid
-        case .string(let text): return uid(ofString: text)
-        case .utf16(let units): return uid(ofLeaf: table.string(units: units))
-        case .integer(let value): return uid(ofLeaf: table.integer(value))
-        case .boolean(let value): return uid(ofLeaf: table.boolean(value))
-        case .real(let value): return uid(ofLeaf: table.real(value))
-        case .single(let value): return uid(ofLeaf: table.real(value))
-        case .wideInteger(let value): return uid(ofLeaf: table.integer(value))
-        case .data(let bytes): return uid(ofLeaf: bytes.withUnsafeBytes { table.data($0) })
-        case .date(let date): return try uid(ofDate: date)
-        }
+    /// Encodes a text; nil is a null reference.
+    public func encode(_ value: String?, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
     }
 
-    private func uidOfNull() -> UInt32 {
-        if nullUID == 0 {
-            nullUID = newUID(Self.awaited)
-            queue.append(.value(.null, uid: nullUID))
+    /// Encodes UTF-8 text as a string object.
+    ///
+    /// - Throws: `invalidValue` when it is not valid UTF-8.
+    public func encode(utf8 text: UnsafeBufferPointer<UInt8>, forKey key: ArchiveKey) throws(ArchiveError) {
+        guard let object = table.string(validatingUTF8: text) else {
+            throw .invalid("a string is not valid UTF-8; encode it as data")
         }
-        return nullUID
+        try append(key.number, .uid, UInt64(uid(ofStringObject: object)))
     }
 
-    private func uid(ofShared shared: FoundationValue, queued value: ArchiveValue) -> UInt32 {
-        if let known = valueUIDs[shared] { return known }
-        let uid = newUID(Self.awaited)
-        valueUIDs[shared] = uid
-        queue.append(.value(value, uid: uid))
+    /// Encodes ASCII text that occurs only once in the archive, such as the key of a record, without a lookup. `write`
+    /// writes its `count` characters.
+    package func encode(
+        uniqueASCII count: Int, forKey key: ArchiveKey, write: (UnsafeMutablePointer<UInt8>) -> Void
+    ) throws(ArchiveError) {
+        try append(key.number, .uid, UInt64(newUID(table.unsharedString(asciiCount: count, write))))
+    }
+
+    /// Encodes a date as an NSDate; nil as nil.
+    public func encode(_ value: PropertyListDate?, forKey key: ArchiveKey) throws(ArchiveError) {
+        guard let value else { return try append(key.number, .uid, 0) }
+        try append(key.number, .uid, UInt64(try uid(ofDate: value)))
+    }
+
+    /// Encodes a date; nil is a null reference.
+    public func encode(_ value: PropertyListDate?, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
+    }
+
+    /// Encodes bytes as an NSData object; nil as nil.
+    public func encodeData(_ value: [UInt8]?, forKey key: String) throws(ArchiveError) {
+        guard let value else { return try append(self.key(key).number, .uid, 0) }
+        let object = value.withUnsafeBytes { table.data($0) }
+        try append(self.key(key).number, .uid, UInt64(uid(ofLeaf: object)))
+    }
+
+    /// Encodes a property-list value as objects: arrays as NSArray, dictionaries as NSDictionary, dates as NSDate, the
+    /// rest as leaves. Null becomes NSNull; nil stays nil.
+    ///
+    /// - Throws: `invalidValue` for a UID and for a date that is not finite.
+    public func encode(_ value: PropertyListValue?, forKey key: ArchiveKey) throws(ArchiveError) {
+        try append(key.number, .uid, UInt64(try uid(ofPropertyList: value)))
+        try drainOutside()
+    }
+
+    /// Encodes a property list; nil is a null reference.
+    public func encode(_ value: PropertyListValue?, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
+    }
+
+    // MARK: - Objects
+
+    /// Encodes a reference to an object; nil as nil. The object is written once.
+    public func encode(_ object: (any KeyedEncodable)?, forKey key: ArchiveKey) throws(ArchiveError) {
+        try append(key.number, .uid, UInt64(uid(ofObject: object)))
+        try drainOutside()
+    }
+
+    /// Encodes an object, once however often it is encoded; nil is a null reference.
+    public func encode(_ object: (any KeyedEncodable)?, forKey key: String) throws(ArchiveError) {
+        try encode(object, forKey: self.key(key))
+    }
+
+    /// Encodes objects as an NSArray.
+    public func encode(_ objects: [any KeyedEncodable], forKey key: String) throws(ArchiveError) {
+        try encode(.collection(ArchivedCollection(elements: objects.map { .object($0) })), forKey: key)
+    }
+
+    /// Encodes any object of an archive; nil as nil.
+    public func encode(_ value: ArchiveValue?, forKey key: ArchiveKey) throws(ArchiveError) {
+        try append(key.number, .uid, UInt64(try uid(of: value)))
+        try drainOutside()
+    }
+
+    /// Encodes a value of any kind; nil is a null reference.
+    public func encode(_ value: ArchiveValue?, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
+    }
+
+    /// Encodes a reference that is kept only if the object is also encoded unconditionally, before or after, anywhere
+    /// in the archive; otherwise it decodes as nil. It is for a parent or an owner.
+    public func encodeConditionalObject(_ object: (any KeyedEncodable)?, forKey key: String) throws(ArchiveError) {
+        try append(self.key(key).number, .uid, UInt64(conditionalUID(of: object)))
+    }
+
+    /// Encodes any object of an archive conditionally. Leaves are encoded unconditionally.
+    public func encodeConditionalObject(_ value: ArchiveValue?, forKey key: String) throws(ArchiveError) {
+        try append(self.key(key).number, .uid, UInt64(try conditionalUID(of: value)))
+    }
+
+    func conditionalUID(of value: ArchiveValue?) throws(ArchiveError) -> UInt32 {
+        guard let identity = value?.identity else { return try uid(of: value) }
+        return conditionalUID(of: identity)
+    }
+
+    func conditionalUID(of object: AnyObject?) -> UInt32 {
+        guard let object else { return 0 }
+        if let known = identities[ObjectIdentifier(object)] { return known }
+        let uid = newUID(Self.vacant)
+        identities[ObjectIdentifier(object)] = uid
+        retained.append(object)
         return uid
     }
 
-    // MARK: - The queue
+    // MARK: - UIDs
 
-    /// Writes the queued objects unless an object is being encoded.
     @inline(__always)
-    func drainOutside() throws(ArchiveError) {
-        if !isInRecord, !isDraining, !queue.isEmpty { try drain() }
+    func uid(ofString text: String) -> UInt32 {
+        uid(ofStringObject: table.string(text))
     }
 
-    private func drain() throws(ArchiveError) {
-        if let failure { throw failure }
-        isDraining = true
-        defer { isDraining = false }
-        var next = 0
-        var pace = InterruptionPace()
-        do throws(ArchiveError) {
-            while next < queue.count {
-                if pace.isDue() { throw ArchiveError.invalid(Interruption.message) }
-                let object = queue[next]
-                next += 1
-                try write(object)
-                // Bounds the memory of the queue of a large graph.
-                if next == 4096 {
-                    queue.removeFirst(next)
-                    next = 0
-                }
+    @inline(__always)
+    func uid(ofStringObject object: UInt32) -> UInt32 {
+        // A leaf “$null” would decode as nil in every reader.
+        object == entries.nothing ? uidOfLiteralNull() : uid(ofLeaf: object)
+    }
+
+    /// The UID of the leaf just added to the table.
+    @inline(__always)
+    func uid(ofLeaf object: UInt32) -> UInt32 {
+        let next = UInt32(truncatingIfNeeded: entries.count)
+        let uid = table.uid(ofLastLeafOr: next)
+        if uid == next { _ = newUID(object) }
+        return uid
+    }
+
+    /// The UID of an NSMutableString with the text “$null”, the only way to store it.
+    private func uidOfLiteralNull() -> UInt32 {
+        if literalNullUID == 0 {
+            literalNullUID = newUID(Self.vacant)
+            queue.append(.value(.mutableString(ArchivedMutableString("$null")), uid: literalNullUID))
+        }
+        return literalNullUID
+    }
+
+    func uid(ofDate date: PropertyListDate) throws(ArchiveError) -> UInt32 {
+        let seconds = date.secondsSinceReferenceDate
+        let bits = seconds.bitPattern
+        if let known = dateUIDs.find(bits, newUID: UInt32(truncatingIfNeeded: entries.count)) { return known }
+        let uid = newUID(Self.vacant)
+        let (classUID, isFirst) = self.uid(ofClass: dateClass)
+        // Uses its own two fields, because the record's buffer may be in use.
+        withUnsafeTemporaryAllocation(of: BinaryPropertyListField.self, capacity: 2) { pair in
+            pair.initializeElement(at: 0, to: BinaryPropertyListField(key: timeKey, kind: .unsharedReal, payload: bits))
+            pair.initializeElement(
+                at: 1, to: BinaryPropertyListField(key: classKey, kind: .uid, payload: UInt64(classUID)))
+            entries.set(uid, table.dictionary(UnsafeBufferPointer(pair)))
+        }
+        if isFirst { writeClass(classes[dateClass].description, uid: classUID) }
+        return uid
+    }
+
+    func uid(ofObject object: (any KeyedEncodable)?) -> UInt32 {
+        guard let object else { return 0 }
+        return uid(ofIdentity: object) { .object(object, uid: $0) }
+    }
+
+    /// The UID of an object with an identity. The object is queued at its first unconditional occurrence.
+    func uid(ofIdentity object: AnyObject, queued: (UInt32) -> QueuedObject) -> UInt32 {
+        let identity = ObjectIdentifier(object)
+        if let known = identities[identity] {
+            if entries.get(known) == Self.vacant {
+                entries.set(known, Self.awaited)
+                queue.append(queued(known))
             }
-        } catch {
-            isInRecord = false
-            failure = error
-            throw error
+            return known
         }
-        queue.removeAll(keepingCapacity: true)
+        let uid = newUID(Self.awaited)
+        identities[identity] = uid
+        retained.append(object)
+        queue.append(queued(uid))
+        return uid
+    }
+}
+
+extension KeyedArchiver {
+    // Each call has two forms: with a registered key, for many records, and with the key's text.
+
+    /// Encodes an inline boolean.
+    public func encode(_ value: Bool, forKey key: ArchiveKey) throws(ArchiveError) {
+        try append(key.number, .boolean, value ? 1 : 0)
     }
 
-    private func write(_ queued: QueuedObject) throws(ArchiveError) {
-        switch queued {
-        case .object(let object, let uid): try write(object, uid: uid)
-        case .value(let value, let uid): try write(value, uid: uid)
-        case .propertyList(let value, let uid): try write(value, uid: uid)
-        }
+    /// Encodes true or false.
+    public func encode(_ value: Bool, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
     }
 
-    private func write(_ object: any KeyedEncodable, uid: UInt32) throws(ArchiveError) {
-        let archivedClass = object.classForKeyedArchiver
-        guard !requiresSecureCoding || object.allowsSecureCoding else {
-            throw .invalid(
-                "secure coding is required, and \(archivedClass.name) does not support it; "
-                    + "archive without it, or declare that the class checks what it decodes")
-        }
-        beginRecord()
-        do {
-            try object.encode(with: self)
-        } catch {
-            throw error.below(archivedClass.name)
-        }
-        endRecord(uid: uid, class: classNumber(archivedClass))
+    /// Encodes an inline integer.
+    public func encode(_ value: Int64, forKey key: ArchiveKey) throws(ArchiveError) {
+        try append(key.number, .integer, UInt64(bitPattern: value))
     }
 
-    private func write(_ value: PropertyListValue, uid: UInt32) throws(ArchiveError) {
+    /// Encodes a whole number of 64 bits.
+    public func encode(_ value: Int64, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
+    }
+
+    /// Encodes a whole number of 32 bits.
+    public func encode(_ value: Int32, forKey key: String) throws(ArchiveError) {
+        try encode(Int64(value), forKey: key)
+    }
+
+    /// Encodes a whole number for a prepared key.
+    public func encode(_ value: Int, forKey key: ArchiveKey) throws(ArchiveError) {
+        try encode(Int64(value), forKey: key)
+    }
+
+    /// Encodes a whole number.
+    public func encode(_ value: Int, forKey key: String) throws(ArchiveError) {
+        try encode(Int64(value), forKey: key)
+    }
+
+    /// Encodes an inline single-precision real.
+    public func encode(_ value: Float, forKey key: ArchiveKey) throws(ArchiveError) {
+        try append(key.number, .single, UInt64(value.bitPattern))
+    }
+
+    /// Encodes a number in single precision.
+    public func encode(_ value: Float, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
+    }
+
+    /// Encodes an inline real.
+    public func encode(_ value: Double, forKey key: ArchiveKey) throws(ArchiveError) {
+        try append(key.number, .real, value.bitPattern)
+    }
+
+    /// Encodes a number in double precision.
+    public func encode(_ value: Double, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
+    }
+
+    /// Encodes inline bytes.
+    public func encodeBytes(_ bytes: UnsafeRawBufferPointer, forKey key: String) throws(ArchiveError) {
+        try append(self.key(key).number, .object, UInt64(table.data(bytes)))
+    }
+
+    /// Encodes bytes within the object itself.
+    public func encodeBytes(_ bytes: [UInt8], forKey key: String) throws(ArchiveError) {
+        let object = bytes.withUnsafeBytes { table.data($0) }
+        try append(self.key(key).number, .object, UInt64(object))
+    }
+
+    /// Encodes an inline scalar under a stored key.
+    func encodeInline(_ value: PropertyListValue, rawKey: UInt32) throws(ArchiveError) {
         switch value {
-        case .array(let elements): try write(elements, as: .array, uid: uid)
-        case .set(let elements): try write(elements, as: .set, uid: uid)
-        case .dictionary(let entries):
-            let sorted = entries.sortedEntries
-            var keys: [UInt32] = []
-            keys.reserveCapacity(sorted.count)
-            for entry in sorted { keys.append(try self.uid(ofPropertyList: entry.key)) }
-            var values: [UInt32] = []
-            values.reserveCapacity(sorted.count)
-            for entry in sorted { values.append(try self.uid(ofPropertyList: entry.value)) }
-            try write(.dictionary, keys: keys, objects: values, uid: uid)
+        case .boolean(let value): try append(rawKey, .boolean, value ? 1 : 0)
+        case .integer(let value): try append(rawKey, .integer, UInt64(bitPattern: value))
+        case .real(let value): try append(rawKey, .real, value.bitPattern)
+        case .single(let value): try append(rawKey, .single, UInt64(value.bitPattern))
+        default:
+            let object = try lifted { () throws(PropertyListError) in try table.add(value) }
+            try append(rawKey, .object, UInt64(object))
+        }
+    }
+}
+
+extension KeyedArchiver {
+    // Unkeyed values get the keys `$0`, `$1` and so on, numbered for each object.
+
+    /// Encodes an object; nil as nil.
+    public func encode(_ value: ArchiveValue?) throws(ArchiveError) {
+        try append(nextUnkeyed(), .uid, UInt64(try uid(of: value)))
+        try drainOutside()
+    }
+
+    /// Encodes an object without a key, in order.
+    public func encode(_ object: (any KeyedEncodable)?) throws(ArchiveError) {
+        try encode(object.map { ArchiveValue.object($0) })
+    }
+
+    /// Encodes the root of a graph. In a keyed archive this is `encode`.
+    public func encodeRootObject(_ value: ArchiveValue) throws(ArchiveError) { try encode(value) }
+
+    /// Encodes a reference that is kept only if the object is also encoded unconditionally.
+    public func encodeConditionalObject(_ value: ArchiveValue?) throws(ArchiveError) {
+        try append(nextUnkeyed(), .uid, UInt64(try conditionalUID(of: value)))
+    }
+
+    /// Encodes an object by copy, as `encode` does.
+    public func encodeBycopyObject(_ value: ArchiveValue?) throws(ArchiveError) { try encode(value) }
+
+    /// Encodes an object by reference, which in an archive is the same as `encode`.
+    public func encodeByrefObject(_ value: ArchiveValue?) throws(ArchiveError) { try encode(value) }
+
+    /// Encodes bytes as an NSData object.
+    public func encodeDataObject(_ bytes: [UInt8]) throws(ArchiveError) { try encode(.data(bytes)) }
+
+    /// Encodes inline bytes.
+    public func encodeBytes(_ bytes: [UInt8]) throws(ArchiveError) {
+        try append(nextUnkeyed(), .object, UInt64(bytes.withUnsafeBytes { table.data($0) }))
+    }
+
+    /// Encodes a property list value as objects.
+    public func encodePropertyList(_ value: PropertyListValue) throws(ArchiveError) {
+        try append(nextUnkeyed(), .uid, UInt64(try uid(ofPropertyList: value)))
+        try drainOutside()
+    }
+
+    /// Encodes a value of a C type, named by its Objective-C letter: `i` for a 32-bit integer, `@` for an object.
+    ///
+    /// - Throws: `invalidValue` when the value is not one of the type.
+    public func encodeValue(_ value: ArchiveScalar, ofObjCType letter: Character) throws(ArchiveError) {
+        try encode(value, as: try ObjCType(letter), key: nextUnkeyed())
+        try drainOutside()
+    }
+
+    /// Encodes values of several C types.
+    public func encodeValues(_ values: [ArchiveScalar], ofObjCTypes letters: String) throws(ArchiveError) {
+        let letters = Array(letters)
+        guard letters.count == values.count else {
+            throw .invalid("\(values.count) values are given for \(letters.count) types")
+        }
+        for (value, letter) in zip(values, letters) { try encodeValue(value, ofObjCType: letter) }
+    }
+
+    /// Encodes a C array.
+    public func encodeArray(_ values: [ArchiveScalar], ofObjCType letter: Character) throws(ArchiveError) {
+        let type = try ObjCType(letter)
+        for value in values { _ = try field(value, as: type) }
+        let array = ArchivedCArray(values: values, type: type)
+        try append(nextUnkeyed(), .uid, UInt64(uid(ofObject: array)))
+        try drainOutside()
+    }
+
+    func encode(_ value: ArchiveScalar, as type: ObjCType, key: UInt32) throws(ArchiveError) {
+        let (kind, payload) = try field(value, as: type)
+        try append(key, kind, payload)
+    }
+
+    private func field(
+        _ value: ArchiveScalar, as type: ObjCType
+    ) throws(ArchiveError) -> (BinaryPropertyListField.Kind, UInt64) {
+        switch (type, value) {
+        case (.object, .object(let object)): return (.uid, UInt64(try uid(of: object)))
+        case (.text, .object(.string(let text))): return (.uid, UInt64(uid(ofString: text)))
+        case (.text, .object(nil)): return (.uid, 0)
+        case (.bool, .boolean(let value)): return (.boolean, value ? 1 : 0)
+        case (.float, .single(let value)): return (.single, UInt64(value.bitPattern))
+        case (.float, .real(let value)): return (.single, UInt64(Float(value).bitPattern))
+        case (.double, .single(let value)): return (.real, Double(value).bitPattern)
+        case (.double, .real(let value)): return (.real, value.bitPattern)
+        case (.float, .integer(let value)): return (.single, UInt64(Float(value).bitPattern))
+        case (.double, .integer(let value)): return (.real, Double(value).bitPattern)
         default: break
         }
-    }
-
-    private func write(
-        _ elements: [PropertyListValue], as archivedClass: ArchivedClass, uid: UInt32
-    ) throws(ArchiveError) {
-        var uids: [UInt32] = []
-        uids.reserveCapacity(elements.count)
-        for element in elements { uids.append(try self.uid(ofPropertyList: element)) }
-        try write(archivedClass, keys: nil, objects: uids, uid: uid)
-    }
-
-    /// Writes a collection's dictionary: its keys, if it has them, and its objects, as lists of UIDs.
-    func write(
-        _ archivedClass: ArchivedClass, keys: [UInt32]?, objects: [UInt32], uid: UInt32
-    ) throws(ArchiveError) {
-        beginRecord()
-        if let keys {
-            try append(keysKey, .object, UInt64(keys.withUnsafeBufferPointer { table.array(ofUIDs: $0) }))
-        }
-        try append(objectsKey, .object, UInt64(objects.withUnsafeBufferPointer { table.array(ofUIDs: $0) }))
-        endRecord(uid: uid, class: classNumber(archivedClass))
-    }
-
-    private func uids(of values: [ArchiveValue?]) throws(ArchiveError) -> [UInt32] {
-        var uids: [UInt32] = []
-        uids.reserveCapacity(values.count)
-        for value in values { uids.append(try uid(of: value)) }
-        return uids
-    }
-
-    private func write(_ value: ArchiveValue, uid: UInt32) throws(ArchiveError) {
-        switch value {
-        case .collection(let collection):
-            switch collection.kind {
-            case .array, .set:
-                let objects = try uids(of: collection.elements)
-                try write(collection.archivedClass, keys: nil, objects: objects, uid: uid)
-            case .orderedSet, .countedSet: try writeNumbered(collection, uid: uid)
+        let number: Int128? =
+            switch value {
+            case .integer(let value): Int128(value)
+            case .unsigned(let value): Int128(value)
+            case .boolean(let value): value ? 1 : 0
+            default: nil
             }
-        case .dictionary(let dictionary):
-            let keys = try uids(of: dictionary.entries.map(\.key))
-            let objects = try uids(of: dictionary.entries.map(\.value))
-            try write(dictionary.archivedClass, keys: keys, objects: objects, uid: uid)
-        case .unknown(let object): try write(object, uid: uid)
-        case .null:
-            beginRecord()
-            endRecord(uid: uid, class: classNumber(.null))
-        case .mutableString(let object):
-            beginRecord()
-            try append(table.key("NS.string"), .object, UInt64(table.string(object.text)))
-            endRecord(uid: uid, class: classNumber(.mutableString))
-        case .mutableData(let object):
-            beginRecord()
-            let data = object.bytes.withUnsafeBytes { table.data($0) }
-            try append(table.key("NS.data"), .object, UInt64(data))
-            endRecord(uid: uid, class: classNumber(.mutableData))
-        case .value(let value):
-            beginRecord()
-            try encodeFields(of: value)
-            endRecord(uid: uid, class: classNumber(value.archivedClass))
-        default: break
+        guard let number, let range = type.range, range.contains(number) else {
+            throw .invalid("\(number.map(String.init) ?? "this") is not a value of the C type “\(type.rawValue)”")
         }
+        if type == .bool { return (.boolean, number == 1 ? 1 : 0) }
+        guard let small = Int64(exactly: number) else { return (.object, UInt64(table.integer(number))) }
+        return (.integer, UInt64(bitPattern: small))
+    }
+}
+
+/// A C array in the form of Apple's archives.
+final class ArchivedCArray: KeyedEncodable {
+    static let archivedClass = ArchivedClass("_NSKeyedCoderOldStyleArray")
+
+    private let values: [ArchiveScalar]
+    private let type: ObjCType
+
+    init(values: [ArchiveScalar], type: ObjCType) {
+        self.values = values
+        self.type = type
     }
 
-    /// Writes a collection with numbered elements: `NS.object.0` in ordered sets; counted sets have counts too, and no
-    /// point.
-    private func writeNumbered(_ collection: ArchivedCollection, uid: UInt32) throws(ArchiveError) {
-        let elements = try uids(of: collection.elements)
-        let isCounted = collection.kind == .countedSet
-        beginRecord()
-        if isCounted { try append(table.key("NS.count"), .integer, UInt64(elements.count)) }
-        for (index, element) in elements.enumerated() {
-            try append(table.key(isCounted ? "NS.object\(index)" : "NS.object.\(index)"), .uid, UInt64(element))
-            guard isCounted else { continue }
-            let count = collection.counts.indices.contains(index) ? collection.counts[index] : 1
-            try append(table.key("NS.count\(index)"), .integer, UInt64(bitPattern: Int64(count)))
-        }
-        endRecord(uid: uid, class: classNumber(collection.archivedClass))
-    }
+    var classForKeyedArchiver: ArchivedClass { Self.archivedClass }
+    var allowsSecureCoding: Bool { true }
 
-    private func write(_ object: ArchivedObject, uid: UInt32) throws(ArchiveError) {
-        // The references come first, since they may use the record's buffer.
-        var prepared: [(key: String, kind: BinaryPropertyListField.Kind, payload: UInt64)] = []
-        var inlines: [(index: Int, value: PropertyListValue)] = []
-        for field in object.fields {
-            switch field.value {
-            case .object(let value): prepared.append((field.key, .uid, UInt64(try self.uid(of: value))))
-            case .objects(let elements):
-                let list = try uids(of: elements).withUnsafeBufferPointer { table.array(ofUIDs: $0) }
-                prepared.append((field.key, .object, UInt64(list)))
-            case .inline(let value):
-                inlines.append((prepared.count, value))
-                prepared.append((field.key, .integer, 0))
-            }
-        }
-        beginRecord()
-        var nextInline = inlines.startIndex
-        for (index, field) in prepared.enumerated() {
-            let number = table.key(ArchiveKey.stored(field.key))
-            if nextInline < inlines.endIndex, inlines[nextInline].index == index {
-                try encodeInline(inlines[nextInline].value, rawKey: number)
-                nextInline += 1
-            } else {
-                try append(number, field.kind, field.payload)
-            }
-        }
-        endRecord(uid: uid, class: classNumber(object.archivedClass))
+    func encode(with archiver: KeyedArchiver) throws(ArchiveError) {
+        try archiver.encode(values.count, forKey: "NS.count")
+        try archiver.encode(type.size, forKey: "NS.size")
+        try archiver.encode(Int64(type.rawValue.asciiValue ?? 0), forKey: "NS.type")
+        for value in values { try archiver.encode(value, as: type, key: archiver.nextUnkeyed()) }
     }
 }
