@@ -187,3 +187,193 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
         }
     }
 }
+
+/// One entry of a dictionary that `BinaryPropertyListWriter` adds in one call: a registered key and a scalar or an
+/// object of the table.
+@frozen package struct BinaryPropertyListField: BitwiseCopyable, Sendable {
+    @frozen package enum Kind: UInt8, BitwiseCopyable, Sendable {
+        /// The payload is an object's number.
+        case object
+        case uid
+        case boolean
+        case integer
+        case real
+        /// A real with a unique value, which is not looked up.
+        case unsharedReal
+        case single
+    }
+
+    package let key: BinaryPropertyListWriter.KeyNumber
+    package let kind: Kind
+    package let payload: UInt64
+
+    @inlinable
+    package init(key: BinaryPropertyListWriter.KeyNumber, kind: Kind, payload: UInt64) {
+        self.key = key
+        self.kind = kind
+        self.payload = payload
+    }
+}
+
+/// A view of the references of an array, set or dictionary of a binary property list. Its bounds are checked.
+package struct BinaryPropertyListContainer: Sendable {
+    package let kind: BinaryPropertyListReader.Kind
+    /// The number of elements, or of entries of a dictionary.
+    package let count: Int
+    let references: Int
+}
+
+extension BinaryPropertyListReader {
+    /// The container with a number, or nil for another object. O(1).
+    package func container(at number: Int) throws(PropertyListError) -> BinaryPropertyListContainer? {
+        let offset = try offset(of: number)
+        switch marker(at: offset) & 0xF0 {
+        case 0xA0: return try container(.array, at: offset, unit: referenceSize)
+        case 0xC0: return try container(.set, at: offset, unit: referenceSize)
+        case 0xD0: return try container(.dictionary, at: offset, unit: referenceSize * 2)
+        default: return nil
+        }
+    }
+
+    @inline(__always)
+    private func container(
+        _ kind: Kind, at offset: Int, unit: Int
+    ) throws(PropertyListError) -> BinaryPropertyListContainer {
+        let (count, start) = try payload(at: offset, unit: unit)
+        return BinaryPropertyListContainer(kind: kind, count: count, references: start)
+    }
+
+    /// The number of the element at `index` of an array or set, or of the key at `index` of a dictionary.
+    ///
+    /// - Precondition: `index` is below the container's count.
+    @inline(__always)
+    package func reference(_ index: Int, in container: BinaryPropertyListContainer) -> Int {
+        precondition(index >= 0 && index < container.count, "an index outside its container")
+        return Int(truncatingIfNeeded: bigEndian(at: container.references + index * referenceSize, size: referenceSize))
+    }
+
+    /// The number of the value at `index` of a dictionary.
+    ///
+    /// - Precondition: the container is a dictionary and `index` is below its count.
+    @inline(__always)
+    package func valueReference(_ index: Int, in container: BinaryPropertyListContainer) -> Int {
+        precondition(index >= 0 && index < container.count && container.kind == .dictionary, "no such entry")
+        let place = container.references + (container.count + index) * referenceSize
+        return Int(truncatingIfNeeded: bigEndian(at: place, size: referenceSize))
+    }
+
+    /// The bytes of a dictionary's key references. Equal bytes imply equal keys in the same order.
+    package func keyReferences(of container: BinaryPropertyListContainer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base + container.references, count: container.count * referenceSize)
+    }
+}
+
+extension BinaryPropertyListReader {
+    /// The value of an object with everything below it. Each object of the table is decoded once and shared.
+    ///
+    /// The first of equal keys counts. Cyclic containers and trees beyond a limit are errors.
+    package func value(at number: Int) throws(PropertyListError) -> PropertyListValue {
+        var decoding = TreeDecoding(reader: self)
+        return try decoding.value(at: number, depth: 0).value
+    }
+
+    /// The whole property list.
+    public func value() throws(PropertyListError) -> PropertyListValue {
+        try value(at: topObject)
+    }
+}
+
+private struct TreeDecoding {
+    struct Node {
+        var value: PropertyListValue
+        /// The number of values in the expanded tree.
+        var size: Int
+    }
+
+    let reader: BinaryPropertyListReader
+    var done: [Int: Node] = [:]
+    var open: Set<Int> = []
+    var budget: DecodingBudget
+    private var pace = InterruptionPace()
+
+    init(reader: BinaryPropertyListReader) {
+        self.reader = reader
+        budget = DecodingBudget(reader)
+    }
+
+    mutating func value(at number: Int, depth: Int) throws(PropertyListError) -> Node {
+        if let node = done[number] { return node }
+        if pace.isDue() { throw .corrupt(Interruption.message) }
+        let node: Node
+        switch try reader.kind(of: number) {
+        case .array, .set, .dictionary:
+            if let refusal = reader.limits.refusal(atDepth: depth) { throw .corrupt("containers nest \(refusal)") }
+            guard open.insert(number).inserted else {
+                throw .corrupt("container number \(number) contains itself")
+            }
+            node = try container(number, depth: depth)
+            open.remove(number)
+        default:
+            node = Node(value: try leaf(number), size: 1)
+        }
+        done[number] = node
+        return node
+    }
+
+    private mutating func leaf(_ number: Int) throws(PropertyListError) -> PropertyListValue {
+        try budget.spend(number)
+        if let value = try reader.number(at: number) { return PropertyListValue(value) }
+        if let text = try reader.text(at: number) { return text }
+        if let bytes = try reader.data(at: number) { return .data(Array(bytes)) }
+        if let date = try reader.date(at: number) { return .date(date) }
+        if let uid = try reader.uid(at: number) { return .uid(uid) }
+        return .null
+    }
+
+    private mutating func container(_ number: Int, depth: Int) throws(PropertyListError) -> Node {
+        guard let container = try reader.container(at: number) else { return Node(value: .null, size: 1) }
+        try budget.spend(number)
+        var size = 1
+        if container.kind == .dictionary {
+            var entries = PropertyListDictionary()
+            entries.reserveCapacity(container.count)
+            for index in 0..<container.count {
+                let key = try value(at: reader.reference(index, in: container), depth: depth + 1)
+                let entry = try value(at: reader.valueReference(index, in: container), depth: depth + 1)
+                size = try grown(size, by: try grown(entry.size, by: key.size))
+                entries.insert(entry.value, forKey: key.value)
+            }
+            return Node(value: .dictionary(entries), size: size)
+        }
+        var elements: [PropertyListValue] = []
+        elements.reserveCapacity(container.count)
+        for index in 0..<container.count {
+            let element = try value(at: reader.reference(index, in: container), depth: depth + 1)
+            size = try grown(size, by: element.size)
+            elements.append(element.value)
+        }
+        return Node(value: container.kind == .set ? .set(elements) : .array(elements), size: size)
+    }
+
+    private func grown(_ size: Int, by amount: Int) throws(PropertyListError) -> Int {
+        let (sum, overflow) = size.addingReportingOverflow(amount)
+        let limit = reader.limits.maximumValues(ofObjects: reader.objectCount)
+        guard !overflow, sum <= limit else {
+            throw .corrupt("the property list unfolds to more than the limit of \(limit) values")
+        }
+        return sum
+    }
+}
+
+extension PropertyListValue {
+    /// The value of a number object.
+    package init(_ number: BinaryPropertyListReader.Number) {
+        switch number {
+        case .boolean(let value): self = .boolean(value)
+        case .integer(let value): self = .integer(value)
+        case .wideInteger(let value): self = .wideInteger(value)
+        case .real(let value): self = .real(value)
+        case .single(let value): self = .single(value)
+        }
+    }
+}

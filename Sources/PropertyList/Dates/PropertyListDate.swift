@@ -1,3 +1,52 @@
+import Platform
+
+/// A point in time: seconds since 2001-01-01T00:00:00Z, as property lists store it.
+public struct PropertyListDate: Sendable, Hashable, Comparable {
+    /// Seconds between 1970-01-01 and 2001-01-01, both at midnight UTC.
+    package static let unixEpochOffset: Double = 978_307_200
+
+    /// Seconds since 2001-01-01T00:00:00Z. A date of a damaged or unusual file may be infinite or not a number.
+    public var secondsSinceReferenceDate: Double
+
+    /// Creates a date from the seconds since 2001-01-01T00:00:00Z.
+    public init(secondsSinceReferenceDate: Double) {
+        self.secondsSinceReferenceDate = secondsSinceReferenceDate
+    }
+
+    /// Creates a date from the seconds since 1970-01-01T00:00:00Z. A number of up to six decimals, which is one of a clock,
+    /// gives the date of its decimal digits, as a text does.
+    public init(secondsSince1970: Double) {
+        let difference = secondsSince1970 - Self.unixEpochOffset
+        if difference != difference.rounded(), let parts = DecimalParts(secondsSince1970),
+            parts.fraction.utf8.count <= 6
+        {
+            self.init(secondsSince1970: parts.whole, fraction: parts.fraction)
+        } else {
+            self.init(secondsSinceReferenceDate: difference)
+        }
+    }
+
+    /// The inverse of ``init(secondsSince1970:)``.
+    package var secondsSince1970: Double {
+        let sum = secondsSinceReferenceDate + Self.unixEpochOffset
+        let isWhole = secondsSinceReferenceDate == secondsSinceReferenceDate.rounded()
+        guard !isWhole, let parts, parts.fraction.utf8.count <= 6 else { return sum }
+        return DecimalParts.value(parts.seconds, parts.fraction)
+    }
+
+    /// The current time of the wall clock, to the microsecond, of which a `Double` has each in our time.
+    package static func now() -> PropertyListDate {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        let microseconds = (time.tv_sec - Int(unixEpochOffset)) * 1_000_000 + time.tv_nsec / 1000
+        return PropertyListDate(secondsSinceReferenceDate: Double(microseconds) / 1e6)
+    }
+
+    public static func < (lhs: Self, rhs: Self) -> Bool {
+        lhs.secondsSinceReferenceDate < rhs.secondsSinceReferenceDate
+    }
+}
+
 /// A date in the proleptic Gregorian calendar with a time of day, in UTC or by a local clock.
 package struct CalendarDate: Sendable, Hashable {
     package var year: Int
@@ -270,5 +319,50 @@ extension PropertyListDate {
         var bytes: [UInt8] = []
         appendExchangeText(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// The fields of a date's text: a local time, and the zone if the text names one.
+package struct DateParts: Sendable, Hashable {
+    /// A zone as named in a text.
+    package enum Zone: Sendable, Hashable {
+        /// Seconds east of UTC.
+        case offset(Int)
+        /// A name of the time zone database.
+        case name(String)
+    }
+
+    package var calendar: CalendarDate
+    /// The digits of a fraction of a second.
+    package var fraction: String
+    package var zone: Zone?
+}
+
+/// The difference of a local time from UTC at a moment.
+package struct UTCOffset: Sendable, Hashable {
+    /// Seconds east of UTC; less than 26 hours either way.
+    package var seconds: Int
+    /// The local time's abbreviation, such as `CEST`, or the offset if there is none.
+    package var abbreviation: String
+    /// Whether it is summer time.
+    package var isDaylight: Bool
+
+    package init(seconds: Int, abbreviation: String? = nil, isDaylight: Bool = false) {
+        self.seconds = seconds
+        self.abbreviation = abbreviation ?? Self.text(seconds, ":")
+        self.isDaylight = isDaylight
+    }
+
+    package static let utc = UTCOffset(seconds: 0, abbreviation: "UTC")
+
+    /// `+0100`, the notation of NSDate's description.
+    package var text: String { Self.text(seconds) }
+
+    /// `+01:00`, with seconds if there are any.
+    package static func text(_ seconds: Int, _ separator: String = "") -> String {
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let size = abs(seconds)
+        let minutes = two(size / 3600) + separator + two(size / 60 % 60)
+        return (seconds < 0 ? "-" : "+") + minutes + (size % 60 == 0 ? "" : separator + two(size % 60))
     }
 }
