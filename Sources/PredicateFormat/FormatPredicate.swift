@@ -1,4 +1,5 @@
 public import PropertyList
+
 @_exported import Wording
 
 /// A condition on objects, written in the format language of Cocoa's `NSPredicate` and compiled once.
@@ -212,5 +213,189 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
         let parts: [PredicateNode] = if case .and(let parts) = node { parts } else { [node] }
         let constraints = indexableConstraints
         return constraints.count == parts.count && constraints.allSatisfy(\.isExact)
+    }
+}
+
+/// Collects the fields of a tree.
+extension FormatPredicate {
+    @usableFromInline
+    static func fields(of node: PredicateNode) -> Set<ExactText> {
+        Set(paths(of: node).map { ExactText($0.field) })
+    }
+
+    /// The key paths of a tree from fields.
+    package static func paths(of node: PredicateNode) -> Set<PredicateKeyPath> {
+        var paths: Set<PredicateKeyPath> = []
+        collect(node, &paths)
+        return paths
+    }
+
+    private static func collect(_ node: PredicateNode, _ paths: inout Set<PredicateKeyPath>) {
+        switch node {
+        case .constant:
+            break
+        case .not(let inner):
+            collect(inner, &paths)
+        case .and(let parts), .or(let parts):
+            for part in parts { collect(part, &paths) }
+        case .comparison(let comparison):
+            collect(comparison.left, &paths)
+            collect(comparison.right, &paths)
+        }
+    }
+
+    private static func collect(_ expression: FormatExpression, _ paths: inout Set<PredicateKeyPath>) {
+        switch expression {
+        case .constant, .local:
+            break
+        case .conditional(let condition, let first, let second):
+            collect(condition, &paths)
+            collect(first, &paths)
+            collect(second, &paths)
+        case .subquery(let collection, _, let condition):
+            collect(collection, &paths)
+            collect(condition, &paths)
+        case .keyPath(let path):
+            if !path.isSelf { paths.insert(path) }
+        case .property(let base, _), .negated(let base):
+            collect(base, &paths)
+        case .aggregate(let elements), .function(_, let elements):
+            for element in elements { collect(element, &paths) }
+        case .arithmetic(let left, _, let right):
+            collect(left, &paths)
+            collect(right, &paths)
+        case .element(let base, let index):
+            collect(base, &paths)
+            if case .index(let position) = index { collect(position, &paths) }
+        }
+    }
+}
+
+/// Finds computations that may have no value for values of the right kinds.
+extension FormatPredicate {
+    static func isPartial(_ node: PredicateNode) -> Bool {
+        switch node {
+        case .constant: false
+        case .not(let inner): isPartial(inner)
+        case .and(let parts), .or(let parts): parts.contains(where: isPartial)
+        case .comparison(let comparison): comparison.left.isPartial || comparison.right.isPartial
+        }
+    }
+}
+
+extension FormatExpression {
+    /// Whether the value may be undefined for values of the right kinds, or depends on kinds that are not known before
+    /// evaluation; a division by 0 and an overflow aside.
+    package var isPartial: Bool {
+        switch self {
+        case .constant, .keyPath: false
+        case .negated(let operand): operand.isPartial
+        case .arithmetic(let left, let operation, let right):
+            operation.takesWholeNumbers || left.isPartial || right.isPartial
+        case .aggregate(let elements): elements.contains(where: \.isPartial)
+        case .property, .element, .function, .conditional, .subquery, .local: true
+        }
+    }
+
+    /// Whether it divides by a value that may be 0, or raises to a power.
+    package var mayDivideByZero: Bool {
+        switch self {
+        case .arithmetic(_, .divide, .keyPath), .arithmetic(_, .divide, .arithmetic), .arithmetic(_, .power, _): true
+        case .arithmetic(let left, _, let right): left.mayDivideByZero || right.mayDivideByZero
+        case .negated(let operand): operand.mayDivideByZero
+        default: false
+        }
+    }
+}
+
+/// A type of the program whose values predicates are evaluated for.
+///
+///     struct Lamp: PredicateRecord {
+///         var room: String
+///
+///         func value(forKey key: String) -> PropertyListValue? {
+///             key == "room" ? .string(room) : nil
+///         }
+///     }
+public protocol PredicateRecord {
+    /// Returns the value of a field.
+    ///
+    /// - Parameter key: The field's name; ``PredicateKeyPath/selfKey`` for the record itself, if it is representable as
+    ///   a value.
+    /// - Returns: The value, or nil when the record has none.
+    func value(forKey key: String) -> PropertyListValue?
+}
+
+/// An error in a predicate's format text, with its position.
+///
+/// These errors occur when a predicate is compiled or checked, never during evaluation.
+public struct FormatPredicateError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of errors.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// The text does not follow the grammar.
+        case syntax
+        /// A word or sign in an operator's place is not an operator.
+        case unknownOperator
+        /// A function or a collection operator such as `@count` does not exist.
+        case unknownFunction
+        /// No object has the field.
+        case unknownField
+        /// A `$variable` has no value.
+        case unknownVariable
+        /// The kinds of the operands can never satisfy the operator.
+        case typeMismatch
+        /// The text behind `MATCHES` is not a regular expression.
+        case invalidPattern
+        /// The text is too long or nested too deeply.
+        case limitExceeded
+    }
+
+    /// The kind of error.
+    public let code: Code
+
+    /// The problem and its remedy in one sentence, without the position.
+    public let message: String
+
+    /// The position in the format text, in UTF-8 bytes from 1; one past the end when something is missing at the end.
+    public let column: Int
+
+    /// The whole format text.
+    public let source: String
+
+    /// Known names similar to the misspelt one, nearest first.
+    public let suggestions: [String]
+
+    /// An error at a position in a format text.
+    public init(_ code: Code, _ message: String, column: Int, source: String, suggestions: [String] = []) {
+        self.code = code
+        self.message = message
+        self.column = column
+        self.source = source
+        self.suggestions = suggestions
+    }
+
+    /// The message, the column, and the excerpt.
+    public var description: String {
+        "predicate: \(message) (column \(column))\n\(excerpt)"
+    }
+
+    /// The line with the error, shortened around the error's column, and a caret under that column.
+    public var excerpt: String {
+        let reach = 48
+        let bytes = Array(source.utf8)
+        let place = min(max(column - 1, 0), bytes.count)
+        let lineStart = bytes[..<place].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+        let lineEnd = bytes[place...].firstIndex(of: 0x0A) ?? bytes.count
+        var before = Array(String(decoding: bytes[lineStart..<place], as: UTF8.self))
+        var after = Array(String(decoding: bytes[place..<lineEnd], as: UTF8.self))
+        if before.count > reach { before = ["…"] + before.suffix(reach - 1) }
+        if after.count > reach { after = after.prefix(reach - 1) + ["…"] }
+        let line = String((before + after).map(Self.printable))
+        return "    \(line)\n    \(String(repeating: " ", count: before.count))^"
+    }
+
+    /// Control characters are replaced by a space, because a tab would move the caret off its column.
+    private static func printable(_ character: Character) -> Character {
+        character.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } ? character : " "
     }
 }

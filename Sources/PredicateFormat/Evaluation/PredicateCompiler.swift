@@ -225,3 +225,106 @@ package struct PredicateCompiler<Root> {
         }
     }
 }
+
+/// Reads one field of an object for a compiled predicate, in the field's own type.
+///
+/// The typed cases avoid a `PropertyListValue` for each value.
+public enum PredicateAccessor<Root> {
+    /// Text, or nil.
+    case string((Root) -> String?)
+    /// Calls a function once with the UTF-8 bytes of a text, or with nil, and returns its result. For text that is not
+    /// stored as a `String`. The bytes are valid only during the call.
+    case utf8((Root, (UnsafeBufferPointer<UInt8>?) -> Bool) -> Bool)
+    /// An integer, or nil.
+    case integer((Root) -> Int64?)
+    /// A date, or nil.
+    case date((Root) -> PropertyListDate?)
+    /// A value of any kind, or nil.
+    case value((Root) -> PropertyListValue?)
+    /// A field that no object has: always nil.
+    case absent
+
+    /// The field's value, boxed.
+    @inlinable
+    var value: (Root) -> PropertyListValue? {
+        switch self {
+        case .string(let read):
+            return { read($0).map { .string($0) } }
+        case .utf8(let read):
+            return { root in
+                var text: String?
+                _ = read(root) { bytes in
+                    text = bytes.map { String(decoding: $0, as: UTF8.self) }
+                    return true
+                }
+                return text.map { .string($0) }
+            }
+        case .integer(let read):
+            return { read($0).map { .integer($0) } }
+        case .date(let read):
+            return { read($0).map { .date($0) } }
+        case .value(let read):
+            return read
+        case .absent:
+            return { _ in nil }
+        }
+    }
+}
+
+/// A tree prepared for evaluation: constants are on the right, as tests, and expressions are compiled once.
+@usableFromInline
+package indirect enum PredicatePlan: Sendable {
+    case constant(Bool)
+    case all([PredicatePlan])
+    case any([PredicatePlan])
+    case not(PredicatePlan)
+    /// An expression and the test of its value.
+    case test(FormatExpression, PredicateComparison.Modifier, PredicateConstantTest)
+    /// Both sides depend on the object.
+    case comparison(PredicateComparison)
+
+    @usableFromInline
+    package init(_ node: PredicateNode) {
+        switch node {
+        case .constant(let verdict): self = .constant(verdict)
+        case .not(let inner): self = .not(PredicatePlan(inner))
+        case .and(let parts): self = .all(parts.map { PredicatePlan($0) })
+        case .or(let parts): self = .any(parts.map { PredicatePlan($0) })
+        case .comparison(let comparison): self.init(comparison)
+        }
+    }
+
+    private init(_ comparison: PredicateComparison) {
+        if case .constant(let value) = comparison.right {
+            let test = PredicateConstantTest(comparison.operation, comparison.options, value)
+            if case .constant(let left) = comparison.left {
+                self = .constant(comparison.holds(left, value))
+            } else {
+                self = .test(comparison.left, comparison.modifier, test)
+            }
+            return
+        }
+        if case .constant(let value) = comparison.left, comparison.modifier == .direct,
+            let operation = comparison.operation.exchanged
+        {
+            self = .test(comparison.right, .direct, PredicateConstantTest(operation, comparison.options, value))
+            return
+        }
+        self = .comparison(comparison)
+    }
+
+    /// The equivalent tree for display, with constants on the right.
+    package var node: PredicateNode {
+        switch self {
+        case .constant(let verdict): .constant(verdict)
+        case .all(let parts): .and(parts.map(\.node))
+        case .any(let parts): .or(parts.map(\.node))
+        case .not(let inner): .not(inner.node)
+        case .test(let expression, let modifier, let test):
+            .comparison(
+                PredicateComparison(
+                    expression, test.operation, .constant(test.constant), options: test.options, modifier: modifier))
+        case .comparison(let comparison): .comparison(comparison)
+        }
+    }
+}
