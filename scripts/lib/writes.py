@@ -5,7 +5,7 @@ which see to that, and results that are dropped.
     writes.py FOLDER    checks the sources in a folder: a line for each finding, and status 1 if there is one
 
 All bytes pass cubby_write and its like (Sources/CPlatform/streams.c), whose results the compiler does not let a caller
-drop; those for standard output and standard error pass StandardStream (Sources/Files/Streams), which counts what was
+drop; those for standard output and standard error pass StandardStream (Sources/Files/StandardStream.swift), which counts what was
 lost, so that a run ends with status 74. EXCEPTIONS are the places that do otherwise, each with its reason.
 """
 

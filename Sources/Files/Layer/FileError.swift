@@ -1,3 +1,6 @@
+import CPlatform
+import Glibc
+
 /// A failed file operation: the operation, the path, and the system's reason.
 ///
 /// The description reads as a sentence, with the home folder abbreviated:
@@ -77,4 +80,36 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public var description: String { message }
+}
+
+/// Error numbers for callers that do not import the C library.
+package enum FileLayerCode {
+    package static let absent = ENOENT
+    package static let exists = EEXIST
+    package static let notDirectory = ENOTDIR
+    package static let isDirectory = EISDIR
+    package static let otherFileSystem = EXDEV
+    package static let denied = EACCES
+    package static let readOnly = EROFS
+    package static let noSpace = ENOSPC
+    package static let tooLarge = EFBIG
+    package static let tooManyFiles = EMFILE
+    package static let tooManyLinks = ELOOP
+    package static let inputOutput = EIO
+    package static let invalid = EINVAL
+    package static let noMemory = ENOMEM
+    /// The work was interrupted.
+    package static let interrupted = EINTR
+}
+
+/// The system's text of an error number.
+package enum SystemErrorText {
+    /// Returns the text for `code`, such as "No space left on device".
+    package static func describe(_ code: Int32) -> String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 160) { buffer in
+            guard let base = buffer.baseAddress else { return "error \(code)" }
+            cubby_error_text(code, base, buffer.count)
+            return String(cString: base)
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import CPlatform
+
 @_exported import Wording
 
 /// The file operations of this package, each of which can fail.
@@ -212,4 +213,88 @@ extension FileLayer {
         }
         if found == nil { throw FileError(.makeDirectory, path, code: FileLayerCode.notDirectory) }
     }
+}
+
+extension FileLayer {
+    /// Reads an open file from its position to its end in pieces of at most a megabyte.
+    ///
+    /// - Parameters:
+    ///   - file: open for reading.
+    ///   - body: takes a piece, which is valid during the call only.
+    /// - Throws: `FileError`, also when the work is interrupted; what `body` throws.
+    package func forEachPiece(
+        of file: OpenFile, _ body: (UnsafeRawBufferPointer) throws(FileError) -> Void
+    ) throws(FileError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { buffer.deallocate() }
+        while true {
+            if cubby_work_is_stopped() != 0 { throw FileError(.read, file.path, code: FileLayerCode.interrupted) }
+            let count = try read(file, into: buffer)
+            if count == 0 { return }
+            try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+    }
+
+    /// The SHA-256 of a file's contents.
+    ///
+    /// - Parameter path: the file.
+    /// - Returns: its 32 bytes.
+    /// - Throws: `FileError` when it cannot be read.
+    package func digest(of path: String) throws(FileError) -> [UInt8] {
+        let file = try open(path, .read)
+        defer { close(file) }
+        var digest = SHA256()
+        try forEachPiece(of: file) { piece in digest.update(piece) }
+        return digest.finish()
+    }
+}
+
+/// A layer with its own resolution of paths. Calls on open files are those of `PosixFileLayer`.
+public protocol PathLayer: FileLayer {}
+
+extension PathLayer {
+    private var real: PosixFileLayer { PosixFileLayer() }
+
+    public func close(_ file: OpenFile) { real.close(file) }
+
+    public func discard(_ file: OpenFile) { real.discard(file) }
+
+    public func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+        try real.read(file, into: buffer)
+    }
+
+    public func read(
+        _ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(FileError) -> Int {
+        try real.read(file, at: offset, into: buffer)
+    }
+
+    public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
+        try real.writeAll(bytes, to: file)
+    }
+
+    public func writeAll(
+        _ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int
+    ) throws(FileError) {
+        try real.writeAll(bytes, to: file, at: offset)
+    }
+
+    public func sync(_ file: OpenFile) throws(FileError) { try real.sync(file) }
+
+    public func syncData(_ file: OpenFile) throws(FileError) { try real.syncData(file) }
+
+    public func beginSync(_ file: OpenFile) { real.beginSync(file) }
+
+    /// Changes a file's size, in bytes.
+    public func truncate(_ file: OpenFile, to size: Int) throws(FileError) { try real.truncate(file, to: size) }
+
+    /// Changes a file's permissions.
+    public func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError) {
+        try real.setPermissions(file, to: permissions)
+    }
+
+    /// The status of an open file.
+    public func status(_ file: OpenFile) throws(FileError) -> FileStatus { try real.status(file) }
+
+    public func map(_ file: OpenFile) throws(FileError) -> MappedFile { try real.map(file) }
 }

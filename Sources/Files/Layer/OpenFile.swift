@@ -1,3 +1,6 @@
+import CPlatform
+package import Glibc
+
 /// An open file: its descriptor, and its path for errors.
 ///
 /// It does not own the descriptor: the caller closes it through the same `FileLayer`.
@@ -11,5 +14,172 @@ public struct OpenFile: Sendable, Hashable {
     public init(descriptor: Int32, path: String) {
         self.descriptor = descriptor
         self.path = path
+    }
+}
+
+/// The access mode of a file. Every descriptor is closed on exec.
+public enum FileAccess: Sendable, Hashable {
+    /// For reading; the file must exist.
+    case read
+    /// For reading and writing in place; creates the file when it is absent.
+    case update
+    /// For appending: every write goes to the end; creates the file when it is absent.
+    case append
+    /// For writing a new file.
+    case createNew
+    /// For writing to an existing device or pipe.
+    case special
+
+    /// The flags for `open(2)`.
+    public var flags: Int32 {
+        switch self {
+        case .read: O_RDONLY | O_CLOEXEC
+        case .update: O_RDWR | O_CREAT | O_CLOEXEC
+        case .append: O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC
+        case .createNew: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        case .special: O_WRONLY | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC
+        }
+    }
+}
+
+/// The metadata of a file.
+public struct FileStatus: Sendable, Hashable {
+    /// The kind of object at a path.
+    public enum Kind: Sendable, Hashable {
+        /// A file.
+        case regular
+        /// A folder.
+        case directory
+        /// A symbolic link, which was not followed.
+        case symbolicLink
+        /// A socket.
+        case socket
+        /// A pipe or a device.
+        case other
+    }
+
+    /// The kind.
+    public var kind: Kind
+    /// The size in bytes.
+    public var size: Int
+    /// The permission bits, such as `0o600`.
+    public var permissions: UInt32
+    /// The time of the last change of the contents, in nanoseconds since 1970.
+    public var modified: Int64
+    /// The number of the owning user.
+    public var owner: UInt32
+    /// The number of the owning group.
+    public var group: UInt32
+    /// The number of the file system.
+    public var device: UInt64
+    /// The number of the file in its file system.
+    public var inode: UInt64
+
+    package init(_ raw: stat) {
+        kind =
+            switch raw.st_mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            case S_IFLNK: .symbolicLink
+            case S_IFSOCK: .socket
+            default: .other
+            }
+        size = Int(raw.st_size)
+        permissions = raw.st_mode & 0o7777
+        modified = Int64(raw.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(raw.st_mtim.tv_nsec)
+        owner = raw.st_uid
+        group = raw.st_gid
+        device = UInt64(raw.st_dev)
+        inode = UInt64(raw.st_ino)
+    }
+
+    /// Whether the owner is neither the process's user nor root.
+    package var isOwnedByOthers: Bool { isOwnedByOthers(than: geteuid()) }
+
+    /// Whether the permissions let users other than the process's and root change it.
+    ///
+    /// A group with the user's own number is a private group, as on systems with a umask of 002, and counts as the
+    /// user.
+    package var isWritableByOthers: Bool { isOpen(0o022, toOthersThan: geteuid()) }
+
+    /// Whether the permissions let users other than the process's and root enter the folder.
+    package var isEnterableByOthers: Bool { isOpen(0o011, toOthersThan: geteuid()) }
+
+    func isOwnedByOthers(than user: UInt32) -> Bool { owner != user && owner != 0 }
+
+    func isOpen(_ bits: UInt32, toOthersThan user: UInt32) -> Bool {
+        isOwnedByOthers(than: user) || permissions & bits & (group == user ? 0o007 : 0o077) != 0
+    }
+}
+
+/// A read-only mapping of a file's contents, unmapped with the last reference.
+///
+/// Only files that are replaced by rename and never written in place may be mapped. If another program truncates one
+/// anyway, access to the lost part ends the process with status 74 and a line that names the file; otherwise zeros
+/// would be taken for data. A SIGBUS of other memory goes to the handler installed before the first mapping.
+public final class MappedFile: Sendable {
+    private let address: UInt
+    /// The size in bytes.
+    public let count: Int
+
+    private init(address: UnsafeMutableRawPointer?, count: Int) {
+        self.address = UInt(bitPattern: address)
+        self.count = count
+    }
+
+    /// Maps `count` bytes of a file, which may be closed afterwards.
+    ///
+    /// - Parameters:
+    ///   - file: a file open for reading.
+    ///   - count: the number of bytes, at most the file's size.
+    /// - Throws: `FileError` when the kernel refuses.
+    public convenience init(_ file: OpenFile, count: Int) throws(FileError) {
+        guard count > 0 else {
+            self.init(address: nil, count: 0)
+            return
+        }
+        guard let address = mmap(nil, count, PROT_READ, MAP_PRIVATE, file.descriptor, 0), address != MAP_FAILED else {
+            throw FileError(.map, file.path, code: errno)
+        }
+        let noted = cubby_mapping_note(address, count, DisplayPath.abbreviate(file.path))
+        guard noted == 0 else {
+            munmap(address, count)
+            throw FileError(.map, file.path, code: -noted)
+        }
+        self.init(address: address, count: count)
+    }
+
+    deinit {
+        guard let pointer = UnsafeMutableRawPointer(bitPattern: address) else { return }
+        cubby_mapping_forget(pointer)
+        munmap(pointer, count)
+    }
+
+    /// Calls `body` with the bytes, which are valid during the call only.
+    ///
+    /// - Parameter body: reads the bytes.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws.
+    public func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        defer { extendLifetime(self) }
+        return try body(UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count))
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// `withUnsafeBytes` that preserves the type of the error, which the standard library's form for arrays loses.
+    ///
+    /// - Parameter body: reads the bytes, which are valid until it returns.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws.
+    package func withUnsafeBytesThrowing<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let outcome: Result<Value, Failure> = withUnsafeBytes { buffer in
+            do throws(Failure) { return .success(try body(buffer)) } catch { return .failure(error) }
+        }
+        return try outcome.get()
     }
 }

@@ -1,3 +1,70 @@
+import Glibc
+import Synchronization
+
+/// Atomic replacement of files: readers see the complete old file or the complete new one.
+package enum AtomicFile {
+    /// Replaces a file's contents: temporary file in the same folder, write, fsync, rename, fsync of the folder.
+    ///
+    /// - Parameters:
+    ///   - bytes: the new contents.
+    ///   - path: the file; it need not exist, its folder must.
+    ///   - layer: the file system.
+    ///   - durable: false omits both fsyncs: the file survives a crash of the process, perhaps not one of the machine.
+    ///   - permissions: the new file's; if nil, those of the replaced file, else `0o644` less the umask.
+    /// - Throws: `FileError`; `AtomicFileWriter.commit(durable:)` describes the state then.
+    package static func write(
+        _ bytes: [UInt8], to path: String, using layer: any FileLayer = PosixFileLayer(), durable: Bool = true,
+        permissions: UInt32? = nil
+    ) throws(FileError) {
+        let writer = try AtomicFileWriter(path, using: layer, permissions: permissions)
+        try writer.append(bytes)
+        try writer.commit(durable: durable)
+    }
+
+    /// Replaces a file's contents with bytes of a buffer.
+    ///
+    /// - Parameters:
+    ///   - bytes: the new contents.
+    ///   - path: the file.
+    ///   - layer: the file system.
+    ///   - durable: whether to fsync.
+    ///   - permissions: the new file's.
+    /// - Throws: `FileError`.
+    package static func write(
+        _ bytes: UnsafeRawBufferPointer, to path: String, using layer: any FileLayer = PosixFileLayer(),
+        durable: Bool = true, permissions: UInt32? = nil
+    ) throws(FileError) {
+        let writer = try AtomicFileWriter(path, using: layer, permissions: permissions)
+        try writer.append(bytes)
+        try writer.commit(durable: durable)
+    }
+
+    /// Removes the temporary files of interrupted writes by earlier processes from a folder.
+    ///
+    /// It requires the container's lock: otherwise it would remove temporary files of another running process.
+    ///
+    /// - Parameters:
+    ///   - folder: the folder; subfolders are not visited.
+    ///   - layer: the file system.
+    /// - Returns: the names of the removed files.
+    /// - Throws: `FileError` when the folder cannot be read; failed removals are ignored.
+    @discardableResult
+    package static func removeLeftovers(
+        in folder: String, using layer: any FileLayer = PosixFileLayer()
+    ) throws(FileError) -> [String] {
+        var removed: [String] = []
+        for name in try layer.list(folder) where TemporaryName.matches(name) && !TemporaryName.isOwn(name) {
+            do throws(FileError) {
+                try layer.remove(PathText.join(folder, name))
+                removed.append(name)
+            } catch {
+                continue
+            }
+        }
+        return removed
+    }
+}
+
 /// Writes a new version of a file in pieces. Readers see the old file until `commit`, then the complete new one.
 ///
 /// The pieces go to a temporary file in the same folder. A writer that is released without `commit` abandons the new
@@ -121,5 +188,57 @@ package final class AtomicFileWriter {
 
     private static func keptPermissions(_ status: FileStatus) -> UInt32? {
         status.kind == .regular ? status.permissions & 0o777 : nil
+    }
+}
+
+/// Names of an atomic write's temporary files: `.cubby-<pid>-<token>-<number>.tmp`.
+///
+/// The token is random for each process, which distinguishes it from an earlier process with the same id, as in
+/// containers. Files that are written for scripts have a token of their own: the fence closes all other temporary files
+/// to scripts, so that none changes what the host is writing.
+package enum TemporaryName {
+    static let prefix = ".cubby-"
+    static let suffix = ".tmp"
+    private static let counter = Atomic<UInt64>(0)
+    private static let own = makeStart()
+    private static let ofScripts = makeStart()
+
+    private static func makeStart() -> String {
+        "\(prefix)\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))-"
+    }
+
+    /// A unique name, for a writer that creates its temporary file itself.
+    ///
+    /// - Parameter forScript: whether a script is to reach it.
+    /// - Returns: a file name without folder.
+    package static func next(forScript: Bool = false) -> String {
+        (forScript ? ofScripts : own) + String(counter.wrappingAdd(1, ordering: .relaxed).newValue) + suffix
+    }
+
+    /// Whether a name has the form of a temporary file, of any process.
+    ///
+    /// - Parameter name: a file name without folder.
+    /// - Returns: true for a name that `AtomicFile.removeLeftovers(in:using:)` removes.
+    package static func matches(_ name: String) -> Bool {
+        name.hasPrefix(prefix) && name.hasSuffix(suffix)
+    }
+
+    static func isOwn(_ name: String) -> Bool { name.hasPrefix(own) || name.hasPrefix(ofScripts) }
+
+    /// Whether a component of a path is a temporary file that scripts must not reach; in any case, since some file
+    /// systems do not distinguish it.
+    package static func isClosed(in path: String) -> Bool {
+        path.utf8.split(separator: UInt8(ascii: "/")).contains { component in
+            guard component.first == UInt8(ascii: "."), component.count >= prefix.utf8.count + suffix.utf8.count else {
+                return false
+            }
+            return isEqual(component.prefix(prefix.utf8.count), prefix)
+                && isEqual(component.suffix(suffix.utf8.count), suffix) && !component.starts(with: ofScripts.utf8)
+        }
+    }
+
+    private static func isEqual(_ bytes: some Collection<UInt8>, _ lowercase: String) -> Bool {
+        bytes.lazy.map { UInt8(ascii: "A") <= $0 && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
+            .elementsEqual(lowercase.utf8)
     }
 }
