@@ -1,3 +1,6 @@
+import PropertyList
+import Wording
+
 /// The gallery's page, which needs only the files beside it.
 enum GalleryPage {
     /// Marks a page of a gallery.
@@ -56,4 +59,130 @@ enum GalleryPage {
         }
         return result
     }
+}
+
+/// A field's value in `items.js`: JSON, with dates as ISO 8601 and data as its length. Integers that a browser's numbers
+/// would change are texts.
+indirect enum GalleryValue {
+    case text(String)
+    case integer(Int64)
+    case number(Double)
+    case boolean(Bool)
+    case list([GalleryValue])
+    case object(NameTable<GalleryValue>)
+    /// Null as an element of an array.
+    case nothing
+
+    /// - Returns: nil for values without a representation.
+    init?(_ value: PropertyListValue) {
+        switch value {
+        case .string(let text): self = .text(text)
+        case .utf16: self = .text(value.text ?? "")
+        case .integer(let number): self = number.magnitude > 1 << 53 ? .text(String(number)) : .integer(number)
+        case .wideInteger(let number): self = .text(String(number))
+        case .real(let number): self = number.isFinite ? .number(number) : .text("\(number)")
+        case .single(let number): self = number.isFinite ? .number(Double(number)) : .text("\(number)")
+        case .boolean(let flag): self = .boolean(flag)
+        case .date(let date): self = .text(date.exchangeText)
+        case .data(let bytes): self = .text("\(bytes.count) bytes")
+        case .array(let elements), .set(let elements): self = .list(elements.map { GalleryValue($0) ?? .nothing })
+        case .dictionary(let entries):
+            var object: NameTable<GalleryValue> = [:]
+            for (key, value) in entries.sortedEntries { object[key.keyText] = GalleryValue(value) }
+            self = .object(object)
+        default: return nil
+        }
+    }
+
+    /// Writes the value as JSON without white space.
+    func write(to text: inout JSONText) {
+        switch self {
+        case .text(let value): text.string(value)
+        case .integer(let value): text.append("\(value)")
+        case .number(let value): text.append(Int64(exactly: value).map { "\($0)" } ?? "\(value)")
+        case .boolean(let value): text.append(value ? "true" : "false")
+        case .list(let elements):
+            text.append("[")
+            for (place, element) in elements.enumerated() {
+                text.next(1, isFirst: place == 0)
+                element.write(to: &text)
+            }
+            text.end("]", 0)
+        case .object(let values): Self.write(values, to: &text)
+        case .nothing: text.append("null")
+        }
+    }
+
+    /// Writes an object, in the order of its keys.
+    static func write(_ values: NameTable<GalleryValue>, to text: inout JSONText) {
+        text.append("{")
+        for (place, name) in values.keys.sorted(by: <).enumerated() {
+            text.next(1, isFirst: place == 0)
+            text.key(name)
+            values[name]?.write(to: &text)
+        }
+        text.end("}", 0)
+    }
+}
+
+/// The gallery's style sheet: a grid that fits a phone and a wall, light and dark.
+enum GalleryStyle {
+    /// The first line of the style sheet, the first file of a gallery, which marks the folder.
+    static let marker = "/* A gallery of Cubby's. */"
+
+    static let css = """
+        \(marker)
+        :root {
+          color-scheme: light dark;
+          --ground: #f6f5f2; --card: #fff; --ink: #1d1d1f; --soft: #6b6b70; --line: #dedcd6; --accent: #0b63ce;
+        }
+        @media (prefers-color-scheme: dark) {
+          :root { --ground: #161618; --card: #222226; --ink: #f2f2f4; --soft: #a2a2a9; --line: #3a3a40; --accent: #6ab0ff; }
+        }
+        * { box-sizing: border-box; }
+        body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.45 system-ui, sans-serif; }
+        header { position: sticky; top: 0; z-index: 1; padding: .75rem 1rem; background: var(--ground); border-bottom: 1px solid var(--line); }
+        h1 { display: inline; margin: 0 .75rem 0 0; font-size: 1.25rem; }
+        #count { display: inline; color: var(--soft); }
+        [hidden] { display: none !important; }
+        #controls { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; margin-top: .5rem; }
+        label { display: flex; flex-direction: column; font-size: .75rem; color: var(--soft); }
+        label:first-child { flex: 1 1 14rem; }
+        input, select, button { min-height: 2.5rem; padding: .3rem .6rem; font: inherit; color: var(--ink); background: var(--card); border: 1px solid var(--line); border-radius: .5rem; }
+        select { max-width: 12rem; }
+        :focus-visible { outline: 3px solid var(--accent); outline-offset: 1px; }
+        #totals { margin: 1rem 1rem 0; padding: .75rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
+        #chart { display: block; width: 100%; }
+        #chart rect { fill: var(--accent); }
+        #chart text { fill: var(--ink); font-size: 13px; }
+        figcaption { color: var(--soft); font-size: .8rem; }
+        #cards { display: grid; gap: .75rem; padding: 1rem; grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr)); }
+        .card { display: flex; flex-direction: column; min-width: 0; padding: 0; text-align: left; cursor: pointer; border-radius: .75rem; overflow: hidden; }
+        .card img, .card .blank { width: 100%; height: auto; aspect-ratio: 1; object-fit: cover; background: var(--line); }
+        .card .blank { display: grid; place-items: center; font-size: 2.5rem; color: var(--soft); }
+        .card div.text { padding: .5rem .65rem .65rem; min-width: 0; }
+        .card strong { display: block; overflow-wrap: anywhere; display: -webkit-box; -webkit-line-clamp: 3; -webkit-box-orient: vertical; overflow: hidden; }
+        .card span { color: var(--soft); font-size: .85rem; }
+        #more { text-align: center; }
+        #none { grid-column: 1 / -1; padding: 3rem 1rem; text-align: center; color: var(--soft); }
+        dialog { width: min(56rem, 94vw); max-height: 92vh; padding: 0; color: var(--ink); background: var(--card); border: 1px solid var(--line); border-radius: .9rem; }
+        dialog::backdrop { background: rgb(0 0 0 / 60%); }
+        dialog img { display: block; max-width: 100%; max-height: 60vh; margin: 0 auto; }
+        dialog .bar { display: flex; gap: .5rem; justify-content: space-between; padding: .6rem; }
+        dialog h2 { margin: .75rem 1rem 0; font-size: 1.15rem; overflow-wrap: anywhere; }
+        dialog dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr; gap: .25rem 1rem; margin: .75rem 1rem 1rem; }
+        dialog dt { color: var(--soft); }
+        dialog dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+        footer { padding: 1rem; color: var(--soft); font-size: .85rem; text-align: center; }
+        kbd { padding: 0 .35em; border: 1px solid var(--line); border-radius: .3em; background: var(--card); }
+        @media (max-width: 30rem) {
+          header { position: static; }
+          #cards { grid-template-columns: repeat(2, minmax(0, 1fr)); padding: .75rem; }
+          #totals { margin: .75rem .75rem 0; }
+          select { max-width: 9rem; }
+          footer { display: none; }
+        }
+        @media print { header form, footer, #more { display: none; } }
+
+        """
 }

@@ -1,5 +1,7 @@
 public import Files
+import Items
 import PropertyList
+
 @_exported import Wording
 
 /// A picture: the bytes of a file, decoded on first access to the pixels, or pixels in memory.
@@ -250,5 +252,165 @@ extension Image: CustomStringConvertible {
     /// `640×427 JPEG, 196,653 bytes`.
     public var description: String {
         "\(width)×\(height) \(format?.displayName ?? "pixels"), \(byteCount.counted("byte"))"
+    }
+}
+
+/// A target size and the way to reach it.
+public struct ImageSizing: Sendable, Hashable {
+    /// How a picture fills a size of another shape.
+    public enum Mode: Sendable, Hashable {
+        /// The largest size within the target, with the picture's proportions (aspect fit).
+        case fit
+        /// Exactly the target size, filled from the middle and cropped (aspect fill).
+        case fill
+        /// Exactly the target size and its proportions.
+        case stretch
+    }
+
+    /// In pixels.
+    public var width: Int
+    /// In pixels.
+    public var height: Int
+    /// How the picture fills the size.
+    public var mode: Mode
+
+    /// Creates a sizing to a width and a height in pixels.
+    public init(width: Int, height: Int, mode: Mode = .fit) {
+        self.width = width
+        self.height = height
+        self.mode = mode
+    }
+}
+
+/// Decoded pixels: rows from the top, 8 bits per channel, sRGB.
+public struct ImagePixels: Sendable, Hashable {
+    /// In pixels.
+    public let width: Int
+    /// In pixels.
+    public let height: Int
+    /// Bytes per pixel: 3 for RGB, 4 for RGBA.
+    public let channels: Int
+    /// `width * height * channels` bytes.
+    public let bytes: [UInt8]
+
+    /// Makes pixels of bytes.
+    ///
+    /// - Precondition: the number of bytes matches the size, and there are 3 or 4 channels.
+    public init(width: Int, height: Int, channels: Int = 3, bytes: [UInt8]) {
+        precondition(channels == 3 || channels == 4, "pixels have 3 or 4 channels")
+        precondition(width > 0 && height > 0 && width < 1 << 31 && height < 1 << 31, "pixels have a size")
+        precondition(bytes.count == width * height * channels, "\(width)×\(height)×\(channels) needs as many bytes")
+        self.width = width
+        self.height = height
+        self.channels = channels
+        self.bytes = bytes
+    }
+
+    /// The pixels with transparent rounded corners; pixels on the arc are partly transparent by coverage.
+    ///
+    /// - Parameter radius: in pixels, at most half of the shorter side.
+    /// - Returns: pixels of four channels.
+    public func rounded(_ radius: Double) -> ImagePixels {
+        var result = [UInt8]()
+        result.reserveCapacity(width * height * 4)
+        for start in stride(from: 0, to: bytes.count, by: channels) {
+            result.append(contentsOf: bytes[start..<start + 3])
+            result.append(channels == 4 ? bytes[start + 3] : 255)
+        }
+        let side = min(Int(radius.rounded(.up)), width, height)
+        for row in 0..<max(side, 0) {
+            for column in 0..<side {
+                let (x, y) = (radius - Double(column) - 0.5, radius - Double(row) - 0.5)
+                guard x > 0, y > 0 else { continue }
+                let within = min(max(radius + 0.5 - (x * x + y * y).squareRoot(), 0), 1)
+                for (column, row) in [
+                    (column, row), (width - 1 - column, row), (column, height - 1 - row),
+                    (width - 1 - column, height - 1 - row),
+                ] {
+                    let place = (row * width + column) * 4 + 3
+                    result[place] = UInt8((Double(result[place]) * within).rounded())
+                }
+            }
+        }
+        return ImagePixels(width: width, height: height, channels: 4, bytes: result)
+    }
+}
+
+/// The limits of pictures, checked before decoding.
+public struct ImageLimits: Sendable, Hashable {
+    /// The largest useful limit, 16 GB of pixels.
+    package static let mostPixels = 1 << 32
+
+    /// Maximum number of pixels; checked against the header before decoding.
+    public var pixels: Int
+    /// Maximum size of a file in bytes.
+    public var bytes: Int
+
+    /// Creates limits of pixels and bytes for one picture.
+    public init(pixels: Int = 268_000_000, bytes: Int = 512 << 20) {
+        self.pixels = pixels
+        self.bytes = bytes
+    }
+}
+
+/// An error in reading, making, finding or storing a picture.
+public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of errors. New ones may be added.
+    public enum Code: String, Sendable, Hashable {
+        /// The file could not be read; `fileError` has the system's reason.
+        case unreadable
+        /// The format is unknown.
+        case notAPicture
+        /// The picture is truncated or inconsistent.
+        case damaged
+        /// More pixels than `ImageLimits.pixels`.
+        case tooManyPixels
+        /// More bytes than `ImageLimits.bytes`.
+        case tooManyBytes
+        /// libvips is required and not available.
+        case libraryMissing
+        /// The picture cannot be encoded in that size or format.
+        case cannotMake
+        /// The key is not a valid file name, or a name of the store's own files.
+        case badKey
+        /// The file could not be written; `fileError` has the system's reason.
+        case unwritable
+        /// Only the server of a shared collection has the picture, and it does not answer.
+        case disconnected
+    }
+
+    /// The kind of error.
+    public let code: Code
+    /// The problem, the picture, and the remedy.
+    public let message: String
+    /// The file, if the error has one.
+    public let path: String?
+    /// The file system's error, if there is one.
+    public let fileError: FileError?
+
+    public var description: String { message }
+
+    /// Creates an error with its code, its message, and the file behind it.
+    public init(_ code: Code, _ message: String, path: String? = nil, fileError: FileError? = nil) {
+        self.code = code
+        self.message = path.map { "\(DisplayPath.abbreviate($0)): \(message)" } ?? message
+        self.path = path
+        self.fileError = fileError
+    }
+
+    /// Converts an error of the attachments.
+    init(_ code: Code, _ error: StoreError) {
+        self.code = error.code == .disconnected ? .disconnected : code
+        message = error.message
+        path = error.path
+        fileError = error.cause as? FileError
+    }
+
+    /// Converts an error of the file system.
+    package init(_ code: Code, _ error: FileError) {
+        self.code = code
+        message = error.message
+        path = error.path
+        fileError = error
     }
 }

@@ -218,3 +218,163 @@ public final class ImageStore {
         cubby_trim_memory()
     }
 }
+
+/// Several pictures of an item, in order.
+extension ImageStore {
+    /// The pictures of an item, in order: the first is the one under its key. A missing file is left out.
+    ///
+    /// - Parameter key: the item's key.
+    /// - Returns: the pictures; empty when there are none.
+    /// - Throws: `ImageError` for an invalid key, or when a file is unreadable or no picture.
+    public func images(forKey key: String) throws(ImageError) -> [Image] {
+        try checkKey(key)
+        attachments.noteRead(key)
+        var images: [Image] = []
+        for file in attachments.files(forKey: key) {
+            if let image = try open(file, key, file.path) { images.append(image) }
+        }
+        return images
+    }
+
+    /// Sets the pictures of an item, in order. A picture that it has or that a store returned keeps its bytes; others
+    /// are stored as by ``setImage(_:forKey:quality:)``. A new order writes no picture.
+    ///
+    /// - Parameters:
+    ///   - images: the pictures; at most one for a key of no item.
+    ///   - key: the item's key.
+    ///   - quality: the quality of the JPEG files of new pictures, 0 to 1.
+    /// - Throws: `ImageError` as ``setImage(_:forKey:quality:)`` does; then all pictures remain unchanged.
+    public func setImages(_ images: [Image], forKey key: String, quality: Double = 0.5) throws(ImageError) {
+        try checkKey(key)
+        // The cache may have the picture from before its encoding.
+        let present = attachments.files(forKey: key).map(\.name)
+        var contents: [AttachmentContent] = []
+        for image in images {
+            if let name = present.first(where: { cache.peek($0) === image }) {
+                contents.append(.kept(name))
+            } else if image.isStored, let bytes = image.encodedJPEG {
+                contents.append(.bytes(bytes))
+            } else {
+                contents.append(.bytes(try jpeg(image, quality)))
+            }
+        }
+        do throws(StoreError) { try attachments.set(contents, forKey: key) } catch {
+            throw ImageError(.unwritable, error)
+        }
+        let files = attachments.files(forKey: key)
+        // A file whose presence is unknown would shift the others.
+        guard files.count == images.count else { return }
+        for (image, file) in zip(images, files) where cache.peek(file.name) !== image {
+            cache.insert(image, forKey: file.name)
+        }
+    }
+}
+
+/// A picture's file in the store, for work on many pictures on any thread without the cache.
+package struct PictureFile: Sendable {
+    package let key: String
+    let file: AttachmentFile
+    let limits: ImageLimits
+    let layer: any FileLayer
+
+    package var path: String { file.path }
+
+    /// Whether the file is local; a shared collection's may exist only on its server.
+    package var isAtHand: Bool { layer.exists(path) }
+
+    /// Opens the picture; fetches it if only a shared collection's server has it.
+    package func open() throws(ImageError) -> Image {
+        do throws(StoreError) { try file.prepare() } catch { throw ImageError(.unreadable, error) }
+        return try Image.open(path, limits: limits, using: layer, isStored: true)
+    }
+}
+
+/// A cache of pictures by key, which removes the least recently used ones beyond its limit. Each operation is O(1).
+struct ImageCache {
+    private struct Node {
+        var key: String
+        var image: Image
+        var newer: Int?
+        var older: Int?
+    }
+
+    private var nodes: [Node?] = []
+    private var free: [Int] = []
+    private var places: [String: Int] = [:]
+    private var newest: Int?
+    private var oldest: Int?
+
+    /// The number of pictures.
+    var count: Int { places.count }
+
+    /// Their size in bytes.
+    private(set) var cost = 0
+
+    /// Maximum size in bytes.
+    var limit: Int {
+        didSet { trim() }
+    }
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Returns the picture of a key and marks it as the most recently used.
+    mutating func image(forKey key: String) -> Image? {
+        guard let place = places[key], let node = nodes[place] else { return nil }
+        unlink(place)
+        linkAsNewest(place)
+        return node.image
+    }
+
+    /// Returns the picture of a key without marking it.
+    func peek(_ key: String) -> Image? { places[key].flatMap { nodes[$0]?.image } }
+
+    /// Stores a picture as the most recently used one, unless it is larger than the limit.
+    mutating func insert(_ image: Image, forKey key: String) {
+        remove(key)
+        let node = Node(key: key, image: image)
+        let place: Int
+        if let unused = free.popLast() {
+            place = unused
+            nodes[place] = node
+        } else {
+            place = nodes.count
+            nodes.append(node)
+        }
+        places[key] = place
+        cost += image.byteCount
+        linkAsNewest(place)
+        trim()
+    }
+
+    mutating func remove(_ key: String) {
+        guard let place = places.removeValue(forKey: key), let node = nodes[place] else { return }
+        cost -= node.image.byteCount
+        unlink(place)
+        nodes[place] = nil
+        free.append(place)
+    }
+
+    mutating func removeAll() {
+        self = ImageCache(limit: limit)
+    }
+
+    private mutating func trim() {
+        while cost > limit, let place = oldest, let node = nodes[place] { remove(node.key) }
+    }
+
+    private mutating func unlink(_ place: Int) {
+        guard let node = nodes[place] else { return }
+        if let newer = node.newer { nodes[newer]?.older = node.older } else { newest = node.older }
+        if let older = node.older { nodes[older]?.newer = node.newer } else { oldest = node.newer }
+        nodes[place]?.newer = nil
+        nodes[place]?.older = nil
+    }
+
+    private mutating func linkAsNewest(_ place: Int) {
+        nodes[place]?.older = newest
+        if let newest { nodes[newest]?.newer = place } else { oldest = place }
+        newest = place
+    }
+}
