@@ -5,8 +5,9 @@ which see to that, and results that are dropped.
     writes.py FOLDER    checks the sources in a folder: a line for each finding, and status 1 if there is one
 
 All bytes pass cubby_write and its like (Sources/CPlatform/streams.c), whose results the compiler does not let a caller
-drop; those for standard output and standard error pass StandardStream (Sources/Files/StandardStream.swift), which counts what was
-lost, so that a run ends with status 74. EXCEPTIONS are the places that do otherwise, each with its reason.
+drop; those for standard output and standard error pass StandardStream (Sources/Files/StandardStream.swift), which
+counts what was lost, so that a run ends with status 74. EXCEPTIONS are the places that do otherwise, each with its
+reason.
 """
 
 import pathlib
@@ -43,7 +44,7 @@ EXCEPTIONS = {
     ("CLuaShim/host.c", "fputs"): "the process is out of memory and aborts",
     ("CLuaShim/host.c", "fprintf"): "Lua aborts the process",
     ("Application/Events/EventPoster.swift", "_ = cubby_write_some"): "a full counter wakes the loop as well",
-    ("Application/Service/ServiceManager.swift", "_ = cubby_send_some"): "as sd_notify: the manager may be gone",
+    ("Application/Service/ContainerSocket.swift", "_ = cubby_send_some"): "as sd_notify: the manager may be gone",
     ("ItemArchive/Journal/ArchivePersistence+Loading.swift", "try? file.commit"):
         "an index is a cache, which the next opening makes again",
     ("LineEditor/Terminal/TerminalMode.swift", "_ = cubby_write"): "a terminal that is gone needs no mode",

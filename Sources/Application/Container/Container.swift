@@ -1,5 +1,7 @@
+import CPlatform
 public import Files
 import Glibc
+
 @_exported import Wording
 
 /// The folders of one application, below one root.
@@ -156,5 +158,128 @@ public struct Container: Sendable, Hashable {
         folders.flatMap { folder in
             ((try? AtomicFile.removeLeftovers(in: folder, using: layer)) ?? []).map { PathText.join(folder, $0) }
         }
+    }
+}
+
+/// The host's own folders and files in a container, by their paths beneath its root. An existing one must have the
+/// right type: it must not be a link, a pipe or a device.
+///
+/// `init.lua` and the pictures are excluded: they are checked when they are read, and a link is reported and skipped.
+enum ContainerLayout {
+    static let optionalFolders = [
+        "Library/Caches/Thumbnails", "Library/Caches/Removed Images", "Library/Caches/Replaced Images",
+    ]
+
+    static let files = [
+        ".lock", ContainerFormat.file, "Documents/items.archive", "Documents/items.journal",
+        "Library/Caches/items.index",
+        "Library/Preferences/items.plist", "Library/Application Support/restoration.plist",
+        "Library/Application Support/restoration.plist.restoring", "Library/Application Support/repl_history",
+    ]
+
+    /// What is in the place of a folder, or of a file, and is something else.
+    struct Misplaced {
+        let path: String
+        let status: FileStatus
+        /// The error of a launch.
+        let error: FileError
+    }
+
+    /// The misplaced parts of a container, folders first. What is beneath another one is not examined.
+    static func misplaced(in container: Container, using layer: BeneathFileLayer) throws(FileError) -> [Misplaced] {
+        var found: [Misplaced] = []
+        func look(_ path: String, _ kind: FileStatus.Kind) throws(FileError) {
+            if found.contains(where: { path.hasPrefix($0.path + "/") }) { return }
+            do throws(FileError) { _ = try layer.contains(path, kind) } catch {
+                guard error.isMisplaced, let status = try layer.status(path) else { throw error }
+                found.append(Misplaced(path: path, status: status, error: error))
+            }
+        }
+        for folder in container.folders.dropFirst() { try look(folder, .directory) }
+        for folder in optionalFolders { try look(PathText.join(container.path, folder), .directory) }
+        for file in files { try look(PathText.join(container.path, file), .regular) }
+        try look(container.socketFile, .socket)
+        if let names = try? layer.list(container.preferences) {
+            for name in names where name.hasSuffix(".plist") {
+                try look(PathText.join(container.preferences, name), .regular)
+            }
+        }
+        return found
+    }
+}
+
+extension PathFence {
+    /// Closes a container's own files to scripts, and keeps its folders what and where they are.
+    ///
+    /// - Parameter container: the container; scripts may read its preferences.
+    package func closeLayout(of container: Container) {
+        for file in ContainerLayout.files { close(PathText.join(container.path, file)) }
+        close(container.socketFile)
+        close(folder: ContainerRestore.folder(of: container))
+        close(container.preferences, .contents(readable: true))
+        for folder in container.folders.dropFirst() where folder != container.preferences { close(folder, .folder) }
+        for folder in ContainerLayout.optionalFolders { close(PathText.join(container.path, folder), .folder) }
+        close(container.outgoingImages, .folder)
+    }
+}
+
+/// The application's read-only resources.
+public struct ApplicationBundle: Sendable, Hashable {
+    /// The folder, absolute.
+    public let path: String
+
+    /// - Parameter path: the folder with the resources; a relative path is resolved against the current working
+    ///   directory.
+    public init(path: String) {
+        self.path = PathText.absolute(path, from: WorkingDirectory.path ?? "/")
+    }
+
+    /// The path of a resource, as Cocoa's `pathForResource:ofType:`.
+    ///
+    /// - Parameters:
+    ///   - name: its name, including folders below the bundle.
+    ///   - type: its extension without the dot; empty or nil when the name includes it.
+    ///   - layer: the file system.
+    /// - Returns: its path; nil if it does not exist, or the name leads out of the bundle.
+    public func path(
+        forResource name: String, ofType type: String? = nil, using layer: any FileLayer = PosixFileLayer()
+    ) -> String? {
+        let file = type.map { $0.isEmpty ? name : name + "." + $0 } ?? name
+        let parts = file.split(separator: "/", omittingEmptySubsequences: false)
+        guard !parts.isEmpty, parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }) else { return nil }
+        let whole = PathText.join(path, file)
+        return layer.exists(whole) ? whole : nil
+    }
+}
+
+/// The process's environment.
+public enum Environment {
+    /// The value of a variable.
+    ///
+    /// - Parameter name: the variable.
+    /// - Returns: nil when it is not set.
+    public static func value(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+
+    /// Sets a variable for this process and its children.
+    ///
+    /// - Parameters:
+    ///   - name: the variable.
+    ///   - value: its new value.
+    public static func set(_ name: String, _ value: String) { setenv(name, value, 1) }
+}
+
+/// The path of the running program.
+package enum ProgramPath {
+    /// The executable's absolute path, without symbolic links. Without `/proc`, the path by which the program was
+    /// started; nil if that path no longer exists.
+    package static var current: String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        if count > 0 { return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) }
+        guard let given = cubby_program_path(), let resolved = realpath(given, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
     }
 }

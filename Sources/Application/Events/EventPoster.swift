@@ -74,3 +74,44 @@ package final class EventPoster: Sendable {
         _ = cubby_write_some(descriptor, &one, 8)
     }
 }
+
+/// Calls a handler on the loop's thread from any thread; calls before the handler runs are merged.
+public final class EventNotifier: Sendable {
+    private let poster: EventPoster
+    private let number: UInt64
+    private let isPosted = Atomic<Bool>(false)
+
+    init(poster: EventPoster, number: UInt64) {
+        self.poster = poster
+        self.number = number
+    }
+
+    /// Requests a call of the handler in the loop's next turn.
+    public func notify() {
+        guard !isPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        poster.put(.notice(number))
+    }
+
+    /// Makes a later call a new request.
+    func acknowledge() { isPosted.store(false, ordering: .releasing) }
+}
+
+/// Carries one value from any thread to a handler on the loop's thread. A second value is dropped.
+package final class EventReply<Value: Sendable>: Sendable {
+    private let poster: EventPoster
+    let number: UInt64
+    private let isSent = Atomic<Bool>(false)
+
+    init(poster: EventPoster, number: UInt64) {
+        self.poster = poster
+        self.number = number
+    }
+
+    /// Sends the value; the loop calls the handler on its next turn.
+    ///
+    /// - Parameter value: for the handler.
+    package func send(_ value: Value) {
+        guard !isSent.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        poster.put(.reply(number, value))
+    }
+}

@@ -132,3 +132,72 @@ package final class SignalSource {
     /// - Parameter signal: a signal that `SignalMask` blocks.
     package func simulate(_ signal: UnixSignal) { pthread_kill(thread, signal.rawValue) }
 }
+
+/// A signal that the life cycle handles.
+package struct UnixSignal: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    package let rawValue: Int32
+
+    package init(rawValue: Int32) { self.rawValue = rawValue }
+
+    /// Ctrl-C: interrupts the running script.
+    package static let interrupt = UnixSignal(rawValue: SIGINT)
+    /// Ctrl-Z: Home.
+    package static let stop = UnixSignal(rawValue: SIGTSTP)
+    /// Continued, in the foreground or not.
+    package static let resume = UnixSignal(rawValue: SIGCONT)
+    package static let terminate = UnixSignal(rawValue: SIGTERM)
+    /// The terminal is gone.
+    package static let hangUp = UnixSignal(rawValue: SIGHUP)
+    /// The terminal's size changed.
+    package static let windowChange = UnixSignal(rawValue: SIGWINCH)
+    /// A background process tried to read from the terminal; the read fails with `EIO`.
+    package static let backgroundRead = UnixSignal(rawValue: SIGTTIN)
+    /// A background process tried to write to the terminal or to change it.
+    package static let backgroundWrite = UnixSignal(rawValue: SIGTTOU)
+
+    package var description: String {
+        switch self {
+        case .interrupt: "SIGINT"
+        case .stop: "SIGTSTP"
+        case .resume: "SIGCONT"
+        case .terminate: "SIGTERM"
+        case .hangUp: "SIGHUP"
+        case .windowChange: "SIGWINCH"
+        case .backgroundRead: "SIGTTIN"
+        case .backgroundWrite: "SIGTTOU"
+        default: "signal \(rawValue)"
+        }
+    }
+
+    /// The cause in life cycle events; nil for unrelated signals.
+    package var cause: LifeCycleCause? {
+        switch self {
+        case .interrupt: .sigint
+        case .stop: .sigtstp
+        case .resume: .sigcont
+        case .terminate: .sigterm
+        case .hangUp: .sighup
+        default: nil
+        }
+    }
+}
+
+/// Blocks signals, so that one thread can wait for them.
+public enum SignalMask {
+    /// Blocks the signals of the life cycle in this thread and the threads that it creates. Call it at the top of
+    /// `main`, before any other thread exists: an unblocked thread would take their default action.
+    ///
+    /// Signals that the parent ignores (`nohup`) stay ignored. Child processes inherit the mask: `posix_spawn` them
+    /// with an empty one.
+    ///
+    /// - Returns: false when the kernel refused.
+    @discardableResult
+    public static func blockAtLaunch() -> Bool { cubby_signals_block() == 0 }
+
+    /// Unblocks the signals, for commands without a life cycle.
+    public static func restore() {
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+    }
+}

@@ -1,4 +1,5 @@
 import CPlatform
+package import Files
 import Glibc
 
 /// The process's controlling terminal, if it has one.
@@ -52,5 +53,132 @@ package final class Terminal {
     package static func restoreAfterCrash(sequences: String) {
         // Without a terminal there is nothing to restore.
         _ = cubby_tty_rescue(STDIN_FILENO, STDOUT_FILENO, sequences)
+    }
+}
+
+/// The meaning of a read without bytes.
+package enum InputEnd: Sendable, Hashable {
+    /// Ctrl-D, or the end of a file or a pipe.
+    case endOfInput
+    /// The terminal is gone: its end of file comes before SIGHUP, or instead of it.
+    case hangUp
+    /// The process is in the background and must not read: not an end; retry in the foreground.
+    case inBackground
+    /// Retry: interrupted, or no input yet.
+    case notYet
+    case failure(FileError)
+
+    /// Classifies the result of `read`.
+    ///
+    /// - Parameters:
+    ///   - count: the result, 0 or less.
+    ///   - code: its `errno`, when `count` is negative.
+    ///   - ready: the ready events of the descriptor.
+    ///   - presence: the process's relation to the terminal; `.headless` for other input.
+    /// - Returns: the meaning.
+    package static func classify(count: Int, code: Int32, ready: ReadyEvents, presence: Terminal.Presence) -> InputEnd {
+        if count < 0 {
+            switch code {
+            case EINTR, EAGAIN: return .notYet
+            case EIO:
+                if presence == .background { return .inBackground }
+                return presence == .headless
+                    ? .failure(FileError(.read, "standard input", code: code)) : .hangUp
+            default: return .failure(FileError(.read, "standard input", code: code))
+            }
+        }
+        // A pipe also reports a hang-up at its ordinary end.
+        let isTerminal = presence != .headless
+        return presence == .hungUp || (isTerminal && ready.contains(.hangUp)) ? .hangUp : .endOfInput
+    }
+}
+
+/// Reports when the process enters or leaves the foreground.
+///
+/// It polls, because the shell's `fg` of a running job sends no signal.
+package final class PresencePoller {
+    /// The default polling interval in seconds.
+    package static let interval = 0.25
+
+    package private(set) var last: Terminal.Presence
+    private let look: () -> Terminal.Presence
+    private let handler: (Terminal.Presence) -> Void
+    private var timer: LoopTimer?
+
+    /// - Parameters:
+    ///   - look: reads `Terminal.presence`.
+    ///   - handler: called when the presence has changed.
+    package init(look: @escaping () -> Terminal.Presence, handler: @escaping (Terminal.Presence) -> Void) {
+        self.look = look
+        self.handler = handler
+        last = look()
+    }
+
+    deinit { timer?.cancel() }
+
+    /// Starts polling.
+    ///
+    /// - Parameters:
+    ///   - loop: runs the timer.
+    ///   - interval: seconds.
+    package func start(on loop: EventLoop, every interval: Double = PresencePoller.interval) {
+        timer?.cancel()
+        timer = loop.every(interval) { [weak self] in self?.check() }
+    }
+
+    package func stop() {
+        timer?.cancel()
+        timer = nil
+    }
+
+    /// Polls without a report, for callers that act on the result. Call it after every continuation: otherwise a later
+    /// return to the foreground is not reported as a change.
+    ///
+    /// - Returns: the presence.
+    package func refresh() -> Terminal.Presence {
+        last = look()
+        return last
+    }
+
+    /// Polls and reports a change, as before each prompt.
+    ///
+    /// - Returns: the presence.
+    @discardableResult
+    package func check() -> Terminal.Presence {
+        let now = look()
+        if now != last {
+            last = now
+            handler(now)
+        }
+        return now
+    }
+}
+
+/// Suspends the process as the shell expects.
+package enum ProcessStopper {
+    /// Stops the process by a signal's default action, and returns when it is continued.
+    ///
+    /// Returns at once when no process could continue it: a session leader, a container, `ssh host cmd`. SIGSTOP is
+    /// never used: it would leave such a process stopped forever. `PresencePoller.refresh()` tells whether it was
+    /// continued in the foreground.
+    ///
+    /// - Parameters:
+    ///   - signal: SIGTSTP, or SIGTTIN, which stops the whole process group, as the kernel does it for a read of the
+    ///     terminal in the background.
+    ///   - isCancelled: called when the stop is pending, which a SIGCONT removes from then on: whether to drop it.
+    /// - Returns: false when it was dropped, or the kernel refused.
+    @discardableResult
+    package static func stopUntilContinued(
+        by signal: UnixSignal = .stop, unless isCancelled: (() -> Bool)? = nil
+    ) -> Bool {
+        // Buffered output would otherwise appear after the shell's prompt.
+        StandardStream.flushAll()
+        if signal == .backgroundRead { kill(0, signal.rawValue) }
+        guard var isCancelled else { return cubby_stop_until_continued(signal.rawValue, nil, nil) == 0 }
+        return withUnsafeMutablePointer(to: &isCancelled) { closure in
+            cubby_stop_until_continued(
+                signal.rawValue,
+                { context in context?.assumingMemoryBound(to: (() -> Bool).self).pointee() == true ? 1 : 0 }, closure)
+        } == 0
     }
 }

@@ -1,3 +1,6 @@
+import CPlatform
+import Glibc
+
 /// A loop's timers, by deadline and then by insertion order. Independent of any clock.
 ///
 /// A binary heap: insertion and removal are logarithmic. Cancelled timers are removed when they reach the top, or all
@@ -78,5 +81,213 @@ struct TimerQueue {
             heap.swapAt(child, parent)
             child = parent
         }
+    }
+}
+
+/// A timer of an event loop. The loop retains it until it is done or cancelled.
+public final class LoopTimer {
+    /// Seconds between two calls; nil for a timer that fires once.
+    package let interval: Double?
+    /// The time of its next call.
+    package internal(set) var deadline: MonotonicTime
+    /// Whether the timer will not fire again.
+    public private(set) var isCancelled = false
+
+    var handler: (() -> Void)?
+    /// Whether its handler is running: a nested turn must not call it again.
+    var isFiring = false
+
+    init(interval: Double?, deadline: MonotonicTime, handler: @escaping () -> Void) {
+        self.interval = interval
+        self.deadline = deadline
+        self.handler = handler
+    }
+
+    /// Cancels the timer. Idempotent.
+    public func cancel() {
+        isCancelled = true
+        handler = nil
+    }
+}
+
+/// A timer of the wall clock. The loop retains it until it is cancelled.
+package final class WallTimer {
+    /// The next due time, in seconds since 1970.
+    private(set) var moment: Int64
+    package private(set) var isCancelled = false
+    /// Called when the clock has reached the moment, or was set forward or back; returns the next moment.
+    private var handler: ((_ now: Int64) -> Int64)?
+
+    init(moment: Int64, handler: @escaping (Int64) -> Int64) {
+        self.moment = moment
+        self.handler = handler
+    }
+
+    func call(_ now: Int64) {
+        if let handler { moment = handler(now) }
+    }
+
+    /// Cancels the timer. Idempotent.
+    package func cancel() {
+        isCancelled = true
+        handler = nil
+    }
+}
+
+/// The wall-clock timers of an event loop.
+///
+/// The kernel reports the moment, also after the machine slept, and a change of the clock. If it cannot, the clock is
+/// polled each second.
+final class WallClock {
+    private unowned let loop: EventLoop
+    private let descriptor: Int32
+    private var timers: [WallTimer] = []
+    private var poll: LoopTimer?
+    private var watch: LoopWatch?
+    /// The wall clock's offset from the boot-time clock, which is never set.
+    private var lead = WallClock.lead()
+
+    init(_ loop: EventLoop) {
+        self.loop = loop
+        descriptor = cubby_wall_timer()
+        guard descriptor >= 0 else { return }
+        watch = loop.watch(descriptor) { [unowned self] _ in tick() }
+    }
+
+    deinit {
+        watch?.cancel()
+        poll?.cancel()
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    var isEmpty: Bool { timers.allSatisfy(\.isCancelled) }
+
+    func add(_ timer: WallTimer) {
+        timers.append(timer)
+        arm()
+    }
+
+    /// Calls the timers that are due, or all of them if the clock was set.
+    private func tick() {
+        var expirations: UInt64 = 0
+        if descriptor >= 0 { _ = read(descriptor, &expirations, 8) }
+        let lead = Self.lead()
+        // A clock that is only slowed down or sped up never jumps by a second.
+        let wasSet = abs(lead - self.lead) >= 1
+        self.lead = lead
+        let now = Self.now()
+        timers.removeAll { $0.isCancelled }
+        for timer in timers where wasSet || timer.moment <= now {
+            // Deferred, since a nested turn of the loop within this handler must call the others.
+            loop.after(0) { timer.call(now) }
+        }
+        loop.after(0) { [weak self] in self?.arm() }
+    }
+
+    private func arm() {
+        timers.removeAll { $0.isCancelled }
+        guard let next = timers.map(\.moment).min() else {
+            poll?.cancel()
+            poll = nil
+            if descriptor >= 0 { _ = cubby_wall_timer_set(descriptor, 0) }
+            return
+        }
+        if descriptor >= 0 {
+            // If the clock was set meanwhile, the timer must fire at once.
+            if cubby_wall_timer_set(descriptor, max(next, 1)) == -ECANCELED {
+                loop.after(0) { [weak self] in self?.tick() }
+            }
+        } else if poll == nil {
+            poll = loop.every(1) { [weak self] in self?.tick() }
+        }
+    }
+
+    static func now() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec)
+    }
+
+    private static func lead() -> Double {
+        var (wall, boot) = (timespec(), timespec())
+        clock_gettime(CLOCK_REALTIME, &wall)
+        clock_gettime(CLOCK_BOOTTIME, &boot)
+        return Double(wall.tv_sec - boot.tv_sec) + Double(wall.tv_nsec - boot.tv_nsec) / 1e9
+    }
+}
+
+/// A moment on a monotonic clock, in nanoseconds since an arbitrary origin; the clock stops while the machine sleeps.
+package struct MonotonicTime: Sendable, Hashable, Comparable {
+    package var nanoseconds: Int64
+
+    /// - Parameter nanoseconds: since the clock's origin.
+    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    /// The current time.
+    ///
+    /// - Returns: now.
+    package static func now() -> MonotonicTime {
+        var moment = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &moment)
+        return MonotonicTime(nanoseconds: Int64(moment.tv_sec) * 1_000_000_000 + Int64(moment.tv_nsec))
+    }
+
+    /// The seconds since another moment; negative when that is later.
+    ///
+    /// - Parameter other: the other moment.
+    /// - Returns: seconds.
+    package func seconds(since other: MonotonicTime) -> Double {
+        Double(nanoseconds &- other.nanoseconds) / 1e9
+    }
+
+    /// A moment some seconds later; earlier for a negative number. NaN counts as 0, and the distance is clamped to 30
+    /// years.
+    ///
+    /// - Parameter seconds: the distance.
+    /// - Returns: the moment.
+    package func advanced(by seconds: Double) -> MonotonicTime {
+        let limit = 946_080_000.0
+        let clamped = seconds.isNaN ? 0 : min(max(seconds, -limit), limit)
+        return MonotonicTime(nanoseconds: nanoseconds &+ Int64(clamped * 1e9))
+    }
+
+    package static func < (lhs: Self, rhs: Self) -> Bool { lhs.nanoseconds < rhs.nanoseconds }
+}
+
+/// Time during which the process did not run.
+package enum LoopGap: Sendable, Hashable {
+    /// The machine slept; seconds.
+    case slept(Double)
+    /// The process was frozen, or stopped from outside, while it waited; seconds.
+    case frozen(Double)
+
+    /// Shorter gaps are ignored: a busy machine causes them.
+    static let threshold = 1.0
+}
+
+/// A moment on two clocks, one of which stops while the machine sleeps.
+struct ClockPair: Sendable, Hashable {
+    /// Seconds that the machine ran.
+    var running: Double
+    /// Seconds since boot, including sleep.
+    var boot: Double
+
+    static func now() -> ClockPair {
+        ClockPair(running: seconds(CLOCK_MONOTONIC), boot: seconds(CLOCK_BOOTTIME))
+    }
+
+    private static func seconds(_ clock: clockid_t) -> Double {
+        var moment = timespec()
+        clock_gettime(clock, &moment)
+        return Double(moment.tv_sec) + Double(moment.tv_nsec) / 1e9
+    }
+
+    /// The gap during a wait of at most this many milliseconds (negative: no limit).
+    func gap(until end: ClockPair, waited milliseconds: Int32) -> LoopGap? {
+        let slept = (end.boot - boot) - (end.running - running)
+        if slept > LoopGap.threshold { return .slept(slept) }
+        guard milliseconds >= 0 else { return nil }
+        let late = end.running - running - Double(milliseconds) / 1000
+        return late > LoopGap.threshold ? .frozen(late) : nil
     }
 }

@@ -36,3 +36,83 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
     /// Whether code may run.
     public var executesCode: Bool { self == .active || self == .inactive || self == .background }
 }
+
+/// An event of an application: from a signal, the terminal, or a script's simulation.
+public enum ApplicationEvent: Sendable, Hashable {
+    /// The process started, with the terminal or without it (`&`).
+    case launch(inBackground: Bool)
+    /// The user pressed Home and the process continues: simulated by a script.
+    case pressHome
+    /// The user pressed Home and the process stops: SIGTSTP.
+    case suspend
+    /// The process was continued, or changed between foreground and background. Ignored in a matching state.
+    case resume(inForeground: Bool)
+    /// The application is covered by an overlay, such as a call.
+    case interrupt
+    /// The interruption is over.
+    case endInterruption
+    /// The session is locked.
+    case lock
+    /// The session is unlocked.
+    case unlock
+    /// The terminal's window lost the keyboard focus. Terminals repeat this event.
+    case focusOut
+    /// The terminal has the focus again.
+    case focusIn
+    /// The application terminates. An explicit exit of the user drops the restoration archive.
+    case terminate(explicitly: Bool)
+    /// Memory is short.
+    case memoryWarning
+
+    /// The event's name without its arguments, for messages.
+    public var name: String {
+        switch self {
+        case .launch: "launch"
+        case .pressHome: "pressHome"
+        case .suspend: "suspend"
+        case .resume: "resume"
+        case .interrupt: "interrupt"
+        case .endInterruption: "endInterruption"
+        case .lock: "lock"
+        case .unlock: "unlock"
+        case .focusOut: "focusOut"
+        case .focusIn: "focusIn"
+        case .terminate: "terminate"
+        case .memoryWarning: "memoryWarning"
+        }
+    }
+}
+
+/// The cause of a life cycle event; the raw value is the name for scripts.
+public enum LifeCycleCause: String, Sendable, Hashable, CaseIterable {
+    /// The process started.
+    case launch
+    /// Ctrl-Z, or a request to stop.
+    case sigtstp = "SIGTSTP"
+    /// A continuation after a stop.
+    case sigcont = "SIGCONT"
+    /// The terminal is gone.
+    case sighup = "SIGHUP"
+    /// A request to end.
+    case sigterm = "SIGTERM"
+    /// Ctrl-C.
+    case sigint = "SIGINT"
+    /// Standard input ended: Ctrl-D, or the end of a script.
+    case eof
+    /// The terminal's window lost or gained the focus.
+    case focus
+    /// The process changed between foreground and background without a signal (`fg` of a running job).
+    case terminal
+    /// The kernel's pressure stall information: memory pressure.
+    case psi
+    /// A script's request.
+    case script
+    /// The journal has grown so long that the archive is rewritten.
+    case journal
+    /// No work is left.
+    case idle
+    /// The server of a shared collection connected or disconnected.
+    case server
+    /// The clocks advanced while the process was not running.
+    case clock
+}

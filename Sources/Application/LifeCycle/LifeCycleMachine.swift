@@ -1,3 +1,5 @@
+import Glibc
+
 /// The state machine of an application's life: events in, actions out.
 ///
 /// Independent of signals, files and clocks. `state` is the state after all actions of the last event; the `enter`
@@ -149,4 +151,153 @@ package struct LifeCycleMachine: Sendable, Hashable {
         state = .active
         return [.enter(.active), .deliver(.didBecomeActive)]
     }
+}
+
+/// A handler's event: its name, its cause and its time.
+package struct LifeCycleEvent: Sendable, Hashable {
+    /// A `LifeCycleCallback`'s raw value, or another moment's name: `willSave`, `didSave`.
+    package var name: String
+    package var cause: LifeCycleCause
+    /// Whether a script simulated the event.
+    package var simulated: Bool
+    /// Seconds since 1970.
+    package var time: Double
+
+    /// - Parameters:
+    ///   - name: the event's name.
+    ///   - cause: its cause.
+    ///   - simulated: whether a script simulated it.
+    ///   - time: seconds since 1970; now, if not given.
+    package init(name: String, cause: LifeCycleCause, simulated: Bool, time: Double = Self.now()) {
+        self.name = name
+        self.cause = cause
+        self.simulated = simulated
+        self.time = time
+    }
+
+    /// - Parameters:
+    ///   - callback: the callback, which names the event.
+    ///   - cause: its cause.
+    ///   - simulated: whether a script simulated it.
+    ///   - time: seconds since 1970; now, if not given.
+    package init(
+        _ callback: LifeCycleCallback, cause: LifeCycleCause, simulated: Bool = false, time: Double = Self.now()
+    ) {
+        self.init(name: callback.rawValue, cause: cause, simulated: simulated, time: time)
+    }
+
+    /// The wall clock, in seconds since 1970.
+    ///
+    /// - Returns: seconds with their fraction.
+    package static func now() -> Double {
+        var moment = timespec()
+        clock_gettime(CLOCK_REALTIME, &moment)
+        return Double(moment.tv_sec) + Double(moment.tv_nsec) / 1e9
+    }
+}
+
+/// One step of an event's transition; the steps are done in order.
+package enum LifeCycleAction: Sendable, Hashable {
+    /// Changes the application's state.
+    case enter(ApplicationState)
+    /// Calls the handlers, the delegate, and the observers.
+    case deliver(LifeCycleCallback)
+    /// Syncs the journal before the handlers run: the committed data is safe from then on.
+    case syncJournal
+    /// Commits the handlers' changes and syncs them.
+    case commit
+    /// Saves every store with changes, regardless of the handlers' outcome.
+    case save
+    /// Restores the state of the last run.
+    case restore
+    /// Saves the state for the next launch.
+    case saveRestoration
+    /// Drops that state: the user exited explicitly.
+    case dropRestoration
+    /// Waits for background tasks to end or expire.
+    case runBackgroundTasks
+    /// Stops as SIGTSTP does, and returns when continued. `resume` follows.
+    case stopProcess
+    case exit
+}
+
+/// A callback of the life cycle; the raw value is the event's name for scripts.
+package enum LifeCycleCallback: String, Sendable, Hashable, CaseIterable {
+    case willFinishLaunching
+    case didFinishLaunching
+    case didBecomeActive
+    case willResignActive
+    case didEnterBackground
+    case willEnterForeground
+    /// Continued without the terminal (SIGCONT after `bg`). Cocoa would say `didEnterBackground` again.
+    case didResumeInBackground
+    case willTerminate
+    case didReceiveMemoryWarning
+
+    /// The method of Cocoa's application delegate, `applicationDidEnterBackground`.
+    package var applicationSelector: String { "application" + capitalized }
+
+    /// The method of Cocoa's scene delegate; nil for callbacks that scenes do not have.
+    package var sceneSelector: String? {
+        switch self {
+        case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: "scene" + capitalized
+        default: nil
+        }
+    }
+
+    /// Cocoa's notification of this moment; nil where it has none.
+    package var notificationName: String? {
+        switch self {
+        case .willFinishLaunching, .didResumeInBackground: nil
+        default: "UIApplication\(capitalized)Notification"
+        }
+    }
+
+    /// The delegate's methods as Swift's `#function` prints them, the application's before the scene's.
+    ///
+    /// - Parameter isLaunch: at launch only scenes enter the foreground, not the application.
+    /// - Returns: their names.
+    package func functionNames(isLaunch: Bool = false) -> [String] {
+        switch self {
+        case .willFinishLaunching, .didFinishLaunching: ["application(_:\(rawValue)WithOptions:)"]
+        case .didBecomeActive where isLaunch:
+            ["sceneWillEnterForeground(_:)", "\(applicationSelector)(_:)", "sceneDidBecomeActive(_:)"]
+        default: [applicationSelector, sceneSelector].compactMap { $0.map { $0 + "(_:)" } }
+        }
+    }
+
+    private var capitalized: String { rawValue.prefix(1).uppercased() + String(rawValue.dropFirst()) }
+}
+
+/// An event that is illegal in the current state.
+package struct IllegalTransition: Error, Sendable, Hashable, CustomStringConvertible {
+    package var state: ApplicationState
+    package var event: ApplicationEvent
+
+    /// - Parameters:
+    ///   - state: the application's state, which is unchanged.
+    ///   - event: the illegal event.
+    package init(state: ApplicationState, event: ApplicationEvent) {
+        self.state = state
+        self.event = event
+    }
+
+    package var message: String {
+        let reason =
+            switch (event, state) {
+            case (_, .notRunning): "the application is not running"
+            case (.launch, _): "the application is running already"
+            case (_, .suspended): "the application is suspended and executes nothing until it is resumed"
+            case (.pressHome, _): "the application is in the background already"
+            case (.interrupt, .background), (.lock, .background): "the application is in the background"
+            case (.interrupt, _): "an interruption is under way already"
+            case (.endInterruption, _): "no interruption is under way"
+            case (.lock, _): "the device is locked already"
+            case (.unlock, _): "the device is not locked"
+            default: "the application is \(state.rawValue)"
+            }
+        return "\(event.name) is not possible: \(reason)"
+    }
+
+    package var description: String { message }
 }

@@ -1,5 +1,5 @@
 import CPlatform
-import Files
+package import Files
 import Glibc
 
 /// The sandbox's second fence, in the kernel: for the whole process and its children, irrevocably.
@@ -97,4 +97,155 @@ package enum Landlock {
     private static func threadCount() -> Int {
         (try? PosixFileLayer().list("/proc/self/task").count) ?? 1
     }
+}
+
+extension Landlock {
+    /// Prevents the calling thread, and the programs that it starts, from changing anything in a folder.
+    ///
+    /// Landlock can only permit, and only whole trees: everything beside the path to the folder may be changed. So
+    /// entries of the folders on that path cannot be created, removed or renamed either.
+    ///
+    /// - Parameter closed: the folder.
+    /// - Throws: `LandlockError`; nothing is restricted then.
+    static func closeThread(_ closed: ClosedFolder) throws(LandlockError) {
+        let abi = cubby_landlock_abi()
+        guard abi > 0 else { throw .unsupported }
+        let ruleset = cubby_landlock_change_ruleset(abi)
+        guard ruleset >= 0 else { throw .refused(step: "a set of rules", code: -ruleset) }
+        defer { close(ruleset) }
+        for root in closed.roots {
+            guard closed.isBeneath(root) else {
+                allowChanges(root, in: ruleset, abi)
+                continue
+            }
+            var above = root
+            for part in closed.path.dropFirst(root.count).split(separator: "/").map(String.init) {
+                // Entries that cannot be listed or opened stay closed.
+                guard let names = try? PosixFileLayer().list(above) else { break }
+                for name in names where name != part { allowChanges(PathText.join(above, name), in: ruleset, abi) }
+                above = PathText.join(above, part)
+            }
+        }
+        let result = cubby_landlock_restrict(ruleset)
+        guard result == 0 else { throw .refused(step: "the restriction", code: -result) }
+    }
+
+    private static func allowChanges(_ path: String, in ruleset: Int32, _ abi: Int32) {
+        let descriptor = open(path, cubby_open_path | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var raw = stat()
+        // A link's target has its own rule.
+        guard fstat(descriptor, &raw) == 0, raw.st_mode & S_IFMT != S_IFLNK else { return }
+        let isFolder: Int32 = raw.st_mode & S_IFMT == S_IFDIR ? 1 : 0
+        _ = cubby_landlock_allow(ruleset, abi, descriptor, isFolder, Int32(CUBBY_LANDLOCK_CHANGE))
+    }
+}
+
+/// A folder that a program must not change.
+package struct ClosedFolder: Sendable {
+    /// Absolute, without links; it need not exist.
+    let path: String
+    /// The folders and files that the program may otherwise change, without links.
+    let roots: [String]
+
+    /// A folder beneath paths that the kernel's fence leaves open; nil if the fence closes it already.
+    ///
+    /// - Parameters:
+    ///   - path: the folder.
+    ///   - roots: the paths that the fence leaves open; everything if not given.
+    package init?(_ path: String, within roots: [String] = ["/"]) {
+        (self.path, self.roots) = (path, roots)
+        guard roots.contains(where: isBeneath) else { return nil }
+    }
+
+    func isBeneath(_ root: String) -> Bool { path == root || path.hasPrefix(root == "/" ? "/" : root + "/") }
+}
+
+/// The access that Landlock permits to a process. A folder includes its contents.
+package struct LandlockRules: Sendable, Hashable {
+    package var readWrite: [String]
+    package var readOnly: [String]
+    /// Paths to read and execute.
+    package var execute: [String]
+    /// Devices to read, write and control.
+    package var devices: [String]
+    /// Folders beneath which empty folders may be removed.
+    package var removeFolders: [String] = []
+    /// Paths that may be missing on this machine; missing ones are skipped.
+    package var optional: Set<String>
+    /// The TCP ports that the process may connect to.
+    package var connectedPorts: Set<Int> = []
+    /// Leaves TCP unrestricted. Otherwise, from ABI 4 on, nothing binds or connects.
+    package var allowsNetwork = false
+    /// Leaves signals to other processes, and their abstract sockets, unrestricted.
+    package var allowsOutsideProcesses = false
+
+    /// - Parameters:
+    ///   - readWrite: paths to read and write.
+    ///   - readOnly: paths to read.
+    ///   - execute: paths to read and execute.
+    ///   - devices: devices to read, write and control.
+    ///   - optional: those of them that may be missing.
+    package init(
+        readWrite: [String] = [], readOnly: [String] = [], execute: [String] = [], devices: [String] = [],
+        optional: Set<String> = []
+    ) {
+        self.readWrite = readWrite
+        self.readOnly = readOnly
+        self.execute = execute
+        self.devices = devices
+        self.optional = optional
+    }
+
+    /// The host's own needs on any machine: system libraries and programs, the loader's cache, the time zone, its own
+    /// entry in /proc, the terminal and the usual devices. All are optional.
+    package static var host: LandlockRules {
+        let execute = ["/usr", "/lib", "/lib64", "/bin"]
+        let readOnly = [
+            "/etc/ld.so.cache", "/etc/localtime", "/etc/timezone", "/proc/self", "/sys/devices/system/cpu",
+            "/dev/urandom", "/dev/random", "/dev/zero",
+        ]
+        let devices = ["/dev/null", "/dev/tty"]
+        return LandlockRules(
+            readOnly: readOnly, execute: execute, devices: devices, optional: Set(execute + readOnly + devices))
+    }
+
+    /// Adds other rules.
+    ///
+    /// - Parameter other: the additional rules.
+    package mutating func add(_ other: LandlockRules) {
+        readWrite += other.readWrite
+        readOnly += other.readOnly
+        execute += other.execute
+        devices += other.devices
+        removeFolders += other.removeFolders
+        connectedPorts.formUnion(other.connectedPorts)
+        optional.formUnion(other.optional)
+    }
+}
+
+/// The reason why the kernel's fence is not in force.
+package enum LandlockError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kernel has no Landlock, or it was disabled at boot.
+    case unsupported
+    /// Other threads exist already and would be unrestricted.
+    case threads(Int)
+    /// A required path cannot be opened.
+    case path(FileError)
+    /// The kernel refused a step, with this error number.
+    case refused(step: String, code: Int32)
+
+    package var message: String {
+        switch self {
+        case .unsupported:
+            "the kernel offers no Landlock (Linux 5.13 or newer, with landlock among the security modules)"
+        case .threads(let count):
+            "the sandbox must be closed before other threads begin; there are \(count)"
+        case .path(let error): "the sandbox cannot let a path in: \(error.message)"
+        case .refused(let step, let code): "the kernel refused \(step): \(SystemErrorText.describe(code))"
+        }
+    }
+
+    package var description: String { message }
 }

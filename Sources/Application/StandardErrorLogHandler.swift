@@ -2,6 +2,7 @@ import CPlatform
 import Files
 import Glibc
 public import Logging
+import PropertyList
 import Wording
 
 /// Writes log messages to standard error: bare lines on a terminal, in NSLog's form elsewhere.
@@ -114,4 +115,19 @@ public struct StandardErrorLogHandler: LogHandler {
     ///
     /// - Parameter text: the text with its newline.
     package static func writeToStandardError(_ text: String) { StandardStream.error.put(VisibleText.escaped(text)) }
+}
+
+/// A log message as one line of JSON.
+enum JSONLine {
+    static func text(
+        _ level: Logger.Level, _ message: String, _ fields: [(String, String)], processName: String
+    ) -> String {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        var line = "{\"time\":\(JSONText.quoted(LocalTime.isoText(now))),\"level\":\(JSONText.quoted(level.rawValue))"
+        line +=
+            ",\"process\":\(JSONText.quoted(processName)),\"pid\":\(getpid()),\"message\":\(JSONText.quoted(message))"
+        for (key, value) in fields { line += ",\(JSONText.quoted(key)):\(JSONText.quoted(value))" }
+        return line + "}"
+    }
 }

@@ -1,0 +1,137 @@
+public import PropertyList
+
+/// Calls observers synchronously, in the order of their registration.
+///
+/// A post iterates over a snapshot: an observer removed meanwhile is skipped, and one added meanwhile waits for the
+/// next post. Not Sendable: the application's thread owns it.
+public final class ApplicationNotificationCenter {
+    private var observers: [NotificationToken] = []
+
+    /// Creates a center without observers.
+    public init() {}
+
+    /// Registers an observer.
+    ///
+    /// - Parameters:
+    ///   - name: the observed name; nil for all.
+    ///   - object: the observed poster; nil for any. It is not retained.
+    ///   - handler: called with each notification.
+    /// - Returns: the token for `removeObserver`.
+    @discardableResult
+    public func addObserver(
+        _ name: String?, object: AnyObject? = nil, handler: @escaping (ApplicationNotification) -> Void
+    ) -> NotificationToken {
+        let token = NotificationToken(name: name, object: object, handler: handler)
+        observers.append(token)
+        return token
+    }
+
+    /// Removes an observer. Idempotent.
+    ///
+    /// - Parameter token: from `addObserver`.
+    public func removeObserver(_ token: NotificationToken) {
+        token.remove()
+        observers.removeAll { $0 === token }
+    }
+
+    /// Posts a notification; its observers have been called when this returns.
+    ///
+    /// - Parameters:
+    ///   - name: the name that observers register for.
+    ///   - object: the poster.
+    ///   - userInfo: the payload.
+    /// - Returns: the number of observers called.
+    @discardableResult
+    public func post(_ name: String, object: AnyObject? = nil, userInfo: PropertyListFields = [:]) -> Int {
+        post(ApplicationNotification(name, object: object, userInfo: userInfo))
+    }
+
+    /// Posts a notification; its observers have been called when this returns.
+    ///
+    /// - Parameter notification: the notification.
+    /// - Returns: the number of observers called.
+    @discardableResult
+    public func post(_ notification: ApplicationNotification) -> Int {
+        var count = 0
+        for token in observers where token.wants(notification) {
+            guard let handler = token.handler else { continue }
+            handler(notification)
+            count += 1
+        }
+        return count
+    }
+
+    /// The number of observers.
+    public var observerCount: Int { observers.count }
+}
+
+/// A notification, addressed to the observers of its name.
+public struct ApplicationNotification {
+    /// Cocoa's names.
+    public enum Name {
+        /// After the launch, before the first event.
+        public static let didFinishLaunching = "UIApplicationDidFinishLaunchingNotification"
+        /// The application receives events.
+        public static let didBecomeActive = "UIApplicationDidBecomeActiveNotification"
+        /// The application is about to receive no events.
+        public static let willResignActive = "UIApplicationWillResignActiveNotification"
+        /// The application is in the background, where it may be stopped.
+        public static let didEnterBackground = "UIApplicationDidEnterBackgroundNotification"
+        /// The application is about to leave the background.
+        public static let willEnterForeground = "UIApplicationWillEnterForegroundNotification"
+        /// The process is about to end.
+        public static let willTerminate = "UIApplicationWillTerminateNotification"
+        /// Memory is short.
+        public static let didReceiveMemoryWarning = "UIApplicationDidReceiveMemoryWarningNotification"
+        /// A default has another value.
+        public static let defaultsDidChange = "NSUserDefaultsDidChangeNotification"
+    }
+
+    /// The name, by which observers are chosen.
+    public let name: String
+    /// The poster, or a value that a host in another language attaches.
+    public let object: AnyObject?
+    /// Further details, by key.
+    public let userInfo: PropertyListFields
+
+    /// - Parameters:
+    ///   - name: the name that observers register for.
+    ///   - object: the poster.
+    ///   - userInfo: the payload.
+    public init(_ name: String, object: AnyObject? = nil, userInfo: PropertyListFields = [:]) {
+        self.name = name
+        self.object = object
+        self.userInfo = userInfo
+    }
+}
+
+/// An observer's registration. The center retains it until it is removed.
+public final class NotificationToken {
+    /// The observed name; nil for all.
+    public let name: String?
+    /// The observed poster; nil for any.
+    public private(set) weak var object: AnyObject?
+    /// Whether the observer is no longer called.
+    public private(set) var isRemoved = false
+
+    private let hasObject: Bool
+    private(set) var handler: ((ApplicationNotification) -> Void)?
+
+    init(name: String?, object: AnyObject?, handler: @escaping (ApplicationNotification) -> Void) {
+        self.name = name
+        self.object = object
+        hasObject = object != nil
+        self.handler = handler
+    }
+
+    func wants(_ notification: ApplicationNotification) -> Bool {
+        guard name == nil || name == notification.name else { return false }
+        // When the observed object is gone, nothing matches.
+        return !hasObject || (object != nil && object === notification.object)
+    }
+
+    func remove() {
+        isRemoved = true
+        handler = nil
+    }
+}
