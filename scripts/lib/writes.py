@@ -48,8 +48,8 @@ EXCEPTIONS = {
     ("ItemArchive/Journal/ArchivePersistence+Loading.swift", "try? file.commit"):
         "an index is a cache, which the next opening makes again",
     ("LineEditor/Terminal/TerminalMode.swift", "_ = cubby_write"): "a terminal that is gone needs no mode",
-    ("Scripting/Host/ScriptOutput.swift", "try? write"): "put: the stream counts the loss",
-    ("Scripting/Host/ScriptOutput.swift", "try? output.flush"): "the stream counts the loss",
+    ("Scripting/Host/HostFrontEnd.swift", "try? write"): "put: the stream counts the loss",
+    ("Scripting/Host/HostFrontEnd.swift", "try? output.flush"): "the stream counts the loss",
 }
 
 # Methods of these types are named print.

@@ -1,4 +1,5 @@
 import Application
+import Items
 package import Lua
 
 /// A unit of script execution: a chunk, a handler, a timer's function. It may wait while the host continues.
@@ -46,5 +47,136 @@ package final class ScriptTask {
     /// Its result; nil while it runs or waits.
     package var result: Result<[LuaValue], LuaError>? {
         if case .finished(let result) = progress { result } else { nil }
+    }
+}
+
+/// An entry of an attached prompt, which runs concurrently with the host's own scripts.
+///
+/// Its output goes to its front end, and it is interrupted separately.
+package final class ScriptEntry {
+    /// Its number among the entries of its prompt, from 1.
+    package let number: Int
+    package private(set) weak var frontEnd: (any HostFrontEnd)?
+    /// Its task; nil before the start.
+    weak var task: ScriptTask?
+    /// Whether its prompt has interrupted it; polled by long functions of the host.
+    let isInterrupted: () -> Bool
+
+    package init(number: Int, frontEnd: any HostFrontEnd, isInterrupted: @escaping () -> Bool = { false }) {
+        self.number = number
+        self.frontEnd = frontEnd
+        self.isInterrupted = isInterrupted
+    }
+}
+
+/// Entries of attached prompts: tasks independent of the host's own chunk.
+extension ScriptHost {
+    /// Starts a function as an entry, which runs until it waits or ends; its changes are committed at its end, also
+    /// after an error.
+    ///
+    /// - Parameters:
+    ///   - function: a function without parameters.
+    ///   - entry: its record.
+    ///   - completion: called once at its end, possibly before this returns.
+    package func begin(
+        _ function: LuaFunction, as entry: ScriptEntry,
+        completion: @escaping (Result<[LuaValue], LuaError>) -> Void
+    ) {
+        if foreground == nil {
+            state.resetOutput()
+            output.hasData = false
+        }
+        classes.imageClasses.forgetFailure()
+        _ = scheduler.start(
+            function, [], seconds: options.timeLimit, as: entry,
+            onFinish: { [unowned self] result in
+                endIfDeferred()
+                endedEntry = entry
+                let committed = commit()
+                endedEntry = nil
+                output.flush()
+                if case .failure(let error) = committed, case .success = result { return completion(.failure(error)) }
+                completion(result)
+            })
+    }
+
+    /// Runs a function as an entry of the host's own prompt.
+    package func runEntry(_ function: LuaFunction) -> Result<[LuaValue], LuaError> {
+        // An entry may arrive from an attached prompt while another one waits.
+        let wasRunning = isRunningEntry
+        isRunningEntry = true
+        defer { isRunningEntry = wasRunning }
+        return run(function)
+    }
+
+    /// Whether the results of a chunk are a call's report on what it has written to standard output itself: the handle
+    /// that `io.write` returns, the count of an export. Shown after the data, they would be a part of it.
+    package func isReportOfOutput(_ values: [LuaValue]) -> Bool {
+        guard values.count == 1, let value = values.first else { return false }
+        switch value {
+        case .integer, .boolean: return output.hasData
+        case .userdata where state.output > 0:
+            guard case .table(let io) = state.globals["io"] else { return false }
+            return value == io["stdout"] || value == io["stderr"]
+        default: return false
+        }
+    }
+
+    /// Stops an entry and no other code.
+    package func cancel(_ entry: ScriptEntry) {
+        if let task = entry.task { scheduler.requestCancel(task) }
+    }
+
+    /// Runs the host's work for an entry's result, such as showing it: interrupting the entry also stops script code in
+    /// this work.
+    package func work<Value>(for entry: ScriptEntry, _ body: () -> Value) -> Value {
+        guard let task = entry.task else { return body() }
+        return scheduler.work(for: task, body)
+    }
+
+    /// The front end of the running code.
+    var activeFrontEnd: (any HostFrontEnd)? {
+        guard let entry = scheduler.entry else { return frontEnd }
+        return entry.frontEnd
+    }
+
+    /// The front end of the running code, if it is a prompt.
+    package var activePrompt: (any PromptFrontEnd)? { activeFrontEnd as? any PromptFrontEnd }
+
+    /// The prompt whose entry runs; nil for any other code.
+    var promptOfEntry: (any PromptFrontEnd)? {
+        isRunningEntry || scheduler.entry != nil ? activePrompt : nil
+    }
+
+    // MARK: Commit listeners
+
+    /// Adds a listener, notified of each commit until it is removed.
+    package func addCommitListener(_ listener: any CommitListener) {
+        commitListeners.append(listener)
+        items.commitCounter = { [unowned self] cause, tally in
+            let author = scheduler.entry ?? endedEntry
+            for listener in commitListeners { listener.didCommit(cause, tally, author: author?.frontEnd) }
+        }
+    }
+
+    package func removeCommitListener(_ listener: any CommitListener) {
+        commitListeners.removeAll { $0 === listener }
+        // Counting takes time in proportion to the changes.
+        if commitListeners.isEmpty { items.commitCounter = nil }
+    }
+}
+
+extension ScriptHost {
+    /// Whether a profiler is active.
+    package var hasCallObserver: Bool { scheduler.onSwitch != nil }
+
+    /// Reports the calls of scripts to a profiler, while it is active.
+    ///
+    /// - Parameters:
+    ///   - sample: called after an interrupt with `sample`, within the running code.
+    ///   - onSwitch: called with a coroutine when code of its task starts or resumes, and when it waits or ends.
+    package func observeCalls(sample: (() -> Void)?, onSwitch: ((_ thread: LuaThread, _ runs: Bool) -> Void)?) {
+        state.sampler = sample
+        scheduler.onSwitch = onSwitch
     }
 }

@@ -78,3 +78,154 @@ extension LuaDeclaration {
         }
     }
 }
+
+/// A file of the reference, or of an editor's settings.
+public struct ReferencePage: Sendable, Equatable {
+    /// The file's path relative to its folder.
+    public let path: String
+    /// The page's text.
+    public let text: String
+}
+
+/// The formats of the reference.
+public enum ReferenceFormat: String, Sendable, CaseIterable {
+    /// Annotations for lua-language-server and other editors.
+    case luacats
+    /// Markdown, a page for each module.
+    case markdown
+    /// JSON, for tools.
+    case json
+}
+
+/// Writes the declarations as pages: an index, one page for each module with its class, and the events.
+struct MarkdownWriter {
+    private let reference: APIReference
+
+    init(_ reference: APIReference) { self.reference = reference }
+
+    private static let notice =
+        "<!-- Made from the declarations by scripts/reference: change those, in Sources/Scripting, and run it again. -->"
+
+    var pages: [ReferencePage] {
+        // A module and a class whose names differ in case only share a page: some file systems ignore case.
+        let groups = Dictionary(grouping: reference.declarations) { $0.name.lowercased() }
+        let names = groups.keys.sorted()
+        let pages = names.map { name in ReferencePage(path: "\(name).md", text: page(groups[name] ?? [])) }
+        let index = ReferencePage(path: "index.md", text: index(names.map { ($0, groups[$0] ?? []) }))
+        return [index] + pages + [ReferencePage(path: "events.md", text: eventsPage)]
+    }
+
+    // MARK: Pages
+
+    private func index(_ pages: [(name: String, declarations: [LuaDeclaration])]) -> String {
+        var lines = [Self.notice, "", "# Reference", "", "What scripts can use, and editors know by `cubby init`.", ""]
+        let globals = pages.filter { $0.declarations.contains(where: \.isGlobal) }
+        let classes = pages.filter { !$0.declarations.contains(where: \.isGlobal) }
+        lines += ["## Globals", "", "| | |", "| --- | --- |"] + globals.map { Self.row($0.name, $0.declarations) }
+        lines += ["", "## Objects", "", "| | |", "| --- | --- |"] + classes.map { Self.row($0.name, $0.declarations) }
+        lines += ["", "## Events", "", "[What `app:on` and `items:on` take](events.md), with what handlers are given."]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func row(_ page: String, _ declarations: [LuaDeclaration]) -> String {
+        let first = declarations.first
+        return "| [`\(first?.name ?? page)`](\(page).md) | \(escape(first?.documentation ?? "")) |"
+    }
+
+    private func page(_ declarations: [LuaDeclaration]) -> String {
+        var lines = [Self.notice, ""]
+        if let first = declarations.first, declarations.count > 1 { lines += ["# \(first.name)", ""] }
+        for declaration in declarations {
+            let kind = declaration.kind == .class ? "class" : "module"
+            lines +=
+                declarations.count > 1 ? ["## The \(kind) `\(declaration.name)`", ""] : ["# \(declaration.name)", ""]
+            lines += [declaration.documentation, ""]
+            lines += members(of: declaration, level: declarations.count > 1 ? "###" : "##")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private func members(of declaration: LuaDeclaration, level: String) -> [String] {
+        var lines: [String] = []
+        if !declaration.properties.isEmpty {
+            lines += ["\(level) Properties", "", "| | | |", "| --- | --- | --- |"]
+            lines += declaration.properties.map { property in
+                let type = property.type.name + (property.isReadOnly ? ", read-only" : "")
+                return "| `\(property.name)` | \(Self.escape(type)) | \(Self.escape(property.documentation)) |"
+            }
+            lines.append("")
+            for property in declaration.properties {
+                guard let record = property.type.record else { continue }
+                lines += ["`\(property.name)` has:", ""] + Self.fields(record.fields) + [""]
+            }
+        }
+        if !declaration.operators.isEmpty {
+            lines += ["\(level) Operators", "", "| | | |", "| --- | --- | --- |"]
+            lines += declaration.operators.map {
+                "| `\($0.expression(on: declaration.name))` | \($0.result.name) | \(Self.escape($0.documentation)) |"
+            }
+            lines.append("")
+        }
+        for function in declaration.functions + declaration.statics {
+            lines += self.function(function, of: declaration, level: level)
+        }
+        let events = reference.events(of: declaration)
+        if !events.isEmpty {
+            let names = events.map { "[`\($0.name)`](events.md#\($0.name.lowercased()))" }
+            lines += ["\(level) Events", "", names.joined(separator: ", "), ""]
+        }
+        return lines
+    }
+
+    private func function(
+        _ function: LuaFunctionDeclaration, of declaration: LuaDeclaration, level: String
+    ) -> [String] {
+        var lines = ["\(level) `\(declaration.signature(of: function))`", "", function.documentation, ""]
+        for parameter in function.parameters {
+            lines.append("- `\(parameter.name)`: \(parameter.type.name)" + Self.remark(parameter))
+            lines += Self.fields(parameter.type.options ?? parameter.type.record?.fields ?? [], indent: "  ")
+        }
+        if !function.parameters.isEmpty { lines.append("") }
+        for result in function.results {
+            guard let record = result.record else { continue }
+            var isArray = false
+            if case .array = result { isArray = true }
+            lines +=
+                [isArray ? "Each of what it gives has:" : "What it gives has:", ""] + Self.fields(record.fields) + [""]
+        }
+        if !function.example.isEmpty { lines += ["```lua", function.example, "```", ""] }
+        return lines
+    }
+
+    private var eventsPage: String {
+        var lines = [
+            Self.notice, "", "# Events", "",
+            "A handler is given one [`Event`](event.md), with what is listed here beside what all events have.", "",
+        ]
+        for owner in EventDeclaration.Owner.allCases {
+            lines += ["## `\(owner.rawValue):on`", ""]
+            for event in reference.events where event.owner == owner {
+                lines += ["### \(event.name)", "", event.documentation, ""]
+                lines += event.payload.map { "- `event.\($0.name)`: \($0.type.name)" + Self.remark($0) }
+                if event.allowsVeto { lines.append("- `event:veto(reason)` refuses it.") }
+                if !event.payload.isEmpty || event.allowsVeto { lines.append("") }
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    // MARK: Words
+
+    private static func remark(_ parameter: LuaParameter) -> String {
+        parameter.documentation.isEmpty ? "" : ", " + parameter.documentation
+    }
+
+    private static func fields(_ fields: [LuaParameter], indent: String = "") -> [String] {
+        fields.flatMap { field in
+            ["\(indent)- `\(field.name)`: \(field.type.name)" + remark(field)]
+                + Self.fields(field.type.record?.fields ?? [], indent: indent + "  ")
+        }
+    }
+
+    private static func escape(_ text: String) -> String { text.replacing("|", with: "\\|") }
+}

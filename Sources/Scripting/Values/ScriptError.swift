@@ -89,3 +89,47 @@ extension DefaultsError: LuaErrorDetails {
     public var luaMessage: String { message }
     public var luaPath: String? { if case .file(let error) = self { error.path } else { nil } }
 }
+
+/// An error in a file's content, with the file's path.
+struct LocatedError: Error, LuaErrorDetails, CustomStringConvertible {
+    let error: any LuaErrorDetails
+    let luaPath: String?
+
+    init(_ error: any LuaErrorDetails, _ path: String) {
+        self.error = error
+        luaPath = path
+    }
+
+    var description: String { luaMessage }
+    var luaDomain: String { error.luaDomain }
+    var luaCode: LuaErrorCode { error.luaCode }
+    var luaMessage: String { "\(luaPath ?? ""): \(error.luaMessage)" }
+}
+
+/// The result of a function that may fail because of its environment: the value, or nil and the error.
+typealias OrError<Value> = Result<Value, any Error>
+
+extension Result where Failure == any Error {
+    /// Runs a body: its errors of a type become the result, others are thrown.
+    init<Refusal: Error>(returning type: Refusal.Type, _ body: () throws -> Success) throws {
+        do { self = .success(try body()) } catch let error as Refusal { self = .failure(error) }
+    }
+
+    /// Transforms the value with a body that may fail.
+    func flatMap<New>(_ body: (Success) throws -> Result<New, any Error>) rethrows -> Result<New, any Error> {
+        switch self {
+        case .success(let value): try body(value)
+        case .failure(let error): .failure(error)
+        }
+    }
+}
+
+extension Result where Success == LuaResults, Failure == any Error {
+    /// The results, or nil and the error.
+    func results(_ call: LuaCall) -> LuaResults {
+        switch self {
+        case .success(let results): results
+        case .failure(let error): call.returns(failure: error)
+        }
+    }
+}

@@ -1,6 +1,7 @@
 import Application
 import CPlatform
 import Files
+import Glibc
 import Items
 import Logging
 import Lua
@@ -145,5 +146,86 @@ extension ScriptHost {
             ScriptEvent(LifeCycleEvent(name: "didSave", cause: cause, simulated: simulated), details: details),
             until: minimumDeadline(lifeCycle.phaseDeadline))
         commit()
+    }
+}
+
+/// A save whose archive is being written on another thread.
+final class SaveUnderWay {
+    let cause: LifeCycleCause
+    let isSimulated: Bool
+    let start = MonotonicTime.now()
+    /// The number of saved items.
+    let count: Int
+    /// The save; nil once the archive is in place. Items then no longer share memory with it.
+    private var save: ItemStoreSave?
+    var worker: WorkerThread<Result<Void, StoreError>>?
+    /// Called at its end.
+    var waiters: [((any Error)?) -> Void] = []
+
+    init(_ save: ItemStoreSave, _ cause: LifeCycleCause, _ isSimulated: Bool) {
+        self.save = save
+        count = save.count
+        self.cause = cause
+        self.isSimulated = isSimulated
+    }
+
+    /// Replaces the archive with the written file and releases the snapshot.
+    func finish(in items: ItemStore, _ result: Result<Void, StoreError>) throws(StoreError) {
+        guard let save else { return }
+        self.save = nil
+        // The thread releases the snapshot at its end; only its return is outstanding.
+        _ = worker?.join()
+        try items.finish(save, result)
+    }
+}
+
+/// Deduplicates write failures: a full disk fails each commit, each save and each file of the exit, and is reported
+/// once. A value; the host logs its messages.
+struct WriteFailures {
+    /// An area that is written separately and may fail separately.
+    enum Area: Hashable {
+        case items, preferences, restoration
+    }
+
+    /// The messages reported for an area since its last success.
+    private var reported: [Area: Set<String>] = [:]
+    /// Whether the full disk was reported since the last success of any area.
+    private var hasReportedFullDisk = false
+
+    /// The message for a failure; nil when it was already reported.
+    mutating func text(_ area: Area, _ error: any Error) -> String? {
+        let message = "\(error)"
+        if Self.isFullDisk(error) {
+            if hasReportedFullDisk { return nil }
+            hasReportedFullDisk = true
+            return message + Self.advice
+        }
+        return reported[area, default: []].insert(message).inserted ? message : nil
+    }
+
+    /// Records a failure that the caller reports itself.
+    ///
+    /// - Returns: the message, with advice the first time.
+    mutating func textOfCaller(_ area: Area, _ error: any Error) -> String { text(area, error) ?? "\(error)" }
+
+    /// Records a success: the next failure of the area is new.
+    mutating func noteSuccess(_ area: Area) {
+        if reported.isEmpty, !hasReportedFullDisk { return }
+        reported[area] = nil
+        hasReportedFullDisk = false
+    }
+
+    private static let advice =
+        "; make room on the disk: what is not written yet is tried again at each change and at the end of the run"
+
+    private static func isFullDisk(_ error: any Error) -> Bool {
+        let cause: (any Error)? =
+            switch error {
+            case let error as StoreError: error.cause
+            case DefaultsError.file(let error): error
+            default: error
+            }
+        guard let code = (cause as? FileError)?.code else { return false }
+        return code == ENOSPC || code == EDQUOT
     }
 }

@@ -1,10 +1,10 @@
-import Application
+package import Application
 import Files
 import Items
 import Logging
 import Lua
 import PropertyList
-import SharedItems
+package import SharedItems
 import Wording
 
 /// A host's part in a shared collection: applies others' commits between its own work, and reconnects after an outage.
@@ -153,4 +153,83 @@ extension ScriptHost {
         guard hooks.hasHooks(for: name) else { return }
         hooks.deliver(ScriptEvent(LifeCycleEvent(name: name, cause: .server, simulated: false)))
     }
+}
+
+/// A container's identity for the other hosts of shared collections.
+package enum SharedHost {
+    /// The collection, with this container as one of its hosts. The container stores a copy of the items.
+    ///
+    /// - Parameters:
+    ///   - address: the collection's address.
+    ///   - opened: the container.
+    ///   - hostName: the host's name; if nil, the name of the container's folder.
+    ///   - keepsCommits: whether commits are queued while the server does not answer.
+    ///   - waiter: waits for the server.
+    /// - Returns: the persistence for opening a store.
+    package static func persistence(
+        _ address: SharedAddress, of opened: OpenedContainer, hostName: String? = nil, keepsCommits: Bool = false,
+        waiter: any PostgresWaiter = BlockingWaiter()
+    ) -> SharedPersistence {
+        SharedPersistence(
+            address, host: identifier(of: opened), hostName: hostName ?? PathText.name(of: opened.container.path),
+            isReadOnly: opened.isReadOnly, folder: PathText.join(opened.container.applicationSupport, "Shared"),
+            using: opened.files, keepsCommits: keepsCommits, waiter: waiter)
+    }
+
+    /// The host's identifier, 16 bytes stored in the container; created on first use.
+    package static func identifier(of opened: OpenedContainer) -> [UInt8] {
+        let defaults = Defaults(folder: opened.container.preferences, domain: "shared", using: opened.files)
+        if case .data(let bytes)? = defaults.value(forKey: "host"), bytes.count == 16 { return bytes }
+        var source = SystemRandomNumberGenerator()
+        let bytes = withUnsafeBytes(of: (source.next(), source.next())) { Array($0) }
+        // If it cannot be stored, each run is another host.
+        try? defaults.set(.data(bytes), forKey: "host")
+        try? defaults.synchronize()
+        return bytes
+    }
+}
+
+/// Waits for the server while the host's loop turns: Ctrl-C, Ctrl-Z, timers and the prompt go on.
+///
+/// An immediate answer is awaited without turns of the loop, so that handlers do not run within each commit.
+final class LoopWaiter: PostgresWaiter {
+    /// The host's loop; before it is set, a wait blocks.
+    weak var loop: EventLoop?
+    /// Whether the application has ended, which ends the wait.
+    var hasEnded: () -> Bool = { false }
+    /// Whether the loop currently turns for a wait.
+    private(set) var isWaiting = false
+    private var isInterrupted = false
+    private let blocking = BlockingWaiter()
+    /// Seconds within which a healthy server answers.
+    private static let grace = 0.2
+
+    func wait(for descriptor: Int32, isWriting: Bool, seconds: Double) throws(PostgresError) -> Bool {
+        guard let loop else { return try blocking.wait(for: descriptor, isWriting: isWriting, seconds: seconds) }
+        if try blocking.wait(for: descriptor, isWriting: isWriting, seconds: min(seconds, Self.grace)) { return true }
+        guard seconds > Self.grace else { return false }
+        var isReady = false
+        let watch = loop.watch(descriptor, for: isWriting ? [.readable, .writable] : .readable) { _ in isReady = true }
+        (isWaiting, isInterrupted) = (true, false)
+        defer {
+            watch.cancel()
+            isWaiting = false
+        }
+        let end = MonotonicTime.now().advanced(by: seconds - Self.grace)
+        while !isReady {
+            if isInterrupted || hasEnded() {
+                throw PostgresError(
+                    .cancelled,
+                    "the wait for the server was interrupted: it may have made the commit, which is found out when it answers again"
+                )
+            }
+            let left = end.seconds(since: .now())
+            guard left > 0 else { return false }
+            loop.runOnce(timeout: left)
+        }
+        return true
+    }
+
+    /// Ends a wait: Ctrl-C.
+    func interrupt() { isInterrupted = true }
 }

@@ -5,6 +5,7 @@ import Images
 import Items
 import Logging
 import Lua
+import Wording
 
 /// The life cycle: signals and scripts send events to the machine, and its actions are performed here.
 extension ScriptHost {
@@ -244,5 +245,185 @@ extension ScriptHost {
     /// Logs a failure to write, unless it was logged since the last success.
     func report(_ error: any Error, of area: WriteFailures.Area) {
         if let text = writeFailures.text(area, error) { logger.error("\(text)") }
+    }
+}
+
+/// The state of the life cycle between two events.
+struct LifeCycleContext {
+    /// Seconds reserved for the save, out of the time for `didEnterBackground` or `willTerminate`.
+    static let reservedForSave = 1.0
+    /// The deadline of the current callback and the save after it.
+    var phaseDeadline: MonotonicTime?
+    /// Whether a second SIGTERM came during the exit: handlers are skipped, the save is not.
+    var skipsHandlers = false
+    /// The value of `app.restoration` for the next launch.
+    var restoration: LuaTable?
+    /// Whether the state of the last run was restored in this launch.
+    var hasRestored = false
+    /// Whether scripts were warned about their own limit and still exceed it.
+    var hasWarnedScripts = false
+    /// The source of the memory warning.
+    var memorySource = "script"
+    /// When a warning of the machine was last shown.
+    var lastMachineWarning: MonotonicTime?
+    /// Whether Ctrl-C came while a script was running.
+    var cancelRequested = false
+    /// The cause of an exit that waits for the rollback of a transaction: half a transaction is never saved.
+    var deferredTermination: LifeCycleCause?
+    /// Events received while another one is handled; they follow it.
+    var queue: [(event: ApplicationEvent, cause: LifeCycleCause, simulated: Bool)] = []
+    var isHandling = false
+    /// The status of the first `terminate`; nil before it.
+    var requestedExitCode: Int32?
+    /// Whether a script has chosen the status.
+    var hasChosenExitCode = false
+    var backgroundDeadline: MonotonicTime?
+    /// The script's table of Cocoa's delegate methods, and `app` as their argument.
+    var delegate: LuaTable?
+    /// The names of the delegate's functions already checked.
+    var checkedMethods: Set<String> = []
+    var applicationValue = LuaValue.nil
+    /// Background tasks of scripts, by number.
+    var backgroundTasks: [Int: BackgroundTask] = [:]
+    var lastBackgroundTask = 0
+    /// The controlling terminal.
+    var terminal = Terminal()
+    var poller: PresencePoller?
+}
+
+/// The time between entering the background and the stop.
+extension ScriptHost {
+    func runBackgroundTasks() {
+        defer { dropSuspensions() }
+        guard !lifeCycle.backgroundTasks.isEmpty else { return }
+        let deadline = MonotonicTime.now().advanced(by: options.backgroundLimit)
+        lifeCycle.backgroundDeadline = deadline
+        defer { lifeCycle.backgroundDeadline = nil }
+        while !lifeCycle.backgroundTasks.isEmpty {
+            let left = deadline.seconds(since: .now())
+            // A second Ctrl-Z, or an exit, expires all tasks at once.
+            if left <= 0 || !lifeCycle.queue.isEmpty { break }
+            loop.runOnce(timeout: left)
+        }
+        expireBackgroundTasks()
+        syncCommitted()
+        saveNow(.sigtstp, false)
+    }
+
+    /// Ends all background tasks, and calls their expiration handlers.
+    package func expireBackgroundTasks() {
+        for (number, task) in lifeCycle.backgroundTasks.sorted(by: { $0.key < $1.key }) {
+            lifeCycle.backgroundTasks[number] = nil
+            guard let function = task.onExpire else { continue }
+            let run = scheduler.start(function, [], seconds: 1)
+            if case .failure(let error) = scheduler.finish(run) {
+                hooks.record(
+                    HookFailure(title: task.name, event: "expiration", error: error, time: LifeCycleEvent.now()))
+            }
+        }
+    }
+
+    /// Ends the background tasks of a failed handler, which does not reach the line that would end them.
+    func endBackgroundTasks(of handler: ScriptTask) {
+        lifeCycle.backgroundTasks = lifeCycle.backgroundTasks.filter { $0.value.owner !== handler }
+    }
+
+    /// Drops further Ctrl-Zs before the stop: they mean the same stop.
+    private func dropSuspensions() {
+        loop.drainPending()
+        lifeCycle.queue.removeAll { $0.event == .suspend }
+    }
+
+    func stopProcess() {
+        output.flush()
+        frontEnd?.applicationWillStop()
+        service.notify("STATUS=suspended")
+        let signal = input.waitsInBackground ? UnixSignal.backgroundRead : .stop
+        var ends = false
+        // What came since the stop was asked for is newer: a continuation, or a request to end.
+        let outcome = signals?.stop(by: signal) { [unowned self] in
+            dropSuspensions()
+            ends = lifeCycle.queue.contains { if case .terminate = $0.event { true } else { false } }
+            return ends || lifeCycle.queue.contains { $0.cause == .sigcont }
+        }
+        if outcome == nil { ProcessStopper.stopUntilContinued() }
+        _ = lifeCycle.poller?.refresh()
+        if let outcome, signal == .backgroundRead { input.didStop(outcome) }
+        // The continuation itself is told here, first in the queue: events received while the process was stopped find it
+        // resumed.
+        loop.drainPending()
+        lifeCycle.queue.removeAll { $0.cause == .sigcont }
+        lifeCycle.queue.insert((.resume(inForeground: !ends && isInForeground), .sigcont, false), at: 0)
+    }
+
+    // MARK: Detected afterwards
+
+    /// Handles sleep of the machine and freezes of the process, which are detected afterwards.
+    func watchGaps() {
+        loop.onGap = { [unowned self] gap in
+            let (name, seconds) =
+                switch gap {
+                case .slept(let seconds): ("systemDidWake", seconds)
+                case .frozen(let seconds): ("wasSuspended", seconds)
+                }
+            guard exitCode == nil else { return }
+            hooks.deliver(
+                ScriptEvent(
+                    LifeCycleEvent(name: name, cause: .clock, simulated: false),
+                    details: ["seconds": .number(seconds)]))
+        }
+    }
+}
+
+/// A task of a script that should finish before the process stops.
+struct BackgroundTask {
+    let name: String
+    let onExpire: LuaFunction?
+    /// The task that began it; nil if no script did. Its failure ends the background task, which would stay otherwise.
+    weak var owner: ScriptTask?
+}
+
+/// The script's delegate: functions with the names of Cocoa's delegate methods.
+extension ScriptHost {
+    /// The names of delegate methods.
+    static let delegateSelectors = LifeCycleCallback.allCases.flatMap { callback in
+        [callback.applicationSelector, callback.sceneSelector].compactMap { $0 }
+    }
+
+    /// Warns once about each function whose name resembles that of a delegate method.
+    func checkDelegate() {
+        guard let delegate = lifeCycle.delegate else { return }
+        for name in functionNames(of: delegate).sorted() where !lifeCycle.checkedMethods.contains(name) {
+            lifeCycle.checkedMethods.insert(name)
+            guard Self.isMisspelt(name) else { continue }
+            let hint = NearestNames.hint(for: name, among: Self.delegateSelectors)
+            let advice = hint.isEmpty ? "; help(\"app.delegate\") lists the methods" : hint
+            logger.warning("app.delegate.\(name) is not a method of the life cycle and is never called\(advice)")
+        }
+    }
+
+    /// Whether a name is not a method's but has the start of one, or is one edit away from one.
+    private static func isMisspelt(_ name: String) -> Bool {
+        if delegateSelectors.contains(name) { return false }
+        for prefix in ["application", "scene"] where name.hasPrefix(prefix) {
+            guard let next = name.dropFirst(prefix.count).unicodeScalars.first else { break }
+            if ("A"..."Z").contains(next) { return true }
+        }
+        return delegateSelectors.contains { NearestNames.isOneSlip(name, $0) }
+    }
+
+    /// The names of a delegate's functions, including inherited ones.
+    private func functionNames(of delegate: LuaTable) -> Set<String> {
+        var names: Set<String> = []
+        var table = delegate
+        for _ in 0..<64 {
+            try? table.forEach { key, value in
+                if case .function = value, let name = key.textValue { names.insert(name) }
+                return true
+            }
+            guard case .table(let next)? = table.metatable?["__index"] else { break }
+            table = next
+        }
+        return names
     }
 }

@@ -1,0 +1,184 @@
+public import Application
+public import Images
+public import Items
+import KeyedArchive
+public import Lua
+public import PropertyList
+
+/// A date as an inline Lua value.
+struct DateValue: LuaInline, Equatable {
+    var date: PropertyListDate
+
+    init(_ date: PropertyListDate) { self.date = date }
+    /// - Parameters:
+    ///   - seconds: since 1970.
+    ///   - digits: the decimal digits of a fraction.
+    init(_ seconds: Int64, fraction digits: String) {
+        date = PropertyListDate(secondsSince1970: Int(seconds), fraction: digits)
+    }
+    init(luaBits: UInt64) { date = PropertyListDate(secondsSinceReferenceDate: Double(bitPattern: luaBits)) }
+    /// The date a number of seconds later.
+    func moved(by seconds: Double) -> DateValue {
+        DateValue(PropertyListDate(secondsSinceReferenceDate: date.secondsSinceReferenceDate + seconds))
+    }
+
+    var luaBits: UInt64 { date.secondsSinceReferenceDate.bitPattern }
+}
+
+/// Bytes of a property list as a Lua object.
+final class DataValue {
+    let bytes: [UInt8]
+    /// The mutable data of its archive.
+    let mutable: ArchivedMutableData?
+
+    init(_ bytes: [UInt8], mutable: ArchivedMutableData? = nil) {
+        self.bytes = bytes
+        self.mutable = mutable
+    }
+}
+
+/// The null of property lists and JSON, as a value that a Lua table can hold.
+final class NullValue {
+    static nonisolated(unsafe) let shared = NullValue()  // Immutable: it has no state.
+    private init() {}
+}
+
+/// A reference into `$objects` of a keyed archive, as it appears in a property list.
+struct UIDValue: LuaInline, Equatable {
+    var uid: UInt32
+
+    init(_ uid: UInt32) { self.uid = uid }
+    init(luaBits: UInt64) { uid = UInt32(truncatingIfNeeded: luaBits) }
+    var luaBits: UInt64 { UInt64(uid) }
+
+    /// The class: its number, compared by value.
+    static func makeClass(in state: LuaState) -> LuaClass<UIDValue> {
+        let cls = LuaClass<UIDValue>(
+            inline: luaName, "A reference to an object of a keyed archive, as in its property list.", in: state)
+        cls.property("value", "The index in `$objects`.", get: { $0.uid })
+        cls.metamethod("__tostring") { uid, call in call.returns("UID \(uid.uid)") }
+        cls.rawMetamethod("__eq") { call in
+            call.returns(call.optionalObject(0, cls) == call.optionalObject(1, cls))
+        }
+        return cls
+    }
+}
+
+/// An integer of a property list beyond Lua's 64 bits.
+final class WideIntegerValue {
+    let value: Int128
+
+    init(_ value: Int128) { self.value = value }
+
+    /// The class: exact and comparable, convertible to text or, approximately, to a number. It takes no part in arithmetic,
+    /// whose results would not be exact.
+    static func makeClass(in state: LuaState) -> LuaClass<WideIntegerValue> {
+        let cls = LuaClass<WideIntegerValue>(
+            "WideInteger",
+            "An integer of a property list or of JSON beyond Lua's 64 bits, exact: `tostring` gives all digits, == compares two of them, < also with numbers. Arithmetic raises an error.",
+            in: state,
+            kind: .box)
+        cls.method(
+            "number", [], "The nearest float.",
+            example: "return plist.integer(\"18446744073709551615\"):number()"
+        ) { Double($0.value) }
+        cls.metamethod("__tostring") { integer, call in call.returns(String(integer.value)) }
+        cls.rawMetamethod("__eq") { call in
+            call.returns(call.optionalObject(0, cls)?.value == call.optionalObject(1, cls)?.value)
+        }
+        cls.rawMetamethod("__lt") { call in call.returns(try order(call, cls).map { $0 < 0 } ?? false) }
+        cls.rawMetamethod("__le") { call in call.returns(try order(call, cls).map { $0 <= 0 } ?? false) }
+        for name in [
+            "add", "sub", "mul", "div", "mod", "pow", "unm", "idiv", "band", "bor", "bxor", "bnot", "shl", "shr",
+        ] {
+            cls.rawMetamethod("__\(name)") { call in
+                let value = call.optionalObject(0, cls) ?? call.optionalObject(1, cls)
+                throw LuaError(
+                    .runtime,
+                    "arithmetic on \(value.map { String($0.value) } ?? "an integer"), which has more than Lua's 64 bits: "
+                        + "convert it with :number() to the nearest float, or with tostring")
+            }
+        }
+        cls.rawMetamethod("__concat") { call in
+            call.returns(LuaString(call.allValues.prefix(2).flatMap { call.state.describe($0).bytes }))
+        }
+        return cls
+    }
+
+    /// The order of two operands, of which one may be a number: less than 0, 0 or more; nil with a number that is none.
+    private static func order(_ call: LuaCall, _ cls: LuaClass<WideIntegerValue>) throws -> Int? {
+        if let first = call.optionalObject(0, cls) {
+            if let second = call.optionalObject(1, cls) { return first.value.order(second.value) }
+            return try first.value.order(call, 1)
+        }
+        return try call.object(1, cls).value.order(call, 0).map { -$0 }
+    }
+}
+
+extension Int128 {
+    fileprivate func order(_ other: Int128) -> Int { self < other ? -1 : self == other ? 0 : 1 }
+
+    fileprivate func order(_ call: LuaCall, _ position: Int) throws -> Int? {
+        if case .integer(let integer) = call.value(position) { return order(Int128(integer)) }
+        let number = try call.number(position)
+        if number.isNaN { return nil }
+        guard let whole = Int128(exactly: number.rounded(.down)) else { return number < 0 ? 1 : -1 }
+        // An equal integral part is less than a number with a fraction.
+        return self == whole && number != number.rounded(.down) ? -1 : order(whole)
+    }
+}
+
+/// Bytes as an argument: a string or data.
+typealias BytesArgument = LuaEither<LuaString, DataValue>
+
+extension LuaEither<LuaString, DataValue> {
+    var bytes: [UInt8] {
+        switch self {
+        case .first(let string): string.bytes
+        case .second(let data): data.bytes
+        }
+    }
+}
+
+/// An iterator as a result: a function that Swift releases when Lua collects it.
+struct LuaIterator: LuaRepresentable {
+    let next: (LuaCall) throws -> LuaResults
+
+    init(_ next: @escaping (LuaCall) throws -> LuaResults) { self.next = next }
+
+    static var luaType: LuaType { .callback("() → any") }
+
+    /// Iterators are results only.
+    init(lua value: LuaValue) throws(LuaMismatch) { throw LuaMismatch("no argument") }
+    func luaValue(in state: LuaState) -> LuaValue { .nil }
+
+    func push(as call: LuaCall) throws -> LuaResults { call.returns(ownedFunction: next) }
+}
+
+// The classes whose values are arguments and results of functions, by their names for scripts.
+
+extension Item: LuaInstance { public static var luaName: String { "Item" } }
+extension Image: LuaInstance { public static var luaName: String { "Image" } }
+extension DataValue: LuaInstance { static let luaName = "data" }
+extension DateValue: LuaInstance { static let luaName = "date" }
+extension UIDValue: LuaInstance { static let luaName = "UID" }
+extension FoundationBox: LuaInstance { static let luaName = "FoundationValue" }
+extension ArchiveEncoder: LuaInstance { static let luaName = "KeyedArchiver" }
+extension ArchiveDecoder: LuaInstance { static let luaName = "KeyedUnarchiver" }
+extension GraphValue: LuaInstance { static let luaName = "Graph" }
+extension PredicateValue: LuaInstance { static let luaName = "Predicate" }
+extension QueryValue: LuaInstance { static let luaName = "Query" }
+extension GroupValue: LuaInstance { static let luaName = "Group" }
+extension ConflictValue: LuaInstance { static let luaName = "Conflict" }
+extension Hook: LuaInstance { static let luaName = "Hook" }
+extension ProgressBar: LuaInstance { static let luaName = "Progress" }
+extension NotificationToken: LuaInstance { public static var luaName: String { "Observer" } }
+
+// Words for scripts.
+
+extension PropertyListFormat: LuaRepresentable {}
+extension ItemGroups.Order: LuaRepresentable {}
+extension ItemFieldKind: LuaRepresentable {}
+extension ItemFileFormat: LuaRepresentable {}
+extension ItemFileEncoding: LuaRepresentable {}
+extension ItemStore.Isolation: LuaRepresentable {}
