@@ -1,4 +1,6 @@
 import Application
+import Files
+import Glibc
 import Items
 import Lua
 
@@ -124,4 +126,123 @@ enum AppModule {
             "backgroundTimeRemaining", "Seconds until background tasks expire; math.huge in the foreground.",
             get: { $0.host.lifeCycle.backgroundDeadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity })
     }
+}
+
+/// `app:backup`: a copy of the container while the host runs.
+enum BackupBinding {
+    static func declare(on cls: LuaClass<ScriptApplication>) {
+        cls.method(
+            "backup", ["path": "the path of a new folder"],
+            "Copies the container, without Caches and tmp, to a new folder, which appears once it is complete. Returns the number of files, or nil and an error. `cubby restore` restores it.",
+            example: "return app:backup(app.container.tmp .. \"/copy\")"
+        ) { (app, path: String) in
+            try app.host.attempt(path, .readWrite) { try copy(app.host, to: path, $0) }
+        }
+    }
+
+    private static func copy(_ host: ScriptHost, to path: String, _ layer: FencedFileLayer) throws -> Int {
+        if MemoryContainer.isFolder(host.container.path) {
+            throw LuaError(.argument, "the items are in memory: items:export writes a file")
+        }
+        if ContainerBackup.isPath(path, in: host.container) {
+            throw LuaError(.argument, "a backup does not go into the container itself: \(path)")
+        }
+        if host.items.isInTransaction {
+            throw LuaError(.argument, "not possible inside a transaction: its changes are not committed yet")
+        }
+        if layer.exists(path) {
+            throw FileError(.open, path, code: EEXIST, reason: "it is there already: give a new name")
+        }
+        // Makes the script's changes so far part of the backup.
+        host.syncCommitted()
+        return try ContainerBackup.make(
+            host.container, at: PathText.absolute(path, from: host.fence.base), using: layer
+        ).files
+    }
+}
+
+/// `app.container`: the folders of the application's data.
+final class ContainerBinding: LuaObject {
+    private let container: Container
+    private let bundle: String
+
+    init(_ host: ScriptHost) {
+        container = host.container
+        bundle = host.bundles.first?.path ?? host.container.bundle
+    }
+
+    static var luaClass: LuaClassDeclaration {
+        LuaClassDeclaration(ContainerBinding.self, "container", doc: "The application's own folder.") {
+            Property("path", \.container.path, doc: "The container's path.")
+            Property("documents", \.container.documents, doc: "The user's documents; backed up.")
+            Property("caches", \.container.caches, doc: "Recreatable data; may be deleted at any time.")
+            Property("preferences", \.container.preferences, doc: "The user's settings.")
+            Property("applicationSupport", \.container.applicationSupport, doc: "The application's own files.")
+            Property("tmp", \.container.tmp, doc: "Temporary files; emptied at launch.")
+            Property(
+                "bundle", \.bundle,
+                doc: "The folder of read-only resources, outside of the container; it need not exist.")
+            Operator(.text) { (container: ContainerBinding) in container.container.displayPath }
+        }
+    }
+}
+
+/// `bundle`: read-only resources: the user's own folder first, then the host's.
+enum BundleModule {
+    private final class Bundles {
+        let all: [ApplicationBundle]
+        init(_ all: [ApplicationBundle]) { self.all = all }
+
+        func path(_ name: String, _ type: String?, _ layer: FencedFileLayer) -> String? {
+            for bundle in all {
+                if let path = bundle.path(forResource: name, ofType: type, using: layer) { return path }
+            }
+            return nil
+        }
+    }
+
+    static func makeValue(_ host: ScriptHost) -> LuaValue {
+        let cls = LuaClass<Bundles>(
+            "bundle", "Read-only resources: the folder of --bundle first, then the host's resources.", in: host.state)
+        let resource: LuaArguments = [
+            "name": "the resource's name, with any folders below the bundle",
+            "type": "its extension, if the name has none",
+        ]
+        cls.method(
+            "path", resource, "The path of a resource; nil if there is none.",
+            example: "return bundle:path(\"dogs\", \"png\")"
+        ) { [unowned host] (bundles, name: String, type: String?) in bundles.path(name, type, host.fence.layer) }
+        cls.method(
+            "read", resource, "A resource's bytes; nil and an error if there is none.",
+            example: "local text, err = bundle:read(\"household\", \"csv\") return text or err.message"
+        ) { [unowned host] (bundles, name: String, type: String?) -> OrError<LuaString> in
+            let layer = host.fence.layer
+            guard let path = bundles.path(name, type, layer) else {
+                let file = type.map { "\(name).\($0)" } ?? name
+                let folders = bundles.all.map { DisplayPath.abbreviate($0.path) }.joined(separator: ", ")
+                return .failure(
+                    ScriptError(
+                        "noSuchResource",
+                        "there is no \(file) in the bundle (\(folders.isEmpty ? "--bundle names a folder" : folders))",
+                        path: file))
+            }
+            return try OrError(returning: FileError.self) {
+                LuaString(try layer.contents(of: path, limit: FileSystemModule.readLimit))
+            }
+        }
+        cls.property("paths", "The folders in search order.", get: { $0.all.map(\.path) })
+        cls.metamethod("__tostring") { bundles, call in
+            call.returns("bundle \(bundles.all.map { DisplayPath.abbreviate($0.path) }.joined(separator: ", "))")
+        }
+        cls.declareGlobalObject()
+        return cls.value(Bundles(host.bundles))
+    }
+}
+
+/// The object of `app` in Lua. It does not refer to the host: the state retains its objects and the host the state, so
+/// the host and its lock on the container would never be released.
+final class ScriptApplication {
+    unowned let host: ScriptHost
+
+    init(_ host: ScriptHost) { self.host = host }
 }

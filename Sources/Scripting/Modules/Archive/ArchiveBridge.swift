@@ -223,3 +223,165 @@ extension LuaTable {
         return isEmpty
     }
 }
+
+/// The details of a table's archived form that Lua values cannot show: the order of keys, whether a number was an
+/// object or inline, that a float had four bytes, that a string was mutable. Unchanged values are written back in this
+/// form.
+///
+/// It is stored beside the table, under a weak key, and refers to no table.
+final class ArchiveMemory {
+    /// A key or an element's position, compared by content.
+    enum Place: Hashable {
+        case text(LuaString)
+        case integer(Int64)
+        case number(UInt64)
+        case boolean(Bool)
+        /// A key with identity: its position in the bridge's list of the table's keys.
+        case reference(Int64)
+
+        /// Nil for a value with identity.
+        init?(_ value: LuaValue) {
+            switch value {
+            case .string(let text): self = .text(text)
+            case .integer(let value): self = .integer(value)
+            case .number(let value): self = Int64(exactly: value).map(Place.integer) ?? .number(value.bitPattern)
+            case .boolean(let value): self = .boolean(value)
+            default: return nil
+            }
+        }
+
+        init(_ text: String) { self = .text(LuaString(text)) }
+
+        /// The place as a table's key; nil for one with identity.
+        var lua: LuaValue {
+            switch self {
+            case .text(let text): .string(text)
+            case .integer(let value): .integer(value)
+            case .number(let bits): .number(Double(bitPattern: bits))
+            case .boolean(let value): .boolean(value)
+            case .reference: .nil
+            }
+        }
+    }
+
+    /// The keys in the archive's order.
+    var order: [Place] = []
+    /// The original keys where the Lua value differs.
+    var keys: [Place: ArchiveValue] = [:]
+    /// The original values where the Lua value differs.
+    var values: [Place: ArchivedObject.FieldValue] = [:]
+
+    /// The memory for a copy of the table.
+    func copy() -> ArchiveMemory {
+        let copy = ArchiveMemory()
+        copy.order = order
+        copy.keys = keys
+        copy.values = values.mapValues { value in
+            guard case .object(.mutableString(let string)?) = value else { return value }
+            return .object(.mutableString(ArchivedMutableString(string.text)))
+        }
+        return copy
+    }
+}
+
+/// The archived kind of a table, determined by its metatable.
+final class TableKind {
+    enum Form {
+        /// An array or a set with elements from 1.
+        case collection(ArchivedCollection.Kind, isMutable: Bool)
+        case dictionary(isMutable: Bool)
+        /// The elements are keys, their counts are values.
+        case countedSet
+        /// A list of references stored inline in an object's field.
+        case list
+        /// An instance of an undeclared class.
+        case foreign(ArchivedClass)
+        /// An instance of a script's class.
+        case instance(ScriptClass)
+    }
+
+    let form: Form
+
+    init(_ form: Form) { self.form = form }
+
+    /// The class in the archive.
+    var archivedClass: ArchivedClass {
+        switch form {
+        case .collection(let kind, let isMutable): ArchivedCollection(kind, isMutable: isMutable).archivedClass
+        case .dictionary(let isMutable): ArchivedDictionary(isMutable: isMutable).archivedClass
+        case .countedSet: ArchivedCollection(.countedSet).archivedClass
+        case .list: ArchivedCollection().archivedClass
+        case .foreign(let archivedClass): archivedClass
+        case .instance(let scriptClass): scriptClass.archivedClass
+        }
+    }
+}
+
+/// The contents of an archived table in a stable order: remembered keys first, then elements by position, names in byte
+/// order, and the rest.
+struct TableChildren {
+    /// A key, its value, and its place in the table's memory.
+    struct Child {
+        let key: LuaValue
+        let value: LuaValue
+        let place: ArchiveMemory.Place?
+    }
+
+    private(set) var all: [Child] = []
+
+    init(_ table: LuaTable, _ bridge: ArchiveBridge) {
+        let order = bridge.memory(of: table)?.order ?? []
+        let keys = bridge.referenceKeys(of: table)
+        var seen: Set<ArchiveMemory.Place> = []
+        let seenReferences = bridge.state.makeTable()
+        for place in order where seen.insert(place).inserted {
+            var key = place.lua
+            if case .reference(let position) = place, let keys {
+                key = keys[.integer(position)]
+                seenReferences[key] = true
+            }
+            let value = key.isNil ? .nil : table[key]
+            if !value.isNil { all.append(Child(key: key, value: value, place: place)) }
+        }
+        let count = table.count
+        var rest: [(Rank, Child)] = []
+        try? table.forEach { key, value in
+            let place = ArchiveMemory.Place(key)
+            let isKnown = place.map(seen.contains) ?? (keys != nil && !seenReferences[key].isNil)
+            if !isKnown {
+                rest.append((Rank(key, count: count, rest.count), Child(key: key, value: value, place: place)))
+            }
+            return true
+        }
+        all += rest.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
+    /// The sort position of a key.
+    private struct Rank: Comparable {
+        let group: Int
+        let number: Double
+        let text: [UInt8]
+
+        init(_ key: LuaValue, count: Int, _ index: Int) {
+            var bytes: [UInt8] = []
+            switch key {
+            case .integer(let position) where position >= 1 && position <= Int64(count):
+                (group, number) = (0, Double(position))
+            case .integer(let value): (group, number) = (1, Double(value))
+            case .number(let value): (group, number) = (1, value)
+            case .string(let string):
+                (group, number) = (2, 0)
+                bytes = string.bytes
+            case .boolean(let value): (group, number) = (3, value ? 1 : 0)
+            default: (group, number) = (4, Double(index))
+            }
+            text = bytes
+        }
+
+        static func < (a: Rank, b: Rank) -> Bool {
+            if a.group != b.group { return a.group < b.group }
+            if a.number != b.number { return a.number < b.number }
+            return a.text.lexicographicallyPrecedes(b.text)
+        }
+    }
+}

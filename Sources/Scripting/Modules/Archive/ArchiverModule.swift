@@ -4,6 +4,7 @@ import Items
 import KeyedArchive
 import Lua
 import PropertyList
+import Wording
 
 /// `archiver`: keyed archives, NSKeyedArchiver and NSKeyedUnarchiver.
 final class ArchiverModule {
@@ -203,5 +204,219 @@ final class ArchiverModule {
 
     private func graph(_ bytes: [UInt8]) throws(ArchiveError) -> GraphValue {
         GraphValue(try ArchiveGraph(bytes), bridge, encoders)
+    }
+}
+
+// `archiver.class` and class names in archives.
+extension ArchiverModule {
+    func declareClasses(_ module: LuaModule) {
+        module.function(
+            "class",
+            [
+                "name": "the name in archives: `Foo`, or `Module.Foo`",
+                "options": "its superclass, security and other names",
+            ],
+            "Declares a class: a table for the methods encode(coder), init(coder) and copy(); calling it creates an instance "
+                + "with the fields of a table.",
+            example:
+                "local Foo = archiver.class(\"Foo\", { secure = true }) "
+                + "function Foo:encode(coder) coder:encodeObject(self.name, \"name\") end "
+                + "function Foo:init(coder) self.name = coder:decodeObject(\"name\") end "
+                + "return archiver.unarchivedObject({ Foo }, archiver.archivedData(Foo{ name = \"James\" })).name"
+        ) { [bridge] (name: String, options: ClassOptions) in
+            try Self.checkName(name, "name")
+            for alias in options.aliases { try Self.checkName(alias, "options") }
+            guard
+                let table = bridge.classes.declare(
+                    name, aliases: options.aliases, isSecure: options.isSecure, superclass: options.superclass)
+            else {
+                throw LuaMismatch("option 'super': a class declared by archiver.class expected", argument: "options")
+            }
+            return table
+        }
+        module.function(
+            "setClass", ["class": "a declared class; nil undoes it", "name": "the name in archives"],
+            "Decodes instances of a class name as a declared class, in every archive opened from now on.",
+            example: "archiver.setClass(archiver.class(\"Foo\"), \"Homepwner.Foo\")"
+        ) { [bridge] (table: LuaTable?, name: String) in
+            guard table.map({ bridge.classes.scriptClass($0) != nil }) ?? true else {
+                throw LuaMismatch("a class declared by archiver.class expected", argument: "class")
+            }
+            bridge.classes.setClass(table, forName: name)
+        }
+        module.function(
+            "setClassName",
+            ["name": "the name to write; nil undoes it", "class": "a declared class, or a class's name"],
+            "Writes the instances of a class under another name, in every archive begun from now on.",
+            example: "archiver.setClassName(\"Homepwner.Foo\", archiver.class(\"Foo\"))"
+        ) { [bridge] (name: String?, given: ClassArgument) in
+            bridge.classes.setName(name, forClass: try given.name(bridge, argument: "class"))
+        }
+        module.function(
+            "className", ["value": "any value"],
+            "The class name of a value in archives; nil if it cannot be archived.",
+            example: "return archiver.className({ 1, 2 })"
+        ) { [bridge] (value: LuaValue) in bridge.className(of: value) }
+    }
+
+    /// Options of a class, such as its superclass and its other names.
+    private struct ClassOptions: LuaOptions {
+        var superclass: LuaTable?
+        var isSecure: Bool?
+        var aliases: [String] = []
+
+        static var luaOptions: [LuaOption<ClassOptions>] {
+            LuaOption("super", \.superclass, doc: "the superclass")
+            LuaOption("secure", \.isSecure, doc: "whether it supports secure decoding (default: as its superclass)")
+            LuaOption("aliases", \.aliases, doc: "other names of the class in archives")
+        }
+    }
+
+    private static func checkName(_ name: String, _ argument: String) throws(LuaMismatch) {
+        guard !name.isEmpty, name.utf8.count <= ArchiveLimits.standard.maximumClassNameBytes else {
+            throw LuaMismatch("a class's name of 1 to 1024 bytes expected", argument: argument)
+        }
+        guard name != "NSObject", !KeyedUnarchiver.decodesItself(className: name) else {
+            throw LuaMismatch("\(name) is Foundation's, and comes as a value of Lua's", argument: argument)
+        }
+    }
+
+    /// The allowed classes of a call.
+    ///
+    /// An undeclared class may be allowed; its instances are inspectable objects. A name similar to a known class's is
+    /// refused: the objects would lack that class's methods, or not be decoded at all.
+    static func allowed(
+        _ names: [String], _ argument: String, _ bridge: ArchiveBridge
+    ) throws(LuaMismatch) -> AllowedClasses {
+        let longest = ArchiveLimits.standard.maximumClassNameBytes
+        guard names.allSatisfy({ $0.utf8.count <= longest }) else {
+            throw LuaMismatch("a class's name has at most \(longest) bytes", argument: argument)
+        }
+        let known = bridge.classes.knownNames
+        for name in names where !known.contains(name) {
+            let nearest = NearestNames.nearest(to: name, among: known, countsBeginnings: false)
+            guard !nearest.isEmpty else { continue }
+            throw LuaMismatch(
+                "no class '\(name)' is declared\(NearestNames.hint(for: name, among: known)) A class of one's own is "
+                    + "declared by archiver.class", argument: argument)
+        }
+        do throws(ArchiveError) {
+            return try AllowedClasses(names)
+        } catch {
+            throw LuaMismatch(error.message, argument: argument)
+        }
+    }
+}
+
+/// A class as an argument: its table or its name; or several in an array.
+typealias ClassArgument = LuaEither<LuaTable, String>
+
+extension LuaEither<LuaTable, String> {
+    /// The class's name.
+    func name(_ bridge: ArchiveBridge, argument: String) throws(LuaMismatch) -> String {
+        guard let name = name(bridge) else {
+            throw LuaMismatch("a class declared by archiver.class, or a class's name expected", argument: argument)
+        }
+        return name
+    }
+
+    /// The names of one class, or of an array of classes; an argument `classes`.
+    func names(_ bridge: ArchiveBridge) throws(LuaMismatch) -> [String] {
+        if let name = name(bridge) { return [name] }
+        guard case .first(let table) = self else { return [] }
+        var names: [String] = []
+        for index in 1..<(table.count + 1) {
+            guard let name = (try? Self(lua: table[index]))?.name(bridge) else {
+                throw LuaMismatch(
+                    "[\(index)]: a class declared by archiver.class, or a class's name expected", argument: "classes")
+            }
+            names.append(name)
+        }
+        guard !names.isEmpty else { throw LuaMismatch("at least one class expected", argument: "classes") }
+        return names
+    }
+
+    private func name(_ bridge: ArchiveBridge) -> String? {
+        switch self {
+        case .first(let table): bridge.classes.scriptClass(table)?.name
+        case .second(let name): name
+        }
+    }
+}
+
+/// Copies objects deeply, each once, as NSCopying does.
+///
+/// An instance whose class has a `copy` method is copied by that method. Nested calls of `archiver.copy` belong to the
+/// same operation, so that shared objects stay shared among the copies.
+final class ArchiveCopier {
+    private let bridge: ArchiveBridge
+    private var copies: [UnsafeRawPointer: LuaTable] = [:]
+    /// Objects whose `copy` method is running.
+    private var open: Set<UnsafeRawPointer> = []
+    private var unfilled: [(source: LuaTable, copy: LuaTable)] = []
+    /// Retains the originals, so that their addresses are not reused.
+    private var retained: [LuaTable] = []
+
+    init(_ bridge: ArchiveBridge) { self.bridge = bridge }
+
+    /// The copy of a value; a value without contents is its own copy.
+    func copy(_ value: LuaValue) throws -> LuaValue {
+        // A copy method requires its own tables to be filled.
+        let outer = unfilled
+        unfilled = []
+        defer { unfilled = outer }
+        let result = try make(value)
+        while let (source, copy) = unfilled.popLast() { try fill(copy, from: source) }
+        return result
+    }
+
+    private func make(_ value: LuaValue) throws -> LuaValue {
+        if let item = bridge.items.object(of: value) { return bridge.items.value(try item.copy()) }
+        guard case .table(let table) = value, let identity = table.identity else { return value }
+        if let known = copies[identity] { return .table(known) }
+        if case .instance(let scriptClass)? = bridge.kind(of: table)?.form,
+            case .function(let method) = try bridge.state.field("copy", of: value)
+        {
+            guard open.insert(identity).inserted else {
+                throw LuaError(
+                    .runtime,
+                    "\(scriptClass.name):copy copies something that refers back to the object before it has returned; "
+                        + "without a copy method, archiver.copy copies cycles, too")
+            }
+            defer { open.remove(identity) }
+            guard case .table(let copy)? = try method.call(value).first else {
+                throw LuaError(.runtime, "\(scriptClass.name):copy has returned no object")
+            }
+            note(copy, of: table, identity)
+            return .table(copy)
+        }
+        let copy = bridge.state.makeTable()
+        copy.setMetatable(try metatable(of: table))
+        note(copy, of: table, identity)
+        unfilled.append((table, copy))
+        return .table(copy)
+    }
+
+    private func note(_ copy: LuaTable, of table: LuaTable, _ identity: UnsafeRawPointer) {
+        copies[identity] = copy
+        retained.append(table)
+    }
+
+    private func metatable(of table: LuaTable) throws -> LuaTable? {
+        guard let metatable = table.metatable else { return nil }
+        guard metatable["__gc"].isNil else {
+            throw LuaError(.argument, "a class cannot have a finalizer: remove its __gc")
+        }
+        return metatable
+    }
+
+    private func fill(_ copy: LuaTable, from source: LuaTable) throws {
+        var entries: [(LuaValue, LuaValue)] = []
+        try source.forEach { key, value in
+            entries.append((key, value))
+            return true
+        }
+        for (key, value) in entries { copy[try make(key)] = try make(value) }
+        if let memory = bridge.memory(of: source) { bridge.setMemory(memory.copy(), of: copy) }
     }
 }

@@ -1,5 +1,7 @@
+import Items
 import KeyedArchive
 import Lua
+import PropertyList
 
 /// The classes declared by `archiver.class`, and their names in archives.
 ///
@@ -149,6 +151,144 @@ final class ScriptClasses {
             guard case .table(let table) = call.value(0), let bridge else { return call.returnsNothing() }
             var text = ObjectText(bridge)
             return call.returns(text.describe(table))
+        }
+    }
+}
+
+/// A class declared by `archiver.class`, without its Lua part: methods and instances.
+final class ScriptClass {
+    let name: String
+    /// Its other names in archives.
+    let aliases: [String]
+    let isSecure: Bool
+    let superclass: ScriptClass?
+
+    init(_ name: String, aliases: [String], isSecure: Bool, superclass: ScriptClass?) {
+        self.name = name
+        self.aliases = aliases
+        self.isSecure = isSecure
+        self.superclass = superclass
+    }
+
+    /// The class's description in archives.
+    private(set) lazy var archivedClass: ArchivedClass = {
+        var names: [String] = []
+        var above = superclass
+        while let next = above {
+            names.append(next.name)
+            above = next.superclass
+        }
+        return ArchivedClass(name, superclasses: names + ["NSObject"])
+    }()
+}
+
+/// An instance of a script's class, during encoding or decoding.
+final class ScriptObject: KeyedEncodable {
+    let table: LuaTable
+    let scriptClass: ScriptClass
+    /// Calls the instance's `encode`; nil while decoding.
+    private weak var encoder: ArchiveEncoder?
+
+    init(_ table: LuaTable, _ scriptClass: ScriptClass, _ encoder: ArchiveEncoder? = nil) {
+        self.table = table
+        self.scriptClass = scriptClass
+        self.encoder = encoder
+    }
+
+    var classForKeyedArchiver: ArchivedClass { scriptClass.archivedClass }
+    var allowsSecureCoding: Bool { scriptClass.isSecure }
+
+    func encode(with archiver: KeyedArchiver) throws(ArchiveError) {
+        try encoder?.encode(self)
+    }
+}
+
+/// An item of the store as an archived object, in the form of a new store's archive.
+final class ItemObject: KeyedEncodable {
+    static let archivedClass = ArchivedClass("Item")
+
+    private let item: Item
+
+    init(_ item: Item) { self.item = item }
+
+    var classForKeyedArchiver: ArchivedClass { Self.archivedClass }
+    var allowsSecureCoding: Bool { true }
+
+    func encode(with archiver: KeyedArchiver) throws(ArchiveError) {
+        let fields: ItemFields
+        do {
+            fields = try item.allFields
+        } catch {
+            throw ArchiveError(code: .invalidValue, message: error.message)
+        }
+        if fields.carried["name"] == nil { try archiver.encode(fields.name, forKey: "name") }
+        if fields.carried["serialNumber"] == nil { try archiver.encode(fields.serialNumber, forKey: "serialNumber") }
+        if fields.carried["valueInDollars"] == nil {
+            try archiver.encode(fields.valueInDollars, forKey: "valueInDollars")
+        }
+        if fields.carried["dateCreated"] == nil { try archiver.encode(fields.dateCreated, forKey: "dateCreated") }
+        try archiver.encode(fields.itemKey, forKey: "itemKey")
+        for (name, value) in fields.carried.sorted(by: { $0.key < $1.key }) where value != .null {
+            try archiver.encode(value, forKey: name)
+        }
+        for (name, value) in fields.custom.sorted(by: { $0.key < $1.key }) {
+            try archiver.encode(value, forKey: name)
+        }
+    }
+}
+
+/// An archived object in one line: `Foo { age = 40, name = "James" }`.
+struct ObjectText {
+    private let bridge: ArchiveBridge
+    private var seen: Set<UnsafeRawPointer> = []
+
+    private static let fieldLimit = 20
+    private static let innerLimit = 6
+    private static let depthLimit = 2
+    private static let textLimit = 60
+
+    init(_ bridge: ArchiveBridge) { self.bridge = bridge }
+
+    /// The text of a table.
+    mutating func describe(_ table: LuaTable) -> String { describe(table, depth: 0) }
+
+    private mutating func describe(_ table: LuaTable, depth: Int) -> String {
+        let kind = bridge.kind(of: table)
+        let name = kind.map { "\($0.archivedClass.name) " } ?? ""
+        guard let identity = table.identity, !seen.contains(identity), depth < Self.depthLimit else {
+            return name + "{ … }"
+        }
+        seen.insert(identity)
+        defer { seen.remove(identity) }
+        let children = TableChildren(table, bridge).all
+        var parts: [String] = []
+        let limit = depth == 0 ? Self.fieldLimit : Self.innerLimit
+        for child in children.prefix(limit) {
+            let text = describe(child.value, depth: depth + 1)
+            switch child.key {
+            case .integer: parts.append(text)
+            case .string(let key): parts.append("\(key) = \(text)")
+            default: parts.append("[\(bridge.state.describe(child.key))] = \(text)")
+            }
+        }
+        if children.count > limit { parts.append("…") }
+        return parts.isEmpty ? name + "{}" : "\(name){ \(parts.joined(separator: ", ")) }"
+    }
+
+    private mutating func describe(_ value: LuaValue, depth: Int) -> String {
+        switch value {
+        case .table(let table):
+            if let metatable = table.metatable, bridge.kind(ofMetatable: metatable) == nil,
+                !metatable["__tostring"].isNil
+            {
+                return bridge.state.describe(value).description
+            }
+            return describe(table, depth: depth)
+        case .string(let text):
+            let shown = text.description
+            return shown.count > Self.textLimit ? "\"\(shown.prefix(Self.textLimit))…\"" : "\"\(shown)\""
+        case .number(let number): return LuaValueText.text(number)
+        default: return bridge.state.describe(value).description
         }
     }
 }

