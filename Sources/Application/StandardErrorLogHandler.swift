@@ -9,7 +9,8 @@ import Wording
 ///
 /// NSLog's form is `2014-07-11 17:08:30.634 Homepwner[5965:60b] Received memory warning.`: local time, process, process
 /// id and the thread's id in hexadecimal digits. Each message is one write, so that lines of two threads do not mix.
-/// Control characters are escaped, and a message's lines after the first are indented.
+/// Control characters are escaped, and a message's lines after the first are indented. Of a message beyond a megabyte
+/// the line has the beginning, and says how many bytes are left out.
 /// Bootstrap it with `LoggingSystem.bootstrap { StandardErrorLogHandler(label: $0) }`.
 public struct StandardErrorLogHandler: LogHandler {
     /// Writes a complete line with its newline.
@@ -72,9 +73,10 @@ public struct StandardErrorLogHandler: LogHandler {
         var all = metadata
         if let provided = metadataProvider?.get() { all.merge(provided) { _, new in new } }
         if let own = event.metadata { all.merge(own) { _, new in new } }
-        let fields = all.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
+        let fields = all.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)".shortened(to: Self.maximumBytes)) }
+        let message = "\(event.message)".shortened(to: Self.maximumBytes)
         if form == .json {
-            let line = JSONLine.text(event.level, "\(event.message)", fields, processName: processName)
+            let line = JSONLine.text(event.level, message, fields, processName: processName)
             return sink(VisibleText.escaped(line, as: .json) + "\n")
         }
         var head = ""
@@ -84,13 +86,15 @@ public struct StandardErrorLogHandler: LogHandler {
             head = "\(LocalTime.logText(now)) \(processName)[\(getpid()):\(String(cubby_thread_id(), radix: 16))] "
         }
         if form == .journal { head = "<\(Self.priority(event.level))>" }
-        var text = "\(event.message)"
+        var text = message
         for (key, value) in fields { text += " \(key)=\(value)" }
         // Lines after the first are indented, so that data never looks like a log line of its own.
         let lines = VisibleText.escaped(text).split(separator: "\n", omittingEmptySubsequences: false)
         let shown = head + lines.joined(separator: "\n" + (form == .journal ? head : "") + "\t")
         sink((form == .bare ? Self.wrapped(shown) : shown) + "\n")
     }
+
+    private static let maximumBytes = 1 << 20
 
     /// The syslog priority of a level.
     private static func priority(_ level: Logger.Level) -> Int {

@@ -53,6 +53,17 @@ package enum PathText {
         }
     }
 
+    /// Whether no system would take a path, whatever it leads to. To find that out later costs a time that grows with it.
+    ///
+    /// - Parameter path: any path; `.` and `..` in it may make it longer than the system's own limit of 4,096 bytes.
+    /// - Returns: whether it has more than 64 KB.
+    package static func isTooLong(_ path: String) -> Bool { path.utf8.count > 1 << 16 }
+
+    /// As much of a path as a message shows.
+    package static func beginning(of path: String) -> String {
+        String(decoding: path.utf8.prefix(80), as: UTF8.self) + "…"
+    }
+
     private static func trimmingSlashes(_ path: String) -> String {
         var text = Substring(path)
         while text.hasSuffix("/") { text.removeLast() }

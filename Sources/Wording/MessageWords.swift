@@ -45,6 +45,18 @@ extension Int {
     }
 }
 
+extension String {
+    /// The text, or its beginning and how much is left out: what a message or a line of the log quotes may be megabytes.
+    ///
+    /// - Parameter bytes: the most bytes of the text that are shown.
+    /// - Returns: the text itself, if it is no longer.
+    package func shortened(to bytes: Int) -> String {
+        guard utf8.count > bytes else { return self }
+        let start = String(self[..<utf8.index(startIndex, offsetBy: bytes)])
+        return "\(start)… (\((utf8.count - start.utf8.count).counted("more byte")))"
+    }
+}
+
 extension StringProtocol {
     /// The text in double quotes, with escapes for quotes, backslashes, line breaks and tabs: a literal of Lua, of the
     /// predicate language and of an archive's drawing.

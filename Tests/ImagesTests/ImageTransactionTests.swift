@@ -211,7 +211,7 @@ struct ImageTransactionTests {
         var ended = 0
         for path in moments.all {
             let killed = Container(path: path)
-            var check = StoreCheck(killed, using: PosixFileLayer(), logger: log.logger)
+            let check = StoreCheck(killed, using: PosixFileLayer(), logger: log.logger)
             let isWaiting = check.findings.contains { $0.message.hasPrefix("a process was killed while it committed") }
             let done = try check.repair()
             #expect(done.contains("ended the commit of pictures that was interrupted") == isWaiting, "\(path): \(done)")

@@ -172,7 +172,12 @@ struct CoderTests {
         let decimal = try #require(ArchivedDecimal(text: text))
         let shown = text == "+7" ? "7" : text == ".5" ? "0.5" : text
         #expect(decimal.description == shown)
-        for wrong in ["", "-", ".", "1e5", "1.2.3", "x" + text] { #expect(ArchivedDecimal(text: wrong) == nil) }
+        let wrongs = ["", "-", ".", "1e5", "1.2.3", "x" + text, "1\u{301}", text + "٣", "--1"]
+        for wrong in wrongs + [String(repeating: "9", count: 40)] {
+            #expect(ArchivedDecimal(text: wrong) == nil, "\(wrong)")
+        }
+        // Of a text that is one character of any length only the beginning is looked at.
+        #expect(ArchivedDecimal(text: "e" + String(repeating: "\u{301}\u{316}", count: 100_000)) == nil)
     }
 }
 

@@ -18,6 +18,7 @@ MEMORY_LIMIT = 64   # MB
 LATE = 0.5          # seconds beyond the time limit
 GROWTH = 4.0        # times the memory limit
 HEARD = 1.0         # seconds after SIGTERM
+HANDLER = 2.0       # seconds that a handler of the life cycle has, SIGTERM or not
 GUARD = 30          # seconds beyond which a session has hung
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -277,7 +278,7 @@ class Trial:
         heard = ""
         if late > -0.2 and not faults:
             status, _, _, _, delay = self.session(call, None, terminate=0.7)
-            if status is None or (delay or 0) > HEARD:
+            if status is None or (delay or 0) > HEARD + (HANDLER if "app:on(" in call else 0):
                 faults.append(f"SIGTERM heard after {delay if delay is not None else GUARD:.1f} s")
             heard = f", SIGTERM {delay:.1f} s" if delay is not None else ""
         with self.lock:

@@ -167,6 +167,9 @@ public final class PathFence: Sendable {
     func place(
         _ path: String, _ access: FenceAccess, _ operation: FileError.Operation
     ) throws(FileError) -> Place {
+        if PathText.isTooLong(path) {
+            throw FileError(operation, PathText.beginning(of: path), code: ENAMETOOLONG, reason: "the path is too long")
+        }
         if path.utf8.contains(0) { throw FileError(operation, path, code: EINVAL, reason: "the path holds a NUL") }
         switch locate(path, access) {
         case .success(let place): return place

@@ -191,7 +191,7 @@ struct CSVItemReader {
         var inferred: [ItemFieldKind: [String]] = [:]
         for column in styles where !column.isEmpty {
             row.setKind(column.style.kind, at: column.place)
-            inferred[column.style.kind, default: []].append(row.columns[column.place].fieldName)
+            inferred[column.style.kind, default: []].append(row.columns[column.place].fieldName.shortened(to: 200))
         }
         if inferred.isEmpty || candidates.isEmpty { return }
         let said = ItemFieldKind.allCases.compactMap { kind in

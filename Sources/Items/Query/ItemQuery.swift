@@ -276,6 +276,7 @@ extension ItemQuery {
             do {
                 var count = 0
                 for row in rows where store.columns.isLive(row) {
+                    if Interruption.isDue { throw WorkStopped() }
                     if try change(row) { count += 1 }
                 }
                 store.closeSavepoint()

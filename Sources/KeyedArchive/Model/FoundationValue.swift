@@ -177,15 +177,23 @@ public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses decimal digits with an optional sign and point; nil for other text and for too many digits.
     public init?(text: String) {
-        var digits = text[...]
-        let isNegative = digits.first == "-"
-        if isNegative || digits.first == "+" { digits = digits.dropFirst() }
-        let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        let fraction = parts.count == 2 ? parts[1] : ""
-        guard let whole = parts.first, !(whole.isEmpty && fraction.isEmpty),
-            (whole + fraction).utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            let mantissa = UInt128(whole + fraction), let exponent = Int8(exactly: -fraction.count)
-        else { return nil }
+        // By bytes: a character of a hostile text may be all of it.
+        var digits = text.utf8[...]
+        let isNegative = digits.first == UInt8(ascii: "-")
+        if isNegative || digits.first == UInt8(ascii: "+") { digits = digits.dropFirst() }
+        let parts = digits.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
+        let (whole, fraction) = (parts.first ?? digits, parts.count == 2 ? parts[1] : digits.suffix(0))
+        guard !(whole.isEmpty && fraction.isEmpty), let exponent = Int8(exactly: -fraction.count) else { return nil }
+        var mantissa: UInt128 = 0
+        for part in [whole, fraction] {
+            for digit in part {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+                let (shifted, isTooLong) = mantissa.multipliedReportingOverflow(by: 10)
+                let (sum, isTooLarge) = shifted.addingReportingOverflow(UInt128(digit - UInt8(ascii: "0")))
+                guard !isTooLong, !isTooLarge else { return nil }
+                mantissa = sum
+            }
+        }
         self.init(mantissa: mantissa, exponent: exponent, isNegative: isNegative)
     }
 

@@ -30,7 +30,10 @@ struct PredicateLexer {
         }
         var lexer = PredicateLexer(source)
         var tokens: [PredicateToken] = []
-        repeat { tokens.append(try lexer.next()) } while tokens.last?.kind != .end
+        repeat {
+            if Interruption.isDueAtStep { throw lexer.error(.limitExceeded, Interruption.message, at: lexer.place) }
+            tokens.append(try lexer.next())
+        } while tokens.last?.kind != .end
         return tokens
     }
 

@@ -108,6 +108,7 @@ struct PredicateParser {
         depth += 1
         defer { depth -= 1 }
         _ = try checked(depth, at: token.start)
+        if Interruption.isDueAtStep { throw error(.limitExceeded, Interruption.message, at: token.start) }
         var left = try prefix()
         while true {
             if minimum <= .power, let (operation, level) = arithmeticOperator, level >= minimum {

@@ -14,7 +14,7 @@ package enum ErrorText {
         _ error: LuaError, sources: SourceTexts, traceback: Bool = true
     ) -> String {
         var error = error
-        error.message = shortened(error.message)
+        error.message = error.message.shortened(to: 1 << 15)
         let place = place(in: error.message)
         let line = place.flatMap { sources.line($0.line, of: $0.chunk) }
         var text = ElementHint.message(error.message, line: line)
@@ -35,14 +35,6 @@ package enum ErrorText {
             text += "\nstack traceback:\n" + frames.map { "\t" + $0 }.joined(separator: "\n")
         }
         return VisibleText.escaped(text)
-    }
-
-    /// A message of at most some thousand characters, with the number of bytes that are left out: it may quote an argument
-    /// of megabytes, and is searched, measured and wrapped.
-    private static func shortened(_ message: String) -> String {
-        guard message.utf8.count > 1 << 16 else { return message }
-        let kept = String(message.unicodeScalars.prefix(1 << 14))
-        return kept + "… (\((message.utf8.count - kept.utf8.count).counted("more byte")))"
     }
 
     /// The place at the start of a message: `chunk:line:`.

@@ -17,7 +17,8 @@ enum HelpModule {
             } else if let subject = name(of: call.value(0), host), let found = lookUp(subject, declarations) {
                 text = found
             } else {
-                let subject = call.value(0).textValue ?? call.state.describe(call.value(0)).description
+                let subject = (call.value(0).textValue ?? call.state.describe(call.value(0)).description)
+                    .shortened(to: 200)
                 text =
                     "Nothing is known of \(subject)\(NearestNames.hint(for: subject, among: declarations.all.map(\.name) + EventDeclaration.all.map(\.name)))\n"
             }
@@ -98,6 +99,8 @@ enum HelpModule {
 
     /// Looks up `items`, `items.createItem`, `items:createItem`, or just `createItem`.
     static func lookUp(_ subject: String, _ declarations: LuaDeclarations) -> String? {
+        // No declaration has such a name.
+        if subject.utf8.count > 1000 { return nil }
         let named = declarations.all.filter { $0.name == subject }
         if !named.isEmpty { return named.map(describe).joined(separator: "\n") }
         if let event = EventDeclaration.all.first(where: { $0.name == subject }) { return describe(event) }

@@ -77,8 +77,8 @@ enum RequireModule {
             let name = try call.text(0)
             let known = loaded[name]
             if known.isTruthy { return call.returns(known) }
-            guard !name.contains("\0"), isName(name) else {
-                throw call.refuse(0, "'\(name)' is not a module's name")
+            guard !PathText.isTooLong(name), !name.contains("\0"), isName(name) else {
+                throw call.refuse(0, "'\(name.shortened(to: 200))' is not a module's name")
             }
             guard loading.insert(name).inserted else {
                 throw LuaError(.runtime, "module '\(name)' requires itself, by way of what it requires")

@@ -34,4 +34,18 @@ struct StandardErrorLogHandlerTests {
         let match = try #require(try pattern.wholeMatch(in: line))
         #expect(match.1 == "\(getpid())")
     }
+
+    @Test("a message of megabytes is cut, and says by how much", arguments: ["x", "\n", "\0a", "\u{301}"])
+    func cut(text: String) throws {
+        for form in [StandardErrorLogHandler.Form.bare, .json] {
+            let lines = Lines()
+            let count = 5_000_000 / text.utf8.count
+            logger(lines, form).info("\(String(repeating: text, count: count))", metadata: ["short": "field"])
+            let line = try #require(lines.all.withLock { $0.first })
+            #expect(line.utf8.count < 12 << 20)
+            let left = try #require(line.utf8.suffix(200).split(separator: UInt8(ascii: "(")).last)
+            #expect(String(decoding: left, as: UTF8.self).contains("more bytes)"))
+            #expect(line.utf8.suffix(100).contains(UInt8(ascii: "f")), "the field is there")
+        }
+    }
 }

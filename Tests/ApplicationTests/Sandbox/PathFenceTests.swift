@@ -106,6 +106,25 @@ struct PathFenceTests {
         try layer.remove(link.name)
     }
 
+    @Test("A path of megabytes is an error that shows its beginning", arguments: methods)
+    func longPath(method: BeneathOpener.Method) throws {
+        let path = container.tmp + "/" + String(repeating: "x/../", count: 1_000_000) + "file"
+        let fence = try fence(method)
+        for read in [true, false] {
+            let error = try #require(
+                throws: FileError.self,
+                performing: {
+                    if read {
+                        _ = try fence.layer.contents(of: path)
+                    } else {
+                        try fence.layer.makeDirectories(path)
+                    }
+                })
+            #expect(error.code == ENAMETOOLONG && "\(error)".utf8.count < 300, "\(error)")
+        }
+        #expect(try fence.layer.contents(of: String(repeating: "x/../", count: 2000) + "file") == Array("inside".utf8))
+    }
+
     @Test("A link to a file outside is not followed", arguments: methods)
     func fileLink(method: BeneathOpener.Method) throws {
         try link("box/Documents/link", to: "../../outside/secret")

@@ -221,8 +221,8 @@ extension ColumnStore {
         // A single name means a field.
         if !isEmpty,
             text.utf8.allSatisfy({
-                $0 == UInt8(ascii: "_") || $0 >= 0x80 || Character(UnicodeScalar($0)).isLetter
-                    || Character(UnicodeScalar($0)).isNumber
+                $0 == UInt8(ascii: "_") || $0 >= 0x80 || ($0 | 0x20) &- UInt8(ascii: "a") < 26
+                    || $0 &- UInt8(ascii: "0") < 10
             })
         {
             try checkQueried(text)

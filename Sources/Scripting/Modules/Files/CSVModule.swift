@@ -235,7 +235,7 @@ enum CSVModule {
                 return true
             }
         }
-        return columns.sorted(by: <)
+        return columns.sorted { !Interruption.isDueAtStep && $0 < $1 }
     }
 
     /// A value in the notation of all exports: dates in ISO 8601 and numbers with all digits, data in Base64, tables as

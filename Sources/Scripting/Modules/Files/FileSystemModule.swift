@@ -136,7 +136,7 @@ extension ScriptHost {
     /// Requests the user's consent at the prompt, once for each path, unless it is granted.
     func askConsent(_ path: String, _ access: FenceAccess) throws(FileError) {
         // With the kernel's fence in force, consent would have no effect.
-        guard options.isInteractive, fences.kernelABI == nil, let frontEnd = activeFrontEnd,
+        guard !PathText.isTooLong(path), options.isInteractive, fences.kernelABI == nil, let frontEnd = activeFrontEnd,
             case .notGranted(let absolute) = fence.verdict(path, access)
         else {
             return

@@ -49,6 +49,7 @@ enum ItemFilesBinding {
             guard let name = key.textValue else {
                 throw LuaMismatch("option 'map': names are text, got \(key)", argument: "options")
             }
+            try checkLength(of: name, option: "map")
             if case .boolean(false) = value {
                 names[name] = .some(nil)
             } else if let other = value.textValue {
@@ -60,6 +61,15 @@ enum ItemFilesBinding {
             return true
         }
         return names
+    }
+
+    /// A dictionary's hash of a longer text may take seconds.
+    static func checkLength(of name: String, option: String) throws {
+        guard name.utf8.count <= 4096 else {
+            throw LuaMismatch(
+                "option '\(option)': names of at most 4,096 bytes expected, got \(name.shortened(to: 80))",
+                argument: "options")
+        }
     }
 
     /// Returns the body's result, or an error of the store or a database as a result.

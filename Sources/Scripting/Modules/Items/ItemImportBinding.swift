@@ -193,11 +193,12 @@ final class ItemImportBinding {
             var kinds: [String: ItemFieldKind] = [:]
             try table.forEach { key, value in
                 let word = value.textValue == "text" ? "string" : value.textValue
-                guard let name = key.textValue, let kind = word.flatMap(ItemFieldKind.init) else {
+                guard let name = key.textValue, let kind = word.flatMap(ItemFieldKind.init(exactly:)) else {
                     throw Self.refusal(
                         "option 'types': a kind by each field's name expected (\(Options.kinds)), got \(host.state.describe(value)) for \(host.state.describe(key))"
                     )
                 }
+                try ItemFilesBinding.checkLength(of: name, option: "types")
                 kinds[name] = kind
                 return true
             }
