@@ -53,7 +53,7 @@ let package = Package(
         // Descriptors beneath a folder, atomic replacement, the file layer that a test can fail.
         .target(name: "Files", dependencies: ["CPlatform", "Wording"]),
         // Words for people, of which messages on all floors are made: visible text, nearest names.
-        .target(name: "Wording"),
+        .target(name: "Wording", dependencies: ["Platform"]),
 
         // Formats and languages: these stand alone.
         .target(name: "PropertyList", dependencies: ["Platform", "CPlatform", "Wording"]),

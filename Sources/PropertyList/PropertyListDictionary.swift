@@ -17,39 +17,11 @@ public struct ExactText: Hashable, Comparable, Sendable, ExpressibleByStringLite
 
     public var description: String { string }
 
-    public static func == (first: Self, second: Self) -> Bool { first.string.hasSameBytes(as: second.string) }
+    public static func == (first: Self, second: Self) -> Bool { first.string == second.string }
 
-    public static func < (first: Self, second: Self) -> Bool { first.string.precedesByBytes(second.string) }
+    public static func < (first: Self, second: Self) -> Bool { first.string < second.string }
 
     public func hash(into hasher: inout Hasher) { string.hashBytes(into: &hasher) }
-}
-
-extension String {
-    /// Whether two texts have the same UTF-8 bytes. `==` of two strings is also true for two spellings of one character.
-    package func hasSameBytes(as other: String) -> Bool {
-        guard utf8.count == other.utf8.count else { return false }
-        let isSame = utf8.withContiguousStorageIfAvailable { first in
-            other.utf8.withContiguousStorageIfAvailable { second in
-                guard let a = first.baseAddress, let b = second.baseAddress else { return true }
-                return memcmp(a, b, first.count) == 0
-            }
-        }
-        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
-    }
-
-    /// The order by UTF-8 bytes, which is that of the texts' scalars.
-    package func precedesByBytes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
-
-    package func hashBytes(into hasher: inout Hasher) {
-        let isDone: Void? = utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        if isDone == nil { for byte in utf8 { hasher.combine(byte) } }
-        hasher.combine(0xFF as UInt8)
-    }
-}
-
-extension Sequence<String> {
-    /// The texts in the order of their UTF-8 bytes.
-    package func sortedByBytes() -> [String] { sorted { $0.precedesByBytes($1) } }
 }
 
 /// Property-list values by name: a dictionary whose keys are texts, compared by their bytes.
@@ -93,7 +65,7 @@ public struct PropertyListFields: Hashable, Sendable, ExpressibleByDictionaryLit
     public var values: Dictionary<ExactText, PropertyListValue>.Values { entries.values }
 
     /// The fields in the order of their names' bytes.
-    public var sortedByName: [Element] { map { $0 }.sorted { $0.key.precedesByBytes($1.key) } }
+    public var sortedByName: [Element] { map { $0 }.sorted { $0.key < $1.key } }
 
     /// Reserves room.
     public mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }

@@ -73,7 +73,7 @@ extension PropertyListValue: Hashable {
         case (.date(let a), .date(let b)):
             a.secondsSinceReferenceDate.bitPattern == b.secondsSinceReferenceDate.bitPattern
         case (.data(let a), .data(let b)): a == b
-        case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
+        case (.string(let a), .string(let b)): a == b
         case (.utf16(let a), .utf16(let b)): a == b
         case (.uid(let a), .uid(let b)): a == b
         case (.array(let a), .array(let b)), (.set(let a), .set(let b)): a == b
@@ -131,7 +131,7 @@ extension PropertyListValue: Hashable {
         case (.date(let a), .date(let b)):
             precedes(.real(a.secondsSinceReferenceDate), .real(b.secondsSinceReferenceDate))
         case (.data(let a), .data(let b)): a.lexicographicallyPrecedes(b)
-        case (.string(let a), .string(let b)): a.precedesByBytes(b)
+        case (.string(let a), .string(let b)): a < b
         case (.utf16(let a), .utf16(let b)): a.lexicographicallyPrecedes(b)
         case (.uid(let a), .uid(let b)): a < b
         case (.array(let a), .array(let b)), (.set(let a), .set(let b)):

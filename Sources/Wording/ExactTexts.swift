@@ -5,6 +5,8 @@
 // spellings of `é` are two texts. The operators here take the place of the standard library's wherever both are visible.
 // What is generic (dictionaries, sets, synthesized conformances) is not: keys that others choose are `ExactText`.
 
+internal import Platform
+
 extension String {
     package static func == (first: String, second: String) -> Bool { first.hasBytes(of: second) }
     package static func != (first: String, second: String) -> Bool { !first.hasBytes(of: second) }
@@ -26,9 +28,19 @@ extension String {
         guard utf8.count == other.utf8.count else { return false }
         // Of two native texts without iterators.
         let isSame = utf8.withContiguousStorageIfAvailable { first in
-            other.utf8.withContiguousStorageIfAvailable { second in first.elementsEqual(second) }
+            other.utf8.withContiguousStorageIfAvailable { second in
+                guard let a = first.baseAddress, let b = second.baseAddress else { return true }
+                return memcmp(a, b, first.count) == 0
+            }
         }
         return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
+
+    /// Hashes the bytes. Swift's hash of a text normalizes it first.
+    package func hashBytes(into hasher: inout Hasher) {
+        let isDone: Void? = utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        if isDone == nil { for byte in utf8 { hasher.combine(byte) } }
+        hasher.combine(0xFF as UInt8)
     }
 
     @inline(__always)

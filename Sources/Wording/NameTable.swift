@@ -5,12 +5,7 @@ private struct NameKey: Hashable, Sendable {
 
     static func == (first: Self, second: Self) -> Bool { first.text == second.text }
 
-    func hash(into hasher: inout Hasher) {
-        let isDone: Void? = text.utf8.withContiguousStorageIfAvailable {
-            hasher.combine(bytes: UnsafeRawBufferPointer($0))
-        }
-        if isDone == nil { for byte in text.utf8 { hasher.combine(byte) } }
-    }
+    func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 }
 
 /// A set of texts that others choose, compared by bytes.
@@ -105,6 +100,9 @@ extension NameTable: Equatable where Value: Equatable {
 }
 
 extension Sequence<String> {
+    /// The texts in the order of their bytes.
+    package func sortedByBytes() -> [String] { sorted { $0 < $1 } }
+
     /// The texts, each once, in their order.
     package func unique() -> [String] {
         var seen = NameSet()

@@ -44,9 +44,9 @@ public final class ArchivedObject {
 
     /// The value of a key, or nil when there is none. Setting nil removes the key; a new key is appended. O(n).
     public subscript(key: String) -> FieldValue? {
-        get { fields.first { $0.key.hasSameBytes(as: key) }?.value }
+        get { fields.first { $0.key == key }?.value }
         set {
-            if let index = fields.firstIndex(where: { $0.key.hasSameBytes(as: key) }) {
+            if let index = fields.firstIndex(where: { $0.key == key }) {
                 if let newValue { fields[index].value = newValue } else { fields.remove(at: index) }
             } else if let newValue {
                 fields.append(Field(key: key, value: newValue))
@@ -224,7 +224,7 @@ public final class ArchivedDictionary {
 
     /// The value of a string key. O(n).
     public subscript(key: String) -> ArchiveValue? {
-        entries.first { $0.key?.stringValue?.hasSameBytes(as: key) ?? false }?.value
+        entries.first { $0.key?.stringValue == key }?.value
     }
 
     /// The dictionary's class in an archive.

@@ -30,12 +30,12 @@ public final class ArchiveTree {
 
         /// Whether it is the label of a key with these bytes.
         func isKey(_ text: String) -> Bool {
-            if case .key(let key) = self { key.hasSameBytes(as: text) } else { false }
+            if case .key(let key) = self { key == text } else { false }
         }
 
         /// Whether it is the label of a field, beside what an instance is shown by, with these bytes.
         func isField(_ text: String) -> Bool {
-            if case .field(let key) = self { key.hasSameBytes(as: text) } else { false }
+            if case .field(let key) = self { key == text } else { false }
         }
     }
 

@@ -168,7 +168,7 @@ struct JSONWriter {
         do {
             return try entries.sorted { first, second in
                 if pace.isDue() { throw WorkStopped() }
-                return first.key.precedesByBytes(second.key)
+                return first.key < second.key
             }
         } catch {
             throw JSONError(message: Interruption.message)

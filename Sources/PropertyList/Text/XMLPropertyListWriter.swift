@@ -132,12 +132,12 @@ struct XMLPropertyListWriter {
             entries.append((key, index, reader.valueReference(index, in: container)))
         }
         entries.sort { a, b in
-            a.key.hasSameBytes(as: b.key) ? a.place < b.place : a.key.precedesByBytes(b.key)
+            a.key == b.key ? a.place < b.place : a.key < b.key
         }
         var previous: String?
         entries.removeAll { entry in
             defer { previous = entry.key }
-            return previous.map { entry.key.hasSameBytes(as: $0) } ?? false
+            return previous.map { entry.key == $0 } ?? false
         }
         return entries.map { ($0.key, $0.number) }
     }

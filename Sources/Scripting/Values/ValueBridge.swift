@@ -47,7 +47,7 @@ final class ValueBridge {
 
         /// The value at a place, if what a script has there is still its text.
         static func original(_ kept: PropertyListValue?, _ value: LuaValue) -> PropertyListValue? {
-            guard let text = kept?.text, value.textValue?.hasSameBytes(as: text) ?? false else { return nil }
+            guard let text = kept?.text, value.textValue == text else { return nil }
             return kept
         }
     }

@@ -353,7 +353,7 @@ extension ArchiveValueBuilder {
         case .object(.single(let number)?): isSame = value.isFloat(Double(number))
         case .object(.mutableString?), .object(.utf16?):
             guard case .object(let original?) = kept, let text = original.stringValue else { return nil }
-            isSame = value.textValue?.hasSameBytes(as: text) ?? false
+            isSame = value.textValue == text
         case .object: isSame = false
         case .objects:
             if case .table = value { isSame = true } else { isSame = false }
