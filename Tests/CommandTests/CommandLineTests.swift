@@ -376,8 +376,8 @@ struct CommandLineTests {
             .write(to: URL(fileURLWithPath: "\(program.container)/Library/Scripts/init.lua"))
         let folder = program.scratch.file("out")
         let runs: [[String]] = [
-            ["export", "--csv", "-"], ["export", "--json", "\(folder).json"], ["gallery", folder], ["check"],
-            ["config"], ["backup", "\(folder).tar"],
+            ["export", "--format", "csv", "-"], ["export", "\(folder).json"], ["gallery", folder],
+            ["check", program.container], ["config"], ["backup", "\(folder).tar"],
         ]
         for arguments in runs {
             let output = try run(program.path, arguments, environment: program.environment, timeout: 20)
