@@ -58,8 +58,9 @@ struct AttachTests {
         let peer = try AttachPeer(program, greets: false)
         // All at once: the host serves what is not queued before what is.
         try peer.send("H", AttachPeer.hello(key: wrong))
-        try peer.send("?", #"{"number":1,"text":"it","cursor":2}"#)
-        try peer.send("E", "items:createItem()")
+        // It may have closed the connection by then.
+        try? peer.send("?", #"{"number":1,"text":"it","cursor":2}"#)
+        try? peer.send("E", "items:createItem()")
         let answer = try #require(try peer.next())
         #expect(answer.kind == "R" && answer.text.contains("the key"))
         #expect(try peer.next() == nil)
