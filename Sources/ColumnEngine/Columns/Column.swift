@@ -102,6 +102,11 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         count += number
     }
 
+    /// Appends an element until there are `wanted`.
+    mutating func pad(to wanted: Int, _ element: Element) {
+        if wanted > count { append(repeating: element, wanted - count) }
+    }
+
     mutating func removeAll() {
         count = 0
     }

@@ -23,7 +23,7 @@ final class FieldColumn {
 
     // As in the store: exclusive access is not checked at run time.
 
-    @exclusivity(unchecked) var encoding: Encoding
+    @exclusivity(unchecked) private(set) var encoding: Encoding
     /// Nil for a field without a declaration.
     let declaredKind: FieldKind?
     /// The cell of an unset row.
@@ -31,21 +31,17 @@ final class FieldColumn {
     /// Rows from this number on are unset.
     @exclusivity(unchecked) var count = 0
     /// The number of rows with a value; not counted for a declared field.
-    @exclusivity(unchecked) var held = 0
-    @exclusivity(unchecked) var words = Column<UInt64>(minimumCapacity: 1)
-    @exclusivity(unchecked) var presence = Column<UInt64>(minimumCapacity: 1)
-    @exclusivity(unchecked) var integral = Column<UInt64>(minimumCapacity: 1)
-    @exclusivity(unchecked) var codes = Column<UInt32>(minimumCapacity: 1)
+    @exclusivity(unchecked) private(set) var held = 0
+    // The values, in the one that the encoding names.
+    @exclusivity(unchecked) var numbers = NumberRows()
+    @exclusivity(unchecked) var coded = CodedRows()
     @exclusivity(unchecked) var cells = Column<Cell>(minimumCapacity: 1)
-    @exclusivity(unchecked) var dictionary = CellDictionary()
-    @exclusivity(unchecked) var entries: [UInt32: Cell] = [:]
-    /// The cells of a declared field that are not of its kind, by row. Texts' columns have them in ``cells``, too; a
-    /// column of numbers or dates that has some is read row by row.
-    @exclusivity(unchecked) private(set) var misfits: [UInt32: Cell] = [:]
-    /// Whether there are any.
-    @exclusivity(unchecked) private(set) var hasMisfits = false
+    @exclusivity(unchecked) private(set) var entries: [UInt32: Cell] = [:]
+    /// The cells of a declared field that are not of its kind. Texts' columns have them in ``cells``, too; a column of
+    /// numbers or dates that has some is read row by row.
+    @exclusivity(unchecked) private(set) var misfits = MisfitCells()
     /// The number of rows with a value when a dictionary was last rejected.
-    @exclusivity(unchecked) var heldAtDecision = 0
+    @exclusivity(unchecked) private(set) var heldAtDecision = 0
 
     /// A dictionary with at most this many distinct values is kept whatever it saves.
     static let smallDictionary = 1024
@@ -84,7 +80,7 @@ final class FieldColumn {
     // MARK: Reading
 
     @inline(__always)
-    func isPresent(_ row: UInt32) -> Bool { isDeclared || presence[row >> 6] & 1 << UInt64(row & 63) != 0 }
+    func isPresent(_ row: UInt32) -> Bool { isDeclared || numbers.isPresent(row) }
 
     @inline(__always)
     func cell(_ row: UInt32) -> Cell {
@@ -92,29 +88,21 @@ final class FieldColumn {
         guard Int(row) < count else { return unset }
         switch encoding {
         case .integers:
-            if hasMisfits, let misfit = misfits[row] { return misfit }
-            return isPresent(row) ? Cell(.integer, words[row]) : .absent
-        case .reals: return isPresent(row) ? real(row) : .absent
+            if let misfit = misfits[row] { return misfit }
+            return isPresent(row) ? Cell(.integer, numbers.words[row]) : .absent
+        case .reals: return isPresent(row) ? numbers.real(row) : .absent
         case .dates:
-            if hasMisfits, let misfit = misfits[row] { return misfit }
-            return isPresent(row) ? Cell(.date, words[row]) : .absent
-        case .codes: return dictionary.cells[Int(codes[row])]
+            if let misfit = misfits[row] { return misfit }
+            return isPresent(row) ? Cell(.date, numbers.words[row]) : .absent
+        case .codes: return coded[row]
         case .cells, .sparse: return cells[row]
         }
     }
 
-    private func real(_ row: UInt32) -> Cell {
-        if integral[row >> 6] & 1 << UInt64(row & 63) == 0 { return Cell(.real, words[row]) }
-        return .integer(Int64(Double(bitPattern: words[row])))
-    }
-
     /// The existing cell for a text, which then need not be stored twice.
     func entry(for text: UnsafeBufferPointer<UInt8>) -> Cell? {
-        encoding == .codes ? dictionary.entry(for: text) : nil
+        encoding == .codes ? coded.dictionary.entry(for: text) : nil
     }
-
-    /// Whether the cells' texts belong to the dictionary, and stay when a row loses its value.
-    var keepsTexts: Bool { encoding == .codes }
 
     // MARK: Changing
 
@@ -132,19 +120,14 @@ final class FieldColumn {
         switch encoding {
         case .integers, .dates:
             note(row)
-            words.copyIfShared()
-            words[row] = cell.tail
+            numbers.set(row, cell.tail)
         case .reals:
             note(row)
-            words.copyIfShared()
-            setBit(&integral, row, cell.kind == .integer)
-            words[row] = cell.kind == .integer ? Double(cell.integerValue).bitPattern : cell.tail
+            numbers.setReal(row, cell)
         case .codes:
-            let code = dictionary.code(for: cell)
-            codes.copyIfShared()
-            if codes[row] == 0 { held += 1 }
-            codes[row] = code
-            if dictionary.count > Self.smallDictionary, dictionary.count > held / 2 { convertToCells() }
+            if coded.set(row, cell) { held += 1 }
+            let distinct = coded.dictionary.count
+            if distinct > Self.smallDictionary, distinct > held / 2 { convertToCells() }
         case .cells, .sparse:
             cells.copyIfShared()
             if cells[row].isAbsent { held += 1 }
@@ -162,7 +145,7 @@ final class FieldColumn {
     }
 
     private func setDeclared(_ row: UInt32, _ cell: Cell) {
-        if hasMisfits || !fits(cell) { return setAmongMisfits(row, cell) }
+        if !misfits.isEmpty || !fits(cell) { return setAmongMisfits(row, cell) }
         place(row, cell)
     }
 
@@ -180,41 +163,28 @@ final class FieldColumn {
     @inline(never)
     private func setAmongMisfits(_ row: UInt32, _ cell: Cell) {
         if fits(cell) {
-            misfits.removeValue(forKey: row)
+            misfits.remove(row)
             place(row, cell)
         } else {
-            misfits[row] = cell
+            misfits.set(row, cell)
             place(row, encoding == .cells ? cell : unset)
         }
-        hasMisfits = !misfits.isEmpty
     }
 
     /// Forgets that a row's cell is not of the declared kind.
-    func forgetMisfit(_ row: UInt32) {
-        guard hasMisfits else { return }
-        misfits.removeValue(forKey: row)
-        hasMisfits = !misfits.isEmpty
-    }
-
-    /// Replaces the misfits of the rows in use by equal ones whose texts lie elsewhere, and forgets the others.
-    func replaceMisfits(isUsed: (UInt32) -> Bool, _ replacement: (UInt32, Cell) -> Cell) {
-        guard hasMisfits else { return }
-        for (row, cell) in misfits { misfits[row] = isUsed(row) ? replacement(row, cell) : nil }
-        hasMisfits = !misfits.isEmpty
-    }
+    func forgetMisfit(_ row: UInt32) { misfits.remove(row) }
 
     private func place(_ row: UInt32, _ cell: Cell) {
         if Int(row) >= count {
             // Snapshots have no row that is new here.
             extend(to: Int(row))
             count += 1
-            if encoding == .cells { cells.append(cell) } else { words.append(cell.tail) }
+            if encoding == .cells { cells.append(cell) } else { numbers.words.append(cell.tail) }
         } else if encoding == .cells {
             cells.copyIfShared()
             cells[row] = cell
         } else {
-            words.copyIfShared()
-            words[row] = cell.tail
+            numbers.set(row, cell.tail)
         }
     }
 
@@ -230,12 +200,10 @@ final class FieldColumn {
         case .integers, .reals, .dates:
             if !isPresent(row) { return }
             held -= 1
-            setBit(&presence, row, false)
+            numbers.setPresent(row, false)
         case .codes:
-            if codes[row] == 0 { return }
+            if !coded.clear(row) { return }
             held -= 1
-            codes.copyIfShared()
-            codes[row] = 0
         case .cells:
             if cells[row].isAbsent { return }
             held -= 1
@@ -263,14 +231,8 @@ final class FieldColumn {
     private func note(_ row: UInt32) {
         if !isPresent(row) {
             held += 1
-            setBit(&presence, row, true)
+            numbers.setPresent(row, true)
         }
-    }
-
-    private func setBit(_ bits: inout Column<UInt64>, _ row: UInt32, _ value: Bool) {
-        bits.copyIfShared()
-        let bit: UInt64 = 1 << UInt64(row & 63)
-        if value { bits[row >> 6] |= bit } else { bits[row >> 6] &= ~bit }
     }
 
     /// Makes room for rows below `wanted`; for loops over all rows, and before a row is set.
@@ -279,23 +241,17 @@ final class FieldColumn {
         count = wanted
         switch encoding {
         case .integers, .reals, .dates:
-            Self.pad(&words, wanted, unset.tail)
-            if isDeclared { return }
-            Self.pad(&presence, (wanted + 63) / 64, 0)
-            if encoding == .reals { Self.pad(&integral, (wanted + 63) / 64, 0) }
-        case .codes: Self.pad(&codes, wanted, 0)
-        case .cells: Self.pad(&cells, wanted, unset)
+            numbers.extend(
+                to: wanted, unset: unset.tail, hasPresence: !isDeclared, hasIntegral: encoding == .reals)
+        case .codes: coded.extend(to: wanted)
+        case .cells: cells.pad(to: wanted, unset)
         case .sparse: break
         }
     }
 
     /// Reserves capacity for rows of a declared field.
     func reserve(_ wanted: Int) {
-        if encoding == .cells { cells.reserve(wanted) } else { words.reserve(wanted) }
-    }
-
-    static func pad<Element: BitwiseCopyable>(_ column: inout Column<Element>, _ wanted: Int, _ element: Element) {
-        if wanted > column.count { column.append(repeating: element, wanted - column.count) }
+        if encoding == .cells { cells.reserve(wanted) } else { numbers.words.reserve(wanted) }
     }
 }
 
@@ -305,28 +261,19 @@ extension FieldColumn {
     /// Converts the column to an encoding that can also hold a value.
     func convert(for cell: Cell) {
         switch encoding {
-        case .integers where cell.kind == .real && areExact: convertToReals()
+        case .integers where cell.kind == .real && areExact:
+            numbers.makeReals(count)
+            encoding = .reals
         case .sparse: convertToDense()
         default: convertToCells()
         }
     }
 
     private var areExact: Bool {
-        for row in 0..<UInt32(count) where isPresent(row) && !Self.isExact(Int64(bitPattern: words[row])) {
+        for row in 0..<UInt32(count) where isPresent(row) && !Self.isExact(Int64(bitPattern: numbers.words[row])) {
             return false
         }
         return true
-    }
-
-    private func convertToReals() {
-        words.copyIfShared()
-        integral.copyIfShared()
-        Self.pad(&integral, presence.count, 0)
-        for row in 0..<UInt32(count) where isPresent(row) {
-            words[row] = Double(Int64(bitPattern: words[row])).bitPattern
-        }
-        for word in 0..<UInt32(presence.count) { integral[word] = presence[word] }
-        encoding = .reals
     }
 
     func convertToCells() {
@@ -358,12 +305,9 @@ extension FieldColumn {
     }
 
     private func become(_ encoding: Encoding) {
-        words = Column(minimumCapacity: 1)
-        presence = Column(minimumCapacity: 1)
-        integral = Column(minimumCapacity: 1)
-        codes = Column(minimumCapacity: 1)
+        numbers = NumberRows()
+        coded = CodedRows()
         cells = Column(minimumCapacity: 1)
-        dictionary = CellDictionary()
         entries = [:]
         self.encoding = encoding
     }
@@ -381,24 +325,17 @@ extension FieldColumn {
             _ = dictionary.code(for: cells[row])
             if dictionary.count > max(Self.smallDictionary, held / 4) { return }
         }
-        var fresh = Column<UInt32>(minimumCapacity: max(count, 1))
-        for row in 0..<UInt32(count) {
-            let cell = cells[row]
-            let code = cell.isAbsent ? 0 : dictionary.code(for: cell)
-            fresh.append(code)
-            if dictionary.cells[Int(code)] != cell { discard(cell) }
-        }
+        let fresh = CodedRows(dictionary, cells, count, discard)
         become(.codes)
-        codes = fresh
-        self.dictionary = dictionary
+        coded = fresh
     }
 
     /// Replaces each cell of the rows in use by an equal one whose text lies elsewhere, and clears the other rows. No
     /// snapshot shares the column then.
     func replaceCells(isUsed: (UInt32) -> Bool, _ replacement: (Cell) -> Cell) {
         switch encoding {
-        case .integers, .reals, .dates: replaceMisfits(isUsed: isUsed) { replacement($1) }
-        case .codes: dictionary.replaceCells(replacement)
+        case .integers, .reals, .dates: misfits.replace(isUsed: isUsed) { replacement($1) }
+        case .codes: coded.replaceCells(replacement)
         case .cells:
             // Rows that are still in the archive stay there.
             for row in 0..<UInt32(count) where cells.isPresent(row) && !cells[row].isAbsent {
@@ -406,7 +343,7 @@ extension FieldColumn {
                 cells[row] = isKept ? replacement(cells[row]) : unset
                 if !isKept { held -= 1 }
             }
-            replaceMisfits(isUsed: isUsed) { row, _ in cells[row] }
+            misfits.replace(isUsed: isUsed) { row, _ in cells[row] }
         case .sparse:
             for (row, cell) in entries { entries[row] = isUsed(row) ? replacement(cell) : nil }
             held = entries.count

@@ -11,29 +11,29 @@ extension FieldColumn {
         if encoding == .cells {
             cells.map(number, .field(field), source)
         } else {
-            words.map(number, .field(field), source, isDense: encoding == .integers)
+            numbers.words.map(number, .field(field), source, isDense: encoding == .integers)
         }
     }
 
     /// Whether the row's value is only in the archive.
-    func isArchived(_ row: UInt32) -> Bool { !cells.isPresent(row) || !words.isPresent(row) }
+    func isArchived(_ row: UInt32) -> Bool { !cells.isPresent(row) || !numbers.words.isPresent(row) }
 
     /// Resets a mapped row to the archive's value.
     func resetToArchived(_ row: UInt32) {
         forgetMisfit(row)
         cells.forget(row)
-        words.forget(row)
+        numbers.words.forget(row)
     }
 
     /// Materialises numbers and dates for a full scan; texts are read in batches.
-    func materialiseNumbers() { words.materialise() }
+    func materialiseNumbers() { numbers.words.materialise() }
 
     /// Prefetches a row's element.
     @inline(__always)
     func prefetch(_ row: UInt32) {
         switch encoding {
-        case .integers, .reals, .dates: words.prefetch(row)
-        case .codes: codes.prefetch(row)
+        case .integers, .reals, .dates: numbers.words.prefetch(row)
+        case .codes: coded.prefetch(row)
         case .cells: cells.prefetch(row)
         case .sparse: break
         }

@@ -38,9 +38,9 @@ package final class OrderedIndex {
         let column = store.table.column(field)
         isKey = field == store.table.keyField
         declared = column.flatMap { $0.isDeclared ? Unmanaged.passUnretained($0) : nil }
-        declaredKind = column.flatMap { $0.hasMisfits ? nil : $0.declaredKind }
+        declaredKind = column.flatMap { $0.misfits.isEmpty ? $0.declaredKind : nil }
         isExact = declaredKind == .integer || declaredKind == .date || isKey
-        isAlwaysThere = isKey || column.map { !$0.unset.isAbsent && !$0.hasMisfits } ?? false
+        isAlwaysThere = isKey || column.map { !$0.unset.isAbsent && $0.misfits.isEmpty } ?? false
     }
 
     /// Begins anew when the first value of another kind than the declared one has come.
@@ -57,7 +57,7 @@ package final class OrderedIndex {
     /// Called when a row has entered the store, or its value has changed.
     @inline(__always)
     func rowCame(_ row: UInt32) {
-        if declaredKind != nil, declared?._withUnsafeGuaranteedRef({ $0.hasMisfits }) ?? false { restartMixed() }
+        if declaredKind != nil, declared?._withUnsafeGuaranteedRef({ !$0.misfits.isEmpty }) ?? false { restartMixed() }
         guard isBuilt, hasValue(row), isPending.insert(row) else { return }
         pending.append(row)
         // For a transaction that changes the same items repeatedly.

@@ -150,7 +150,7 @@ extension ColumnStore {
             }
         return switch column.encoding {
         case .integers, .reals, .dates: "column of \(column.encoding.rawValue)"
-        case .codes: "column of \(values), dictionary of \(column.dictionary.count.grouped)"
+        case .codes: "column of \(values), dictionary of \(column.coded.dictionary.count.grouped)"
         case .cells: column.cells.isWhole ? "column of \(values)" : "\(values) in the mapped archive"
         case .sparse: "sparse column of \(values)"
         }

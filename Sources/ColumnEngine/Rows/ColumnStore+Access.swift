@@ -191,21 +191,21 @@ extension ColumnStore {
         case .text?: own = .shortText
         default: return table.kinds(field) ?? 1 << UInt16(Cell.Kind.shortText.rawValue)
         }
-        return table.column(field)?.misfits.values.reduce(1 << UInt16(own.rawValue)) {
+        return table.column(field)?.misfits.cells.values.reduce(1 << UInt16(own.rawValue)) {
             $1.isAbsent ? $0 : $0 | 1 << UInt16($1.kind.rawValue)
         } ?? 0
     }
 
     /// Whether a declared field has values of other kinds, or is lacking in an item.
     @inline(never)
-    package func hasMisfits(_ field: ItemField) -> Bool { table.column(field)?.hasMisfits ?? false }
+    package func hasMisfits(_ field: ItemField) -> Bool { table.column(field)?.misfits.isEmpty == false }
 
     /// Whether every new item has a field: an item that lacks it is an application's.
     package func isRequired(_ field: ItemField) -> Bool { table.declared(field)?.isOptional == false }
 
     /// The kind of a declared field that has values of other kinds; nil for all other fields.
     package func misfitKind(_ field: ItemField) -> FieldKind? {
-        table.column(field).flatMap { $0.hasMisfits ? $0.declaredKind : nil }
+        table.column(field).flatMap { $0.misfits.isEmpty ? nil : $0.declaredKind }
     }
 
     /// Calls a body with each row in the store whose value of a declared field is not of its kind, in order.

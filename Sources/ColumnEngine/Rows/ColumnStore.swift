@@ -131,7 +131,7 @@ package final class ColumnStore {
     /// Called when the row has left the store and the history.
     package func rowDied(_ row: UInt32) {
         table.forEachDeclared { _, column in
-            if column.encoding == .cells || column.hasMisfits { heap.discard(column.cell(row)) }
+            if column.encoding == .cells || !column.misfits.isEmpty { heap.discard(column.cell(row)) }
         }
         if table.textKeys[row] { heap.discard(table.keys[row].cell) }
         table.forEachCustomCell(row) { number, cell in discard(cell, of: ItemField(rawValue: number)) }

@@ -80,7 +80,7 @@ public final class ItemSnapshot: @unchecked Sendable {
     package var isInMemory: Bool { source == nil }
 
     /// Whether a declared field has values of other kinds, or lacks some.
-    package var hasMisfits: Bool { contents.columns.contains { $0?.hasMisfits ?? false } }
+    package var hasMisfits: Bool { contents.columns.contains { $0?.misfits.isEmpty == false } }
 
     /// Whether a part of the archive was unreadable.
     package var isDamaged: Bool { source?.isDamaged ?? false }
@@ -169,16 +169,13 @@ final class SharedFieldColumn: @unchecked Sendable {
     /// Whether an item may lack the field.
     var isOptional: Bool { unset.isAbsent }
     private let count: Int
-    private let words: SharedColumn<UInt64>
-    private let presence: SharedColumn<UInt64>
-    private let integral: SharedColumn<UInt64>
+    private let numbers: SharedNumberRows
     private let codes: SharedColumn<UInt32>
     private let cells: SharedColumn<Cell>
     private let dictionary: [Cell]
     private let entries: [UInt32: Cell]
-    private let misfits: [UInt32: Cell]
-    /// Whether some cells are not of the field's declared kind.
-    let hasMisfits: Bool
+    /// The cells that are not of the field's declared kind.
+    let misfits: MisfitCells
 
     /// Copies nothing: the column copies before later changes.
     init(_ column: FieldColumn) {
@@ -186,15 +183,12 @@ final class SharedFieldColumn: @unchecked Sendable {
         isDeclared = column.isDeclared
         unset = column.unset
         count = column.count
-        words = column.words.share()
-        presence = column.presence.share()
-        integral = column.integral.share()
-        codes = column.codes.share()
+        numbers = column.numbers.share()
+        codes = column.coded.share()
         cells = column.cells.share()
-        dictionary = column.dictionary.cells
+        dictionary = column.coded.dictionary.cells
         entries = column.entries
         misfits = column.misfits
-        hasMisfits = column.hasMisfits
     }
 
     /// The cell of a row; nil if it is only in the archive.
@@ -204,21 +198,17 @@ final class SharedFieldColumn: @unchecked Sendable {
         guard Int(row) < count else { return unset }
         switch encoding {
         case .integers, .dates:
-            if hasMisfits, let misfit = misfits[row] { return misfit }
+            if let misfit = misfits[row] { return misfit }
             let kind: Cell.Kind = encoding == .integers ? .integer : .date
-            return isPresent(row) ? words[row].map { Cell(kind, $0) } : .absent
+            return isPresent(row) ? numbers.words[row].map { Cell(kind, $0) } : .absent
         case .reals:
-            guard isPresent(row), let bits = words[row] else { return .absent }
-            return has(integral, row) ? .integer(Int64(Double(bitPattern: bits))) : Cell(.real, bits)
+            guard isPresent(row), let bits = numbers.words[row] else { return .absent }
+            return numbers.isIntegral(row) ? .integer(Int64(Double(bitPattern: bits))) : Cell(.real, bits)
         case .codes: return dictionary[Int(codes[row] ?? 0)]
         case .cells, .sparse: return cells[row]
         }
     }
 
     @inline(__always)
-    private func isPresent(_ row: UInt32) -> Bool { isDeclared || has(presence, row) }
-
-    private func has(_ bits: borrowing SharedColumn<UInt64>, _ row: UInt32) -> Bool {
-        (bits[row >> 6] ?? 0) & 1 << UInt64(row & 63) != 0
-    }
+    private func isPresent(_ row: UInt32) -> Bool { isDeclared || numbers.isPresent(row) }
 }

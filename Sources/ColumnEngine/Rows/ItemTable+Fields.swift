@@ -104,7 +104,7 @@ extension ItemTable {
 
     /// Whether the texts of a field's cells belong to a dictionary.
     @inline(__always)
-    func keepsTexts(_ field: ItemField) -> Bool { withColumn(field) { $0.keepsTexts } ?? false }
+    func keepsTexts(_ field: ItemField) -> Bool { withColumn(field) { $0.encoding == .codes } ?? false }
 
     /// Whether some item has had a custom field.
     func hasKind(_ field: ItemField) -> Bool { kinds(field) ?? 0 != 0 }

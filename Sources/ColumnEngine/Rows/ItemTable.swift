@@ -87,7 +87,7 @@ package struct ItemTable: ~Copyable {
     /// Prefetches the item's first number and state while its key is compared.
     @inline(__always)
     func prefetch(_ row: UInt32) {
-        _ = firstInteger?._withUnsafeGuaranteedRef { $0.words.prefetch(row) }
+        _ = firstInteger?._withUnsafeGuaranteedRef { $0.numbers.words.prefetch(row) }
         states.prefetch(row)
         textKeys.prefetch(row)
     }
@@ -219,7 +219,7 @@ package struct ItemTable: ~Copyable {
     }
 
     func soleKind(_ field: ItemField) -> FieldKind {
-        if let column = column(field), let kind = column.declaredKind { return column.hasMisfits ? .mixed : kind }
+        if let column = column(field), let kind = column.declaredKind { return column.misfits.isEmpty ? kind : .mixed }
         guard let kinds = kinds(field), kinds != 0 else { return .mixed }
         if Self.areOnly(kinds, .shortText, .longText) { return .text }
         if Self.areOnly(kinds, .integer) { return .integer }
@@ -229,7 +229,7 @@ package struct ItemTable: ~Copyable {
     /// The kind of a field for an index: numbers of all kinds are one, and a field without values counts as text.
     func indexedKind(_ field: ItemField) -> IndexedKind {
         let column = column(field)
-        if column?.hasMisfits ?? false { return .mixed }
+        if column?.misfits.isEmpty == false { return .mixed }
         switch column?.declaredKind {
         case .text?: return .text
         case .integer?: return .integer

@@ -140,7 +140,7 @@ struct FieldColumnTests {
         column.set(UInt32(many - 1), long(0))
         column.chooseEncoding { _ in discarded += 1 }
         #expect(column.encoding == .codes)
-        #expect(column.dictionary.count == 10)
+        #expect(column.coded.dictionary.count == 10)
         #expect(discarded == many - 10)
         for row in 0..<many {
             let number = row == many - 1 ? 0 : row % 10

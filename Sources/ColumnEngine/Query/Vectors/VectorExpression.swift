@@ -191,20 +191,14 @@ extension FieldColumn {
     /// The column as an operator reads it, with an element for each row.
     func view(rowCount: Int) -> ColumnView {
         extend(to: rowCount)
-        if hasMisfits, encoding != .cells || !cells.isWhole { return .rows }
-        let present = UnsafePointer(presence.base)
+        if !misfits.isEmpty, encoding != .cells || !cells.isWhole { return .rows }
         let isFull = isDeclared || held == count
         switch encoding {
-        case .integers:
-            let base = UnsafeRawPointer(words.base).assumingMemoryBound(to: Int64.self)
-            return .integers(base, presence: isFull ? nil : present)
+        case .integers: return .integers(numbers.integers, presence: isFull ? nil : numbers.presenceBits)
         case .reals:
-            let base = UnsafeRawPointer(words.base).assumingMemoryBound(to: Double.self)
-            return .reals(base, presence: present, integral: UnsafePointer(integral.base))
-        case .dates:
-            let base = UnsafeRawPointer(words.base).assumingMemoryBound(to: Double.self)
-            return .dates(base, presence: isFull ? nil : present)
-        case .codes: return .codes(UnsafePointer(codes.base), dictionary)
+            return .reals(numbers.reals, presence: numbers.presenceBits, integral: numbers.integralBits)
+        case .dates: return .dates(numbers.reals, presence: isFull ? nil : numbers.presenceBits)
+        case .codes: return .codes(coded.base, coded.dictionary)
         case .cells: return cells.isWhole ? .cells(UnsafePointer(cells.base)) : .mappedTexts(self)
         case .sparse: return .rows
         }
