@@ -249,12 +249,13 @@ package struct ItemRows {
     /// A row that was never freed has the item that it had when the archive was written.
     @inline(never)
     package func archivedPlace(_ row: UInt32) -> UInt32? {
-        row < store.archivedPlaces.limit && store.table.generation(row) == 0 && !store.table.hasTextKey(row) ? row : nil
+        guard row < store.document.places.limit, store.table.generation(row) == 0 else { return nil }
+        return store.table.hasTextKey(row) ? nil : row
     }
 
     /// The key of the item that a new item was copied from, if the document holds more of that than its fields.
     @inline(never)
     package func source(ofCopy row: UInt32) -> String? {
-        store.copies.isEmpty ? nil : store.copies[store.table.keyString(row)]
+        store.document.copies.isEmpty ? nil : store.document.copies[store.table.keyString(row)]
     }
 }

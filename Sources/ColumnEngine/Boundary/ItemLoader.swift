@@ -12,7 +12,8 @@ public struct ItemLoader {
     public func reserve(_ count: Int) {
         store.table.reserve(count)
         store.order.reserve(count)
-        store.index.reserve(count) { [store] in store.keyHash($0) }
+        let hasher = store.index.hasher
+        store.index.reserve(count) { [store] in store.keyHash($0, hasher) }
     }
 
     /// Appends an item. A missing field gets its default; values of other kinds than a field's are carried.
@@ -41,7 +42,7 @@ public struct ItemLoader {
 
     /// Runs a body that replays changes: they are rolled back if it throws, and otherwise committed.
     package func replaying(_ body: () throws(StoreError) -> Void) throws(StoreError) {
-        let start = store.log.count
+        let start = store.log.changes.count
         do throws(StoreError) { try body() } catch {
             _ = store.rollBack(to: start)
             throw error

@@ -16,6 +16,8 @@ package struct KeyIndex: ~Copyable {
     private var highestRow: UInt32 = 0
     /// The slots of a mapped archive's index, until the first change.
     private var mapped: MappedKeySlots?
+    /// The hasher of the keys.
+    private(set) var hasher = KeyHasher()
 
     init() {
         slots = UnsafeMutablePointer<UInt32>.allocate(capacity: 64)
@@ -41,9 +43,10 @@ package struct KeyIndex: ~Copyable {
         if let memory { memory.free() } else { slots.deallocate() }
     }
 
-    /// Makes the empty index use a mapped archive's slots.
-    mutating func adopt(_ mapped: MappedKeySlots) {
+    /// Makes the empty index use a mapped archive's slots, which were made with a seed.
+    mutating func adopt(_ mapped: MappedKeySlots, seed: UInt64) {
         self.mapped = mapped
+        hasher = KeyHasher(seed: seed)
         count = mapped.itemCount
     }
 

@@ -350,13 +350,13 @@ public struct ItemAggregateFunction {
         }
         guard isUndefined else { return }
         // The groups' own values were noted.
-        let noted = store.leftOut
-        defer { store.leftOut = noted }
+        let noted = store.questions.leftOut
+        defer { store.questions.leftOut = noted }
         _ = try rows().withUnsafeBufferPointer { try value(of: $0) }
     }
 
     private func note(_ reason: String, _ count: Int) {
-        store.leftOut.note("\(name.rawValue)(\(text))", text, reason, count)
+        store.questions.leftOut.note("\(name.rawValue)(\(text))", text, reason, count)
     }
 
     /// Refuses an expression that has a value for no item, because of the kinds of their values.

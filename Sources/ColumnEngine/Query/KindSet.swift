@@ -59,12 +59,6 @@ package struct KindSet: OptionSet {
     }
 }
 
-/// What is known about the ends of key paths, while the store does not change.
-struct PathMemo {
-    var version: UInt64 = 0
-    var summaries: [PredicateKeyPath: PredicatePathSummary] = [:]
-}
-
 extension ColumnStore {
     /// The kinds of values that a field has, or had.
     package func kindSet(_ field: ItemField) -> KindSet { KindSet(cells: cellKinds(field)) }
@@ -78,8 +72,7 @@ extension ColumnStore {
     /// The values at the end of a path in all items. O(n) after a change; O(1) for a field that never had a box.
     package func summary(of path: PredicateKeyPath) throws -> PredicatePathSummary {
         guard let field = fields.existing(path.field), !path.isSelf else { return PredicatePathSummary() }
-        if pathMemo.version != version { pathMemo = PathMemo(version: version) }
-        if let known = pathMemo.summaries[path] { return known }
+        if let known = questions.summary(of: path, at: version) { return known }
         noteWholeRead()
         _ = materialise(field)
         var summary = PredicatePathSummary()
@@ -98,7 +91,7 @@ extension ColumnStore {
                 summary.add(heap.value(cell), path.rest)
             }
         }
-        pathMemo.summaries[path] = summary
+        questions.remember(summary, of: path)
         return summary
     }
 

@@ -11,7 +11,7 @@ extension RowQuery {
     /// Notes what the conditions leave out, in the store's tally. A condition that is a function counts as satisfied: it
     /// is not called for the count.
     func auditConditions(_ access: ItemAccess) throws {
-        guard hasConditions, store.onLeftOut != nil, conditions.contains(where: maySuspect) else { return }
+        guard hasConditions, store.questions.onLeftOut != nil, conditions.contains(where: maySuspect) else { return }
         var predicates: [FormatPredicate] = []
         var suspects: [(field: ItemField, kinds: KindSet)]? = []
         var isSuspect = false
@@ -74,7 +74,7 @@ extension RowQuery {
             }
         }
         for (comparison, fault) in order {
-            store.leftOut.note(
+            store.questions.leftOut.note(
                 PredicateNode.comparison(comparison).description, fault.subject, fault.text,
                 counts[fault]?[comparison] ?? 0)
         }
@@ -157,7 +157,7 @@ extension ColumnStore {
     /// Notes the rows for which a key has no value.
     func note(_ audit: KeyAudit?, _ operation: String) {
         guard let audit else { return }
-        for (fault, count) in audit.take() { leftOut.note(operation, fault.subject, fault.text, count) }
+        for (fault, count) in audit.take() { questions.leftOut.note(operation, fault.subject, fault.text, count) }
     }
 }
 
@@ -211,18 +211,38 @@ struct LeftOutTally {
     }
 }
 
+/// What questions leave behind in their store.
+package struct QuestionRecord {
+    /// Called with the items that an answer left out, at its end; an error it throws is the answer's. Nil: they are not
+    /// counted.
+    package var onLeftOut: (([ItemsLeftOut]) throws -> Void)?
+    /// The items that the current answer has left out so far.
+    var leftOut = LeftOutTally()
+    /// What is known about the ends of key paths, as long as the store has that version.
+    private var summaries: [PredicateKeyPath: PredicatePathSummary] = [:]
+    private var version: UInt64 = 0
+
+    /// What is known about the end of a path in all items of the store, which is of a version.
+    mutating func summary(of path: PredicateKeyPath, at version: UInt64) -> PredicatePathSummary? {
+        if self.version != version { (summaries, self.version) = ([:], version) }
+        return summaries[path]
+    }
+
+    mutating func remember(_ summary: PredicatePathSummary, of path: PredicateKeyPath) { summaries[path] = summary }
+}
+
 extension ColumnStore {
     /// Runs a body that answers a question, and reports the items that the answer left out.
     ///
     /// - Throws: errors of the body, and of `onLeftOut`.
     package func reporting<Result>(_ body: () throws -> Result) throws -> Result {
-        guard let onLeftOut else { return try body() }
+        guard let onLeftOut = questions.onLeftOut else { return try body() }
         // A function of the body may ask questions of its own.
-        let outer = leftOut
-        leftOut = LeftOutTally()
-        defer { leftOut = outer }
+        let outer = questions.leftOut
+        questions.leftOut = LeftOutTally()
+        defer { questions.leftOut = outer }
         let result = try body()
-        if !leftOut.isEmpty { try onLeftOut(leftOut.all) }
+        if !questions.leftOut.isEmpty { try onLeftOut(questions.leftOut.all) }
         return result
     }
 }

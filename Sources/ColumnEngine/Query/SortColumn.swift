@@ -85,7 +85,8 @@ final class SortColumn {
             let winner = tally.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })
         else { return }
         for (kind, count) in tally.sorted(by: { $0.key < $1.key }) where kind != winner.key {
-            store.leftOut.note("sorted(\(text))", text, "is \(KindSet(rawValue: kind).named)", count, areKept: true)
+            store.questions.leftOut.note(
+                "sorted(\(text))", text, "is \(KindSet(rawValue: kind).named)", count, areKept: true)
         }
     }
 

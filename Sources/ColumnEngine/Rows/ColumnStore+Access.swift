@@ -250,40 +250,6 @@ extension ColumnStore {
         @inline(never) get { heap.needsCompaction }
     }
 
-    // MARK: The document
-
-    /// Called when a snapshot was taken to be saved.
-    @inline(never)
-    package func beginSave() { archivedPlaces.beginSave(order) }
-
-    /// Called at the end of a save. A failed one may have replaced the document or not.
-    @inline(never)
-    package func endSave(succeeded: Bool) { archivedPlaces.endSave(succeeded: succeeded) }
-
-    /// Maps a document's rows into the empty store; none is read yet.
-    ///
-    /// - Parameters:
-    ///   - count: the number of rows.
-    ///   - kinds: by field number, the kinds of its cells; see ``ItemTable/fieldKinds``.
-    ///   - source: the document.
-    ///   - seed: the seed of the keys' hashes.
-    ///   - slots: the hash table of the keys.
-    @inline(never)
-    package func map(_ count: Int, _ kinds: [UInt16], _ source: any RowSource, seed: UInt64, _ slots: MappedKeySlots) {
-        rowSource = source
-        heap.faulted = source.values
-        table.map(count, customKinds: kinds, source)
-        order.adopt(count)
-        archivedPlaces.map(count)
-        keyHasher = KeyHasher(seed: seed)
-        index.adopt(slots)
-    }
-
-    /// Each row below this one has the document's item of the same index.
-    package var placeLimit: UInt32 {
-        @inline(never) get { archivedPlaces.limit }
-    }
-
     @inline(never)
     package func text(_ bytes: UnsafeBufferPointer<UInt8>) -> Cell { heap.text(bytes) }
 
@@ -301,7 +267,7 @@ extension ColumnStore {
     @inline(never)
     package func row(forKey key: PackedKey) -> UInt32? {
         noteWholeRead()
-        return row(forKey: key, keyHasher.hash(key))
+        return row(forKey: key, index.hasher.hash(key))
     }
 
     /// Sets a draft's key.

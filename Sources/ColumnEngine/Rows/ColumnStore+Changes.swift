@@ -11,31 +11,23 @@ extension ColumnStore {
         table.states[row] = ItemTable.State.live.rawValue
         if !indexes.isEmpty { rowCame(row) }
         version &+= 1
-        // Rows of a loop are consecutive: one entry for the whole run.
-        let last = log.count - 1
-        if last >= mergeFloor, log[last].kind == .append, Int(log[last].row) + log[last].count == Int(row) {
-            log[last].count += 1
-            return
-        }
-        var change = Change(kind: .append, row: row, position: UInt32(position))
-        change.count = 1
-        log.append(change)
+        log.recordAppended(row, at: position)
     }
 
     @inline(never)
     private func makeIndexRoom(for row: UInt32) {
-        index.makeRoom(for: row) { keyHash($0) }
+        let hasher = index.hasher
+        index.makeRoom(for: row) { keyHash($0, hasher) }
     }
 
     package func insert(_ row: UInt32, at position: Int) {
         restore(row, at: position)
-        log.append(Change(kind: .insert, row: row, position: UInt32(position)))
+        log.record(Change(kind: .insert, row: row, position: UInt32(position)))
     }
 
     package func takeOut(_ row: UInt32) {
         let position = withdraw(row)
-        log.append(Change(kind: .remove, row: row, position: UInt32(position)))
-        hasRemovals = true
+        log.record(Change(kind: .remove, row: row, position: UInt32(position)))
     }
 
     package func move(from: Int, to: Int) {
@@ -43,19 +35,14 @@ extension ColumnStore {
         let row = order.row(at: from)
         order.move(from: from, to: to)
         version &+= 1
-        log.append(Change(kind: .move, row: row, field: UInt32(to), position: UInt32(from)))
+        log.record(Change(kind: .move, row: row, field: UInt32(to), position: UInt32(from)))
     }
 
     package func change(_ row: UInt32, _ field: ItemField, to cell: Cell) {
         let old = table.cell(row, field)
         setStored(row, field, cell)
         version &+= 1
-        let last = log.count - 1
-        if last >= mergeFloor, log[last].kind == .set, log[last].row == row, log[last].field == field.rawValue {
-            // The history needs the value before the first of several consecutive changes.
-            return discard(old, of: field)
-        }
-        log.append(Change(kind: .set, row: row, field: field.rawValue, cell: old))
+        if !log.recordSet(row, field, old) { discard(old, of: field) }
     }
 
     /// As ``change(_:_:to:)``, in a replay: an old value that is only in the archive is not read.
@@ -63,14 +50,15 @@ extension ColumnStore {
         guard indexes.isEmpty, table.isArchived(row, field) else { return change(row, field, to: cell) }
         table.setCell(row, field, cell)
         version &+= 1
-        log.append(Change(kind: .set, row: row, field: field.rawValue, cell: .archived))
+        log.record(Change(kind: .set, row: row, field: field.rawValue, cell: .archived))
     }
 
     // MARK: Unlogged changes
 
     func restore(_ row: UInt32, at position: Int) {
         order.insert(row, at: position)
-        index.insert(row, hash: keyHash(row)) { keyHash($0) }
+        let hasher = index.hasher
+        index.insert(row, hash: keyHash(row, hasher)) { keyHash($0, hasher) }
         table.states[row] = ItemTable.State.live.rawValue
         rowCame(row)
         version &+= 1
@@ -79,16 +67,12 @@ extension ColumnStore {
     func withdraw(_ row: UInt32) -> Int {
         rowGoes(row)
         let position = order.remove(row)
-        index.remove(row, hash: keyHash(row)) { keyHash($0) }
+        let hasher = index.hasher
+        index.remove(row, hash: keyHash(row, hasher)) { keyHash($0, hasher) }
         table.states[row] = ItemTable.State.removed.rawValue
         version &+= 1
         epochCounter.pointee &+= 1
         return position
-    }
-
-    /// The log's entries from this index on may be merged with a new one.
-    private var mergeFloor: Int {
-        max(savepoints.last ?? 0, sealed.last ?? 0)
     }
 
     // MARK: Reverting
@@ -97,22 +81,17 @@ extension ColumnStore {
     ///
     /// - Returns: the changes.
     package func rollBack(to start: Int) -> [Change] {
-        guard start < log.count else { return [] }
-        let taken = Array(log[start...])
-        log.removeSubrange(start...)
+        guard start < log.changes.count else { return [] }
+        let taken = log.cut(from: start)
         var died: [UInt32] = []
         for change in taken.reversed() { revert(change, died: &died) }
         for row in died where table.state(row) == .removed { rowDied(row) }
-        if log.isEmpty { hasRemovals = false }
         return taken
     }
 
     /// Reverts the last changes of the log, and keeps the replaced cells: the history owns them.
     package func takeBack(_ count: Int) {
-        let changes = Array(log.suffix(count))
-        log.removeLast(count)
-        sealed.removeAll { $0 > log.count }
-        for change in changes.reversed() {
+        for change in log.takeLast(count).reversed() {
             switch change.kind {
             case .append:
                 for offset in stride(from: change.count - 1, through: 0, by: -1) {
@@ -137,15 +116,14 @@ extension ColumnStore {
 
     /// Drops the log without adding it to the history: data that only it held is freed.
     func forgetLog() {
-        for change in log {
+        for change in log.changes {
             switch change.kind {
             case .set: discard(change.cell, of: ItemField(rawValue: change.field))
             case .remove where table.state(change.row) == .removed: rowDied(change.row)
             default: break
             }
         }
-        log = []
-        hasRemovals = false
+        log.clear()
         if heap.needsCompaction, !table.hasSnapshot { compactHeap { _ in } }
     }
 

@@ -14,9 +14,12 @@ package struct FieldTable {
     package static func shownName(of name: String) -> String { name == attachmentName ? "image" : name }
     /// The field of attachments; nil while no item has had it.
     package private(set) var attachment: ItemField?
+    /// The declared field that is set to an item's creation time.
+    let stamped: ItemField?
 
     package init(_ declared: [FieldDeclaration]) {
         names = declared.map(\.name) + ["itemKey"]
+        stamped = declared.firstIndex { $0.isStamped }.map { ItemField(rawValue: UInt32($0)) }
         for (number, name) in names.enumerated() { numbers[ExactText(name)] = UInt32(number) }
     }
 

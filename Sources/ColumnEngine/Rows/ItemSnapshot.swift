@@ -50,12 +50,12 @@ public final class ItemSnapshot: @unchecked Sendable {
             columnNumbers = store.table.columnNumbers
             copiedBlocks = store.table.shareBlocks()
             slots = store.order.snapshot
-            copies = store.copies
+            copies = store.document.copies
         }
     }
 
     package convenience init(_ store: ColumnStore) {
-        self.init(Contents(store), store.heap, store.rowSource)
+        self.init(Contents(store), store.heap, store.document.source)
     }
 
     /// A copy for another thread.

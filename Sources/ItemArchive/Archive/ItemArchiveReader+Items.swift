@@ -185,7 +185,7 @@ extension ItemLoader {
         let source = ArchiveRows(items, numbers: numbers)
         source.onDamage = { [weak store] text in
             damaged()
-            store?.onDamage?(text)
+            store?.document.onDamage?(text)
         }
         store.map(index.count, index.fieldKinds, source, seed: index.seed, slots)
     }

@@ -61,7 +61,7 @@ struct JournalDecoder {
             case .copy:
                 let row = try existingRow()
                 let source = try reader.string()
-                if let row { store.noteCopy(of: source, as: store.keyString(row)) }
+                if let row { store.document.noteCopy(of: source, as: store.keyString(row)) }
             case .rank, nil:
                 reader.stepBack()
                 throw corrupt("an unknown change")

@@ -85,8 +85,8 @@ public final class ItemStore {
     /// throws is the answer's. Nil: such items are not counted. Counting costs time for fields with values of several
     /// kinds alone.
     public var onLeftOut: (([ItemsLeftOut]) throws -> Void)? {
-        get { columns.onLeftOut }
-        set { columns.onLeftOut = newValue }
+        get { columns.questions.onLeftOut }
+        set { columns.questions.onLeftOut = newValue }
     }
     /// Whether there are commits that the document does not have; false without a document.
     var hasCommittedChanges = false
@@ -114,7 +114,7 @@ public final class ItemStore {
         self.durability = durability
         isReadOnly = persistence.isReadOnly
         // Weak: a persistence may retain the columns.
-        columns.remembersCopies = { [weak document] in document?.holdsMoreThanFields == true }
+        columns.document.remembersCopies = { [weak document] in document?.holdsMoreThanFields == true }
         zeroingReference.store = self
     }
 
@@ -130,7 +130,7 @@ public final class ItemStore {
         _ persistence: any ItemPersistence, durability: Durability = .process
     ) throws(StoreError) -> ItemStore {
         let store = ItemStore(persistence: persistence, durability: durability)
-        store.columns.onDamage = { [store = store.zeroingReference] text in
+        store.columns.document.onDamage = { [store = store.zeroingReference] text in
             store.store?.loadReport.notices.append(text)
             store.store?.onDamage?(text)
         }
@@ -168,7 +168,7 @@ public final class ItemStore {
     func noteCopy(of source: String) -> String? {
         guard document?.holdsMoreThanFields == true else { return nil }
         let copy = columns.keySource.uuid().uuidString
-        columns.noteCopy(of: source, as: copy)
+        columns.document.noteCopy(of: source, as: copy)
         return copy
     }
 

@@ -29,7 +29,7 @@ struct MaterialisingTests {
     func interruption() throws {
         let folder = try StoreFolder()
         let store = try mappedStore(folder)
-        try #require(store.columns.rowSource != nil)
+        try #require(store.columns.document.source != nil)
         let field = try #require(store.existingField(named: "shelf"))
         let predicate = try ItemPredicate(format: "shelf == 'shelf 3'")
         let former = cubby_watch_work(cubby_watch(is_stopped: { _ in 1 }, room: nil, context: nil))

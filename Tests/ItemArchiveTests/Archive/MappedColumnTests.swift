@@ -84,7 +84,7 @@ struct MappedColumnTests {
             #expect(try scanned.query().sum("valueInDollars") == .integer(saved.reduce(0, +)))
             let opened = try folder.open(isReadOnly: true, mapped: true)
             #expect(try opened.allItems.map { try $0.valueInDollars } == saved)
-            #expect(opened.columns.rowSource != nil && opened.loadReport.notices.isEmpty)
+            #expect(opened.columns.document.source != nil && opened.loadReport.notices.isEmpty)
         }
     }
 

@@ -46,6 +46,6 @@ struct ItemIndexTurnTests {
         }
         #expect(try folder.read(index) == saved)
         let opened = try folder.open(isReadOnly: true, mapped: true)
-        #expect(opened.columns.rowSource != nil && opened.count == 101)
+        #expect(opened.columns.document.source != nil && opened.count == 101)
     }
 }

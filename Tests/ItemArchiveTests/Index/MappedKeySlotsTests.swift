@@ -93,7 +93,7 @@ struct MappedKeySlotsTests {
             damaged[page * 4096 + 100] ^= 0x40
             try folder.write(damaged, folder.index)
             let opened = try folder.open(mapped: true)
-            #expect(opened.columns.rowSource != nil)
+            #expect(opened.columns.document.source != nil)
             for (position, key) in keys.enumerated().reversed() {
                 #expect(try opened.item(forKey: key)?.position == position, "page \(page)")
             }

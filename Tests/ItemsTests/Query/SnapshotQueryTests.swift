@@ -83,7 +83,7 @@ struct SnapshotQueryTests {
         if isMapped {
             try store.saveChanges()
             store = try folder.open(mapped: true)
-            #expect(store.columns.rowSource != nil)
+            #expect(store.columns.document.source != nil)
             try store.createItem(ItemFields(itemKey: "one more"))
         }
         for _ in 0..<3 {

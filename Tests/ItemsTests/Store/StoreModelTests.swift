@@ -33,7 +33,7 @@ struct StoreModelTests {
             } else if mapped, save == nil, driver.random.number(12) == 0 {
                 try store.commit()
                 store = try folder.open(mapped: true)
-                if store.columns.rowSource != nil { mappings += 1 }
+                if store.columns.document.source != nil { mappings += 1 }
                 driver = StoreDriver(store, model: driver.model, random: driver.random)
                 driver.model.past = [driver.model.items]
                 driver.model.future = []

@@ -183,7 +183,7 @@ extension ColumnStore {
 
     /// Materialises the column of a field for a query.
     func materialise(_ field: ItemField) -> FieldColumn? {
-        table.materialise(field, rowSource) { heap.discard($0) }
+        table.materialise(field, document.source) { heap.discard($0) }
     }
 }
 
