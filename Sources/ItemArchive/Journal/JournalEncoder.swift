@@ -6,7 +6,7 @@ package struct JournalEncoder {
     /// Prefetch distance in changes.
     private static let lookahead = 12
 
-    private let rows: ItemRows
+    private let rows: ColumnStore
     private var writer: RecordWriter
     /// The number of each custom field in this record; 0 if it has none yet.
     private var fieldNumbers: [UInt32] = []
@@ -23,7 +23,7 @@ package struct JournalEncoder {
     ///   - rows: the items.
     ///   - room: bytes to leave free in front.
     ///   - givesPlaces: whether keys come with their indices in the archive: for the journal that follows it.
-    package init(_ rows: ItemRows, room: Int = 0, givesPlaces: Bool = false) {
+    package init(_ rows: ColumnStore, room: Int = 0, givesPlaces: Bool = false) {
         self.rows = rows
         self.givesPlaces = givesPlaces
         writer = RecordWriter([UInt8](repeating: 0, count: room))
@@ -55,7 +55,9 @@ package struct JournalEncoder {
         for (index, change) in changes.enumerated() {
             // The items are scattered: their cache misses overlap.
             let coming = index + Self.lookahead
-            if coming < changes.count { rows.prefetch(changes[coming].row, ItemField(rawValue: changes[coming].field)) }
+            if coming < changes.count {
+                rows.prefetchChanged(changes[coming].row, ItemField(rawValue: changes[coming].field))
+            }
             switch change.kind {
             case .append:
                 for row in change.row..<change.row + UInt32(change.count) { insertion(row, at: nil) }
@@ -140,7 +142,7 @@ package struct JournalEncoder {
         definedFields += 1
         fieldNumbers[Int(field)] = number
         begin(.defineField)
-        writer.text(rows.name(ofField: field))
+        writer.text(rows.name(of: ItemField(rawValue: field)))
         return number
     }
 

@@ -12,7 +12,7 @@ package struct RecordWriter {
     package init(_ bytes: [UInt8] = []) { self.bytes = bytes }
 
     /// A field's value; that of a box is in the store's heap.
-    mutating func cell(_ cell: Cell, _ rows: ItemRows) {
+    mutating func cell(_ cell: Cell, _ rows: ColumnStore) {
         self.cell(cell) { rows.value(ofBox: $0) }
     }
 
@@ -113,7 +113,7 @@ package struct RecordWriter {
     }
 
     /// The key of an item.
-    package mutating func key(_ row: UInt32, _ rows: ItemRows) {
+    package mutating func key(_ row: UInt32, _ rows: ColumnStore) {
         key(rows.key(row), isText: rows.hasTextKey(row))
     }
 

@@ -45,7 +45,7 @@ struct EncodedCommit {
         for (place, effect) in effects.enumerated() where effect.isThere {
             if place + Self.lookahead < effects.count {
                 // Many items, each somewhere else: their cache misses overlap.
-                for field in ItemField.domain { rows.prefetch(effects[place + Self.lookahead].row, field) }
+                for field in ItemField.domain { rows.prefetchChanged(effects[place + Self.lookahead].row, field) }
             }
             if effect.isWhole {
                 changes.insertion(effect.row, at: nil)
@@ -104,7 +104,7 @@ struct EncodedCommit {
 
     /// The pictures of the changed items after the commit. They are ordered by key, so that two hosts do not deadlock.
     private static func pictures(
-        _ effects: [Effect], _ rows: ItemRows, _ field: ItemField
+        _ effects: [Effect], _ rows: ColumnStore, _ field: ItemField
     ) -> [CommittedPicture] {
         // A removed item may have been inserted again with the same key in another row.
         var digests: [[UInt8]: [[UInt8]]] = [:]
@@ -128,7 +128,7 @@ struct EncodedCommit {
 
     /// Ranks for inserted and moved items, between those of their current neighbours.
     private static func newRanks(
-        _ effects: [Effect], _ rows: ItemRows, _ table: RankTable
+        _ effects: [Effect], _ rows: ColumnStore, _ table: RankTable
     ) -> [(row: UInt32, rank: [UInt8])] {
         let placed = effects.filter { $0.isThere && ($0.isWhole || $0.isMoved) }
         guard !placed.isEmpty else { return [] }
@@ -172,7 +172,7 @@ struct EncodedCommit {
     }
 
     /// An item's key in the encoding of records.
-    private static func key(_ row: UInt32, _ rows: ItemRows) -> [UInt8] {
+    private static func key(_ row: UInt32, _ rows: ColumnStore) -> [UInt8] {
         var writer = RecordWriter()
         writer.key(row, rows)
         return writer.bytes

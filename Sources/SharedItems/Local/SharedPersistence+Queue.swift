@@ -128,14 +128,13 @@ extension SharedPersistence {
         // Each item is sent with the last commit that changes it: all of them are one transaction of the server.
         var last: [[UInt8]: Int] = [:]
         for (index, commit) in waiting.enumerated() { for key in commit.keys { last[key] = index } }
-        let rows = ItemRows(columns)
         var all: [Lineage] = []
         try asking { () throws(PostgresError) in
             for (index, commit) in waiting.enumerated() {
                 var encoded = EncodedCommit(removed: commit.removed, record: commit.record)
                 for key in commit.keys where last[key] == index {
                     guard let row = Self.row(ofKey: key, in: columns), let rank = ranks[row] else { continue }
-                    var record = JournalEncoder(rows)
+                    var record = JournalEncoder(columns)
                     record.insertion(row, at: nil)
                     encoded.keys.append(key)
                     encoded.ranks.append(rank)
