@@ -1,4 +1,3 @@
-import CPlatform
 public import PredicateFormat
 public import PropertyList
 import Wording
@@ -6,8 +5,6 @@ import Wording
 /// A query's key as an operator's input: a cell for each row of a batch.
 enum VectorKey {
     case view(ColumnView, ItemField)
-    /// The part of a text before the first space; for a collection, the result of the general evaluation.
-    case firstWord(ColumnView, ItemField, otherwise: (UInt32) -> PropertyListValue?)
     case numbers(VectorExpression, otherwise: (UInt32) -> PropertyListValue?, KeyAudit?)
     case values((UInt32) throws -> PropertyListValue?, KeyAudit?)
 
@@ -18,12 +15,6 @@ enum VectorKey {
         case .expression(let expression, let text):
             let audit = try KeyAudit(expression, text, store)
             let value = PredicateCompiler<UInt32>(accessors: query.accessor).value(expression)
-            if case .keyPath(let path) = expression, path.rest == ["firstWord"],
-                let field = store.fields.existing(path.field), field != store.table.keyField, audit == nil
-            {
-                self = .firstWord(store.view(field), field, otherwise: value)
-                return
-            }
             if let numbers = VectorExpression(expression, store) {
                 self = .numbers(numbers, otherwise: value, audit)
             } else {
@@ -37,16 +28,15 @@ enum VectorKey {
     var audit: KeyAudit? {
         switch self {
         case .numbers(_, _, let audit), .values(_, let audit): audit
-        case .view, .firstWord: nil
+        case .view: nil
         }
     }
 
     /// Whether it reads only columns, which any thread may do while the store does not change.
     var readsColumnsAlone: Bool {
         switch self {
-        case .view(.rows, _), .view(.mappedTexts, _), .firstWord(.rows, _, _), .firstWord(.mappedTexts, _, _): false
-        case .numbers, .values: false
-        case .view, .firstWord: true
+        case .view(.rows, _), .view(.mappedTexts, _), .numbers, .values: false
+        case .view: true
         }
     }
 
@@ -74,27 +64,6 @@ enum VectorKey {
     ) throws {
         switch self {
         case .view(let view, let field): Self.read(view, field, rows, store, &heap, cells)
-        case .firstWord(let view, let field, let otherwise):
-            if case .cells(let column) = view {
-                for place in rows.indices {
-                    if place + SelectionVector.lookahead < rows.count {
-                        cubby_prefetch(column + Int(rows[place + SelectionVector.lookahead]))
-                        column[Int(rows[place + SelectionVector.lookahead / 2])].prefetchText()
-                    }
-                    let cell = column + Int(rows[place])
-                    cells[place] =
-                        cell.pointee.kind == .box
-                        ? otherwise(rows[place]).map { heap.cell($0) } ?? .absent : Self.firstWord(cell)
-                }
-                return
-            }
-            Self.read(view, field, rows, store, &heap, cells)
-            guard let base = cells.baseAddress else { return }
-            for place in rows.indices where !cells[place].isAbsent {
-                cells[place] =
-                    cells[place].kind == .box
-                    ? otherwise(rows[place]).map { heap.cell($0) } ?? .absent : Self.firstWord(base + place)
-            }
         case .numbers(let expression, let otherwise, let audit):
             let batch = UnsafeMutableBufferPointer(mutating: rows)
             expression.withNumbers(batch) { numbers, states in
@@ -162,28 +131,6 @@ enum VectorKey {
                 cells[place] = cell.kind == .box ? heap.cell(store.heap.value(ofBox: cell)) : cell
             }
         }
-    }
-
-    @inline(__always)
-    private static func firstWord(_ cell: UnsafePointer<Cell>) -> Cell {
-        guard cell.pointee.isText else { return .absent }
-        let text = Cell.text(at: cell)
-        if text.count >= 8, let base = text.baseAddress {
-            let start = UInt64(littleEndian: UnsafeRawPointer(base).loadUnaligned(as: UInt64.self))
-            // The lowest of these bits marks the lowest byte that is a space.
-            let other = start ^ 0x2020_2020_2020_2020
-            let spaces = (other &- 0x0101_0101_0101_0101) & ~other & 0x8080_8080_8080_8080
-            if spaces != 0 {
-                return .shortText(start, count: UInt64(truncatingIfNeeded: spaces.trailingZeroBitCount >> 3))
-            }
-        }
-        var count = 0
-        while count < text.count, text[count] != 0x20 { count += 1 }
-        guard let start = text.baseAddress, count > Cell.shortTextLimit else {
-            return Cell.shortText(UnsafeBufferPointer(rebasing: text[..<count]))
-        }
-        // A long word is a part of a long text, which does not move.
-        return .longText(start, count: count)
     }
 }
 
