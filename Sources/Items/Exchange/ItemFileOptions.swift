@@ -104,9 +104,6 @@ public enum ItemFileFormat: String, Sendable, CaseIterable {
         default: return nil
         }
     }
-
-    /// Whether rows are lines of text, which are read and written as a stream.
-    var isStreamed: Bool { [.csv, .tsv, .jsonLines].contains(self) }
 }
 
 /// A file's text encoding.
