@@ -109,7 +109,7 @@ extension ItemStore {
         }
         if let revision { self.revision = revision }
         guard columns.hasChanges else { return }
-        hasCommittedChanges = document != nil
+        document.didCommit()
         noteCommit(cause)
         // The commit may be read later: copy the values that are about to be freed.
         if isWatched { keepLatestCommit() }

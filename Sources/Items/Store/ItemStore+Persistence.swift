@@ -1,16 +1,8 @@
 import ColumnEngine
 
 extension ItemStore {
-    /// Whether there are changes, committed or not, that the archive does not have; without an archive, whether there
-    /// are uncommitted changes.
-    public var hasChanges: Bool { hasCommittedChanges || columns.hasChanges }
-
     /// Whether there are changes since the last commit, including attachments.
     public var hasUncommittedChanges: Bool { columns.hasChanges || !attachmentStep.isEmpty }
-
-    /// Whether the journal is long enough to make rewriting the archive worthwhile: longer than 256 MB and than twice
-    /// the archive.
-    public var isJournalLong: Bool { !isSaving && document?.isJournalLong == true }
 
     /// Passes all changes since the last commit to the persistence as one commit; does nothing within a transaction.
     /// The host calls it at the end of each chunk, handler and timer.
@@ -92,7 +84,7 @@ extension ItemStore {
             let commit = ItemCommit(columns, columns.changes, following: revision, textBytes: textBytes)
             revision = try persistence.append(commit, durable: durable)
         }
-        hasCommittedChanges = document != nil
+        document.didCommit()
     }
 
     /// Makes all commits survive a power cut.
@@ -104,76 +96,5 @@ extension ItemStore {
     /// Ends the current undo step without a commit.
     func seal() {
         columns.seal()
-    }
-
-    /// Writes all items to the archive, atomically and durably, and starts a new journal; waits until it is done.
-    ///
-    /// - Returns: whether there was anything to write: false if the archive is up to date, and for a store without one.
-    /// - Throws: `StoreError`: `inputOutput`, `readOnly`, `transactionInProgress`. The old archive and the journal are
-    ///   then intact, nothing is lost, and a later save may succeed.
-    @discardableResult
-    public func saveChanges() throws(StoreError) -> Bool {
-        guard let save = try beginSave() else { return false }
-        let result = save.write()
-        try finish(save, result)
-        return true
-    }
-
-    /// Takes a snapshot to be saved. Like ``saveChanges()``, for a host that writes the archive on another thread.
-    /// Commits may be made meanwhile; ``finish(_:_:)`` ends the save.
-    ///
-    /// - Returns: nil if the archive is up to date, or the store has none.
-    public func beginSave() throws(StoreError) -> ItemStoreSave? {
-        // A shared collection is saved here even while it cannot be changed.
-        if isReadOnly, remote == nil || columns.hasChanges || document?.canReplace != true { throw readOnlyError }
-        try checkNoTransaction("saving")
-        if isSaving { throw StoreError(.inputOutput, "a save is under way: wait for its end") }
-        // Reported at the end: an observer's changes are not part of this save.
-        defer { tellCommits() }
-        try commit(.change)
-        if isConnected { try applyRemoteCommits() }
-        guard let document, hasCommittedChanges || !document.hasArchive, document.canReplace else { return nil }
-        let replacement = try document.beginReplacement(ItemSnapshot(columns), at: revision)
-        isSaving = true
-        columns.beginSave()
-        return ItemStoreSave(replacement: replacement, version: version, count: count)
-    }
-
-    /// Ends a save on the store's thread: replaces the old archive with the new one and starts its journal.
-    ///
-    /// - Throws: `StoreError` with `inputOutput`, including a failure to write.
-    public func finish(_ save: ItemStoreSave, _ result: Result<Void, StoreError>) throws(StoreError) {
-        guard isSaving else { return }
-        isSaving = false
-        var isDone = false
-        defer { columns.endSave(succeeded: isDone) }
-        switch result {
-        case .failure(let error):
-            document?.abandon(save.replacement)
-            throw error
-        case .success:
-            try document?.finish(save.replacement)
-            isDone = true
-            // Changes made while the archive was written are in the new journal.
-            if version == save.version { hasCommittedChanges = false }
-        }
-    }
-}
-
-/// A save in progress: ``write()`` may run on any thread.
-public struct ItemStoreSave: Sendable {
-    let replacement: any ItemReplacement
-    let version: UInt64
-    /// The number of saved items.
-    public let count: Int
-
-    /// Writes the new archive beside the old one. Accesses nothing else.
-    public func write() -> Result<Void, StoreError> {
-        do throws(StoreError) {
-            try replacement.write()
-            return .success(())
-        } catch {
-            return .failure(error)
-        }
     }
 }

@@ -60,8 +60,7 @@ public final class ItemStore {
     // MARK: Persistence
 
     let persistence: any ItemPersistence
-    /// The persistence, if it maintains a document of all items.
-    let document: (any DocumentPersistence)?
+    let document: Document
     /// The persistence, if the collection is shared with other hosts.
     let remote: (any RemotePersistence)?
     /// Whether a commit is being sent.
@@ -76,10 +75,6 @@ public final class ItemStore {
     public internal(set) var revision = ItemRevision.initial
     /// Whether each commit waits until it survives a power cut.
     public var durability: Durability
-    /// The result of opening.
-    public internal(set) var loadReport = ItemLoadReport()
-    /// Called with a text for the user if a part of the mapped archive turns out to be unreadable.
-    public var onDamage: ((String) -> Void)?
     /// Called at the end of an answer of a query with the items that it left out, because their values are of a kind that
     /// a comparison, a computation or a sort does not take: `n > 5 left out 2 items whose n is text`. An error that it
     /// throws is the answer's. Nil: such items are not counted. Counting costs time for fields with values of several
@@ -88,11 +83,8 @@ public final class ItemStore {
         get { columns.questions.onLeftOut }
         set { columns.questions.onLeftOut = newValue }
     }
-    /// Whether there are commits that the document does not have; false without a document.
-    var hasCommittedChanges = false
     /// The heap's bytes of text at the last commit.
     var committedTextBytes = 0
-    var isSaving = false
 
     /// A number that grows with every change; equal readings mean that nothing changed in between.
     public var version: UInt64 {
@@ -109,12 +101,10 @@ public final class ItemStore {
 
     private init(persistence: any ItemPersistence, durability: Durability) {
         self.persistence = persistence
-        document = persistence.document
+        document = Document(persistence.document, of: columns)
         remote = persistence.remote
         self.durability = durability
         isReadOnly = persistence.isReadOnly
-        // Weak: a persistence may retain the columns.
-        columns.document.remembersCopies = { [weak document] in document?.holdsMoreThanFields == true }
         zeroingReference.store = self
     }
 
@@ -130,19 +120,11 @@ public final class ItemStore {
         _ persistence: any ItemPersistence, durability: Durability = .process
     ) throws(StoreError) -> ItemStore {
         let store = ItemStore(persistence: persistence, durability: durability)
-        store.columns.document.onDamage = { [store = store.zeroingReference] text in
-            store.store?.loadReport.notices.append(text)
-            store.store?.onDamage?(text)
-        }
         let report = try persistence.load(into: ItemLoader(store.columns))
-        store.loadReport = report
         store.isReadOnly = persistence.isReadOnly
         store.revision = report.revision
         store.committedTextBytes = store.columns.textBytes
-        // The document does not have data from a server yet.
-        let isNew = store.remote != nil && store.document?.hasArchive == false && store.count > 0
-        store.hasCommittedChanges =
-            store.document != nil && (report.replayedRecords > 0 || report.isSalvaged || isNew)
+        store.document.wasLoaded(report, isShared: store.remote != nil)
         return store
     }
 
@@ -157,19 +139,6 @@ public final class ItemStore {
         }
         guard let remote else { return .storeIsReadOnly }
         return StoreError(.readOnly, remote.readOnlyReason)
-    }
-
-    /// The path of the archive; nil for a store without one.
-    public var archivePath: String? { document?.archivePath }
-
-    /// Records the source of a copy, if the archive stores more than its fields.
-    ///
-    /// - Returns: the key that the copy must get; nil for any.
-    func noteCopy(of source: String) -> String? {
-        guard document?.holdsMoreThanFields == true else { return nil }
-        let copy = columns.keySource.uuid().uuidString
-        columns.document.noteCopy(of: source, as: copy)
-        return copy
     }
 
     // MARK: Reading
