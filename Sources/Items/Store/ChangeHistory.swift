@@ -186,7 +186,7 @@ extension ItemStore {
     /// Applies the inverse of each change, newest first, and commits the result.
     private func reverse(_ group: ChangeGroup, _ kind: CommitKind) throws(StoreError) {
         if isReadOnly { throw readOnlyError }
-        if isWatched { keepLatestCommit() }
+        keepCommitBeforeChange()
         for change in group.changes.reversed() {
             switch change.kind {
             case .append:
@@ -216,7 +216,7 @@ extension ItemStore {
         }
         for change in reversed { attachments?.reverse(change) }
         settle(kind)
-        if !observers.isEmpty {
+        if !publisher.observers.isEmpty {
             tellMany(ItemStoreChanges(kind == .undo ? .undo : .redo, group.changes).inverted)
         }
     }
@@ -272,7 +272,7 @@ extension ItemStore {
 
     /// Copies every referenced text and boxed value into a new heap.
     func compactHeap() {
-        if isWatched { keepLatestCommit() }
+        keepCommitBeforeChange()
         columns.compactHeap { adopt in
             undoStack.changeNewest(undoStack.count) { adopt(&$0.changes) }
             redoStack.changeNewest(redoStack.count) { adopt(&$0.changes) }
@@ -289,7 +289,7 @@ extension ItemStore {
     /// Drops the groups beyond the limits; the newest groups belong to the current commit.
     private func trim(_ newest: Int) {
         while let group = undoStack.popExcess(history) {
-            if undoStack.count < newest, isWatched { keepLatestCommit() }
+            if undoStack.count < newest, publisher.isWatched { keepLatestCommit() }
             forget(group)
         }
     }

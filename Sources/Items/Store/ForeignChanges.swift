@@ -99,7 +99,7 @@ extension ItemStore {
         if isReadOnly, revision == nil { throw readOnlyError }
         defer { tellCommits() }
         try commit(.change)
-        if isWatched { keepLatestCommit() }
+        keepCommitBeforeChange()
         do throws(StoreError) {
             for change in changes { try columns.perform(change) }
             if revision == nil, columns.hasChanges { try appendLog(durable: durability == .power) }
@@ -112,7 +112,7 @@ extension ItemStore {
         document.didCommit()
         noteCommit(cause)
         // The commit may be read later: copy the values that are about to be freed.
-        if isWatched { keepLatestCommit() }
+        keepCommitBeforeChange()
         var applied: [Change] = []
         _ = columns.takeGroups { applied += $0 }
         endApplying(applied)
@@ -131,9 +131,7 @@ extension ItemStore {
         }
         pruneForeignChanges()
         tidy()
-        if bulkDepth > 0 {
-            bulkChanges.add(applied)
-        } else if !observers.isEmpty {
+        if !publisher.collect({ $0.add(applied) }), !publisher.observers.isEmpty {
             tellMany(ItemStoreChanges(.bulkChange, applied))
         }
     }

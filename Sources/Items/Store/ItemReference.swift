@@ -219,7 +219,7 @@ extension ItemStore {
     /// - Throws: as ``Item/setValueInDollars(_:)``.
     package func setValueInDollars(_ value: Int64, of reference: ItemReference) throws(StoreError) {
         let row = try row(reference)
-        guard columns.isLive(row), !isWatched, !isReadOnly else {
+        guard columns.isLive(row), !publisher.isWatched, !isReadOnly else {
             return try setCell(row, .valueInDollars, .integer(value))
         }
         let old = columns.cell(row, .valueInDollars)
@@ -247,7 +247,7 @@ extension ItemStore {
         if isReadOnly { throw readOnlyError }
         guard columns.isLive(item.row) else { throw .itemWasRemoved }
         if columns.attachments(item.row) == value { return }
-        if isWatched { keepLatestCommit() }
+        keepCommitBeforeChange()
         columns.setAttachments(item.row, value)
     }
 
@@ -267,9 +267,9 @@ extension ItemStore {
         }
         if isReadOnly { throw readOnlyError }
         if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
-        if !isWatched { return columns.change(row, field, to: cell) }
+        if !publisher.isWatched { return columns.change(row, field, to: cell) }
         keepLatestCommit()
-        if observers.isEmpty { return columns.change(row, field, to: cell) }
+        if publisher.observers.isEmpty { return columns.change(row, field, to: cell) }
         try setAskingObservers(row, field, cell)
     }
 
@@ -289,10 +289,9 @@ extension ItemStore {
         }
         if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
         columns.change(row, field, to: cell)
-        if bulkDepth > 0 {
-            bulkChanges.updated += 1
-        } else {
-            for observer in observers { observer.itemStore(self, didUpdate: item, field: name, old: old, new: new) }
+        if publisher.collect({ $0.updated += 1 }) { return }
+        for observer in publisher.observers {
+            observer.itemStore(self, didUpdate: item, field: name, old: old, new: new)
         }
     }
 }

@@ -60,15 +60,15 @@ extension ItemStore {
     }
 
     private func insertDraft(_ row: UInt32) throws(StoreError) {
-        if isWatched {
+        if publisher.isWatched {
             keepLatestCommit()
-            if !observers.isEmpty {
+            if !publisher.observers.isEmpty {
                 let item = item(row: row)
                 try askObservers { try $0.itemStore(self, willInsert: item) }
             }
         }
         try columns.appendDraft(row)
-        if !observers.isEmpty { tellInserted(row) }
+        if !publisher.observers.isEmpty { tellInserted(row) }
     }
 
     // MARK: Removing and moving
@@ -112,18 +112,15 @@ extension ItemStore {
     func remove(row: UInt32) throws(StoreError) {
         if isReadOnly { throw readOnlyError }
         guard columns.isLive(row) else { throw .itemWasRemoved }
-        if isWatched { keepLatestCommit() }
-        guard observers.isEmpty else {
+        keepCommitBeforeChange()
+        guard publisher.observers.isEmpty else {
             let item = item(row: row)
             try askObservers { try $0.itemStore(self, willRemove: item) }
             guard columns.isLive(row) else { throw .itemWasRemoved }
             let last = columns.fields(of: row)
             columns.takeOut(row)
-            if bulkDepth > 0 {
-                bulkChanges.removed += 1
-            } else {
-                for observer in observers { observer.itemStore(self, didRemove: item, fields: last) }
-            }
+            if publisher.collect({ $0.removed += 1 }) { return }
+            for observer in publisher.observers { observer.itemStore(self, didRemove: item, fields: last) }
             return
         }
         columns.takeOut(row)
@@ -142,8 +139,8 @@ extension ItemStore {
                     : "position \(position + 1) is outside the store: it has the positions 1 to \(count)")
         }
         if from == to { return }
-        if isWatched { keepLatestCommit() }
+        keepCommitBeforeChange()
         columns.move(from: from, to: to)
-        if bulkDepth > 0 { bulkChanges.moved += 1 }
+        publisher.collect { $0.moved += 1 }
     }
 }

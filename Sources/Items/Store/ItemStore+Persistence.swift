@@ -67,7 +67,7 @@ extension ItemStore {
 
     private func cause(of kind: CommitKind) -> ItemStoreCommit.Cause {
         switch kind {
-        case .change: commitCause
+        case .change: publisher.cause
         case .undo: .undo
         case .redo: .redo
         }

@@ -117,7 +117,7 @@ extension ItemStore {
     /// Applies a commit beneath the uncommitted changes, which concern other fields.
     func apply(_ commit: RemoteCommit, from remote: any RemotePersistence) throws(StoreError) {
         guard commit.revision > revision else { return }
-        if isWatched { keepLatestCommit() }
+        keepCommitBeforeChange()
         let unranked = Self.unrankedRows(columns.changes)
         let applied: [Change]
         do throws(StoreError) {
@@ -139,7 +139,7 @@ extension ItemStore {
         revision = commit.revision
         guard !applied.isEmpty else { return }
         noteCommit(.remote, applied, host: commit.host)
-        if isWatched { keepLatestCommit() }
+        keepCommitBeforeChange()
         endApplying(applied)
     }
 

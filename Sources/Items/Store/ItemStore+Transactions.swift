@@ -121,7 +121,7 @@ extension ItemStore {
         let taken = columns.rollBack(to: start)
         restoreOrder()
         if !columns.hasChanges { attachments?.shared?.didRollBack() }
-        if !taken.isEmpty, tells, !observers.isEmpty { tellMany(ItemStoreChanges(.rollback, taken).inverted) }
+        if !taken.isEmpty, tells, !publisher.observers.isEmpty { tellMany(ItemStoreChanges(.rollback, taken).inverted) }
     }
 }
 

@@ -36,26 +36,8 @@ public final class ItemStore {
 
     // MARK: Observers
 
-    @exclusivity(unchecked) var observers: [any ItemStoreObserver] = []
-    /// Whether changes need extra work: there are observers, or a commit refers to the values.
-    @exclusivity(unchecked) var isWatched = false
-    var commitObservers: [any ItemCommitObserver] = []
-    /// Called with the item counts of each commit, for a prompt to show. Counting takes O(changes).
-    package var commitCounter: ((ItemStoreCommit.Cause, ItemCommitTally) -> Void)?
-    /// Commits not yet reported to their observers, oldest first.
-    var untoldCommits: [ItemStoreCommit] = []
-    var isTellingCommits = false
-    /// The number of running bodies that delay the reports until their end.
-    var tellingDelays = 0
-    /// The latest commit, while an observer retains it: until the next change its values are those of the store.
-    weak var latestCommit: ItemStoreCommit?
-    /// The cause of the next commit.
-    var commitCause = ItemStoreCommit.Cause.script
-    /// The number of preceding commits in the next commit's chain of reactions; called when it is made.
-    package var commitGeneration: () -> Int = { 0 }
-    /// The log's length at the start of the outermost bulk change.
-    var bulkDepth = 0
-    var bulkChanges = ItemStoreChanges(.bulkChange, [])
+    /// Unchecked: it is read before every change, and calls nobody while it is modified.
+    @exclusivity(unchecked) var publisher = CommitPublisher()
 
     // MARK: Persistence
 

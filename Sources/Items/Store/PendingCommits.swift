@@ -74,7 +74,7 @@ extension ItemStore {
             try remote.setAside(conflict.commit, host: conflict.host, lost: lost)
         }
         try remote.endKeptCommits(found.filter(\.isAgreement).map(\.commit))
-        if isWatched { keepLatestCommit() }
+        keepCommitBeforeChange()
         let applied: [Change]
         do throws(StoreError) {
             applied = try columns.apart { () throws(StoreError) in
@@ -97,7 +97,7 @@ extension ItemStore {
         }
         guard !applied.isEmpty else { return }
         noteCommit(.remote, applied, host: found.last?.host)
-        if isWatched { keepLatestCommit() }
+        keepCommitBeforeChange()
         endApplying(applied)
     }
 }

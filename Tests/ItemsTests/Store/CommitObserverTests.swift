@@ -141,11 +141,11 @@ struct CommitObserverTests {
         let store = ItemStore()
         let idle = Idle()
         store.addCommitObserver(idle)
-        #expect(!store.isWatched)
+        #expect(!store.publisher.isWatched)
         let item = try store.createItem()
         try store.commit()
         #expect(idle.commit == nil)
         try item.setName("a")
-        #expect(!store.isWatched)
+        #expect(!store.publisher.isWatched)
     }
 }
