@@ -232,7 +232,7 @@ public final class ItemAttachments {
     }
 
     private func note(_ change: AttachmentChange?) {
-        if let change { store?.store?.attachmentStep.note(change) }
+        if let change { store?.store?.changeHistory.note(change) }
     }
 
     func report(_ step: AttachmentProblem.Step, _ key: String?, _ error: FileError) {

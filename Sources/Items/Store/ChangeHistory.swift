@@ -1,8 +1,167 @@
 import ColumnEngine
 import DequeModule
 
-/// Commits that can be undone or redone: one group of changes each, oldest first.
+/// The stack that receives a commit's changes: the redo stack for an `undo`, the undo stack for others.
+enum CommitKind {
+    case change, undo, redo
+}
+
+/// The steps that can be undone and redone, the changes from elsewhere that forbid it, and the attachment changes of
+/// the next step.
 struct ChangeHistory {
+    var limits = HistoryLimits()
+    private var undoStack = ChangeStack()
+    private var redoStack = ChangeStack()
+    private var foreignChanges = ForeignChanges()
+    private var attachmentStep = AttachmentStep()
+    /// The number of groups that the current commit has pushed onto a stack; whether they removed items.
+    private var unsettled = (groups: 0, hasRemovals: false)
+
+    var undoCount: Int { undoStack.count }
+    var canUndo: Bool { !undoStack.isEmpty }
+    var canRedo: Bool { !redoStack.isEmpty }
+    /// The changes that `undo` would reverse.
+    var nextUndo: [Change]? { undoStack.last?.changes }
+    /// Whether attachments changed since the last commit.
+    var hasAttachmentChanges: Bool { !attachmentStep.isEmpty }
+
+    // MARK: Attachments
+
+    /// Records an attachment change since the last commit.
+    mutating func note(_ change: AttachmentChange) { attachmentStep.note(change) }
+
+    /// Replaces the attachment changes since the last commit.
+    mutating func setAttachmentChanges(_ changes: [AttachmentChange]) { attachmentStep = AttachmentStep(changes) }
+
+    /// Adds attachment changes to the newest step of `undo`.
+    ///
+    /// - Returns: false if there is none.
+    mutating func addToNewest(_ changes: [AttachmentChange]) -> Bool {
+        if undoStack.isEmpty { return false }
+        undoStack.add(changes, toNewest: 1)
+        return true
+    }
+
+    // MARK: Steps
+
+    /// Removes the newest step to be undone or redone.
+    mutating func pop(_ kind: CommitKind) -> ChangeGroup? {
+        kind == .redo ? redoStack.popLast() : undoStack.popLast()
+    }
+
+    /// Puts a step back that could not be undone or redone.
+    mutating func putBack(_ group: ChangeGroup, _ kind: CommitKind) {
+        if kind == .redo { redoStack.append(group) } else { undoStack.append(group) }
+    }
+
+    /// Moves the log's groups and the attachment changes to their stack.
+    mutating func record(_ kind: CommitKind, from columns: ColumnStore) {
+        var groups: [ChangeGroup] = []
+        let epoch = foreignChanges.epoch
+        let hasRemovals = columns.takeGroups { groups.append(ChangeGroup(changes: $0, epoch: epoch)) }
+        unsettled.groups += groups.count
+        unsettled.hasRemovals = unsettled.hasRemovals || hasRemovals
+        groups[0].attachments = attachmentStep.take()
+        switch kind {
+        case .change:
+            for group in redoStack.takeAll() { group.forget(in: columns) }
+            for group in groups { undoStack.append(group) }
+        case .redo: for group in groups { undoStack.append(group) }
+        case .undo: for group in groups { redoStack.append(group) }
+        }
+    }
+
+    /// The groups recorded since the last call; nil for none.
+    mutating func takeUnsettled() -> (groups: Int, hasRemovals: Bool)? {
+        guard unsettled.groups > 0 else { return nil }
+        defer { unsettled = (0, false) }
+        return unsettled
+    }
+
+    /// The changes of a group recorded by a commit; the newest one has the place 1.
+    func changes(ofNewest place: Int, _ kind: CommitKind) -> [Change] {
+        (kind == .undo ? redoStack : undoStack).changes(ofNewest: place)
+    }
+
+    /// Adds the attachments that a recorded group took from their items, and counts the bytes of all of the group's.
+    mutating func settle(newest place: Int, _ kind: CommitKind, adding attachments: [AttachmentChange]) {
+        if kind == .undo {
+            redoStack.add(attachments, toNewest: place)
+        } else {
+            undoStack.add(attachments, toNewest: place)
+        }
+    }
+
+    /// Removes and returns the oldest step of `undo` if there are more than the limits allow.
+    mutating func popExcess() -> ChangeGroup? { undoStack.popExcess(limits) }
+
+    /// Modifies the changes of all steps.
+    mutating func changeAll(_ body: (inout [Change]) -> Void) {
+        undoStack.changeNewest(undoStack.count) { body(&$0.changes) }
+        redoStack.changeNewest(redoStack.count) { body(&$0.changes) }
+    }
+
+    // MARK: Changes from elsewhere
+
+    /// Records changes from elsewhere, which are not a step.
+    mutating func noteForeign(_ changes: [Change]) { foreignChanges.note(changes) }
+
+    /// Forgets the changes from elsewhere that no step refers to.
+    mutating func pruneForeign(in columns: ColumnStore) {
+        let oldest = [undoStack.oldestEpoch, redoStack.oldestEpoch].compactMap { $0 }.min()
+        for row in foreignChanges.prune(oldest) where columns.isRemoved(row) { columns.rowDied(row) }
+    }
+
+    /// Drops a step that cannot be undone; neither can earlier steps on the same fields.
+    mutating func drop(_ group: ChangeGroup, in columns: ColumnStore) {
+        columns.discardOldValues(of: group.changes)
+        foreignChanges.note(group.changes.filter { $0.kind != .remove || columns.isRemoved($0.row) })
+        pruneForeign(in: columns)
+    }
+
+    /// Returns an error if a step cannot be undone because of changes from elsewhere.
+    func conflict(with group: ChangeGroup, in columns: ColumnStore) -> StoreError? {
+        if group.epoch == foreignChanges.epoch { return nil }
+        // The state of rows that the step itself restores or removes.
+        var isLive: [UInt32: Bool] = [:]
+        func live(_ row: UInt32) -> Bool { isLive[row] ?? (columns.isLive(row)) }
+        func conflict(about row: UInt32, _ what: String) -> StoreError {
+            let name = CellHeap.string(columns.cell(row, .name))
+            return StoreError(
+                .conflict,
+                "the step is not taken back: \(what) of the item \(columns.keyString(row)), \(name), was changed "
+                    + "elsewhere since; the step is given up, and the next undo is of the one before")
+        }
+        for change in group.changes.reversed() {
+            switch change.kind {
+            case .append, .insert:
+                for row in change.row..<change.row + UInt32(change.kind == .append ? change.count : 1) {
+                    guard live(row), !foreignChanges.changedAnyField(of: row, since: group.epoch) else {
+                        return conflict(about: row, "a field")
+                    }
+                    isLive[row] = false
+                }
+            case .remove:
+                let other = columns.holder(ofKeyOf: change.row, columns.keyHash(change.row))
+                let isOut = isLive[change.row].map { !$0 } ?? (columns.isRemoved(change.row))
+                guard isOut, other.map({ !live($0) }) ?? true else { return conflict(about: change.row, "the key") }
+                isLive[change.row] = true
+            case .set:
+                guard live(change.row), !foreignChanges.changed(change.field, of: change.row, since: group.epoch) else {
+                    return conflict(about: change.row, columns.shownName(of: ItemField(rawValue: change.field)))
+                }
+            case .move:
+                guard live(change.row), !foreignChanges.moved(change.row, since: group.epoch) else {
+                    return conflict(about: change.row, "its position")
+                }
+            }
+        }
+        return nil
+    }
+}
+
+/// Commits that can be undone or redone: one group of changes each, oldest first.
+struct ChangeStack {
     private var groups: Deque<ChangeGroup> = []
     /// The bytes of all groups. Kept up to date, since each commit reads it.
     private(set) var byteCount = 0
@@ -34,6 +193,19 @@ struct ChangeHistory {
         return group
     }
 
+    /// The changes of a group; the newest one has the place 1.
+    func changes(ofNewest place: Int) -> [Change] { place <= count ? groups[count - place].changes : [] }
+
+    /// Adds attachment changes to a group, and counts the bytes of all that it has.
+    mutating func add(_ attachments: [AttachmentChange], toNewest place: Int) {
+        guard place <= count else { return }
+        let index = count - place
+        byteCount -= groups[index].byteCount
+        groups[index].attachments += attachments
+        groups[index].keptBytes = groups[index].attachments.reduce(0) { $0 + $1.byteCount }
+        byteCount += groups[index].byteCount
+    }
+
     /// Modifies each of the newest `count` groups, oldest first.
     mutating func changeNewest(_ count: Int, _ body: (inout ChangeGroup) -> Void) {
         for index in groups.indices.suffix(count) {
@@ -46,7 +218,7 @@ struct ChangeHistory {
     /// Removes and returns all groups.
     mutating func takeAll() -> [ChangeGroup] {
         if isEmpty { return [] }
-        defer { self = ChangeHistory() }
+        defer { self = ChangeStack() }
         return Array(groups)
     }
 }
@@ -62,6 +234,17 @@ struct ChangeGroup {
     var epoch: UInt64 = 0
 
     var byteCount: Int { changes.count * MemoryLayout<Change>.stride + keptBytes }
+
+    /// Frees removed rows and old values that only this group refers to. Attachment files are freed with the group.
+    func forget(in columns: ColumnStore) {
+        for change in changes {
+            switch change.kind {
+            case .set: columns.discard(change.cell, of: ItemField(rawValue: change.field))
+            case .remove where columns.isRemoved(change.row): columns.rowDied(change.row)
+            default: break
+            }
+        }
+    }
 }
 
 /// Limits of a store's history.
@@ -75,16 +258,29 @@ public struct HistoryLimits: Sendable {
     public init() {}
 }
 
+extension ColumnStore {
+    /// Frees the values that changes replaced.
+    func discardOldValues(of changes: [Change]) {
+        for change in changes where change.kind == .set {
+            discard(change.cell, of: ItemField(rawValue: change.field))
+        }
+    }
+}
+
 extension ItemStore {
-    /// The stack that receives a commit's changes.
-    enum CommitKind {
-        case change, undo, redo
+    /// The limits of `undo`.
+    public var history: HistoryLimits {
+        get { changeHistory.limits }
+        set { changeHistory.limits = newValue }
     }
 
     /// Whether there is a step to undo.
-    public var canUndo: Bool { !undoStack.isEmpty || hasUncommittedChanges }
+    public var canUndo: Bool { changeHistory.canUndo || hasUncommittedChanges }
     /// Whether there is a step to redo.
-    public var canRedo: Bool { !redoStack.isEmpty && !hasUncommittedChanges }
+    public var canRedo: Bool { changeHistory.canRedo && !hasUncommittedChanges }
+
+    /// Counts the items that ``undo()`` would restore; nil if there is nothing to undo. O(changes).
+    package var undoTally: ItemCommitTally? { changeHistory.nextUndo.map { ItemCommitTally($0) } }
 
     /// Undoes the last commit or transaction. Uncommitted changes are committed first and are then the last commit.
     ///
@@ -94,20 +290,7 @@ extension ItemStore {
     @discardableResult
     public func undo() throws(StoreError) -> Bool {
         try checkNoTransaction("undo")
-        defer { tellCommits() }
-        try commit(.change)
-        guard let group = undoStack.popLast() else { return false }
-        if let conflict = conflict(with: group) {
-            drop(group)
-            throw conflict
-        }
-        do throws(StoreError) {
-            try reverse(group, .undo)
-        } catch {
-            undoStack.append(group)
-            throw error
-        }
-        return true
+        return try takeStep(.undo)
     }
 
     /// Undoes up to `count` commits or transactions, the last one first.
@@ -117,6 +300,25 @@ extension ItemStore {
     @discardableResult
     public func undo(_ count: Int) throws(StoreError) -> Int {
         try repeatStep(count, "undone") { () throws(StoreError) in try undo() }
+    }
+
+    /// Redoes the last undone step. A change in between clears the redo history.
+    ///
+    /// - Returns: false if there is nothing to redo.
+    /// - Throws: as ``undo()``.
+    @discardableResult
+    public func redo() throws(StoreError) -> Bool {
+        try checkNoTransaction("redo")
+        return try takeStep(.redo)
+    }
+
+    /// Redoes up to `count` undone steps.
+    ///
+    /// - Returns: the number of redone steps; fewer than `count` if there are no more.
+    /// - Throws: as ``redo()``, with the number of steps redone before.
+    @discardableResult
+    public func redo(_ count: Int) throws(StoreError) -> Int {
+        try repeatStep(count, "redone") { () throws(StoreError) in try redo() }
     }
 
     private func repeatStep(
@@ -137,50 +339,21 @@ extension ItemStore {
         return taken
     }
 
-    /// Counts the items that ``undo()`` would restore; nil if there is nothing to undo. O(changes).
-    package var undoTally: ItemCommitTally? { undoStack.last.map { ItemCommitTally($0.changes) } }
-
-    /// Redoes the last undone step. A change in between clears the redo history.
-    ///
-    /// - Returns: false if there is nothing to redo.
-    /// - Throws: as ``undo()``.
-    @discardableResult
-    public func redo() throws(StoreError) -> Bool {
-        try checkNoTransaction("redo")
+    private func takeStep(_ kind: CommitKind) throws(StoreError) -> Bool {
         defer { tellCommits() }
         try commit(.change)
-        guard let group = redoStack.popLast() else { return false }
-        if let conflict = conflict(with: group) {
-            drop(group)
+        guard let group = changeHistory.pop(kind) else { return false }
+        if let conflict = changeHistory.conflict(with: group, in: columns) {
+            changeHistory.drop(group, in: columns)
             throw conflict
         }
         do throws(StoreError) {
-            try reverse(group, .redo)
+            try reverse(group, kind)
         } catch {
-            redoStack.append(group)
+            changeHistory.putBack(group, kind)
             throw error
         }
         return true
-    }
-
-    /// Redoes up to `count` undone steps.
-    ///
-    /// - Returns: the number of redone steps; fewer than `count` if there are no more.
-    /// - Throws: as ``redo()``, with the number of steps redone before.
-    @discardableResult
-    public func redo(_ count: Int) throws(StoreError) -> Int {
-        try repeatStep(count, "redone") { () throws(StoreError) in try redo() }
-    }
-
-    func checkNoTransaction(_ verb: String) throws(StoreError) {
-        if isSendingCommit {
-            throw StoreError(
-                .transactionInProgress, "\(verb) is not possible while a commit is on its way to the server")
-        }
-        if isInTransaction {
-            throw StoreError(
-                .transactionInProgress, "\(verb) is not possible within a transaction: end it or let it fail first")
-        }
     }
 
     /// Applies the inverse of each change, newest first, and commits the result.
@@ -204,12 +377,12 @@ extension ItemStore {
         }
         let done = columns.changeCount
         let reversed = Array(group.attachments.reversed())
-        attachmentStep = AttachmentStep(reversed)
+        changeHistory.setAttachmentChanges(reversed)
         do throws(StoreError) {
             _ = try write(kind)
         } catch {
             // The commit failed: roll back. The rows are still in the history, which has forgotten nothing.
-            attachmentStep = AttachmentStep()
+            changeHistory.setAttachmentChanges([])
             columns.takeBack(done)
             restoreOrder()
             throw didTakeBack(after: error)
@@ -223,22 +396,6 @@ extension ItemStore {
 
     // MARK: Keeping the history
 
-    /// Moves the log's groups to their stack.
-    func remember(_ kind: CommitKind) {
-        var groups: [ChangeGroup] = []
-        let hasRemovals = columns.takeGroups { groups.append(ChangeGroup(changes: $0, epoch: foreignChanges.epoch)) }
-        unsettled.groups += groups.count
-        unsettled.hasRemovals = unsettled.hasRemovals || hasRemovals
-        groups[0].attachments = attachmentStep.take()
-        switch kind {
-        case .change:
-            for group in redoStack.takeAll() { forget(group) }
-            for group in groups { undoStack.append(group) }
-        case .redo: for group in groups { undoStack.append(group) }
-        case .undo: for group in groups { redoStack.append(group) }
-        }
-    }
-
     /// Ends a commit once its attachment changes are known: removes the attachments of removed items, and trims the
     /// history to its limits.
     ///
@@ -248,18 +405,24 @@ extension ItemStore {
     func settle(_ kind: CommitKind, waits: Bool = true) {
         defer { if waits, durability == .power { attachments?.synchronize() } }
         if !columns.hasChanges { attachments?.removeUnnamed() }
-        guard unsettled.groups > 0 else { return }
-        let (count, hasRemovals) = unsettled
-        unsettled = (0, false)
-        attachments?.shared?.didCommit()
+        guard let (count, hasRemovals) = changeHistory.takeUnsettled() else { return }
         if let attachments {
-            if kind == .undo {
-                redoStack.changeNewest(count) { settle(&$0, attachments, hasRemovals) }
-            } else {
-                undoStack.changeNewest(count) { settle(&$0, attachments, hasRemovals) }
+            attachments.shared?.didCommit()
+            let mayLeaveNames = hasRemovals || columns.attachmentField != nil
+            for place in stride(from: count, to: 0, by: -1) {
+                var left: [AttachmentChange] = []
+                if mayLeaveNames {
+                    let changes = changeHistory.changes(ofNewest: place, kind)
+                    left = attachments.setAside(attachments.namesLeft(by: changes))
+                }
+                changeHistory.settle(newest: place, kind, adding: left)
             }
         }
-        trim(count)
+        // The newest groups belong to this commit.
+        while let group = changeHistory.popExcess() {
+            if changeHistory.undoCount < count { keepCommitBeforeChange() }
+            group.forget(in: columns)
+        }
         tidy()
     }
 
@@ -273,35 +436,6 @@ extension ItemStore {
     /// Copies every referenced text and boxed value into a new heap.
     func compactHeap() {
         keepCommitBeforeChange()
-        columns.compactHeap { adopt in
-            undoStack.changeNewest(undoStack.count) { adopt(&$0.changes) }
-            redoStack.changeNewest(redoStack.count) { adopt(&$0.changes) }
-        }
-    }
-
-    private func settle(_ group: inout ChangeGroup, _ attachments: ItemAttachments, _ hasRemovals: Bool) {
-        if hasRemovals || columns.attachmentField != nil {
-            group.attachments += attachments.setAside(attachments.namesLeft(by: group.changes))
-        }
-        group.keptBytes = group.attachments.reduce(0) { $0 + $1.byteCount }
-    }
-
-    /// Drops the groups beyond the limits; the newest groups belong to the current commit.
-    private func trim(_ newest: Int) {
-        while let group = undoStack.popExcess(history) {
-            if undoStack.count < newest, publisher.isWatched { keepLatestCommit() }
-            forget(group)
-        }
-    }
-
-    /// Frees removed rows and old values that only this group refers to. Attachment files are freed with the group.
-    func forget(_ group: ChangeGroup) {
-        for change in group.changes {
-            switch change.kind {
-            case .set: columns.discard(change.cell, of: ItemField(rawValue: change.field))
-            case .remove where columns.isRemoved(change.row): columns.rowDied(change.row)
-            default: break
-            }
-        }
+        columns.compactHeap { changeHistory.changeAll($0) }
     }
 }

@@ -120,77 +120,18 @@ extension ItemStore {
 
     /// Ends the application; changes of others are not a step of the history.
     func endApplying(_ applied: [Change]) {
-        foreignChanges.note(applied)
+        changeHistory.noteForeign(applied)
         if let attachments {
             // Not retained: no step of this store restores these files.
             _ = attachments.setAside(attachments.namesLeft(by: applied))
             if durability == .power { attachments.synchronize() }
         }
-        for change in applied where change.kind == .set {
-            columns.discard(change.cell, of: ItemField(rawValue: change.field))
-        }
-        pruneForeignChanges()
+        columns.discardOldValues(of: applied)
+        changeHistory.pruneForeign(in: columns)
         tidy()
         if !publisher.collect({ $0.add(applied) }), !publisher.observers.isEmpty {
             tellMany(ItemStoreChanges(.bulkChange, applied))
         }
-    }
-
-    private func pruneForeignChanges() {
-        let oldest = [undoStack.oldestEpoch, redoStack.oldestEpoch].compactMap { $0 }.min()
-        for row in foreignChanges.prune(oldest) where columns.isRemoved(row) { columns.rowDied(row) }
-    }
-
-    // MARK: Steps that are no longer the store's own
-
-    /// Drops a step that cannot be undone; neither can earlier steps on the same fields.
-    func drop(_ group: ChangeGroup) {
-        for change in group.changes where change.kind == .set {
-            columns.discard(change.cell, of: ItemField(rawValue: change.field))
-        }
-        foreignChanges.note(group.changes.filter { $0.kind != .remove || columns.isRemoved($0.row) })
-        pruneForeignChanges()
-    }
-
-    /// Returns an error if a step cannot be undone because of changes from elsewhere.
-    func conflict(with group: ChangeGroup) -> StoreError? {
-        if group.epoch == foreignChanges.epoch { return nil }
-        // The state of rows that the step itself restores or removes.
-        var isLive: [UInt32: Bool] = [:]
-        func live(_ row: UInt32) -> Bool { isLive[row] ?? (columns.isLive(row)) }
-        for change in group.changes.reversed() {
-            switch change.kind {
-            case .append, .insert:
-                for row in change.row..<change.row + UInt32(change.kind == .append ? change.count : 1) {
-                    guard live(row), !foreignChanges.changedAnyField(of: row, since: group.epoch) else {
-                        return conflict(about: row, "a field")
-                    }
-                    isLive[row] = false
-                }
-            case .remove:
-                let other = columns.holder(ofKeyOf: change.row, columns.keyHash(change.row))
-                let isOut = isLive[change.row].map { !$0 } ?? (columns.isRemoved(change.row))
-                guard isOut, other.map({ !live($0) }) ?? true else { return conflict(about: change.row, "the key") }
-                isLive[change.row] = true
-            case .set:
-                guard live(change.row), !foreignChanges.changed(change.field, of: change.row, since: group.epoch) else {
-                    return conflict(about: change.row, columns.shownName(of: ItemField(rawValue: change.field)))
-                }
-            case .move:
-                guard live(change.row), !foreignChanges.moved(change.row, since: group.epoch) else {
-                    return conflict(about: change.row, "its position")
-                }
-            }
-        }
-        return nil
-    }
-
-    private func conflict(about row: UInt32, _ what: String) -> StoreError {
-        let name = CellHeap.string(columns.cell(row, .name))
-        return StoreError(
-            .conflict,
-            "the step is not taken back: \(what) of the item \(columns.keyString(row)), \(name), was changed elsewhere "
-                + "since; the step is given up, and the next undo is of the one before")
     }
 }
 

@@ -2,7 +2,7 @@ import ColumnEngine
 
 extension ItemStore {
     /// Whether there are changes since the last commit, including attachments.
-    public var hasUncommittedChanges: Bool { columns.hasChanges || !attachmentStep.isEmpty }
+    public var hasUncommittedChanges: Bool { columns.hasChanges || changeHistory.hasAttachmentChanges }
 
     /// Passes all changes since the last commit to the persistence as one commit; does nothing within a transaction.
     /// The host calls it at the end of each chunk, handler and timer.
@@ -56,12 +56,12 @@ extension ItemStore {
     func write(_ kind: CommitKind, waits: Bool = true, reads: ItemReads? = nil) throws(StoreError) -> Bool {
         guard columns.hasChanges else {
             // An undo step without anything for the journal.
-            if !attachmentStep.isEmpty { remember(kind) }
+            if changeHistory.hasAttachmentChanges { changeHistory.record(kind, from: columns) }
             return false
         }
         try appendLog(durable: waits && durability == .power, reads: reads)
         noteCommit(cause(of: kind))
-        remember(kind)
+        changeHistory.record(kind, from: columns)
         return true
     }
 

@@ -31,8 +31,8 @@ extension ItemStore {
     /// Begins a transaction, or a savepoint within one. Earlier changes become a separate step of `undo`.
     public func beginTransaction() {
         if columns.depth == 0 {
-            if !columns.hasChanges, !attachmentStep.isEmpty {
-                remember(.change)
+            if !columns.hasChanges, changeHistory.hasAttachmentChanges {
+                changeHistory.record(.change, from: columns)
                 settle(.change)
             }
             seal()
@@ -65,11 +65,9 @@ extension ItemStore {
             throw didTakeBack(after: error)
         }
         let changes = attachments?.closeSavepoint() ?? []
-        if isStep, !undoStack.isEmpty {
-            if !changes.isEmpty { undoStack.changeNewest(1) { $0.attachments += changes } }
-        } else if !changes.isEmpty {
-            changes.forEach { attachmentStep.note($0) }
-            remember(.change)
+        if !changes.isEmpty, !isStep || !changeHistory.addToNewest(changes) {
+            changes.forEach { changeHistory.note($0) }
+            changeHistory.record(.change, from: columns)
         }
         settle(.change)
         tellCommits()
@@ -98,6 +96,17 @@ extension ItemStore {
 
     private static let noTransaction = StoreError(.noTransaction, "no transaction is under way: begin one first")
 
+    func checkNoTransaction(_ verb: String) throws(StoreError) {
+        if isSendingCommit {
+            throw StoreError(
+                .transactionInProgress, "\(verb) is not possible while a commit is on its way to the server")
+        }
+        if isInTransaction {
+            throw StoreError(
+                .transactionInProgress, "\(verb) is not possible within a transaction: end it or let it fail first")
+        }
+    }
+
     // MARK: Savepoints
 
     func openSavepoint() {
@@ -107,7 +116,7 @@ extension ItemStore {
 
     func closeSavepoint() {
         columns.closeSavepoint()
-        attachments?.closeSavepoint().forEach { attachmentStep.note($0) }
+        attachments?.closeSavepoint().forEach { changeHistory.note($0) }
     }
 
     func rollBackSavepoint() {

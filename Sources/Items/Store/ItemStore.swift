@@ -23,16 +23,7 @@ public final class ItemStore {
             attachments?.join(self)
         }
     }
-    /// The attachment changes since the last commit.
-    var attachmentStep = AttachmentStep()
-    /// The number of groups that the current commit has pushed onto a stack; whether they removed items.
-    var unsettled = (groups: 0, hasRemovals: false)
-    /// The changes by other users of the collection.
-    var foreignChanges = ForeignChanges()
-    var undoStack = ChangeHistory()
-    var redoStack = ChangeHistory()
-    /// The limits of `undo`.
-    public var history = HistoryLimits()
+    var changeHistory = ChangeHistory()
 
     // MARK: Observers
 

@@ -104,12 +104,12 @@ struct AttachmentListTests {
         try scene.create("a", 1)
         try set([1, 2, 3])
         try items.commit()
-        let commits = items.undoStack.count
+        let commits = items.changeHistory.undoCount
         scene.layer.arm(failAt: .max)
         try set([3, 1, 2])
         try items.commit()
         #expect(scene.layer.trace.allSatisfy { !$0.contains("/a") }, "\(scene.layer.trace)")
-        #expect(items.undoStack.count == commits + 1)
+        #expect(items.changeHistory.undoCount == commits + 1)
         #expect(try all() == [3, 1, 2] && attachments.bytes(forKey: "a") == [3])
         #expect(scene.stored("a") == 1)
         #expect(try items.undo())

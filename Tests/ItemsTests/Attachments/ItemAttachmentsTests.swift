@@ -173,7 +173,7 @@ struct ItemAttachmentsTests {
             try scene.set(3, "b")
             try items.removeItem(item)
         }
-        let steps = items.undoStack.count
+        let steps = items.changeHistory.undoCount
         _ = try items.dryRun(body)
         #expect(throws: Failure.self) {
             try items.transaction {
@@ -186,7 +186,7 @@ struct ItemAttachmentsTests {
         scene.layer.disarm()
         #expect(items.count == 1 && scene.stored("a") == 1)
         #expect(scene.folder.attachmentNames == ["a"])
-        #expect(items.undoStack.count == steps && scene.folder.keptCount == 0)
+        #expect(items.changeHistory.undoCount == steps && scene.folder.keptCount == 0)
     }
 
     // MARK: Growth
@@ -210,7 +210,7 @@ struct ItemAttachmentsTests {
                 if round % 50 == 0 { #expect(folder.keptCount <= 9) }
             }
             #expect(folder.keptCount <= 9)
-            #expect(scene.items.undoStack.count <= 8)
+            #expect(scene.items.changeHistory.undoCount <= 8)
             #expect(scene.attachments.files.removedOnes.count <= 3)
             #expect(scene.folder.attachmentNames == ["stays"])
             #expect(scene.problems.all.isEmpty)
@@ -235,7 +235,7 @@ struct ItemAttachmentsTests {
             try items.commit()
         }
         #expect(scene.folder.keptCount <= 6)
-        #expect(items.undoStack.count <= 6)
+        #expect(items.changeHistory.undoCount <= 6)
     }
 
     @Test("what was kept for an undo goes at the next opening") func opening() throws {

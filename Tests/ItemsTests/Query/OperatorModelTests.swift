@@ -78,13 +78,13 @@ struct OperatorRun {
     }
 
     private mutating func act() throws {
-        let depth = driver.store.undoStack.count
+        let depth = driver.store.changeHistory.undoCount
         switch driver.random.number(18) {
         case 0: #expect(try driver.store.undo() == driver.model.undo(), place)
         case 1: #expect(try driver.store.redo() == driver.model.redo(), place)
         case 2, 3:
             try driver.transaction()
-            if driver.store.undoStack.count > depth { driver.model.commit() }
+            if driver.store.changeHistory.undoCount > depth { driver.model.commit() }
         case 4 where snapshot == nil && save == nil && !driver.store.columns.table.hasSnapshot:
             driver.store.compactHeap()
         case 5:

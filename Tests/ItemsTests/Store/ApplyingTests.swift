@@ -20,7 +20,7 @@ struct ApplyingTests {
             try store.createItem(ItemFields(name: "item \(number)", itemKey: "key \(number)"))
         }
         try store.commit()
-        store.undoStack = ChangeHistory()
+        store.changeHistory = ChangeHistory()
     }
 
     private func item(_ number: Int) throws -> Item { try #require(store.item(forKey: "key \(number)")) }

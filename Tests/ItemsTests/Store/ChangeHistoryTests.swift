@@ -19,7 +19,7 @@ struct ChangeHistoryTests {
     }
 
     @Test func bytesAreThoseOfTheGroups() {
-        var history = ChangeHistory()
+        var history = ChangeStack()
         history.append(group(1))
         history.append(group(3, kept: 100))
         #expect(history.byteCount == 4 * 32 + 100)
@@ -37,7 +37,7 @@ struct ChangeHistoryTests {
         (1000, 9 * 32, [1, 2, 3]), (1000, 9 * 32 - 1, [1, 2, 3, 4]), (1000, 0, [1, 2, 3, 4]),
     ])
     func theOldestGoFirstAndTheNewestStays(_ commits: Int, _ bytes: Int, _ gone: [Int]) {
-        var history = ChangeHistory()
+        var history = ChangeStack()
         for count in 1...5 { history.append(group(count)) }
         var popped: [Int] = []
         while let group = history.popExcess(limits(commits, bytes)) { popped.append(group.changes.count) }

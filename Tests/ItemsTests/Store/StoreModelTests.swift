@@ -38,13 +38,13 @@ struct StoreModelTests {
                 driver.model.past = [driver.model.items]
                 driver.model.future = []
             }
-            let depth = store.undoStack.count
+            let depth = store.changeHistory.undoCount
             switch driver.random.number(12) {
             case 0: #expect(try store.undo() == driver.model.undo())
             case 1: #expect(try store.redo() == driver.model.redo())
             case 2:
                 try driver.transaction()
-                if store.undoStack.count > depth { driver.model.commit() }
+                if store.changeHistory.undoCount > depth { driver.model.commit() }
             case 3 where mapped:
                 if save == nil { save = try store.beginSave() }
                 continue

@@ -32,13 +32,13 @@ struct PersistenceConformanceTests {
         var store = try place.open()
         var driver = StoreDriver(store, seed: seed)
         for step in 0..<100 {
-            let depth = store.undoStack.count
+            let depth = store.changeHistory.undoCount
             switch driver.random.number(12) {
             case 0: #expect(try store.undo() == driver.model.undo())
             case 1: #expect(try store.redo() == driver.model.redo())
             case 2:
                 try driver.transaction()
-                if store.undoStack.count > depth { driver.model.commit() }
+                if store.changeHistory.undoCount > depth { driver.model.commit() }
             case 3: try store.saveChanges()
             case 4 where step % 3 == 0:
                 try store.commit()
