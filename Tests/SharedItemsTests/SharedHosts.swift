@@ -16,7 +16,7 @@ extension PostgresServer {
 
 extension ItemStore {
     var shared: SharedPersistence {
-        get throws { try #require(remote as? SharedPersistence) }
+        get throws { try #require(replica.remote as? SharedPersistence) }
     }
 
     /// Asks for what the other hosts committed, and applies it.

@@ -200,7 +200,7 @@ public final class ItemAttachments {
     func join(_ store: ItemStore) {
         self.store = store.zeroingReference
         transactions = Array(repeating: AttachmentTransaction(), count: store.columns.depth)
-        if let persistence = store.remote as? any AttachmentPersistence {
+        if let persistence = store.replica.remote as? any AttachmentPersistence {
             let (cache, outgoing) = sharedFolders
             shared = SharedAttachments(store, persistence, cache: cache, outgoing: outgoing, layer)
         } else if !store.isReadOnly {

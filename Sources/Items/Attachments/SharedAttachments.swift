@@ -144,7 +144,8 @@ final class SharedAttachments {
 
     /// Moves the files to the cache as copies once no commit waits: the server has the bytes then.
     func settle() {
-        guard !waiting.isEmpty, let remote = store.store?.remote, !remote.hasKeptCommits, remote.conflicts.isEmpty
+        guard !waiting.isEmpty, let remote = store.store?.replica.remote, !remote.hasKeptCommits,
+            remote.conflicts.isEmpty
         else {
             return
         }

@@ -384,7 +384,7 @@ extension ItemStore {
             // The commit failed: roll back. The rows are still in the history, which has forgotten nothing.
             changeHistory.setAttachmentChanges([])
             columns.takeBack(done)
-            restoreOrder()
+            replica.restoreOrder()
             throw didTakeBack(after: error)
         }
         for change in reversed { attachments?.reverse(change) }

@@ -148,7 +148,7 @@ extension ItemStore {
     /// - Returns: nil if the archive is up to date, or the store has none.
     public func beginSave() throws(StoreError) -> ItemStoreSave? {
         // A shared collection is saved here even while it cannot be changed.
-        if isReadOnly, remote == nil || columns.hasChanges || !document.canBeReplaced { throw readOnlyError }
+        if isReadOnly, !replica.isShared || columns.hasChanges || !document.canBeReplaced { throw readOnlyError }
         try checkNoTransaction("saving")
         try document.checkNotSaving()
         // Reported at the end: an observer's changes are not part of this save.

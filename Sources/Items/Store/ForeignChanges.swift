@@ -107,7 +107,7 @@ extension ItemStore {
             rollBack(to: 0, tells: false)
             throw didTakeBack(after: error)
         }
-        if let revision { self.revision = revision }
+        if let revision { replica.revision = revision }
         guard columns.hasChanges else { return }
         document.didCommit()
         noteCommit(cause)
@@ -142,7 +142,7 @@ extension ItemStore {
     ///
     /// - Throws: `StoreError`: `inputOutput`, `corruptJournal`, `corruptArchive`; the items are then unchanged.
     package func followOwner() throws(StoreError) {
-        guard isReadOnly, !isInTransaction, let owner = persistence as? any FollowingPersistence else { return }
+        guard isReadOnly, !isInTransaction, let owner = replica.persistence as? any FollowingPersistence else { return }
         guard let commits = try? owner.takeOwnersCommits() else { return try catchUp(with: owner) }
         do throws(StoreError) {
             for commit in commits { try apply(commit.changes, cause: .remote, revision: commit.revision) }
@@ -168,19 +168,19 @@ extension ItemStore {
         var keys: [String] = []
         for position in 0..<columns.count {
             let key = columns.keyString(columns.row(at: position))
-            if Self.row(of: key, in: latest.columns) == nil { changes.append(.remove(key)) } else { keys.append(key) }
+            if latest.columns.row(ofKey: key) == nil { changes.append(.remove(key)) } else { keys.append(key) }
         }
         var isHere = Set(keys)
         for position in 0..<latest.columns.count {
             let row = latest.columns.row(at: position)
             let key = latest.columns.keyString(row)
-            let values = latest.keptValues(of: row)
+            let values = latest.columns.keptValues(of: row)
             if isHere.insert(key).inserted {
                 changes.append(.insert(values, at: position))
                 keys.insert(key, at: position)
                 continue
             }
-            let old = Self.row(of: key, in: columns).map { keptValues(of: $0) } ?? [:]
+            let old = columns.row(ofKey: key).map(columns.keptValues(of:)) ?? [:]
             for field in old.merging(values, uniquingKeysWith: { $1 }).keys.sorted() where old[field] != values[field] {
                 changes.append(.update(key, field, to: values[field]))
             }
@@ -190,10 +190,5 @@ extension ItemStore {
             }
         }
         return changes
-    }
-
-    private static func row(of key: String, in columns: ColumnStore) -> UInt32? {
-        var key = key
-        return key.withUTF8 { columns.row(forKey: $0) }
     }
 }

@@ -71,7 +71,7 @@ extension ItemConflict {
 
     private static func change(_ change: ItemChange, _ store: ItemStore) -> Change {
         let item = store.item(forKey: change.itemKey)
-        let values = item.map(store.keptValues)
+        let values = item.map { store.columns.keptValues(of: $0.row) }
         let all = values.map { PropertyListValue.fields($0) }
         var result = Change(
             kind: change.kind, itemKey: change.itemKey, name: change.name, field: change.field,
@@ -141,7 +141,7 @@ extension ItemConflict: CustomStringConvertible {
 /// Resolution of commits that conflict with other hosts' changes: see ``ItemConflict``.
 extension ItemStore {
     /// The unresolved commits, oldest first, compared with the current items.
-    public var conflicts: [ItemConflict] { remote?.conflicts.map { ItemConflict($0, self) } ?? [] }
+    public var conflicts: [ItemConflict] { replica.conflicts.map { ItemConflict($0, self) } }
 
     /// Repeats a commit over the changes of other hosts, as a new commit.
     ///
@@ -153,7 +153,7 @@ extension ItemStore {
     /// - Throws: `StoreError` with `itemRemoved` if it is already resolved.
     public func keepTheirs(_ conflict: ItemConflict) throws(StoreError) {
         try checkNoTransaction("settling a conflict")
-        try settle(try kept(conflict))
+        try replica.end(try kept(conflict))
     }
 
     /// Repeats a commit with other values for some fields.
@@ -176,7 +176,7 @@ extension ItemStore {
                 for (field, value) in fields { try item.setValue(value, forField: field) }
             }
         }
-        try settle(commit)
+        try replica.end(commit)
     }
 
     /// Repeats one change of a commit on the current items.
@@ -214,11 +214,9 @@ extension ItemStore {
     }
 
     private func kept(_ conflict: ItemConflict) throws(StoreError) -> KeptCommit {
-        guard let found = remote?.conflicts.first(where: { $0.identifier == conflict.identifier }) else {
+        guard let found = replica.conflicts.first(where: { $0.identifier == conflict.identifier }) else {
             throw StoreError(.itemRemoved, "the conflict is settled already")
         }
         return found
     }
-
-    private func settle(_ commit: KeptCommit) throws(StoreError) { try remote?.endKeptCommits([commit]) }
 }

@@ -30,7 +30,7 @@ extension ItemStore {
     /// Makes a group's records as durable as ``durability`` requires. Costs nothing if they are.
     public func endGroup() throws(StoreError) {
         guard durability == .power, columns.depth == 0 else { return }
-        try persistence.synchronize()
+        try replica.persistence.synchronize()
         attachments?.synchronize()
     }
 
@@ -38,7 +38,7 @@ extension ItemStore {
     @discardableResult
     func commit(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
         // Changes by a handler while a commit is being sent are part of the next one.
-        guard columns.depth == 0, !isSendingCommit else { return false }
+        guard columns.depth == 0, !replica.isSending else { return false }
         defer { settle(kind, waits: waits) }
         do throws(StoreError) {
             return try write(kind, waits: waits)
@@ -75,21 +75,18 @@ extension ItemStore {
 
     /// Passes the log's changes to the persistence.
     func appendLog(durable: Bool, reads: ItemReads? = nil) throws(StoreError) {
-        let textBytes = max(columns.textBytes - committedTextBytes, 0)
-        committedTextBytes = columns.textBytes
-        if let remote {
+        if replica.isShared {
             try attachments?.adoptLooseBytes()
-            try send(to: remote, reads: reads)
+            try send(reads: reads)
         } else {
-            let commit = ItemCommit(columns, columns.changes, following: revision, textBytes: textBytes)
-            revision = try persistence.append(commit, durable: durable)
+            try replica.append(durable: durable)
         }
         document.didCommit()
     }
 
     /// Makes all commits survive a power cut.
     public func synchronize() throws(StoreError) {
-        try persistence.synchronize()
+        try replica.persistence.synchronize()
         attachments?.synchronize()
     }
 

@@ -11,10 +11,10 @@ extension ItemStore {
     /// a commit; if that fails, the changes are rolled back as well.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         // A transaction is sent to the server separately: earlier changes have other conflict rules.
-        if let remote, !isInTransaction {
+        if replica.isShared, !isInTransaction {
             try commit()
             // Own commits made after those of others would be mistaken for theirs.
-            if remote.isConnected { try applyRemoteCommits() }
+            if isConnected { try applyRemoteCommits() }
         }
         beginTransaction()
         let result: Result
@@ -36,7 +36,7 @@ extension ItemStore {
                 settle(.change)
             }
             seal()
-            if remote != nil, !isSnapshotIsolated { columns.beginReads() }
+            if replica.recordsReads { columns.beginReads() }
         }
         openSavepoint()
     }
@@ -46,14 +46,14 @@ extension ItemStore {
     /// - Throws: `noTransaction`; errors of ``commit()``, after rolling back.
     public func endTransaction() throws(StoreError) {
         guard let start = columns.savepoint else { throw Self.noTransaction }
-        guard columns.depth == 1, !isSendingCommit else { return closeSavepoint() }
+        guard columns.depth == 1, !replica.isSending else { return closeSavepoint() }
         do throws(StoreError) {
             try attachments?.prepareToCommit()
         } catch {
             rollBackSavepoint()
             throw error
         }
-        let reads = remote == nil || isSnapshotIsolated ? nil : columns.takeReads()
+        let reads = replica.recordsReads ? columns.takeReads() : nil
         columns.closeSavepoint()
         let isStep: Bool
         do throws(StoreError) {
@@ -97,7 +97,7 @@ extension ItemStore {
     private static let noTransaction = StoreError(.noTransaction, "no transaction is under way: begin one first")
 
     func checkNoTransaction(_ verb: String) throws(StoreError) {
-        if isSendingCommit {
+        if replica.isSending {
             throw StoreError(
                 .transactionInProgress, "\(verb) is not possible while a commit is on its way to the server")
         }
@@ -128,7 +128,7 @@ extension ItemStore {
     /// Rolls back the log's changes from `start` on, newest first.
     func rollBack(to start: Int, tells: Bool = true) {
         let taken = columns.rollBack(to: start)
-        restoreOrder()
+        replica.restoreOrder()
         if !columns.hasChanges { attachments?.shared?.didRollBack() }
         if !taken.isEmpty, tells, !publisher.observers.isEmpty { tellMany(ItemStoreChanges(.rollback, taken).inverted) }
     }
@@ -162,15 +162,15 @@ extension ItemStore {
     public func transaction<Result>(
         isolation: Isolation, retries: Int = defaultRetries, _ body: () throws -> Result
     ) throws -> Result {
-        guard remote != nil, !isInTransaction else { return try transaction(body) }
+        guard replica.isShared, !isInTransaction else { return try transaction(body) }
         // Earlier changes are not part of the transaction, and not rolled back with it.
         try commit()
-        isSnapshotIsolated = isolation == .snapshot
-        defer { isSnapshotIsolated = false }
+        replica.isolation = isolation
+        defer { replica.isolation = .serializable }
         var attempts = 0
         while true {
-            if attempts == Self.attemptsBeforeHolding { try remote?.hold() }
-            defer { remote?.release() }
+            if attempts == Self.attemptsBeforeHolding { try replica.remote?.hold() }
+            defer { replica.remote?.release() }
             try applyRemoteCommits()
             do { return try transaction(body) } catch let error as StoreError {
                 guard error.code == .conflict, attempts < retries, !isInTransaction else { throw error }
@@ -178,12 +178,6 @@ extension ItemStore {
             }
         }
     }
-
-    /// Whether the collection's server responded last time; true for a store without one.
-    public var isConnected: Bool { remote?.isConnected ?? true }
-
-    /// Whether commits are accepted: by the server, or for later sending.
-    public var takesCommits: Bool { remote.map { $0.isConnected || $0.keepsCommits } ?? true }
 }
 
 /// The net result of a sequence of changes: the differences between the states before and after.

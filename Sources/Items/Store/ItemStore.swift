@@ -32,20 +32,8 @@ public final class ItemStore {
 
     // MARK: Persistence
 
-    let persistence: any ItemPersistence
+    let replica: RemoteReplica
     let document: Document
-    /// The persistence, if the collection is shared with other hosts.
-    let remote: (any RemotePersistence)?
-    /// Whether a commit is being sent.
-    var isSendingCommit = false
-    /// Whether the current transaction only conflicts with changes of the same fields.
-    var isSnapshotIsolated = false
-    /// Whether commits of others were applied beneath the commit being sent.
-    var isMerged = false
-    /// Commits of others, to be applied after a failed commit is rolled back.
-    var unappliedCommits: [RemoteCommit] = []
-    /// The collection's revision: that of the last commit made or applied.
-    public internal(set) var revision = ItemRevision.initial
     /// Whether each commit waits until it survives a power cut.
     public var durability: Durability
     /// Called at the end of an answer of a query with the items that it left out, because their values are of a kind that
@@ -56,8 +44,6 @@ public final class ItemStore {
         get { columns.questions.onLeftOut }
         set { columns.questions.onLeftOut = newValue }
     }
-    /// The heap's bytes of text at the last commit.
-    var committedTextBytes = 0
 
     /// A number that grows with every change; equal readings mean that nothing changed in between.
     public var version: UInt64 {
@@ -73,9 +59,8 @@ public final class ItemStore {
     }
 
     private init(persistence: any ItemPersistence, durability: Durability) {
-        self.persistence = persistence
+        replica = RemoteReplica(persistence, of: columns)
         document = Document(persistence.document, of: columns)
-        remote = persistence.remote
         self.durability = durability
         isReadOnly = persistence.isReadOnly
         zeroingReference.store = self
@@ -95,24 +80,13 @@ public final class ItemStore {
         let store = ItemStore(persistence: persistence, durability: durability)
         let report = try persistence.load(into: ItemLoader(store.columns))
         store.isReadOnly = persistence.isReadOnly
-        store.revision = report.revision
-        store.committedTextBytes = store.columns.textBytes
-        store.document.wasLoaded(report, isShared: store.remote != nil)
+        store.replica.wasLoaded(report)
+        store.document.wasLoaded(report, isShared: store.replica.isShared)
         return store
     }
 
     /// Whether the store refuses every change: opened read-only, or while the collection's server does not respond.
     public internal(set) var isReadOnly: Bool
-
-    /// The error for a refused change.
-    var readOnlyError: StoreError {
-        if isSendingCommit {
-            return StoreError(
-                .readOnly, "a commit is on its way to the server: items can be changed when it has answered")
-        }
-        guard let remote else { return .storeIsReadOnly }
-        return StoreError(.readOnly, remote.readOnlyReason)
-    }
 
     // MARK: Reading
 

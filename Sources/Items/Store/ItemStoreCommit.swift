@@ -143,12 +143,14 @@ struct KeptChanges {
         textKeys = Dictionary(uniqueKeysWithValues: textKeys.map { (entries.count - 1 - $0, $1) })
     }
 
-    private static func insertedRows(_ changes: [Change]) -> Set<UInt32> {
+    /// The rows that changes inserted, or also those that they moved.
+    static func insertedRows(_ changes: [Change], orMoved: Bool = false) -> Set<UInt32> {
         var rows: Set<UInt32> = []
         for change in changes {
             switch change.kind {
-            case .append: for row in change.row..<change.row + UInt32(change.count) { rows.insert(row) }
+            case .append: rows.formUnion(change.row..<change.row + UInt32(change.count))
             case .insert: rows.insert(change.row)
+            case .move where orMoved: rows.insert(change.row)
             case .remove, .set, .move: break
             }
         }

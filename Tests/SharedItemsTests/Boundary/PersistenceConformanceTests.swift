@@ -104,14 +104,14 @@ struct PersistenceConformanceTests {
 
         if place.mergesCommits { return }
         let before = try store.records
-        store.revision = ItemRevision(rawValue: 1)
+        store.replica.revision = ItemRevision(rawValue: 1)
         try #require(store[0]).remove()
         try #require(store[0]).setName("lost")
         let error = #expect(throws: StoreError.self) { try store.commit() }
         #expect(error?.code == .conflict)
         #expect(try store.records == before)
         #expect(!store.hasUncommittedChanges)
-        store.revision = last
+        store.replica.revision = last
         try #require(store[0]).setName("kept")
         #expect(try store.commit())
         #expect(try place.kept == store.records)
