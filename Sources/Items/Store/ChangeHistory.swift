@@ -9,7 +9,6 @@ enum CommitKind {
 /// The steps that can be undone and redone, the changes from elsewhere that forbid it, and the attachment changes of
 /// the next step.
 struct ChangeHistory {
-    var limits = HistoryLimits()
     private var undoStack = ChangeStack()
     private var redoStack = ChangeStack()
     private var foreignChanges = ForeignChanges()
@@ -93,7 +92,7 @@ struct ChangeHistory {
     }
 
     /// Removes and returns the oldest step of `undo` if there are more than the limits allow.
-    mutating func popExcess() -> ChangeGroup? { undoStack.popExcess(limits) }
+    mutating func popExcess(_ limits: HistoryLimits) -> ChangeGroup? { undoStack.popExcess(limits) }
 
     /// Modifies the changes of all steps.
     mutating func changeAll(_ body: (inout [Change]) -> Void) {
@@ -268,12 +267,6 @@ extension ColumnStore {
 }
 
 extension ItemStore {
-    /// The limits of `undo`.
-    public var history: HistoryLimits {
-        get { changeHistory.limits }
-        set { changeHistory.limits = newValue }
-    }
-
     /// Whether there is a step to undo.
     public var canUndo: Bool { changeHistory.canUndo || hasUncommittedChanges }
     /// Whether there is a step to redo.
@@ -419,7 +412,7 @@ extension ItemStore {
             }
         }
         // The newest groups belong to this commit.
-        while let group = changeHistory.popExcess() {
+        while let group = changeHistory.popExcess(history) {
             if changeHistory.undoCount < count { keepCommitBeforeChange() }
             group.forget(in: columns)
         }

@@ -202,12 +202,7 @@ extension ItemStore {
         return try body()
     }
 
-    /// Records the log's changes, just committed, for ``tellCommits()``.
-    func noteCommit(_ cause: ItemStoreCommit.Cause) {
-        noteCommit(cause, columns.changes)
-    }
-
-    /// The same for changes outside of the log.
+    /// Records changes, just committed, for ``tellCommits()``.
     func noteCommit(_ cause: ItemStoreCommit.Cause, _ changes: [Change], host: String? = nil) {
         publisher.counter?(cause, ItemCommitTally(changes))
         if publisher.commitObservers.isEmpty { return }

@@ -110,7 +110,7 @@ extension ItemStore {
         if let revision { replica.revision = revision }
         guard columns.hasChanges else { return }
         document.didCommit()
-        noteCommit(cause)
+        noteCommit(cause, columns.changes)
         // The commit may be read later: copy the values that are about to be freed.
         keepCommitBeforeChange()
         var applied: [Change] = []
