@@ -36,7 +36,7 @@ struct SharedDamageTests {
                 "select cubby.commit(id, epoch, head, gen_random_uuid(), gen_random_uuid(), '{}', '{}', '{}', '{}', '{}', '') "
                     + "from cubby.collection where name = $1", [.text(name)])
         }
-        try store.shared.connection?.close()
+        try store.shared.server.connection?.close()
         let contents = try store.contents
         for _ in 0..<2 {
             let error = #expect(throws: StoreError.self) { try store.update() }
@@ -78,7 +78,7 @@ struct SharedDamageTests {
             try writer.moveItem(from: writer.count - 1, to: 0)
             try writer.commit()
         }
-        return (store, try #require(store.shared.collection).number)
+        return (store, try #require(store.shared.server.collection).number)
     }
 
     private func expectStopped(_ store: ItemStore, _ words: String, sourceLocation: SourceLocation = #_sourceLocation)
@@ -104,7 +104,7 @@ struct SharedDamageTests {
                 #expect(error?.message.contains("another history") == true)
                 #expect(store.isReadOnly && store.hasUncommittedChanges && store.count == 2)
             } else {
-                try store.shared.connection?.close()
+                try store.shared.server.connection?.close()
                 try expectStopped(store, "another history")
             }
         }

@@ -75,7 +75,7 @@ struct SharedFaultTests {
             try cluster.connect().run(
                 "select count(*) from cubby.log l where exists (select from cubby.host h "
                     + "where h.id = l.host and h.name = 'cut' and h.collection = l.collection) and l.collection = $1",
-                [.int4(#require(store.shared.collection).number)]
+                [.int4(#require(store.shared.server.collection).number)]
             ).number(0, 0) == made)
         #expect(try store.undo())
         try expectEqual(stores)

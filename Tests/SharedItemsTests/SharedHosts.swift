@@ -38,7 +38,7 @@ extension ItemStore {
 
 /// Expects that the items stand in the order of their ranks.
 func expectRanked(_ store: ItemStore, _ note: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
-    let ranks = try store.shared.ranks
+    let ranks = try store.shared.places.ranks
     let rows = store.columns.slots.filter { $0 != ItemOrder.hole }
     let places = rows.map { (ranks[$0] ?? [255], store.columns.keyString($0)) }
     let isSorted = zip(places, places.dropFirst()).allSatisfy { first, second in

@@ -27,7 +27,7 @@ struct SharedPictureListTests {
         let one = try PictureHost(address, "desk-1")
         try one.store.createItem(ItemFields(name: "Vase", itemKey: "vase"))
         try set([0, 1, 2], one)
-        return (one, try PictureHost(address, "desk-2"), try #require(one.store.shared.collection).number)
+        return (one, try PictureHost(address, "desk-2"), try #require(one.store.shared.server.collection).number)
     }
 
     private func set(_ numbers: [Int], _ host: PictureHost) throws {

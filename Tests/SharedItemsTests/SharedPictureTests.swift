@@ -29,7 +29,7 @@ struct SharedPictureTests {
         try one.store.createItem(ItemFields(name: "Vase", itemKey: "vase"))
         try one.set(first, "vase")
         try one.store.commit()
-        return (one, try PictureHost(address, "desk-2"), try #require(one.store.shared.collection).number)
+        return (one, try PictureHost(address, "desk-2"), try #require(one.store.shared.server.collection).number)
     }
 
     /// How many pictures the server has, and how many of them items have.
@@ -322,6 +322,6 @@ struct SharedPictureTests {
         try expectEqual([host.store, whole.store])
         let last = second + [UInt8(made & 255), UInt8(made >> 8)]
         #expect(try whole.bytes("vase") == last)
-        #expect(try counts(#require(whole.store.shared.collection).number) == (Int64(made), 1))
+        #expect(try counts(#require(whole.store.shared.server.collection).number) == (Int64(made), 1))
     }
 }

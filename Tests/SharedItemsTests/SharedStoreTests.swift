@@ -67,7 +67,7 @@ struct SharedStoreTests {
             #expect(remote.statistics.announcedCommits == announced)
         }
         // Whoever does not know the epoch is not heard.
-        let number = try #require(remote.collection).number
+        let number = try #require(remote.server.collection).number
         try cluster.connect().runScript("notify cubby_\(number), '9 00 00'")
         try commit(1)
         #expect(remote.statistics.announcedCommits == 4)

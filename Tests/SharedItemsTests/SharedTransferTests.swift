@@ -73,7 +73,7 @@ struct SharedTransferTests {
         #expect(try ItemTransfer.copy(from: source, to: desk.store) == .init(items: 100, pictures: 3))
         #expect(try ItemTransfer.copy(from: source, to: desk.store) == .init())
         #expect(try ItemTransfer.Summary(of: desk.store) == .init(items: 1_100, pictures: 3))
-        let number = try #require(desk.store.shared.collection).number
+        let number = try #require(desk.store.shared.server.collection).number
         try PostgresServer.ofSuite.connect().run(
             "update cubby.picture set bytes = '' where bytes = $1 and collection = $2", [.bytes([1]), .int4(number)])
         let back = ItemStore()

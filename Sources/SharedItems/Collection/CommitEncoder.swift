@@ -193,28 +193,24 @@ struct SentCommit {
 /// Commits of this host.
 extension SharedPersistence {
     public func send(_ commit: borrowing ItemCommit, reads: ItemReads?) throws(StoreError) -> RemoteOutcome {
-        let connection = try connected()
-        guard let collection else { throw Self.notLoaded }
+        let (connection, collection) = try server.reached()
         let wasInDoubt = inDoubt != nil
         // While a commit is in doubt the store is read-only: the changes are the same.
         let sent =
             inDoubt
             ?? SentCommit(
                 token: Self.newIdentifier(), seen: commit.revision.rawValue, reads: Self.value(of: reads),
-                commit: EncodedCommit(commit, ranks))
+                commit: EncodedCommit(commit, places.ranks))
         let encoded = sent.commit
         inDoubt = sent
         let status: Int64
         let made: Lineage
         do throws(StoreError) {
             if !encoded.pictures.isEmpty { try sendPictures(encoded.pictures, to: collection) }
-            (status, made) = try asking { () throws(PostgresError) in
+            (status, made) = try server.asking { () throws(PostgresError) in
                 let (status, made) = try send(sent, collection, connection)
                 if status == 0 { try setPictures(encoded.pictures, of: collection, connection) }
-                if isHolding {
-                    isHolding = false
-                    try connection.runScript(status == 0 ? "commit" : "rollback")
-                }
+                try server.end(connection, commits: status == 0)
                 return (status, made)
             }
         } catch {
@@ -222,7 +218,7 @@ extension SharedPersistence {
             // A refusal does not settle an earlier try with a lost answer. Without a server's error nothing was sent.
             if (error.cause as? PostgresError)?.isRefusal ?? true {
                 // It is retried after a pause, as after an outage.
-                if wasInDoubt { disconnect() } else { inDoubt = nil }
+                if wasInDoubt { server.disconnect() } else { inDoubt = nil }
             }
             throw error
         }
@@ -230,20 +226,20 @@ extension SharedPersistence {
         let revision = made.revision
         switch status {
         case 0, 1:
-            statistics.commits += 1
-            if status == 1 { statistics.settledInDoubt += 1 }
-            for (row, rank) in encoded.newRanks { ranks.set(row, rank) }
-            latest = max(latest, revision)
-            note(made)
-            if revision != sent.seen + 1 { ownRevisions.insert(revision) }
+            server.statistics.commits += 1
+            if status == 1 { server.statistics.settledInDoubt += 1 }
+            for (row, rank) in encoded.newRanks { places.ranks.set(row, rank) }
+            server.log.announce(revision)
+            server.log.note(made)
+            if revision != sent.seen + 1 { server.log.ownRevisions.insert(revision) }
             cache?.add(
                 LoggedCommit(
-                    revision: revision, host: host, hostName: hostName, lineage: made.identifier, record: encoded.record
-                ))
+                    revision: revision, host: server.host, hostName: hostName, lineage: made.identifier,
+                    record: encoded.record))
             return .committed(ItemRevision(rawValue: revision))
         case 2:
-            statistics.overtaken += 1
-            latest = max(latest, revision)
+            server.statistics.overtaken += 1
+            server.log.announce(revision)
             return .behind
         default:
             let reason = StoreError(
@@ -264,7 +260,7 @@ extension SharedPersistence {
             "select status, coalesce(revision, 0), lineage from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
             [
                 .int4(collection.number), .uuid(collection.epoch), .int8(Int64(clamping: sent.seen)),
-                .uuid(sent.token), .uuid(host), sent.reads,
+                .uuid(sent.token), .uuid(server.host), sent.reads,
                 .byteArrays(encoded.removed), .byteArrays(encoded.keys), .byteArrays(encoded.ranks),
                 .byteArrays(encoded.records), .bytes(encoded.record),
             ], isPrepared: true)
@@ -281,28 +277,9 @@ extension SharedPersistence {
         }
     }
 
-    public func hold() throws(StoreError) {
-        let connection = try connected()
-        guard let collection else { throw Self.notLoaded }
-        latest = max(
-            latest,
-            try asking { () throws(PostgresError) in
-                try connection.runScript("begin; \(Self.limitsIdling)")
-                isHolding = true
-                return try connection.run("select cubby.hold($1)", [.int4(collection.number)]).revision(0, 0)
-            })
-    }
+    public func hold() throws(StoreError) { try server.hold() }
 
-    public func release() {
-        guard isHolding else { return }
-        isHolding = false
-        guard let connection, connection.isOpen, !isAsking else { return }
-        try? asking { () throws(PostgresError) in try connection.runScript("rollback") }
-    }
-
-    /// A transaction may lock the collection for 5 s between two of its commands: a host that dies or hangs must not
-    /// block the others for long.
-    static let limitsIdling = "set local idle_in_transaction_session_timeout = '5s'"
+    public func release() { server.release() }
 
     public func abandonCommit() -> Bool {
         defer { inDoubt = nil }

@@ -106,10 +106,9 @@ extension SharedPersistence: AttachmentPersistence {
     /// Begins the transaction of a commit with pictures, and uploads those that the server does not have. The
     /// collection is not locked meanwhile: the commit follows.
     func sendPictures(_ pictures: [CommittedPicture], to collection: SharedCollection) throws(StoreError) {
-        let connection = try connected()
-        let missing = try asking { () throws(PostgresError) in
-            if !isHolding { try connection.runScript("begin") }
-            isHolding = true
+        let connection = try server.connected()
+        let missing = try server.asking { () throws(PostgresError) in
+            try server.begin(connection)
             let rows = try connection.run(
                 "select n.place from unnest($2, $3, $4) with ordinality as n (key, position, sha256, place) "
                     + "where n.sha256 <> '' and not exists (select from cubby.picture p where p.collection = $1 "
@@ -129,7 +128,7 @@ extension SharedPersistence: AttachmentPersistence {
                     .inputOutput, "a commit has pictures, and the store no attachments where they are: nothing was sent"
                 )
             }
-            _ = try asking { () throws(PostgresError) in
+            _ = try server.asking { () throws(PostgresError) in
                 // Not prepared: the time limit for an idle transaction runs while the first message is read.
                 try connection.run(
                     "select cubby.put_picture($1, $2, $3, $4, $5)",
@@ -138,9 +137,9 @@ extension SharedPersistence: AttachmentPersistence {
                         .bytes(picture.digest), .bytes(bytes),
                     ], isLarge: true)
             }
-            statistics.picturesSent += 1
+            server.statistics.picturesSent += 1
         }
-        try asking { () throws(PostgresError) in try connection.runScript(Self.limitsIdling) }
+        try server.asking { () throws(PostgresError) in try connection.runScript(CollectionServer.limitsIdling) }
     }
 
     /// Sets the pictures of items after a commit, in its transaction.
@@ -153,7 +152,7 @@ extension SharedPersistence: AttachmentPersistence {
 
     /// The current pictures of the items that queued commits changed.
     func pictures(of commits: [QueuedCommit]) -> [CommittedPicture] {
-        guard let columns, columns.attachmentField != nil else { return [] }
+        guard let columns = places.columns, columns.attachmentField != nil else { return [] }
         let keys = Set(commits.flatMap { $0.keys + $0.removed })
         return keys.sorted { $0.lexicographicallyPrecedes($1) }.flatMap { key in
             CommittedPicture.all(Self.row(ofKey: key, in: columns).map(columns.digests) ?? [], of: key)

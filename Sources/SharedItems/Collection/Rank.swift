@@ -1,3 +1,4 @@
+import ColumnEngine
 import Glibc
 import ItemArchive
 
@@ -137,5 +138,58 @@ struct RankTable {
             kept += buffer[(range.lowerBound - 2)..<range.upperBound]
         }
         (buffer, garbage) = (kept, 0)
+    }
+}
+
+/// The places of a store's items in the order of all hosts.
+struct ItemPlaces {
+    /// The store's rows; nil before they are loaded.
+    var columns: ColumnStore?
+    var ranks = RankTable()
+
+    func placed(_ change: RemoteChange, among unranked: Set<UInt32>) -> ItemChange {
+        guard let columns, change.change.kind == .insert || change.change.kind == .move else { return change.change }
+        var placed = change.change
+        var position = position(of: change.rank, placed.itemKey, in: columns, unranked)
+        if placed.kind == .move {
+            var key = placed.itemKey
+            if let row = key.withUTF8({ columns.row(forKey: $0) }), columns.position(of: row) < position {
+                position -= 1
+            }
+        }
+        placed.position = position
+        return placed
+    }
+
+    mutating func didApply(_ change: RemoteChange) {
+        guard let columns, change.change.kind == .insert || change.change.kind == .move else { return }
+        var key = change.change.itemKey
+        if let row = key.withUTF8({ columns.row(forKey: $0) }) { ranks.set(row, change.rank) }
+    }
+
+    func precedes(_ row: UInt32, _ other: UInt32) -> Bool {
+        guard let columns, let rank = ranks[other] else { return true }
+        let order = ranks.compare(row, rank)
+        return order != 0 ? order < 0 : columns.keyString(row) < columns.keyString(other)
+    }
+
+    /// The number of items before a rank. O(log n).
+    private func position(
+        of rank: [UInt8], _ key: String, in columns: ColumnStore, _ unranked: Set<UInt32>
+    ) -> Int {
+        var (low, high) = (0, columns.count)
+        while low < high {
+            let middle = (low + high) / 2
+            var probe = middle
+            while !unranked.isEmpty, probe < high, unranked.contains(columns.row(at: probe)) { probe += 1 }
+            guard probe < high else {
+                high = middle
+                continue
+            }
+            let row = columns.row(at: probe)
+            let order = ranks.compare(row, rank)
+            if order < 0 || (order == 0 && columns.keyString(row) < key) { low = probe + 1 } else { high = middle }
+        }
+        return low
     }
 }

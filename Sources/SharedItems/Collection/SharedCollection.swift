@@ -67,6 +67,52 @@ extension SharedCollection {
     }
 }
 
+/// What a host knows of a collection's log.
+struct KnownLog {
+    /// The latest revision that the server announced.
+    private(set) var latest: UInt64 = 0
+    /// The latest commit that the store received or made.
+    private(set) var lineage = Lineage()
+    /// The names of the hosts that have committed, by identifier.
+    var hostNames: [[UInt8]: String] = [:]
+    /// The revisions made by this host and present in its store, until the store's revision is past them.
+    var ownRevisions: Set<UInt64> = []
+    /// Commits that arrived with their notifications.
+    private var announcements = Announcements()
+
+    /// Records the latest revision of a server that was just connected to. A promoted standby may lack revisions that
+    /// the old primary announced, but none that this host has applied.
+    mutating func begin(at revision: UInt64) { latest = revision }
+
+    /// Records all items as of a commit.
+    mutating func restart(at commit: Lineage) {
+        lineage = commit
+        announce(commit.revision)
+    }
+
+    /// Records a commit that the store received or made.
+    mutating func note(_ commit: Lineage) {
+        if commit.revision > lineage.revision { lineage = commit }
+    }
+
+    /// Records a revision that the server has.
+    mutating func announce(_ revision: UInt64) { latest = max(latest, revision) }
+
+    /// Records a notification.
+    mutating func announce(_ text: String) { announce(announcements.note(text) ?? 0) }
+
+    /// Removes and returns the commits after a revision that arrived with their notifications; nil if one is missing,
+    /// or its host is unknown.
+    mutating func takeAnnounced(after revision: UInt64) -> [LoggedCommit]? {
+        guard let commits = announcements.take(after: revision, upTo: latest),
+            commits.allSatisfy({ hostNames[$0.host] != nil })
+        else { return nil }
+        return commits
+    }
+
+    mutating func forgetAnnouncements() { announcements = Announcements() }
+}
+
 /// Small commits that arrived with their notifications, and need no request.
 ///
 /// The channel's name contains the epoch, which is known only to readers of the collection: other users of the database

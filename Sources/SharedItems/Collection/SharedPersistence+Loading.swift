@@ -5,18 +5,14 @@ import ItemArchive
 /// Loads the items from the cache and later commits from the server, or all items from the server.
 extension SharedPersistence {
     public func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport {
-        columns = loader.store
+        places.columns = loader.store
         var report = ItemLoadReport()
         defer { isLoaded = true }
         try readQueue(&report)
         var cached = readCache(&report)
         do throws(StoreError) {
-            try asking { () throws(PostgresError) in
-                if let failedAttempt { throw failedAttempt }
-                if !isConnected { try connect() }
-            }
+            try server.connectToLoad()
         } catch {
-            failedAttempt = nil
             guard error.code == .disconnected, let found = cached, (try? load(found, into: loader, &report)) != nil
             else { throw error }
             report.notices.append(
@@ -37,7 +33,7 @@ extension SharedPersistence {
                 if error.code == .disconnected { throw error }
                 setAsideCache(error.message, &report)
                 cached = nil
-                ranks = RankTable()
+                places.ranks = RankTable()
                 try loader.removeAll()
             }
         }
@@ -48,14 +44,16 @@ extension SharedPersistence {
 
     /// All items as of one revision, from the server.
     private func loadFromServer(into loader: ItemLoader, _ report: inout ItemLoadReport) throws(StoreError) {
-        var items = try asking { () throws(PostgresError) in
-            guard let connection, let collection else { throw PostgresError(.disconnected, "there is no connection") }
+        var found = Lineage()
+        var items = try server.asking { () throws(PostgresError) in
+            guard let connection = server.connection, let collection = server.collection else {
+                throw PostgresError(.disconnected, "there is no connection")
+            }
             // One snapshot for the revision and the items.
             try connection.runScript("begin isolation level repeatable read read only")
             let head = try connection.run(
                 "select head, lineage from cubby.collection where id = $1", [.int4(collection.number)])
-            report.revision.rawValue = try head.revision(0, 0)
-            lineage = Lineage(revision: try head.revision(0, 0), identifier: try head.bytes(0, 1) ?? [])
+            found = Lineage(revision: try head.revision(0, 0), identifier: try head.bytes(0, 1) ?? [])
             var items = ItemCopy()
             try connection.copyOut(
                 "copy (select rank, record from cubby.item where collection = \(collection.number)) to stdout (format binary)"
@@ -63,12 +61,13 @@ extension SharedPersistence {
             try connection.runScript("commit")
             return items
         }
-        latest = max(latest, report.revision.rawValue)
+        report.revision.rawValue = found.revision
+        server.log.restart(at: found)
         loader.reserve(items.count)
         do throws(StoreError) {
             try items.forEachInOrder { (rank, record) throws(StoreError) in
                 let row = try loader.addRecord(RecordChecksum.opened(record, rank: rank))
-                ranks.set(row, rank)
+                places.ranks.set(row, rank)
             }
         } catch {
             throw StoreError(

@@ -14,57 +14,22 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     public let address: SharedAddress
     /// The host's name for other hosts.
     public let hostName: String
-    /// Seconds that a commit or another request may take.
-    public var timeLimit: Double {
-        didSet { connection?.timeLimit = timeLimit }
-    }
+    /// Whether commits are kept while the server does not answer.
+    public let keepsCommits: Bool
+    let opensReadOnly: Bool
 
-    /// Identifies this host for the server across runs.
-    let host: [UInt8]
-    let waiter: any PostgresWaiter
-    var connection: PostgresConnection?
-    var collection: SharedCollection?
-    /// Whether the store has its items, from the server or from the cache.
-    var isLoaded = false
+    let server: CollectionServer
     /// The cache in the container; nil if there is none.
     let cache: SharedCache?
     /// Commits queued for the server or to be settled; nil without a folder for them.
     let queue: CommitQueue?
-    /// Whether commits are kept while the server does not answer.
-    public let keepsCommits: Bool
-    /// The error of an attempt to connect ahead of loading.
-    var failedAttempt: PostgresError?
-    var columns: ColumnStore?
-    var ranks = RankTable()
-    /// Whether a server transaction is open, which locks out other hosts or has a commit's pictures.
-    var isHolding = false
-    /// Returns the bytes of this host's pictures.
-    public var attachmentSource: ((_ digest: [UInt8]) throws(StoreError) -> [UInt8])?
-    /// The revisions made by this host and present in its store, until the store's revision is past them.
-    var ownRevisions: Set<UInt64> = []
-    /// The latest revision that the server announced.
-    var latest: UInt64 = 0
-    /// The latest commit that the store received or made.
-    var lineage = Lineage()
-    /// Commits that arrived with their notifications.
-    var announcements = Announcements()
-    /// The names of the hosts that have committed, by identifier.
-    var hostNames: [[UInt8]: String] = [:]
+    var places = ItemPlaces()
+    /// Whether the store has its items, from the server or from the cache.
+    var isLoaded = false
     /// The commit whose answer was lost.
     var inDoubt: SentCommit?
-    /// Why the server is unusable from now on.
-    var stopped: StoreError?
-    /// Whether an answer is pending: code called meanwhile must not send another request.
-    private(set) var isAsking = false
-    /// Why the last server that answered is unsuitable.
-    private var refusal: PostgresError?
-    /// The index of the address's host to try first.
-    private var firstHost = 0
-    let opensReadOnly: Bool
-    /// Why the server is unusable for this store from now on; nil as long as it is usable.
-    package var stopReason: StoreError? { stopped }
-    /// Numbers of events since the opening.
-    public internal(set) var statistics = SharedStatistics()
+    /// Returns the bytes of this host's pictures.
+    public var attachmentSource: ((_ digest: [UInt8]) throws(StoreError) -> [UInt8])?
     /// Called when the connection was made or lost.
     public var onConnectionChange: ((_ isConnected: Bool) -> Void)?
 
@@ -99,31 +64,27 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
         cache = own.map { SharedCache(PathText.join($0, "items.cache"), using: layer) }
         queue = own.map { CommitQueue(PathText.join($0, "commits.queue"), using: layer) }
         self.address = address
-        self.host = host ?? Self.newIdentifier()
         self.hostName = hostName
-        self.timeLimit = timeLimit
-        self.waiter = waiter
+        server = CollectionServer(
+            address, host: host ?? Self.newIdentifier(), hostName: hostName, timeLimit: timeLimit, waiter: waiter)
+        server.onConnectionChange = { [weak self] in self?.onConnectionChange?($0) }
     }
 
-    public var isConnected: Bool { connection?.isOpen ?? false }
     public var isReadOnly: Bool {
-        if opensReadOnly || stopped != nil { return true }
+        if opensReadOnly || server.stopped != nil { return true }
         // Commits are queued for the history known to this host.
-        if keepsCommits { return !isConnected && refusal?.kind == .otherHistory }
+        if keepsCommits { return !isConnected && server.refusal?.kind == .otherHistory }
         return isLoaded && (!isConnected || inDoubt != nil)
     }
 
     public var readOnlyReason: String {
-        if let stopped { return stopped.message }
+        if let stopped = server.stopped { return stopped.message }
         if opensReadOnly { return StoreError.storeIsReadOnly.message }
-        if !isConnected, let refusal { return refusal.message }
+        if !isConnected, let refusal = server.refusal { return refusal.message }
         return isConnected
             ? "the last commit's answer was lost: items can be changed when the server has said whether it happened"
             : "the collection's server does not answer: items can be read, and changed when it is back"
     }
-
-    /// The socket to watch for notifications; nil without a connection.
-    package var descriptor: Int32? { connection?.descriptor }
 
     public func synchronize() throws(StoreError) { cache?.synchronize() }
 
@@ -134,82 +95,7 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
         return revision
     }
 
-    // MARK: The connection
-
-    /// The connection, made anew if it broke.
-    func connected() throws(StoreError) -> PostgresConnection {
-        if let stopped { throw stopped }
-        // While an answer is pending the host's loop runs, and scripts continue.
-        if isAsking {
-            throw StoreError(
-                .disconnected, "the server is waited for: what is to be committed is sent when it has answered")
-        }
-        if let connection, connection.isOpen { return connection }
-        return try asking { () throws(PostgresError) in try connect() }
-    }
-
-    /// Connects, finds the collection, and listens.
-    @discardableResult
-    func connect() throws(PostgresError) -> PostgresConnection {
-        let connection = try PostgresConnection(
-            address, waiter: waiter, timeLimit: timeLimit, startingWith: firstHost)
-        firstHost = connection.firstHost
-        try SharedSchema.checkServer(connection)
-        guard try SharedSchema.installedFormat(connection) != nil else { throw SharedSchema.missingSchema(address) }
-        try SharedSchema.checkFormat(connection)
-        let found = try SharedCollection(
-            connection, address.collection, host: host, hostName: hostName, revision: lineage.revision)
-        if let collection, let refusal = found.refusal(knowing: collection, lineage) {
-            // Another of the address's servers may be suitable.
-            firstHost += 1
-            self.refusal = refusal
-            throw refusal
-        }
-        refusal = nil
-        // A host waiting for another's commit is refused before its own deadline, so that its commit is not in doubt.
-        let patience = Int(min(max(timeLimit, 1), 86_400) * 800)
-        try connection.runScript("listen \(found.channel); set lock_timeout = \(patience)")
-        // Commits before the server's `listen` caused no notification for this host.
-        let head = try connection.run("select head from cubby.collection where id = $1", [.int4(found.number)])
-        collection = found
-        // A promoted standby may lack revisions that the old primary announced, but none that this host has applied.
-        latest = try head.revision(0, 0)
-        self.connection = connection
-        onConnectionChange?(true)
-        return connection
-    }
-
-    /// Sends the server a request; a broken connection is closed.
-    func asking<Value>(_ body: () throws(PostgresError) -> Value) throws(StoreError) -> Value {
-        isAsking = true
-        defer { isAsking = false }
-        do throws(PostgresError) { return try body() } catch {
-            if let connection, !connection.isOpen { disconnect() }
-            let shown = SharedError(error, address)
-            throw StoreError(shown.code == .disconnected ? .disconnected : .inputOutput, shown.message, cause: error)
-        }
-    }
-
-    /// Records a commit that the store received or made.
-    func note(_ commit: Lineage) {
-        if commit.revision > lineage.revision { lineage = commit }
-    }
-
-    func disconnect() {
-        isHolding = false
-        guard connection != nil else { return }
-        connection?.close()
-        connection = nil
-        announcements = Announcements()
-        statistics.disconnections += 1
-        onConnectionChange?(false)
-    }
-
-    public func stop(_ reason: StoreError) {
-        stopped = reason
-        if connection == nil { onConnectionChange?(false) }
-        disconnect()
-    }
+    public func stop(_ reason: StoreError) { server.stop(reason) }
 
     static let notLoaded = StoreError(.inputOutput, "the collection was not opened")
 
@@ -219,23 +105,29 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     }
 }
 
-/// The ports and files that a host's sandbox must leave accessible for the server.
+/// The server, and the ports and files that a host's sandbox must leave accessible for it.
 extension SharedPersistence {
+    /// Seconds that a commit or another request may take.
+    public var timeLimit: Double {
+        get { server.timeLimit }
+        set { server.timeLimit = newValue }
+    }
+    public var isConnected: Bool { server.isConnected }
+    /// Numbers of events since the opening.
+    public var statistics: SharedStatistics { server.statistics }
+    /// Why the server is unusable for this store from now on; nil as long as it is usable.
+    package var stopReason: StoreError? { server.stopped }
+    /// The socket to watch for notifications; nil without a connection.
+    package var descriptor: Int32? { server.connection?.descriptor }
+
     /// Connects ahead of ``load(into:)``, before the sandbox is closed.
     ///
     /// - Throws: ``SharedError``.
-    package func prepare() throws(SharedError) {
-        do throws(PostgresError) { try connect() } catch {
-            let shown = SharedError(error, address)
-            guard shown.code == .disconnected, hasCache else { throw shown }
-            // It is reported when the items are loaded.
-            failedAttempt = error
-        }
-    }
+    package func prepare() throws(SharedError) { try server.prepare(hasCache: hasCache) }
 
     /// The settings of the connection, or of a future one.
     private var settings: [String: String] {
-        connection?.settings ?? (try? PostgresConnection.settings(of: address)) ?? [:]
+        server.connection?.settings ?? (try? PostgresConnection.settings(of: address)) ?? [:]
     }
 
     /// The TCP ports of the server; none on a socket.
@@ -257,6 +149,142 @@ extension SharedPersistence {
         ]
         return named.filter { $0.hasPrefix("/") } + home + system
     }
+}
+
+/// Commits of the other hosts.
+extension SharedPersistence {
+    public func mayHaveCommits(after revision: ItemRevision) -> Bool {
+        server.stopped == nil
+            && (server.log.latest > revision.rawValue || inDoubt != nil || (isLoaded && !isConnected && !keepsCommits))
+    }
+
+    /// Receives the server's notifications. Call it when the socket is readable; it does nothing while an answer is
+    /// pending.
+    ///
+    /// - Throws: `StoreError` with `disconnected`.
+    public func receive() throws(StoreError) {
+        try server.receive()
+    }
+
+    /// Queries the server for its latest revision: a notification can be lost. Does nothing while an answer is pending.
+    ///
+    /// - Throws: `StoreError` with `disconnected`.
+    public func poll() throws(StoreError) {
+        try server.poll()
+    }
+
+    public func takeCommits(after revision: ItemRevision) throws(StoreError) -> [RemoteCommit] {
+        server.log.ownRevisions = server.log.ownRevisions.filter { $0 > revision.rawValue }
+        let announced = isConnected ? server.log.takeAnnounced(after: revision.rawValue) : nil
+        var commits: [RemoteCommit] = []
+        let logged: [LoggedCommit]
+        if let announced { logged = announced } else { logged = try askLog(after: revision.rawValue) }
+        for commit in logged {
+            var changes: [RemoteChange] = []
+            if !server.log.ownRevisions.contains(commit.revision) {
+                do throws(StoreError) {
+                    changes = try commit.record.withBytes { (bytes) throws(StoreError) in
+                        try Self.remoteChanges(try RecordChange.changes(of: try RecordChecksum.opened(bytes)))
+                    }
+                } catch {
+                    // The commits before it are intact, and are applied first.
+                    if !commits.isEmpty { break }
+                    throw damaged(commit.revision, error)
+                }
+                server.statistics.remoteCommits += 1
+                if announced != nil { server.statistics.announcedCommits += 1 }
+            }
+            cache?.add(commit)
+            server.log.note(Lineage(revision: commit.revision, identifier: commit.lineage))
+            commits.append(
+                RemoteCommit(
+                    revision: ItemRevision(rawValue: commit.revision), host: server.log.hostNames[commit.host] ?? "",
+                    changes: changes))
+        }
+        return commits
+    }
+
+    /// The next commits of the log.
+    private func askLog(after revision: UInt64) throws(StoreError) -> [LoggedCommit] {
+        let (connection, collection) = try server.reached()
+        let commits = try server.asking { () throws(PostgresError) in
+            let rows = try connection.run(
+                "select l.revision, l.record, l.host, coalesce(h.name, ''), l.lineage from cubby.log l "
+                    + "left join cubby.host h on h.collection = l.collection and h.id = l.host "
+                    + "where l.collection = $1 and l.revision > $2 order by l.revision limit 1000",
+                [.int4(collection.number), .int8(Int64(clamping: revision))], isPrepared: true)
+            var commits: [LoggedCommit] = []
+            for row in 0..<rows.rowCount {
+                let host = try rows.bytes(row, 2) ?? []
+                guard host.count == 16 else { throw PostgresResult.badAnswer("a host without an identifier") }
+                let name = try rows.text(row, 3)
+                server.log.hostNames[host] = name
+                commits.append(
+                    LoggedCommit(
+                        revision: try rows.revision(row, 0), host: host, hostName: name,
+                        lineage: try rows.bytes(row, 4) ?? [],
+                        record: try rows.bytes(row, 1) ?? []))
+            }
+            return commits
+        }
+        for (number, commit) in zip((revision + 1)..., commits) where number != commit.revision {
+            throw missing(number)
+        }
+        if commits.isEmpty, server.log.latest > revision { throw missing(revision + 1) }
+        return commits
+    }
+
+    private func missing(_ revision: UInt64) -> StoreError {
+        let reason = StoreError(
+            .inputOutput,
+            "revision \(revision) is missing in the collection's log: start again to synchronise anew")
+        stop(reason)
+        return reason
+    }
+
+    private func damaged(_ revision: UInt64, _ error: StoreError) -> StoreError {
+        let reason = StoreError(
+            .corruptJournal,
+            "revision \(revision) of the collection's log is damaged (\(error.message)): start again to synchronise anew",
+            cause: error)
+        stop(reason)
+        return reason
+    }
+
+    /// The changes in the form for stores; a new item's rank is part of its insertion.
+    static func remoteChanges(_ changes: [RecordChange]) throws(StoreError) -> [RemoteChange] {
+        var ranks: NameTable<[UInt8]> = [:]
+        for case .rank(let key, let rank) in changes { ranks[key] = rank }
+        var inserted: NameSet = []
+        var result: [RemoteChange] = []
+        for change in changes {
+            switch change {
+            case .insert(let key, let values, _):
+                inserted.insert(key)
+                guard let rank = ranks[key] else {
+                    throw StoreError(.corruptJournal, "the item \(key) came without a rank")
+                }
+                result.append(RemoteChange(.insert(values), rank: rank))
+            case .remove(let key): result.append(RemoteChange(.remove(key)))
+            case .set(let key, let field, let value): result.append(RemoteChange(.update(key, field, to: value)))
+            case .rank(let key, let rank):
+                if !inserted.contains(key) { result.append(RemoteChange(.move(key, to: 0), rank: rank)) }
+            // The log has ranks instead of positions.
+            case .move: continue
+            }
+        }
+        return result
+    }
+
+    // MARK: Places
+
+    public func placed(_ change: RemoteChange, among unranked: Set<UInt32>) -> ItemChange {
+        places.placed(change, among: unranked)
+    }
+
+    public func didApply(_ change: RemoteChange) { places.didApply(change) }
+
+    public func precedes(_ row: UInt32, _ other: UInt32) -> Bool { places.precedes(row, other) }
 }
 
 /// Numbers of events since a collection was opened.

@@ -34,7 +34,7 @@ extension SharedPersistence {
     ///
     /// - Throws: `StoreError` if the server must not be used: a former primary.
     func reasonAgainst(_ cached: CachedCollection) throws(StoreError) -> String? {
-        guard let collection, let connection else { return nil }
+        guard let collection = server.collection, let connection = server.connection else { return nil }
         let newest = cached.newest
         if let refusal = collection.refusal(knowing: cached.collection, Lineage()), refusal.kind == .formerPrimary {
             throw StoreError(.inputOutput, refusal.message, cause: refusal)
@@ -45,7 +45,7 @@ extension SharedPersistence {
         if newest.revision < collection.floor {
             return "the server's log does not reach back to when this host last saw it"
         }
-        let found = try asking { () throws(PostgresError) in
+        let found = try server.asking { () throws(PostgresError) in
             try connection.run(
                 "select lineage from cubby.log where collection = $1 and revision = $2",
                 [.int4(collection.number), .int8(Int64(clamping: newest.revision))])
@@ -74,23 +74,27 @@ extension SharedPersistence {
     ) throws(StoreError) {
         loader.reserve(cached.count)
         try cached.forEachItem { (rank, record) throws(StoreError) in
-            ranks.set(try loader.addRecord(record), rank)
+            places.ranks.set(try loader.addRecord(record), rank)
         }
         report.archivedItems = cached.count
         report.revision.rawValue = cached.revision
         for commit in cached.commits + cached.ahead {
             let isAhead = commit.revision > report.revision.rawValue + 1
-            if isAhead, commit.host != host { continue }
-            hostNames[commit.host] = commit.hostName
+            if isAhead, commit.host != server.host { continue }
+            server.log.hostNames[commit.host] = commit.hostName
             let changes = try commit.record.withBytes { (bytes) throws(StoreError) in
                 try Self.remoteChanges(try RecordChange.changes(of: RecordChecksum.opened(bytes)))
             }
             try replay(changes, loader)
-            if isAhead { ownRevisions.insert(commit.revision) } else { report.revision.rawValue = commit.revision }
+            if isAhead {
+                server.log.ownRevisions.insert(commit.revision)
+            } else {
+                report.revision.rawValue = commit.revision
+            }
         }
         report.replayedRecords = cached.commits.count
-        note(cached.newest)
-        latest = max(latest, report.revision.rawValue)
+        server.log.note(cached.newest)
+        server.log.announce(report.revision.rawValue)
         if !opensReadOnly { cache?.resume(cached) }
     }
 
@@ -123,16 +127,18 @@ extension SharedPersistence {
 
     /// False while the items match no revision: commits are queued, or an own one follows missing ones of others.
     public var canReplace: Bool {
-        !opensReadOnly && collection != nil && inDoubt == nil && ownRevisions.isEmpty && !hasKeptCommits
+        !opensReadOnly && server.collection != nil && inDoubt == nil && server.log.ownRevisions.isEmpty
+            && !hasKeptCommits
     }
 
     public func beginReplacement(
         _ snapshot: ItemSnapshot, at revision: ItemRevision
     ) throws(StoreError) -> any ItemReplacement {
-        guard let cache, let collection else { throw Self.notLoaded }
+        guard let cache, let collection = server.collection else { throw Self.notLoaded }
+        let lineage = server.log.lineage
         let identifier = lineage.revision == revision.rawValue ? lineage.identifier : []
         return cache.beginReplacement(
-            snapshot, ranks, collection, Lineage(revision: revision.rawValue, identifier: identifier))
+            snapshot, places.ranks, collection, Lineage(revision: revision.rawValue, identifier: identifier))
     }
 
     public func finish(_ replacement: any ItemReplacement) throws(StoreError) {

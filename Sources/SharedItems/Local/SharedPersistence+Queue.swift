@@ -59,9 +59,9 @@ extension SharedPersistence {
     public func keep(
         _ commit: borrowing ItemCommit, _ changes: [ItemChange], reads: ItemReads?, durable: Bool
     ) throws(StoreError) {
-        guard let queue, let columns else { throw Self.notLoaded }
+        guard let queue, let columns = places.columns else { throw Self.notLoaded }
         // A commit that was sent keeps its token: the server may have applied it.
-        let encoded = inDoubt?.commit ?? EncodedCommit(commit, ranks)
+        let encoded = inDoubt?.commit ?? EncodedCommit(commit, places.ranks)
         var given: NameTable<[UInt8]> = [:]
         for (row, rank) in encoded.newRanks { given[columns.keyString(row)] = rank }
         let former = formerRanks(changes, commit)
@@ -74,7 +74,7 @@ extension SharedPersistence {
             }, reads: reads)
         try queue.add(QueuedCommit(kept, encoded, seen: commit.revision.rawValue), durable: durable)
         inDoubt = nil
-        for (row, rank) in encoded.newRanks { ranks.set(row, rank) }
+        for (row, rank) in encoded.newRanks { places.ranks.set(row, rank) }
     }
 
     /// The former ranks of moved and removed items by key.
@@ -83,7 +83,7 @@ extension SharedPersistence {
         commit.forEach { entry in
             guard entry.kind == .move || entry.kind == .remove else { return }
             let key = commit.key(entry)
-            if former[key] == nil { former[key] = ranks[commit.row(entry)] }
+            if former[key] == nil { former[key] = places.ranks[commit.row(entry)] }
         }
         return former
     }
@@ -92,8 +92,8 @@ extension SharedPersistence {
 
     public func settleDoubts() throws(StoreError) {
         guard let queue, !queue.waiting.isEmpty else { return }
-        let connection = try connected()
-        let found = try asking { () throws(PostgresError) in
+        let connection = try server.connected()
+        let found = try server.asking { () throws(PostgresError) in
             let rows = try connection.run(
                 "select token, revision, lineage from cubby.log where token = any($1)",
                 [.uuids(queue.waiting.map(\.token))])
@@ -106,35 +106,34 @@ extension SharedPersistence {
         }
         for commit in queue.waiting {
             guard let made = found[commit.token] else { continue }
-            statistics.settledInDoubt += 1
-            ownRevisions.insert(made.revision)
+            server.statistics.settledInDoubt += 1
+            server.log.ownRevisions.insert(made.revision)
             cache?.add(logged(commit, made))
         }
         try queue.end(Array(found.keys))
     }
 
     public func sendKeptCommits(after revision: ItemRevision) throws(StoreError) -> RemoteOutcome {
-        guard let queue, let columns else { throw Self.notLoaded }
+        guard let queue, let columns = places.columns else { throw Self.notLoaded }
         let waiting = queue.waiting
         guard !waiting.isEmpty else { return .committed(revision) }
         let pictures = pictures(of: waiting)
         defer { release() }
         // Uploaded before the collection is locked: pictures may take long.
-        if !pictures.isEmpty, let collection { try sendPictures(pictures, to: collection) }
+        if !pictures.isEmpty, let collection = server.collection { try sendPictures(pictures, to: collection) }
         try hold()
-        guard latest == revision.rawValue else { return .behind }
-        let connection = try connected()
-        guard let collection else { throw Self.notLoaded }
+        guard server.log.latest == revision.rawValue else { return .behind }
+        let (connection, collection) = try server.reached()
         // Each item is sent with the last commit that changes it: all of them are one transaction of the server.
         var last: [[UInt8]: Int] = [:]
         for (index, commit) in waiting.enumerated() { for key in commit.keys { last[key] = index } }
         var all: [Lineage] = []
-        try asking { () throws(PostgresError) in
+        try server.asking { () throws(PostgresError) in
             for (index, commit) in waiting.enumerated() {
                 var encoded = EncodedCommit(removed: commit.removed, record: commit.record)
                 for key in commit.keys where last[key] == index {
-                    guard let row = Self.row(ofKey: key, in: columns), let rank = ranks[row] else { continue }
-                    var record = JournalEncoder(columns)
+                    guard let row = Self.row(ofKey: key, in: columns), let rank = places.ranks[row] else { continue }
+                    var record = JournalEncoder(rows)
                     record.insertion(row, at: nil)
                     encoded.keys.append(key)
                     encoded.ranks.append(rank)
@@ -149,22 +148,22 @@ extension SharedPersistence {
                 all.append(made)
             }
             try setPictures(pictures, of: collection, connection)
-            isHolding = false
-            try connection.runScript("commit")
+            try server.end(connection, commits: true)
         }
-        statistics.commits += waiting.count
+        server.statistics.commits += waiting.count
         for (commit, made) in zip(waiting, all) {
-            note(made)
+            server.log.note(made)
             cache?.add(logged(commit, made))
         }
-        latest = max(latest, lineage.revision)
+        server.log.announce(server.log.lineage.revision)
         try queue.end(waiting.map(\.token))
-        return .committed(ItemRevision(rawValue: lineage.revision))
+        return .committed(ItemRevision(rawValue: server.log.lineage.revision))
     }
 
     private func logged(_ commit: QueuedCommit, _ made: Lineage) -> LoggedCommit {
         LoggedCommit(
-            revision: made.revision, host: host, hostName: hostName, lineage: made.identifier, record: commit.record)
+            revision: made.revision, host: server.host, hostName: hostName, lineage: made.identifier,
+            record: commit.record)
     }
 
     /// The row of an item by its key in the encoding of records.
