@@ -61,7 +61,9 @@ public final class ItemAttachments {
         files = AttachmentFiles(
             folder: folder, removed: removed ?? folder + ".removed", replaced: replaced ?? folder + ".replaced", layer)
     }
+}
 
+extension ItemAttachments {
     /// The attachments' folder.
     public var folder: String { files.folder }
     package var layer: any FileLayer { files.layer }
