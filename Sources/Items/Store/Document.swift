@@ -14,7 +14,7 @@ final class Document {
     init(_ persistence: (any DocumentPersistence)?, of columns: ColumnStore) {
         (self.persistence, self.columns) = (persistence, columns)
         // Weak: it has the columns, and a persistence may have them, too.
-        columns.remembersCopies = { [weak self] in self?.holdsMoreThanFields == true }
+        columns.document.remembersCopies = { [weak self] in self?.holdsMoreThanFields == true }
     }
 
     /// Whether there is an archive to be written.
@@ -116,7 +116,7 @@ extension ItemStore {
     func noteCopy(of source: String) -> String? {
         guard document.holdsMoreThanFields else { return nil }
         let copy = columns.keySource.uuid().uuidString
-        columns.noteCopy(of: source, as: copy)
+        columns.document.noteCopy(of: source, as: copy)
         return copy
     }
 

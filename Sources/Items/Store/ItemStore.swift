@@ -79,7 +79,7 @@ public final class ItemStore {
         _ persistence: any ItemPersistence, durability: Durability = .process
     ) throws(StoreError) -> ItemStore {
         let store = ItemStore(persistence: persistence, durability: durability)
-        store.columns.onDamage = { [store = store.zeroingReference] text in
+        store.columns.document.onDamage = { [store = store.zeroingReference] text in
             store.store?.document.note(text)
             store.store?.onDamage?(text)
         }
