@@ -45,7 +45,7 @@ EXCEPTIONS = {
     ("CLuaShim/host.c", "fprintf"): "Lua aborts the process",
     ("Application/Events/EventPoster.swift", "_ = cubby_write_some"): "a full counter wakes the loop as well",
     ("Application/Service/ContainerSocket.swift", "_ = cubby_send_some"): "as sd_notify: the manager may be gone",
-    ("ItemArchive/Journal/ArchivePersistence+Loading.swift", "try? file.commit"):
+    ("ItemArchive/Journal/ArchiveLoader.swift", "try? file.commit"):
         "an index is a cache, which the next opening makes again",
     ("LineEditor/Terminal/TerminalMode.swift", "_ = cubby_write"): "a terminal that is gone needs no mode",
     ("Scripting/Host/HostFrontEnd.swift", "try? write"): "put: the stream counts the loss",

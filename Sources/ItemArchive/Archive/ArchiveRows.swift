@@ -206,3 +206,26 @@ package final class MappedNumbers {
         return isWhole
     }
 }
+
+extension ItemLoader {
+    /// Maps an archive's items into the empty store; none is read yet.
+    ///
+    /// - Parameters:
+    ///   - items: the archive's items.
+    ///   - index: their index file.
+    ///   - slots: the index's table of keys.
+    ///   - numbers: by field, the index's copy of its integers; nil if there is no usable one.
+    ///   - damaged: called for a part that turns out to be unreadable; the store reports it.
+    func map(
+        _ items: MappedItems, _ index: ItemIndexFile, _ slots: MappedKeySlots, _ numbers: [MappedNumbers?],
+        damaged: @escaping () -> Void
+    ) {
+        for name in index.customFields { _ = store.field(named: name) }
+        let source = ArchiveRows(items, numbers: numbers)
+        source.onDamage = { [weak store] text in
+            damaged()
+            store?.document.onDamage?(text)
+        }
+        store.map(index.count, index.fieldKinds, source, seed: index.seed, slots)
+    }
+}

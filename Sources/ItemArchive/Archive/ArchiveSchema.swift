@@ -213,20 +213,3 @@ extension ColumnStore {
         return (name.count <= 40 ? name : name.prefix(40) + "…").quoted()
     }
 }
-
-extension ItemArchiveReader {
-    /// What the items of an application's archive have in their fields that is not of the fields' kinds, in words.
-    ///
-    /// - Returns: nothing for a file that is not an archive of items, and for one with nothing but nil in fields that are
-    ///   objects.
-    package static func notices(on bytes: [UInt8]) -> [String] {
-        guard let reader = try? BinaryPropertyListReader(detecting: PropertyListStorage(bytes)) else { return [] }
-        let store = ColumnStore(.domain)
-        var items = ItemArchiveReader(ItemLoader(store), reader, ArchiveIdentity(of: bytes))
-        do throws(PropertyListError) { try items.read() } catch { return [] }
-        guard items.schema.form == .keyedArchive, items.hasSchema, items.namesFields else { return [] }
-        let misfits = store.misfits()
-        if items.remarks.isEmpty, misfits.allSatisfy(\.isOnlyNil) { return [] }
-        return misfits.map(\.description) + items.remarks
-    }
-}

@@ -19,7 +19,8 @@ public final class OriginalArchive: Sendable {
         self.identity = identity
         guard let graph = try? graph() else { return nil }
         defer { graph.dismantle() }
-        guard let known = try? known(), let places = ItemPlaces(graph, known.elements), places.hasPlaceForItems else {
+        guard let known = try? known(), let places = ItemPlaces(graph, known.keys.elements), places.hasPlaceForItems
+        else {
             return nil
         }
     }
@@ -30,7 +31,7 @@ public final class OriginalArchive: Sendable {
         defer { graph.dismantle() }
         let known: Known
         do throws(PropertyListError) { known = try self.known() } catch { throw ArchiveError(error) }
-        guard let places = ItemPlaces(graph, known.elements) else {
+        guard let places = ItemPlaces(graph, known.keys.elements) else {
             throw ArchiveError(code: .readCorrupt, message: "the archive that was opened is not what it was")
         }
         var items: [(key: String, object: ArchivedObject)] = []
@@ -41,7 +42,7 @@ public final class OriginalArchive: Sendable {
             if let existing = places.objects[ExactText(key)], let old = known.row(forKey: key) {
                 var editor = ItemObjectEditor(existing, schema)
                 let values = known.values(old)
-                editor.update(from: values, to: fields, hasKey: known.keyed.contains(ExactText(key)))
+                editor.update(from: values, to: fields, hasKey: known.keys.contained.contains(ExactText(key)))
                 object = existing
             } else {
                 object = ArchivedObject(ArchivedClass(schema.className, superclasses: schema.superclasses))
@@ -68,10 +69,7 @@ public final class OriginalArchive: Sendable {
     /// The store's content when the archive was opened.
     private struct Known {
         let store: ColumnStore
-        /// The keys of the items in the order of the archive; nil for an element that is not an item.
-        var elements: [String?]
-        /// The keys that the archive contains.
-        var keyed: Set<ExactText>
+        let keys: ItemArchiveReport.Keys
 
         /// The fields of an item as in a snapshot.
         func values(_ row: UInt32) -> PropertyListFields {
@@ -86,11 +84,12 @@ public final class OriginalArchive: Sendable {
 
     private func known() throws(PropertyListError) -> Known {
         let store = ColumnStore(.domain)
-        var items = ItemArchiveReader(ItemLoader(store), reader, identity)
-        items.notesElements = true
+        var items = ItemArchiveReader(ItemLoader(store), reader, identity, .itemsAndKeys)
         try items.read()
-        guard items.damage.isEmpty else { throw .corruptArchive("the archive is damaged") }
-        return Known(store: store, elements: items.elements, keyed: items.keyed)
+        guard items.report.damage.isEmpty, let keys = items.report.keys else {
+            throw .corruptArchive("the archive is damaged")
+        }
+        return Known(store: store, keys: keys)
     }
 }
 

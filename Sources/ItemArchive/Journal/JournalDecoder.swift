@@ -203,3 +203,19 @@ extension ItemLoader {
         return store.row(at: count)
     }
 }
+
+extension ItemLoader {
+    /// Applies the changes of one record of a journal.
+    ///
+    /// - Parameters:
+    ///   - changes: the record's bytes.
+    ///   - isTolerant: whether to skip changes of missing items.
+    /// - Returns: the number of skipped changes.
+    /// - Throws: ``StoreError`` with `corruptJournal`; the store is then unchanged.
+    @discardableResult
+    package func replay(_ changes: UnsafeRawBufferPointer, isTolerant: Bool = false) throws(StoreError) -> Int {
+        var decoder = JournalDecoder(self, changes, isTolerant: isTolerant)
+        try replaying { () throws(StoreError) in try decoder.replay() }
+        return decoder.skipped
+    }
+}

@@ -57,9 +57,10 @@ struct RecordReader {
                 ItemLoader(other), try BinaryPropertyListReader(binary),
                 ArchiveIdentity(of: bytes))
             try reader.read()
-            if let damage = reader.damage.first { throw PropertyListError(code: .readCorrupt, message: damage) }
-            if let object = reader.unheldObjects.first { throw PropertyListError(code: .readCorrupt, message: object) }
-            noteLosses(of: reader, other, merger)
+            let report = reader.report
+            if let damage = report.damage.first { throw PropertyListError(code: .readCorrupt, message: damage) }
+            if let object = report.unheldObjects.first { throw PropertyListError(code: .readCorrupt, message: object) }
+            noteLosses(report, other, merger)
         } catch {
             throw StoreError(.unreadableFile, "\(path) is not an archive of items: \(error)", path: path, cause: error)
         }
@@ -72,16 +73,16 @@ struct RecordReader {
     }
 
     /// Counts what the items of an archive lack, and what of it they do not hold.
-    private func noteLosses(of reader: ItemArchiveReader, _ store: ColumnStore, _ merger: ItemMerger) {
+    private func noteLosses(_ report: ItemArchiveReport, _ store: ColumnStore, _ merger: ItemMerger) {
         for field in ItemField.domain {
             var count = 0
             store.forEachMisfit(field, among: nil) { if $1.isAbsent { count += 1 } }
             merger.remark(
                 .missing, count, "\(count.counted("item")) without \(store.name(of: field)): a new item's value")
         }
-        let objects = reader.foreignCount
+        let objects = report.foreignCount
         merger.remark(.objects, objects, "\(objects.counted("object")) of an application's own classes: left out")
-        merger.remark(.objects, reader.leftOut.count, reader.leftOut.joined(separator: "; "))
+        merger.remark(.objects, report.leftOut.count, report.leftOut.joined(separator: "; "))
     }
 }
 

@@ -371,8 +371,8 @@ struct DomainFieldAccountingTests {
             var reader = ItemArchiveReader(
                 ItemLoader(store.columns), try BinaryPropertyListReader(bytes), ArchiveIdentity(of: bytes))
             try reader.read()
-            #expect(reader.damage == [])
-            return (store, reader.schema)
+            #expect(reader.report.damage == [])
+            return (store, reader.report.schema)
         }
         let (store, schema) = try read(original)
         #expect(try Self.differences(store, records).prefix(3) == [])

@@ -30,7 +30,7 @@ struct AdoptionTests {
         try PropertyListValue.array(items.map { .fields($0) }).encoded(as: .binary)
     }
 
-    @Test("are opened, and stay as they are", arguments: ArchivePersistence.otherNames)
+    @Test("are opened, and stay as they are", arguments: ArchiveFolder.otherNames)
     func adopted(name: String) throws {
         let bytes =
             name.hasSuffix("plist")

@@ -1,0 +1,172 @@
+import ColumnEngine
+import PropertyList
+import Wording
+
+/// What an archive of items contained: its form, what a store does not hold of it, and what of it is damaged.
+package struct ItemArchiveReport {
+    /// The form of the items.
+    package internal(set) var schema = ArchiveSchema()
+    /// The number of items.
+    var count = 0
+    /// What was changed in the items, in words.
+    var notices: [String] = []
+    /// The first contents of the archive that the store does not hold, in words.
+    package private(set) var leftOut: [String] = []
+    /// Whether the archive has content that the store does not hold.
+    private(set) var leavesSomethingOut = false
+    /// Whether the archive has values in other forms than the store writes: absent, mutable, shared.
+    var hasOtherForms = false
+    /// The forms that an archive written from the fields does not have, in words.
+    private(set) var mixedForms: [String] = []
+    /// The first failures to read, in words.
+    package private(set) var damage: [String] = []
+    /// The number of items that are lost or incomplete.
+    var damagedItems = 0
+    /// Whether some item has a name, and a key, a value or a date.
+    var namesFields = false
+    /// Whether the schema is that of an item.
+    var hasSchema = false
+    /// The keys of the items; nil if nobody needs them.
+    var keys: Keys?
+    /// The objects in items' fields that the store cannot hold.
+    var foreign: [ForeignFields.Field] = []
+
+    private let store: ColumnStore
+    /// Whether values are objects, in some items, and inline, in others.
+    private var valueForms: Set<Bool> = []
+    /// The fields of every item that are nil in some item, and those for which some item has no key.
+    private var nilFields: Set<ItemField> = []
+    private var missingFields: Set<ItemField> = []
+    /// Values of these fields that the store cannot hold exactly, by field: decimals with more digits than a real, and
+    /// objects of other classes.
+    private var longDecimals: [ItemField: Sample] = [:]
+    private var unheld: [ItemField: Sample] = [:]
+
+    /// The keys of an archive's items.
+    struct Keys {
+        /// In the archive's order; nil for an element that is not an item.
+        var elements: [String?] = []
+        /// Those that the archive contains, in contrast to those made by a reader.
+        var contained: Set<ExactText> = []
+    }
+
+    /// The number of some values, and the first three, with their items' rows.
+    private struct Sample {
+        var count = 0
+        var first: [(row: UInt32, text: String)] = []
+
+        mutating func add(_ row: UInt32, _ text: @autoclosure () -> String) {
+            count += 1
+            if first.count < 3 { first.append((row, text())) }
+        }
+    }
+
+    init(_ store: ColumnStore) { self.store = store }
+
+    /// The number of objects of an application's own classes in custom fields.
+    package var foreignCount: Int {
+        let domain = schema.fields.map(\.name)
+        return foreign.count { !domain.contains($0.name) }
+    }
+
+    /// What the store does not hold exactly, in words.
+    var remarks: [String] {
+        list(longDecimals) { name, sample, items in
+            "\(name) is a decimal with more digits than a number has in \(sample.count.counted("item")): \(items). "
+                + "The archive keeps the digits; the nearest number is shown"
+        }
+            + unheldObjects.map { $0 + ". The archive keeps it; the field is nil" }
+    }
+
+    /// The fields of every item that have an object that they cannot hold, in words.
+    package var unheldObjects: [String] {
+        list(unheld) { name, sample, items in
+            "\(name) is an object that a field cannot hold in \(sample.count.counted("item")): \(items)"
+        }
+    }
+
+    private func list(
+        _ samples: [ItemField: Sample], _ text: (String, Sample, String) -> String
+    ) -> [String] {
+        samples.sorted { $0.key.rawValue < $1.key.rawValue }.map { field, sample in
+            let items = sample.first.map { "\($0.text) in \(store.label($0.row))" }.joined(separator: ", ")
+            return text(store.name(of: field), sample, items + (sample.count > sample.first.count ? ", …" : ""))
+        }
+    }
+
+    // MARK: Recording
+
+    /// Records something that cannot be read.
+    mutating func recordDamage(_ text: String) {
+        if damage.count < 5 { damage.append(text) }
+        leavesSomethingOut = true
+    }
+
+    /// Records an item that is lost.
+    mutating func recordLoss(ofItem number: Int, _ error: String) {
+        damagedItems += 1
+        recordDamage("item \(number) of the archive is lost: \(error)")
+    }
+
+    /// Records something that the store does not hold.
+    mutating func leaveOut(_ notice: String) {
+        leavesSomethingOut = true
+        if leftOut.count < 20, !leftOut.contains(notice) { leftOut.append(notice) }
+    }
+
+    /// The cell of a field that is nil.
+    mutating func absent(_ field: ItemField) -> Cell {
+        if field != .serialNumber {
+            hasOtherForms = true
+            nilFields.insert(field)
+        }
+        return .absent
+    }
+
+    /// Records fields for which items of a shape have no key.
+    mutating func recordMissing(_ fields: [ItemField]) { missingFields.formUnion(fields) }
+
+    /// Records how an item of a keyed archive has its value.
+    mutating func recordValue(isObject: Bool) {
+        if isObject { schema.valueIsObject = true }
+        if valueForms.insert(isObject).inserted, valueForms.count > 1 { hasOtherForms = true }
+    }
+
+    /// Records a decimal with more digits than a real.
+    mutating func recordLongDecimal(_ field: ItemField, _ row: UInt32, _ text: @autoclosure () -> String) {
+        longDecimals[field, default: Sample()].add(row, text())
+    }
+
+    /// Records an object that a field of every item cannot hold.
+    mutating func recordUnheld(_ field: ItemField, _ row: UInt32, _ text: @autoclosure () -> String) {
+        unheld[field, default: Sample()].add(row, text())
+    }
+
+    // MARK: Conclusions
+
+    /// Concludes the keys of the items, and whether an `imageKey` beside an `itemKey` is an ordinary field.
+    mutating func settleKeys(hasTwoKeys: Bool) {
+        // Either items without an image have `itemKey` and no `imageKey`, as the writer makes them, or both keys are an
+        // application's own, and `imageKey` is an ordinary field.
+        if hasTwoKeys {
+            schema.itemKeyKey = "itemKey"
+            schema.keylessItems = []
+        } else if !schema.keylessItems.isEmpty {
+            schema.itemKeyKey = "imageKey"
+        }
+    }
+
+    /// Concludes the forms of which an archive that is written from the fields has only one.
+    mutating func settleForms() {
+        schema.nilFields = nilFields.subtracting(missingFields)
+        guard schema.form == .keyedArchive else { return }
+        for field in nilFields.intersection(missingFields).sorted(by: { $0.rawValue < $1.rawValue }) {
+            mixedForms.append(
+                "\(store.name(of: field)) is nil in some items, and missing in others: a save leaves it out in all")
+        }
+        if valueForms.count > 1 {
+            mixedForms.append(
+                "valueInDollars is an object in some items, and inline in others: a save makes it an object in all")
+        }
+    }
+}

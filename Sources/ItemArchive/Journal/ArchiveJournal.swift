@@ -1,0 +1,156 @@
+import ColumnEngine
+import Files
+
+/// The journal of the archive in place, and the one that will follow the archive being written.
+struct ArchiveJournal {
+    private let folder: ArchiveFolder
+    private var writer: JournalWriter?
+    /// The number of the next record if there is no journal yet.
+    private var nextSequence: UInt64
+    /// The records since the snapshot of the current replacement, sealed for the journal that will follow it.
+    private var following: FollowingRecords?
+    /// The records of a new journal that may or may not be in place.
+    private var unsettled: FollowingRecords?
+
+    init(_ folder: ArchiveFolder, _ writer: JournalWriter? = nil, nextSequence: UInt64 = 1) {
+        (self.folder, self.writer, self.nextSequence) = (folder, writer, nextSequence)
+    }
+
+    /// The size of the records; nil if there is no journal yet.
+    var length: Int? { writer?.length }
+
+    /// Appends a commit's record.
+    ///
+    /// - Parameters:
+    ///   - record: with space for its header in front.
+    ///   - carries: whether it has values of other kinds than their fields'.
+    ///   - archive: the archive in place, which a new journal follows.
+    ///   - durable: whether to wait for the disk.
+    /// - Throws: `FileError`; then nothing has been appended.
+    mutating func append(
+        _ record: inout [UInt8], carries: Bool, to archive: ArchiveIdentity, durable: Bool
+    ) throws(FileError) {
+        let writer = try writer(carries: carries, archive, durable: durable)
+        try writer.append(&record, kind: .changes, durable: durable)
+        following?.add(record, carries: carries)
+    }
+
+    func synchronize() throws(FileError) { try writer?.synchronize() }
+
+    /// The journal for the next record, which is of the version whose records have values of any kind if `carries`.
+    private mutating func writer(
+        carries: Bool, _ archive: ArchiveIdentity, durable: Bool
+    ) throws(FileError) -> JournalWriter {
+        try settle()
+        if let writer {
+            guard carries, writer.header.version < JournalHeader.latestVersion else { return writer }
+            let raised = try writer.raised()
+            writer.isReplaced = true
+            self.writer = raised
+            return raised
+        }
+        var header = JournalHeader(archive: archive, identifier: Self.identifier(), firstSequence: nextSequence)
+        if carries { header.version = JournalHeader.latestVersion }
+        let created = try JournalWriter.create(
+            folder.journalPath, header, nextSequence: nextSequence, durable: durable, using: folder.layer)
+        writer = created
+        return created
+    }
+
+    /// Finds out which journal is in place after its replacement failed halfway.
+    private mutating func settle() throws(FileError) {
+        guard let next = unsettled else { return }
+        let (path, layer) = (folder.journalPath, folder.layer)
+        try layer.syncDirectory(folder.path)
+        if try layer.status(path) != nil {
+            let file = try layer.open(path, .read)
+            defer { layer.close(file) }
+            let start = try layer.contents(of: file)
+            let header = try? start.withBytes { bytes throws(StoreError) in try JournalHeader(bytes) }
+            if let header, header.identifier == next.identifier {
+                writer = try JournalWriter(
+                    path, header, next.nextSequence, length: header.bytes.count + next.bytes.count, using: layer)
+                nextSequence = next.nextSequence
+            }
+        }
+        unsettled = nil
+    }
+
+    private static func identifier() -> UInt64 {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+    }
+
+    // MARK: Replacing
+
+    /// Begins to collect the records for the journal that will follow the archive of a snapshot.
+    ///
+    /// - Returns: the number of the last record before the snapshot.
+    mutating func beginFollowing() throws(FileError) -> UInt64 {
+        try settle()
+        let last = (writer?.nextSequence ?? nextSequence) &- 1
+        following = FollowingRecords(identifier: Self.identifier(), firstSequence: last &+ 1)
+        return last
+    }
+
+    /// Ends the collection.
+    ///
+    /// - Returns: the records; nil if there was none.
+    mutating func endFollowing() -> FollowingRecords? {
+        defer { following = nil }
+        return following
+    }
+
+    /// Records an archive that is about to take its place.
+    func addCheckpoint(_ archive: ArchiveIdentity, upTo last: UInt64) throws(FileError) {
+        guard let writer else { return }
+        var record = JournalRecord.checkpoint(archive, upTo: last, sequence: 0, identifier: 0)
+        try writer.append(&record, kind: .checkpoint, durable: true)
+    }
+
+    /// Begins the journal of the archive in place, with the commits since its snapshot.
+    mutating func follow(_ archive: ArchiveIdentity, with next: FollowingRecords) throws(FileError) {
+        // If this fails, the old journal's checkpoint names the new archive: commits appended to it are found.
+        unsettled = next
+        try folder.layer.syncDirectory(folder.path)
+        if writer != nil || next.count > 0 {
+            var header = JournalHeader(archive: archive, identifier: next.identifier, firstSequence: next.firstSequence)
+            if next.carries { header.version = JournalHeader.latestVersion }
+            let created = try JournalWriter.create(
+                folder.journalPath, header, records: next.bytes, nextSequence: next.nextSequence, durable: true,
+                using: folder.layer)
+            writer?.isReplaced = true
+            writer = created
+            nextSequence = next.nextSequence
+        }
+        unsettled = nil
+    }
+}
+
+/// The commits since a snapshot, sealed for the journal that will follow its archive.
+struct FollowingRecords {
+    let identifier: UInt64
+    let firstSequence: UInt64
+    private(set) var nextSequence: UInt64
+    private(set) var bytes: [UInt8] = []
+    private(set) var count = 0
+    /// Whether a record has values of other kinds than their fields'.
+    private(set) var carries = false
+
+    init(identifier: UInt64, firstSequence: UInt64) {
+        self.identifier = identifier
+        self.firstSequence = firstSequence
+        nextSequence = firstSequence
+    }
+
+    /// - Parameters:
+    ///   - record: with space for its header in front, whose content is ignored.
+    ///   - carries: whether it has values of other kinds than their fields'.
+    mutating func add(_ record: consuming [UInt8], carries: Bool) {
+        if carries { self.carries = true }
+        JournalRecord.seal(&record, kind: .changes, sequence: nextSequence, identifier: identifier)
+        bytes += record
+        nextSequence &+= 1
+        count += 1
+    }
+}
