@@ -248,17 +248,17 @@ extension KeyedArchiver {
 
     /// Encodes an unreferenced object: as an entry of its own, where an equal value without identity was written before.
     func encode(unreferenced value: ArchiveValue) throws(ArchiveError) {
-        let next = entries.count
+        let next = record.entries.count
         let known = try uid(of: value)
         try drainOutside()
-        if known != 0, known < next, value.identity == nil { _ = newUID(entries.get(known)) }
+        if known != 0, known < next, value.identity == nil { _ = record.newUID(record.entries.get(known)) }
     }
 
     /// Writes the description of a class that may have no instance.
     func encode(unused archivedClass: ArchivedClass) {
-        let number = classNumber(archivedClass)
-        let (uid, isFirst) = uid(ofClass: number)
-        if isFirst { writeClass(classes[number].description, uid: uid) }
+        let number = classes.number(of: archivedClass)
+        let (uid, isFirst) = classes.uid(of: number, in: record)
+        if isFirst { record.write(classes.description(of: number), uid: uid) }
     }
 }
 

@@ -20,8 +20,8 @@ extension KeyedArchiver {
             try special(3, "NS.rectval", text)
         case .range(let location, let length):
             try inline("NS.special", .integer(4))
-            try append(table.key("NS.rangeval.location"), .uid, UInt64(uid(ofLeaf: table.integer(location))))
-            try append(table.key("NS.rangeval.length"), .uid, UInt64(uid(ofLeaf: table.integer(length))))
+            try append(table.key("NS.rangeval.location"), .uid, UInt64(record.uid(ofLeaf: table.integer(location))))
+            try append(table.key("NS.rangeval.length"), .uid, UInt64(record.uid(ofLeaf: table.integer(length))))
         case .edgeInsets(let top, let left, let bottom, let right):
             try inline("NS.special", .integer(12))
             try inline("NS.edgeval.top", .real(top))
@@ -33,7 +33,7 @@ extension KeyedArchiver {
         case .timeZone(let name, let data):
             try append(table.key("NS.name"), .uid, UInt64(uid(ofString: name)))
             let object = data.withUnsafeBytes { table.data($0) }
-            try append(table.key("NS.data"), .uid, UInt64(uid(ofLeaf: object)))
+            try append(table.key("NS.data"), .uid, UInt64(record.uid(ofLeaf: object)))
         case .locale(let identifier):
             try append(table.key("NS.identifier"), .uid, UInt64(uid(ofString: identifier)))
         case .regularExpression(let pattern, let options):
@@ -100,7 +100,7 @@ extension KeyedArchiver {
 
     private func leaf(_ key: String, _ bytes: [UInt8]) throws(ArchiveError) {
         let object = bytes.withUnsafeBytes { table.data($0) }
-        try append(table.key(key), .uid, UInt64(uid(ofLeaf: object)))
+        try append(table.key(key), .uid, UInt64(record.uid(ofLeaf: object)))
     }
 
     /// A number in Foundation's text of a point: without a fraction when it is integral.

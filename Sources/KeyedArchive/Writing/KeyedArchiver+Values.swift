@@ -7,7 +7,7 @@ extension KeyedArchiver {
     package func expect(_ text: UnsafeBufferPointer<UInt8>) { table.expect(text) }
 
     /// Prefetches the hash slot of a date that will be encoded soon.
-    package func expect(_ date: PropertyListDate) { dateUIDs.prefetch(date.secondsSinceReferenceDate.bitPattern) }
+    package func expect(_ date: PropertyListDate) { record.expect(date) }
 
     /// Encodes a string as an object; nil as nil.
     public func encode(_ value: String?, forKey key: ArchiveKey) throws(ArchiveError) {
@@ -35,7 +35,7 @@ extension KeyedArchiver {
     package func encode(
         uniqueASCII count: Int, forKey key: ArchiveKey, write: (UnsafeMutablePointer<UInt8>) -> Void
     ) throws(ArchiveError) {
-        try append(key.number, .uid, UInt64(newUID(table.unsharedString(asciiCount: count, write))))
+        try append(key.number, .uid, UInt64(record.newUID(table.unsharedString(asciiCount: count, write))))
     }
 
     /// Encodes a date as an NSDate; nil as nil.
@@ -53,7 +53,7 @@ extension KeyedArchiver {
     public func encodeData(_ value: [UInt8]?, forKey key: String) throws(ArchiveError) {
         guard let value else { return try append(self.key(key).number, .uid, 0) }
         let object = value.withUnsafeBytes { table.data($0) }
-        try append(self.key(key).number, .uid, UInt64(uid(ofLeaf: object)))
+        try append(self.key(key).number, .uid, UInt64(record.uid(ofLeaf: object)))
     }
 
     /// Encodes a property-list value as objects: arrays as NSArray, dictionaries as NSDictionary, dates as NSDate, the
@@ -117,11 +117,7 @@ extension KeyedArchiver {
 
     func conditionalUID(of object: AnyObject?) -> UInt32 {
         guard let object else { return 0 }
-        if let known = identities[ObjectIdentifier(object)] { return known }
-        let uid = newUID(Self.vacant)
-        identities[ObjectIdentifier(object)] = uid
-        retained.append(object)
-        return uid
+        return uniquing.conditionalUID(of: object)
     }
 
     // MARK: - UIDs
@@ -134,64 +130,22 @@ extension KeyedArchiver {
     @inline(__always)
     func uid(ofStringObject object: UInt32) -> UInt32 {
         // A leaf “$null” would decode as nil in every reader.
-        object == entries.nothing ? uidOfLiteralNull() : uid(ofLeaf: object)
-    }
-
-    /// The UID of the leaf just added to the table.
-    @inline(__always)
-    func uid(ofLeaf object: UInt32) -> UInt32 {
-        let next = UInt32(truncatingIfNeeded: entries.count)
-        let uid = table.uid(ofLastLeafOr: next)
-        if uid == next { _ = newUID(object) }
-        return uid
-    }
-
-    /// The UID of an NSMutableString with the text “$null”, the only way to store it.
-    private func uidOfLiteralNull() -> UInt32 {
-        if literalNullUID == 0 {
-            literalNullUID = newUID(Self.vacant)
-            queue.append(.value(.mutableString(ArchivedMutableString("$null")), uid: literalNullUID))
-        }
-        return literalNullUID
+        object == record.entries.nothing ? uniquing.uidOfLiteralNull() : record.uid(ofLeaf: object)
     }
 
     func uid(ofDate date: PropertyListDate) throws(ArchiveError) -> UInt32 {
-        let seconds = date.secondsSinceReferenceDate
-        let bits = seconds.bitPattern
-        if let known = dateUIDs.find(bits, newUID: UInt32(truncatingIfNeeded: entries.count)) { return known }
-        let uid = newUID(Self.vacant)
-        let (classUID, isFirst) = self.uid(ofClass: dateClass)
-        // Uses its own two fields, because the record's buffer may be in use.
-        withUnsafeTemporaryAllocation(of: BinaryPropertyListField.self, capacity: 2) { pair in
-            pair.initializeElement(at: 0, to: BinaryPropertyListField(key: timeKey, kind: .unsharedReal, payload: bits))
-            pair.initializeElement(
-                at: 1, to: BinaryPropertyListField(key: classKey, kind: .uid, payload: UInt64(classUID)))
-            entries.set(uid, table.dictionary(UnsafeBufferPointer(pair)))
-        }
-        if isFirst { writeClass(classes[dateClass].description, uid: classUID) }
+        if let known = record.knownUID(of: date) { return known }
+        let uid = record.newUID(RecordEncoder.vacant)
+        let number = classes.dateNumber
+        let (classUID, isFirst) = classes.uid(of: number, in: record)
+        record.write(date, uid: uid, class: classUID)
+        if isFirst { record.write(classes.description(of: number), uid: classUID) }
         return uid
     }
 
     func uid(ofObject object: (any KeyedEncodable)?) -> UInt32 {
         guard let object else { return 0 }
-        return uid(ofIdentity: object) { .object(object, uid: $0) }
-    }
-
-    /// The UID of an object with an identity. The object is queued at its first unconditional occurrence.
-    func uid(ofIdentity object: AnyObject, queued: (UInt32) -> QueuedObject) -> UInt32 {
-        let identity = ObjectIdentifier(object)
-        if let known = identities[identity] {
-            if entries.get(known) == Self.vacant {
-                entries.set(known, Self.awaited)
-                queue.append(queued(known))
-            }
-            return known
-        }
-        let uid = newUID(Self.awaited)
-        identities[identity] = uid
-        retained.append(object)
-        queue.append(queued(uid))
-        return uid
+        return uniquing.uid(of: object) { .object(object, uid: $0) }
     }
 }
 
