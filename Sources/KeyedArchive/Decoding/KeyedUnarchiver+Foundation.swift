@@ -136,7 +136,7 @@ extension KeyedUnarchiver {
     private func shared(_ key: String, of record: ArchiveRecord) throws(ArchiveError) -> PropertyListValue? {
         guard let slot = record.shape.slot(of: key), let number = try record.leaf(at: slot) else { return nil }
         switch try lifted({ () throws(PropertyListError) in try reader.propertyList.kind(of: number) }) {
-        case .string, .data: return try sharedValue(number)
+        case .string, .data: return try objects.sharedValue(number)
         default: return nil
         }
     }

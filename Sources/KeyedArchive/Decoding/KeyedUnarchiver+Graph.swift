@@ -1,28 +1,12 @@
 import PropertyList
 
 extension KeyedUnarchiver {
-    /// A collection or unknown object whose contents are not decoded yet.
-    struct Unfilled {
-        var value: ArchiveValue
-        var record: ArchiveRecord
-        var allowed: AllowedClasses?
-    }
-
-    /// An object of the program that is referenced before its init has run.
-    struct Postponed {
-        var object: any KeyedEncodable
-        var record: ArchiveRecord
-        var binding: ArchiveClassBinding
-        var allowed: AllowedClasses?
-    }
-
     /// The object with a UID; the contents of collections may be pending.
     func object(of uid: UInt32) throws(ArchiveError) -> ArchiveValue? {
         if uid == 0 { return nil }
-        visited?.insert(uid)
-        switch state[uid] {
+        switch objects.visit(uid) {
         case .done(let value):
-            try checkAgain(value)
+            try checks.checkAgain(value)
             return value
         case .inProgress:
             throw .corrupt(
@@ -33,24 +17,7 @@ extension KeyedUnarchiver {
         let archived = try record.archivedClass()
         let value = try instance(record, archived)
         // The object may have been adopted meanwhile; init's result counts.
-        state[uid] = .done(value)
-        return value
-    }
-
-    /// A value of the property list. Strings and data on the heap are made once and shared.
-    func sharedValue(_ number: Int) throws(ArchiveError) -> PropertyListValue {
-        if let known = sharedValues[number] { return known }
-        let list = reader.propertyList
-        let value = try lifted { () throws(PropertyListError) in
-            try budget.spend(number)
-            return try list.value(at: number)
-        }
-        switch value {
-        case .string(let text) where text.utf8.count > 15: sharedValues[number] = value
-        case .data(let bytes) where !bytes.isEmpty: sharedValues[number] = value
-        case .array, .dictionary, .set: sharedValues[number] = value
-        default: break
-        }
+        objects.finish(uid, value)
         return value
     }
 
@@ -61,7 +28,7 @@ extension KeyedUnarchiver {
         case .string, .boolean, .integer, .real, .data, .date: break
         default: throw .corrupt("object \(uid) is neither a leaf nor an instance")
         }
-        let value = try sharedValue(number)
+        let value = try objects.sharedValue(number)
         if case .string("$null") = value { return nil }
         return ArchiveValue(leaf: value)
     }
@@ -70,12 +37,12 @@ extension KeyedUnarchiver {
         for name in [archived.name] + archived.hints {
             if !keepsForm, let binding = binding(forClassName: name) { return try decode(record, with: binding) }
             if let builtin = FoundationClass(name: name), !keepsForm || holdsItsForm(record, archived, builtin) {
-                try check(builtin.archivedClass)
+                try checks.check(builtin.archivedClass)
                 if let value = try decode(record, as: builtin) { return value }
             }
         }
-        let isNamed = allowsNamedUnknownClasses && allowed?.contains(archived.name) == true
-        if !isNamed, allowed != nil || requiresSecureCoding {
+        let isNamed = allowsNamedUnknownClasses && checks.allowed?.contains(archived.name) == true
+        if !isNamed, checks.allowed != nil || requiresSecureCoding {
             throw .corrupt("the class \(archived.name) is unknown here, and only known classes are allowed")
         }
         let object = ArchivedObject(archived)
@@ -84,15 +51,14 @@ extension KeyedUnarchiver {
 
     /// Registers an empty object, to be filled later.
     func leave(_ value: ArchiveValue, for record: ArchiveRecord) -> ArchiveValue {
-        state[record.uid] = .done(value)
-        unfilled.append(Unfilled(value: value, record: record, allowed: allowed))
+        objects.leave(DecodedObjects.Unfilled(value: value, record: record, allowed: checks.allowed))
         return value
     }
 
     private func decode(
         _ record: ArchiveRecord, with binding: ArchiveClassBinding
     ) throws(ArchiveError) -> ArchiveValue {
-        try check(binding.archivedClass)
+        try checks.check(binding.archivedClass)
         guard !requiresSecureCoding || binding.supportsSecureCoding else {
             throw .corrupt("secure coding is required, and \(binding.archivedClass.name) does not support it")
         }
@@ -101,14 +67,15 @@ extension KeyedUnarchiver {
             guard frames.count < reader.limits.maximumDepth else {
                 throw .corrupt("objects nest deeper than the limit of \(reader.limits.maximumDepth)")
             }
-            state[uid] = .inProgress
+            objects.begin(uid)
             return try initialize(record, with: binding, nil)
         }
         let object = try allocate()
-        state[uid] = .done(.object(object))
+        objects.finish(uid, .object(object))
         guard frames.count < reader.limits.maximumDepth else {
             // In a long chain the object is handed out like one in a cycle, and initialised after the others.
-            postponed.append(Postponed(object: object, record: record, binding: binding, allowed: allowed))
+            objects.postpone(
+                DecodedObjects.Postponed(object: object, record: record, binding: binding, allowed: checks.allowed))
             return .object(object)
         }
         return try initialize(record, with: binding, object)
@@ -118,16 +85,16 @@ extension KeyedUnarchiver {
         _ record: ArchiveRecord, with binding: ArchiveClassBinding, _ empty: (any KeyedEncodable)?
     ) throws(ArchiveError) -> ArchiveValue {
         frames.append(Frame(record: record))
-        let outer = allowed
+        let outer = checks.allowed
         defer {
             frames.removeLast()
-            allowed = outer
+            checks.allowed = outer
         }
         let object: any KeyedEncodable
         do {
             object = try binding.initialize(self, empty)
         } catch {
-            state[record.uid] = nil
+            objects.forget(record.uid)
             throw error
         }
         if let adopted = frames.last?.adopted, adopted !== object {
@@ -140,35 +107,34 @@ extension KeyedUnarchiver {
 
     /// Fills all pending objects, including those added meanwhile.
     func fillAll() throws(ArchiveError) {
-        let outer = allowed
-        defer { allowed = outer }
+        let outer = checks.allowed
+        defer { checks.allowed = outer }
         var pace = InterruptionPace()
         while true {
             if pace.isDue() { throw .corrupt(Interruption.message) }
-            if let next = unfilled.popLast() {
-                allowed = next.allowed
+            if let next = objects.nextUnfilled() {
+                checks.allowed = next.allowed
                 do {
                     try fill(next)
                 } catch {
-                    // An unfilled object must not count as complete.
-                    state[next.record.uid] = nil
+                    objects.forget(next.record.uid)
                     throw error
                 }
-            } else if frames.count < reader.limits.maximumDepth, let next = postponed.popLast() {
-                allowed = next.allowed
+            } else if frames.count < reader.limits.maximumDepth, let next = objects.nextPostponed() {
+                checks.allowed = next.allowed
                 guard case .object(let made) = try initialize(next.record, with: next.binding, next.object),
                     made === next.object
                 else { throw .corrupt("\(next.binding.archivedClass.name) replaced itself after it was handed out") }
             } else {
-                return try recheck()
+                return try checks.recheck()
             }
         }
     }
 
-    private func fill(_ unfilled: Unfilled) throws(ArchiveError) {
+    private func fill(_ unfilled: DecodedObjects.Unfilled) throws(ArchiveError) {
         let identity = unfilled.value.identity.map(ObjectIdentifier.init)
-        if allowed != nil, let identity { filling.insert(identity) }
-        defer { if let identity { filling.remove(identity) } }
+        if let identity { checks.beginFilling(identity) }
+        defer { if let identity { checks.endFilling(identity) } }
         switch unfilled.value {
         case .collection(let collection): try fill(collection, from: unfilled.record)
         case .dictionary(let dictionary): try fill(dictionary, from: unfilled.record)
@@ -177,16 +143,16 @@ extension KeyedUnarchiver {
         }
     }
 
-    private func objects(_ references: ArchiveReferences) throws(ArchiveError) -> [ArchiveValue?] {
-        try lifted { () throws(PropertyListError) in try budget.spend(references.number) }
-        var objects: [ArchiveValue?] = []
-        objects.reserveCapacity(references.count)
+    private func decode(_ references: ArchiveReferences) throws(ArchiveError) -> [ArchiveValue?] {
+        try objects.spend(references.number)
+        var found: [ArchiveValue?] = []
+        found.reserveCapacity(references.count)
         var pace = InterruptionPace()
         for index in 0..<references.count {
             if pace.isDue() { throw .corrupt(Interruption.message) }
-            objects.append(try object(of: try references.uid(at: index)))
+            found.append(try object(of: try references.uid(at: index)))
         }
-        return objects
+        return found
     }
 
     private func list(_ key: String, of record: ArchiveRecord) throws(ArchiveError) -> ArchiveReferences {
@@ -205,16 +171,16 @@ extension KeyedUnarchiver {
                 collection.elements = try numbered("NS.object.", in: record)
                 return
             }
-            collection.elements = try objects(try list("NS.objects", of: record))
+            collection.elements = try decode(try list("NS.objects", of: record))
         case .orderedSet:
             if record.shape.slot(of: "NS.objects") != nil {
-                collection.elements = try objects(try list("NS.objects", of: record))
+                collection.elements = try decode(try list("NS.objects", of: record))
             } else {
                 collection.elements = try numbered("NS.object.", in: record)
             }
         case .countedSet:
             if record.shape.slot(of: "NS.objects") != nil {
-                collection.elements = try objects(try list("NS.objects", of: record))
+                collection.elements = try decode(try list("NS.objects", of: record))
             } else {
                 collection.elements = try numbered("NS.object", in: record)
             }
@@ -262,7 +228,7 @@ extension KeyedUnarchiver {
 
     private func fill(_ object: ArchivedObject, from record: ArchiveRecord) throws(ArchiveError) {
         let list = reader.propertyList
-        try lifted { () throws(PropertyListError) in try budget.spend(record.number) }
+        try objects.spend(record.number)
         for slot in record.shape.storedKeys.indices where slot != record.shape.classSlot {
             let key = ArchiveKey.given(record.shape.storedKeys[slot])
             let number = record.number(at: slot)
@@ -270,9 +236,9 @@ extension KeyedUnarchiver {
             if let uid = try lifted({ () throws(PropertyListError) in try list.uid(at: number) }) {
                 value = .object(try self.object(of: uid))
             } else if let references = try record.references(at: slot), try holdsReferences(references) {
-                value = .objects(try objects(references))
+                value = .objects(try decode(references))
             } else {
-                value = .inline(try sharedValue(number))
+                value = .inline(try objects.sharedValue(number))
             }
             object.fields.append(ArchivedObject.Field(key: key, value: value))
         }

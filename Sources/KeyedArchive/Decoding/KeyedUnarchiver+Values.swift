@@ -23,7 +23,7 @@ extension KeyedUnarchiver {
     public func decodeObject<Object: KeyedCoding>(
         of type: Object.Type, forKey key: String
     ) throws(ArchiveError) -> Object? {
-        if bindings[type.archivedClass.name] == nil { setClass(type, forClassName: type.archivedClass.name) }
+        setClassIfNew(type)
         let allowed = requiresSecureCoding ? try AllowedClasses([type.archivedClass.name]) : nil
         let value = try decode(key, allowing: allowed)
         return try guarded(key, otherwise: nil) { () throws(ArchiveError) in
@@ -113,9 +113,9 @@ extension KeyedUnarchiver {
 
     /// The complete object of a value of the property list.
     func object(at number: Int, allowing classes: AllowedClasses?) throws(ArchiveError) -> ArchiveValue? {
-        let outer = allowed
-        allowed = classes
-        defer { allowed = outer }
+        let outer = checks.allowed
+        checks.allowed = classes
+        defer { checks.allowed = outer }
         let value = try object(at: number)
         if let classes, let value { try checkLeaf(value, classes) }
         try fillAll()

@@ -31,7 +31,7 @@ public final class ArchiveGraph {
         archiverName = reader.archiver
         let unarchiver = KeyedUnarchiver(reader: reader)
         unarchiver.keepsForm = true
-        unarchiver.visited = []
+        unarchiver.objects.visited = []
         var top: [ArchivedObject.Field] = []
         for entry in reader.top {
             let value: ArchivedObject.FieldValue
@@ -77,7 +77,7 @@ public final class ArchiveGraph {
         var pace = InterruptionPace()
         for index in 1..<max(reader.objectCount, 1) {
             if pace.isDue() { throw .corrupt(Interruption.message) }
-            guard let uid = UInt32(exactly: index), unarchiver.visited?.contains(uid) == false,
+            guard let uid = UInt32(exactly: index), unarchiver.objects.visited?.contains(uid) == false,
                 try !reader.isNil(uid)
             else { continue }
             // Class descriptions are not objects of the graph.
@@ -92,9 +92,9 @@ public final class ArchiveGraph {
             try unarchiver.fillAll()
             values.append((uid, value))
             // One without identity is written anew, so it must not be one that a later object refers to.
-            if value.identity == nil { unarchiver.visited?.remove(uid) }
+            if value.identity == nil { unarchiver.objects.visited?.remove(uid) }
         }
-        return values.filter { unarchiver.visited?.contains($0.uid) != ($0.value.identity == nil) }
+        return values.filter { unarchiver.objects.visited?.contains($0.uid) != ($0.value.identity == nil) }
     }
 
     private static func outerEntries(

@@ -1,0 +1,180 @@
+import PropertyList
+
+/// The classes that the current decoding call allows, and the objects of other calls that this one reuses.
+struct ClassChecks {
+    /// The allowed classes; nil for all.
+    var allowed: AllowedClasses?
+    /// Objects of other calls, to be checked against this call's list when they are complete.
+    private var rechecks: [Recheck] = []
+    /// Rechecks that met an incomplete object.
+    private var unfinishedRechecks: [Recheck] = []
+    /// The collections being filled while objects of the program are decoded for them.
+    private var filling: Set<ObjectIdentifier> = []
+    /// The objects that have passed a list, by list.
+    private var passed: [AllowedClasses: Set<ObjectIdentifier>] = [:]
+
+    /// An object that another call decoded, and the classes that this call allows.
+    private struct Recheck {
+        let value: ArchiveValue
+        let allowed: AllowedClasses
+    }
+
+    /// Records that a collection is incomplete.
+    mutating func beginFilling(_ collection: ObjectIdentifier) {
+        if allowed != nil { filling.insert(collection) }
+    }
+
+    mutating func endFilling(_ collection: ObjectIdentifier) { filling.remove(collection) }
+
+    /// Releases the objects.
+    mutating func removeAll() {
+        rechecks = []
+        unfinishedRechecks = []
+        passed = [:]
+    }
+
+    func check(_ archivedClass: ArchivedClass) throws(ArchiveError) {
+        guard let allowed, !allowed.allow(archivedClass) else { return }
+        throw Self.notAllowed(archivedClass, allowed)
+    }
+
+    private static func notAllowed(_ archivedClass: ArchivedClass, _ allowed: AllowedClasses) -> ArchiveError {
+        .corrupt(
+            "the class \(archivedClass.name) is not among those allowed here: "
+                + allowed.names.sorted().joined(separator: ", "))
+    }
+
+    /// Checks an object of another call against this call's list, with everything below it.
+    mutating func checkAgain(_ value: ArchiveValue) throws(ArchiveError) {
+        guard let allowed else { return }
+        try check(value, allowed)
+        // Its contents may be incomplete.
+        switch value {
+        case .collection, .dictionary, .unknown: rechecks.append(Recheck(value: value, allowed: allowed))
+        default: break
+        }
+    }
+
+    /// Checks reused objects against the lists of the calls that reused them. Objects that lead to an incomplete
+    /// collection are checked again after its completion.
+    mutating func recheck() throws(ArchiveError) {
+        var open = rechecks
+        rechecks = []
+        if filling.isEmpty {
+            open += unfinishedRechecks
+            unfinishedRechecks = []
+        }
+        for recheck in open where try !isWholeAndAllowed(recheck) { unfinishedRechecks.append(recheck) }
+    }
+
+    /// - Returns: false when an object on the way is incomplete.
+    private mutating func isWholeAndAllowed(_ recheck: Recheck) throws(ArchiveError) -> Bool {
+        var seen = passed[recheck.allowed] ?? []
+        var pending = [recheck.value]
+        var isWhole = true
+        passed[recheck.allowed] = nil
+        while let value = pending.popLast() {
+            try check(value, recheck.allowed)
+            guard let identity = value.identity, seen.insert(ObjectIdentifier(identity)).inserted else { continue }
+            if filling.contains(ObjectIdentifier(identity)) { isWhole = false }
+            value.forEachReference { if let value = $0 { pending.append(value) } }
+        }
+        // An object that leads to an incomplete one has not passed.
+        if isWhole { passed[recheck.allowed] = seen }
+        return isWhole
+    }
+
+    private func check(_ value: ArchiveValue, _ allowed: AllowedClasses) throws(ArchiveError) {
+        let archivedClass: ArchivedClass
+        switch value {
+        case .object(let object): archivedClass = object.classForKeyedArchiver
+        case .unknown(let object): archivedClass = object.archivedClass
+        case .string, .boolean, .integer, .wideInteger, .real, .single, .data: return
+        default:
+            guard let builtin = FoundationClass(name: value.className) else { return }
+            archivedClass = builtin.archivedClass
+        }
+        guard allowed.allow(archivedClass) else { throw Self.notAllowed(archivedClass, allowed) }
+    }
+}
+
+/// The classes that a decoding call accepts, by name, with their subclasses.
+public struct AllowedClasses: Sendable, Hashable {
+    /// The names of the classes.
+    public var names: Set<String> { Set(exact) }
+
+    private let exact: NameSet
+
+    /// The classes of property list objects.
+    public static let propertyList = AllowedClasses(unchecked: [
+        "NSString", "NSNumber", "NSData", "NSDate", "NSArray", "NSDictionary",
+    ])
+
+    private init(unchecked names: NameSet) { exact = names }
+
+    /// - Throws: `readCorrupt` for `NSObject`, which would allow every class.
+    public init(_ names: some Sequence<String>) throws(ArchiveError) {
+        let names = NameSet(names)
+        guard !names.contains("NSObject") else {
+            throw .corrupt("allowing NSObject would allow every class; name the classes that are expected")
+        }
+        exact = names
+    }
+
+    /// Whether a class is one of these itself.
+    func contains(_ name: String) -> Bool { exact.contains(name) }
+
+    /// These classes and others.
+    func union(_ other: AllowedClasses) -> AllowedClasses { AllowedClasses(unchecked: exact.union(other.exact)) }
+
+    /// Whether a class is one of these or below one.
+    func allow(_ archivedClass: ArchivedClass) -> Bool {
+        contains(archivedClass.name) || archivedClass.superclasses.contains { contains($0) }
+    }
+}
+
+/// Makes instances of a class from an archive. The binding of a Swift class uses `KeyedCoding`; a class made at run
+/// time has its own functions.
+package struct ArchiveClassBinding {
+    /// The class and its superclasses; allow-lists are checked against these names.
+    package var archivedClass: ArchivedClass
+    /// Whether the class supports secure coding.
+    package var supportsSecureCoding: Bool
+    /// Makes an empty instance, which is registered before its contents are decoded, so that cycles work; nil for a
+    /// class that only `initialize` makes.
+    let allocate: (() throws(ArchiveError) -> any KeyedEncodable)?
+    /// Decodes the contents, into the empty instance if there is one, and returns the object.
+    let initialize: (KeyedUnarchiver, (any KeyedEncodable)?) throws(ArchiveError) -> any KeyedEncodable
+
+    /// The binding of a class made at run time.
+    ///
+    /// - Parameters:
+    ///   - archivedClass: its name and its superclasses.
+    ///   - supportsSecureCoding: whether it supports secure coding.
+    ///   - allocate: makes an empty instance.
+    ///   - initialize: decodes its contents.
+    package init<Object: KeyedEncodable>(
+        _ archivedClass: ArchivedClass, supportsSecureCoding: Bool = false,
+        allocate: @escaping () throws(ArchiveError) -> Object,
+        initialize: @escaping (Object, KeyedUnarchiver) throws(ArchiveError) -> Void
+    ) {
+        self.archivedClass = archivedClass
+        self.supportsSecureCoding = supportsSecureCoding
+        self.allocate = { () throws(ArchiveError) -> any KeyedEncodable in try allocate() }
+        self.initialize = { (coder, empty) throws(ArchiveError) -> any KeyedEncodable in
+            guard let object = empty as? Object else {
+                throw .corrupt("an instance of \(archivedClass.name) could not be made")
+            }
+            try initialize(object, coder)
+            return object
+        }
+    }
+
+    /// The binding of a Swift class.
+    package init(_ type: any KeyedCoding.Type) {
+        archivedClass = type.archivedClass
+        supportsSecureCoding = type.supportsSecureCoding
+        allocate = nil
+        initialize = { (coder, _) throws(ArchiveError) -> any KeyedEncodable in try type.init(coder: coder) }
+    }
+}
