@@ -97,14 +97,14 @@ extension BinaryPropertyListWriter {
     package func integer(_ value: Int64) -> ObjectNumber {
         guard UInt64(bitPattern: value) < 1024 else { return sharedInteger(value) }
         let index = Int(truncatingIfNeeded: value)
-        let known = smallIntegers[index]
-        lastLeaf = -1 &- index
-        lastTag = known.tag
+        let known = lastLeaf.smallIntegers[index]
+        lastLeaf.slot = -1 &- index
+        lastLeaf.tag = known.tag
         if known.number != Self.none { return known.number }
         let number = sharedInteger(value)
-        smallIntegers[index] = SmallInteger(number: number)
-        lastLeaf = -1 &- index
-        lastTag = 0
+        lastLeaf.smallIntegers[index] = SmallInteger(number: number)
+        lastLeaf.slot = -1 &- index
+        lastLeaf.tag = 0
         return number
     }
 
@@ -185,12 +185,12 @@ extension BinaryPropertyListWriter {
             // A leaf's bytes determine its length, so equal bytes imply an equal leaf even if `other` is shorter.
             return other &+ size <= start && Self.areEqual(base + start, base + other, size)
         }
-        lastLeaf = slot
+        lastLeaf.slot = slot
         if let known {
-            lastTag = leaves.tag(at: slot)
+            lastLeaf.tag = leaves.tag(at: slot)
             return known
         }
-        lastTag = 0
+        lastLeaf.tag = 0
         return appendObject(ofSize: size)
     }
 
@@ -218,12 +218,12 @@ extension BinaryPropertyListWriter {
 
     /// The UID of the last leaf; `newUID` if it has none yet.
     package func uid(ofLastLeafOr newUID: UInt32) -> UInt32 {
-        if lastTag != 0 { return lastTag }
-        lastTag = newUID
-        if lastLeaf >= 0 {
-            leaves.setTag(newUID, at: lastLeaf)
+        if lastLeaf.tag != 0 { return lastLeaf.tag }
+        lastLeaf.tag = newUID
+        if lastLeaf.slot >= 0 {
+            leaves.setTag(newUID, at: lastLeaf.slot)
         } else {
-            smallIntegers[-1 &- lastLeaf].tag = newUID
+            lastLeaf.smallIntegers[-1 &- lastLeaf.slot].tag = newUID
         }
         return newUID
     }
@@ -232,17 +232,17 @@ extension BinaryPropertyListWriter {
     package func uid(_ value: UInt32) -> ObjectNumber {
         let index = Int(value)
         // UIDs are dense in archives; an unusually large one uses the common table.
-        guard index < uidObjects.count &+ (1 << 16) else { return sparseUID(value) }
-        guard index >= uidObjects.origin else { return lowUID(value) }
-        if index < uidObjects.count {
-            let known = uidObjects[index]
+        guard index < uids.recent.count &+ (1 << 16) else { return sparseUID(value) }
+        guard index >= uids.recent.origin else { return lowUID(value) }
+        if index < uids.recent.count {
+            let known = uids.recent[index]
             if known != Self.none { return known }
         } else {
-            while index > uidObjects.count { uidObjects.append(Self.none) }
-            uidObjects.append(Self.none)
+            while index > uids.recent.count { uids.recent.append(Self.none) }
+            uids.recent.append(Self.none)
         }
         let number = appendObject(ofSize: storeUID(value))
-        uidObjects[index] = number
+        uids.recent[index] = number
         return number
     }
 
@@ -250,9 +250,9 @@ extension BinaryPropertyListWriter {
     @inline(never)
     private func lowUID(_ value: UInt32) -> ObjectNumber {
         let index = Int(value)
-        guard index < lowUIDs.count else { return sparseUID(value) }
-        if lowUIDs[index] == Self.none { lowUIDs[index] = appendObject(ofSize: storeUID(value)) }
-        return lowUIDs[index]
+        guard index < uids.low.count else { return sparseUID(value) }
+        if uids.low[index] == Self.none { uids.low[index] = appendObject(ofSize: storeUID(value)) }
+        return uids.low[index]
     }
 
     private func sparseUID(_ value: UInt32) -> ObjectNumber {

@@ -26,16 +26,8 @@ package final class BinaryPropertyListWriter {
     /// The length of the body at which the next piece is written; `Int.max` when the body stays in memory.
     @exclusivity(unchecked) var nextFlush: Int
     let leaves: LeafTable
-    /// The slot of the last leaf; a negative number is a small integer, counted down from -1.
-    @exclusivity(unchecked) var lastLeaf = 0
-    /// The tag of that leaf, cached because a second lookup would miss the cache.
-    @exclusivity(unchecked) var lastTag: UInt32 = 0
-    /// The integers below 1024, the most frequent ones.
-    @exclusivity(unchecked) var smallIntegers: GrowableBuffer<SmallInteger>
-    @exclusivity(unchecked) var uidObjects: GrowableBuffer<ObjectNumber>
-    /// The objects of the lowest UIDs, kept when the others are dropped: class descriptions have them, and every record
-    /// refers to one.
-    @exclusivity(unchecked) var lowUIDs: [ObjectNumber] = []
+    @exclusivity(unchecked) var lastLeaf = LastLeaf()
+    @exclusivity(unchecked) var uids: UIDObjects
     @exclusivity(unchecked) private var keyTexts: [String] = []
     @exclusivity(unchecked) private var keyNumbers: [ExactText: KeyNumber] = [:]
     /// The string objects of the registered keys.
@@ -46,9 +38,31 @@ package final class BinaryPropertyListWriter {
 
     static let none = UInt32.max
 
+    /// The leaf added last, and the integers below 1024, the most frequent leaves.
+    struct LastLeaf: ~Copyable {
+        /// The slot of the last leaf; a negative number is a small integer, counted down from -1.
+        var slot = 0
+        /// The tag of that leaf, cached because a second lookup would miss the cache.
+        var tag: UInt32 = 0
+        var smallIntegers = GrowableBuffer<SmallInteger>(capacity: 1024)
+
+        init() { for _ in 0..<1024 { smallIntegers.append(SmallInteger()) } }
+    }
+
     struct SmallInteger: BitwiseCopyable {
         var number = none
         var tag: UInt32 = 0
+    }
+
+    /// The objects of UIDs.
+    struct UIDObjects: ~Copyable {
+        /// Those of recent UIDs.
+        var recent: GrowableBuffer<ObjectNumber>
+        /// Those of the lowest UIDs, kept when the others are dropped: class descriptions have them, and every record
+        /// refers to one.
+        var low: [ObjectNumber] = []
+
+        init(capacity: Int) { recent = GrowableBuffer(capacity: capacity) }
     }
 
     /// - Parameters:
@@ -107,13 +121,13 @@ package final class BinaryPropertyListWriter {
         self.leaves = LeafTable(
             capacity: min(leaves, LeafTable.capacity(ofBytes: bytes / Self.bodyToLeaves)), firstNumber: firstNumber)
         // A record's references are complete before older UIDs are dropped.
-        uidObjects = GrowableBuffer(capacity: min(objects / 2, Self.rememberedUIDs + 1024))
-        smallIntegers = GrowableBuffer(capacity: 1024)
-        for _ in 0..<1024 { smallIntegers.append(SmallInteger()) }
+        uids = UIDObjects(capacity: min(objects / 2, Self.rememberedUIDs + 1024))
     }
 
     /// The number of objects added so far.
-    package var objectCount: Int { offsets.count }
+    package var objectCount: Int {
+        @inline(__always) get { offsets.count }
+    }
 
     /// The number of the next object.
     @inline(__always)
@@ -155,14 +169,14 @@ package final class BinaryPropertyListWriter {
     @inline(__always)
     func limitMemory() {
         leaves.limit(toBytes: body.count / Self.bodyToLeaves)
-        if uidObjects.count - uidObjects.origin > Self.rememberedUIDs { forgetUIDs() }
+        if uids.recent.count - uids.recent.origin > Self.rememberedUIDs { forgetUIDs() }
     }
 
     /// Drops the cached objects of lower UIDs; another reference to one of them gets a new object.
     @inline(never)
     private func forgetUIDs() {
-        if lowUIDs.isEmpty { for index in 0..<64 { lowUIDs.append(uidObjects[index]) } }
-        uidObjects.dropFirst(upTo: uidObjects.count - Self.rememberedUIDs / 2)
+        if uids.low.isEmpty { for index in 0..<64 { uids.low.append(uids.recent[index]) } }
+        uids.recent.dropFirst(upTo: uids.recent.count - Self.rememberedUIDs / 2)
     }
 
     /// Releases the tables that only addition needs.
@@ -174,7 +188,7 @@ package final class BinaryPropertyListWriter {
     /// Releases the leaf table; leaves added afterwards are not shared with earlier ones.
     package func forgetLeaves() {
         leaves.removeAll()
-        uidObjects.removeAll()
+        uids.recent.removeAll()
     }
 
     /// Ensures that references to `count` more objects can be set without moving earlier ones: widens all references to
