@@ -74,11 +74,7 @@ extension LuaTable {
     fileprivate func converting<Result>(
         _ body: (DecodingSession) throws(LuaMismatch) -> Result
     ) throws(LuaMismatch) -> Result {
-        if let session = state.conversion { return try body(session) }
-        let session = DecodingSession(.table(self))
-        state.conversion = session
-        defer { state.conversion = nil }
-        return try body(session)
+        try state.converting({ DecodingSession(.table(self)) }, body)
     }
 }
 

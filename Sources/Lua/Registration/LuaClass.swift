@@ -66,7 +66,7 @@ public final class LuaClass<T> {
         let box = state.retain(fallback)
         pointer = clua_newclass(state.current, name, kind, box, box)
         if isDeclared { state.declare(LuaDeclaration(kind: .class, name: name, documentation: documentation)) }
-        state.objectClasses[ObjectIdentifier(T.self)] = LuaClass(asPartOfState: self)
+        state[classOf: ObjectIdentifier(T.self)] = LuaClass(asPartOfState: self)
     }
 
     /// The same class for arguments and results of its type. It does not retain the state, which retains it.

@@ -266,7 +266,7 @@ let luaCallbacks = clua_callbacks(
     stop: { owner, by, L in
         guard let owner, let by, let L else { return }
         let outer = Unmanaged<LuaState>.fromOpaque(by).takeUnretainedValue()
-        let error = outer.stopError ?? LuaError(.cancelled, "interrupted")
+        let error = outer.errors.stop ?? LuaError(.cancelled, "interrupted")
         _ = Unmanaged<LuaState>.fromOpaque(owner).takeUnretainedValue().raise(error, on: L)
     },
     release: { object in
@@ -290,7 +290,7 @@ extension LuaState {
     /// Makes the running code stop down to a depth; the error is on the stack.
     fileprivate func stop(_ error: LuaError, _ depth: Int, on L: OpaquePointer) -> Int32 {
         clua_abort_above(host, Int32(clamping: depth))
-        stopError = error
+        errors.stop = error
         return raise(error, on: L)
     }
 }

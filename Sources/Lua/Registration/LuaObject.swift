@@ -87,7 +87,7 @@ public struct LuaClassDeclaration {
         declare = { state in
             let cls = LuaClass<Object>(name, doc, in: state)
             // Registered before its members: their arguments may be of this class.
-            state.objectClasses[ObjectIdentifier(type)] = cls
+            state[classOf: ObjectIdentifier(type)] = cls
             if let superclass {
                 clua_setsuperclass(cls.pointer, state.objectClass(superclass).pointer)
                 superclass.luaClass.inherit(cls)
@@ -117,11 +117,11 @@ extension LuaState {
 
     /// The class of a type, declared on first use.
     func objectClass(_ type: any LuaObject.Type) -> any DeclaredClass {
-        if let known = objectClasses[ObjectIdentifier(type)] { return known }
+        if let known = self[classOf: ObjectIdentifier(type)] { return known }
         let declaration = type.luaClass
         // A subclass without a declaration uses its superclass's.
-        let cls = objectClasses[declaration.type] ?? declaration.declare(self)
-        objectClasses[ObjectIdentifier(type)] = cls
+        let cls = self[classOf: declaration.type] ?? declaration.declare(self)
+        self[classOf: ObjectIdentifier(type)] = cls
         return cls
     }
 
@@ -197,6 +197,6 @@ extension LuaInstance {
 extension LuaState {
     /// The class of a type; nil until it is made.
     fileprivate func instances<T>(_ type: T.Type) -> LuaClass<T>? {
-        objectClasses[ObjectIdentifier(type)] as? LuaClass<T>
+        self[classOf: ObjectIdentifier(type)] as? LuaClass<T>
     }
 }

@@ -85,6 +85,16 @@ final class LuaErrorObject {
     var message: String { details?.luaMessage ?? (error as? LuaError)?.message ?? String(describing: error) }
 }
 
+/// What a state remembers of errors.
+struct LuaErrorState {
+    /// The class of Swift errors in Lua.
+    var objects: LuaClass<LuaErrorObject>?
+    /// The error that last stopped running code; it also stops code of nested states.
+    var stop: LuaError?
+    /// The last error raised as a string, so that Swift receives the original error.
+    var raisedAsText: (message: String, error: any Error)?
+}
+
 /// Conversion of errors between Lua and Swift.
 extension LuaState {
     /// Pops the error that a protected entry left on top of the stack, and cuts the stack back to `top`.
@@ -96,7 +106,7 @@ extension LuaState {
         guard clua_checkstack(L, 8) != 0 else { return LuaError(.memory, "stack overflow") }
         let value = value(at: -1, on: L)
         var error: LuaError
-        if let object = errorClass?.object(at: -1, on: L) {
+        if let object = errors.objects?.object(at: -1, on: L) {
             error = object.error as? LuaError ?? LuaError(.runtime, object.message)
             error.underlying = object.error is LuaError ? error.underlying : object.error
         } else {
@@ -104,7 +114,9 @@ extension LuaState {
             // Lua's string buffers raise it as a string.
             if error.message == "not enough memory" { error.kind = .memory }
             if let exceeded = exceededLimit(for: error.message) { error.kind = exceeded }
-            if let raisedAsText, error.message.hasSuffix(raisedAsText.message) { error.underlying = raisedAsText.error }
+            if let raised = errors.raisedAsText, error.message.hasSuffix(raised.message) {
+                error.underlying = raised.error
+            }
             if clua_was_syntax_error(status) != 0 {
                 // A quoted string ends with its line: more lines cannot complete it.
                 let isQuoted = error.message.contains("unfinished string near")
@@ -176,7 +188,7 @@ extension LuaState {
             case .cancelled, .deadline: break
             }
         } else if let details = error as? any LuaErrorDetails, details.isScriptsFault {
-            raisedAsText = (details.luaMessage, error)
+            errors.raisedAsText = (details.luaMessage, error)
             push(bytes: Array(details.luaMessage.utf8), on: L)
             return CLUA_RAISE_HERE
         }
@@ -186,7 +198,7 @@ extension LuaState {
 
     /// The Lua object of a Swift error.
     public func errorValue(_ error: any Error) -> LuaValue {
-        errorClass?.value(LuaErrorObject(error)) ?? .nil
+        errors.objects?.value(LuaErrorObject(error)) ?? .nil
     }
 
     /// What a function returns for a failure: nil, the error and its number, if it has one.
@@ -202,21 +214,21 @@ extension LuaState {
         let L = current
         push(userdata.reference, on: L)
         defer { clua_settop(L, -2) }
-        return errorClass?.object(at: -1, on: L)?.message
+        return errors.objects?.object(at: -1, on: L)?.message
     }
 
     /// Replaces such an error on the stack by its text.
     ///
     /// - Returns: whether it is one.
     func takeErrorText(at index: Int32, on L: OpaquePointer) -> Bool {
-        guard let error = errorClass?.object(at: index, on: L), clua_checkstack(L, 2) != 0 else { return false }
+        guard let error = errors.objects?.object(at: index, on: L), clua_checkstack(L, 2) != 0 else { return false }
         pushText(error.message, on: L)
         clua_replacevalue(L, index)
         return true
     }
 
     func pushErrorObject(_ error: any Error, on L: OpaquePointer) {
-        errorClass?.push(LuaErrorObject(error), on: L)
+        errors.objects?.push(LuaErrorObject(error), on: L)
     }
 
     /// The class of Swift errors in Lua: `err.domain`, `err.code`, `err.message`, `err.path`. Scripts written for string

@@ -28,17 +28,6 @@ extension LuaState {
         }
     }
 
-    /// Pops the top of the stack into a reference.
-    func takeReference(on L: OpaquePointer) -> LuaReference {
-        // A host function that makes tables without calling Lua would retain all of them, so dropped references are
-        // regularly released here.
-        referencesTaken &+= 1
-        if referencesTaken & 255 == 0 {
-            for slot in releases.take() { clua_unref(L, slot) }
-        }
-        return LuaReference(slot: clua_ref(L), releases: releases)
-    }
-
     func reference(at index: Int32, on L: OpaquePointer) -> LuaReference {
         clua_pushvalue(L, index)
         return takeReference(on: L)

@@ -1,5 +1,4 @@
 internal import CLuaShim
-
 @_exported import Wording
 
 /// A Lua state: globals and values, used by one thread at a time.
@@ -25,23 +24,19 @@ public final class LuaState {
     let host: OpaquePointer
     let releases = LuaReference.ReleaseList()
     /// The number of references taken.
-    var referencesTaken: UInt = 0
+    private var referencesTaken: UInt = 0
     private var isClosed = false
     /// Whether values are still valid.
     var isOpen: Bool { !isClosed }
     /// The limits in force.
     private(set) var limits = LuaLimits()
-    /// The error that last stopped running code; it also stops code of nested states.
-    var stopError: LuaError?
+    var errors = LuaErrorState()
     /// Functions, accessors and classes that live as long as the state: the shim holds their addresses.
     private var retained: [AnyObject] = []
     /// The conversion of an argument that is under way.
-    var conversion: DecodingSession?
+    private var conversion: DecodingSession?
     /// The classes of ``LuaObject`` types, by type.
-    var objectClasses: [ObjectIdentifier: any DeclaredClass] = [:]
-    private(set) var errorClass: LuaClass<LuaErrorObject>?
-    /// The last error raised as a string, so that Swift receives the original error.
-    var raisedAsText: (message: String, error: any Error)?
+    private var objectClasses: [ObjectIdentifier: any DeclaredClass] = [:]
 
     /// Interrupts the running code, from any thread.
     public let interrupter: LuaInterrupter
@@ -97,9 +92,10 @@ public final class LuaState {
         }
         let status = clua_narrow(L)
         guard status == 0 else { throw takeError(status, on: L, top: 0) }
-        errorClass = makeErrorClass()
-        errorClass?.becomePartOfState()
-        clua_set_error_class(host, errorClass?.pointer)
+        let errorClass = makeErrorClass()
+        errorClass.becomePartOfState()
+        clua_set_error_class(host, errorClass.pointer)
+        errors.objects = errorClass
         apply(limits)
     }
 
@@ -120,11 +116,9 @@ public final class LuaState {
         clua_close(host)
         // Breaks all reference cycles with the state.
         retained = []
-        errorClass = nil
+        errors = LuaErrorState()
         objectClasses = [:]
         waiter = nil
-        raisedAsText = nil
-        stopError = nil
         interruptHandler = { _ in .goOn }
         debuggerInUse = nil
         sampler = nil
@@ -134,6 +128,23 @@ public final class LuaState {
     func retain(_ object: AnyObject) -> UnsafeMutableRawPointer {
         retained.append(object)
         return Unmanaged.passUnretained(object).toOpaque()
+    }
+
+    /// The class of a type; nil until it is made.
+    subscript(classOf type: ObjectIdentifier) -> (any DeclaredClass)? {
+        get { objectClasses[type] }
+        set { objectClasses[type] = newValue }
+    }
+
+    /// Runs a part of the conversion that is under way, or a new one.
+    func converting<Result>(
+        _ start: () -> DecodingSession, _ body: (DecodingSession) throws(LuaMismatch) -> Result
+    ) throws(LuaMismatch) -> Result {
+        if let conversion { return try body(conversion) }
+        let session = start()
+        conversion = session
+        defer { conversion = nil }
+        return try body(session)
     }
 
     func declare(_ declaration: LuaDeclaration) { declarations.add(declaration) }
@@ -171,6 +182,17 @@ public final class LuaState {
     public var depth: Int {
         checkUse()
         return Int(clua_depth(host))
+    }
+
+    /// Pops the top of the stack into a reference.
+    func takeReference(on L: OpaquePointer) -> LuaReference {
+        // A host function that makes tables without calling Lua would retain all of them, so dropped references are
+        // regularly released here.
+        referencesTaken &+= 1
+        if referencesTaken & 255 == 0 {
+            for slot in releases.take() { clua_unref(L, slot) }
+        }
+        return LuaReference(slot: clua_ref(L), releases: releases)
     }
 
     // MARK: Chunks and globals
