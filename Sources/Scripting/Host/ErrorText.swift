@@ -292,13 +292,13 @@ extension String {
 }
 
 /// The texts of executed chunks, for the source lines of errors.
-package struct SourceTexts {
+package final class SourceTexts {
     private var texts: NameTable<String> = [:]
 
     package init() {}
 
     /// Stores a chunk under its name in messages.
-    package mutating func remember(_ text: String, as name: String) {
+    package func remember(_ text: String, as name: String) {
         texts[name] = text
     }
 

@@ -3,6 +3,7 @@ import Files
 import Glibc
 public import Images
 package import Items
+import Logging
 package import Lua
 import Wording
 
@@ -91,6 +92,43 @@ package protocol CommitListener: AnyObject {
     ///   - tally: the numbers of items.
     ///   - author: the attached prompt whose entry made it; nil for the host's own scripts and prompt.
     func didCommit(_ cause: ItemStoreCommit.Cause, _ tally: ItemCommitTally, author: (any HostFrontEnd)?)
+}
+
+/// What a host says on standard error: the log, messages and errors.
+struct HostLog {
+    let logger: Logger
+    /// Where it goes: in order with the scripts' output.
+    let output = ScriptOutput()
+    let form: StandardErrorLogHandler.Form
+    private let level: Logger.Level
+
+    init(_ options: ScriptHostOptions) {
+        let (output, form) = (output, options.logForm ?? StandardErrorLogHandler.fittingForm)
+        self.form = form
+        level = options.logLevel
+        logger = Logger(label: options.applicationName) { label in
+            StandardErrorLogHandler(
+                label: label, level: options.logLevel, form: form, processName: options.applicationName,
+                sink: { text in output.putError(text) })
+        }
+    }
+
+    /// Reports an error as it is, or as a line of the log if the log's format is for programs.
+    ///
+    /// - Parameter error: its message, which a terminal gets wrapped at words, and below it lines of code and calls.
+    func report(_ error: String) {
+        if form.isForPrograms { return logger.error("\(error)") }
+        let message = error.prefix { !$0.is("\n") }
+        let shown = StandardErrorLogHandler.wrapped(String(message)) + error[message.endIndex...]
+        output.putError(shown + "\n")
+    }
+
+    /// Says what a command has done: as it is, or as a line of the log if the log's format is for programs; not at all
+    /// below the log's level.
+    func inform(_ text: String) {
+        guard level <= .info else { return }
+        if form.isForPrograms { logger.info("\(text)") } else { output.putError(text + "\n") }
+    }
 }
 
 /// The scripts' output: the process's own streams, so that `print`, `io.write` and the log appear in order. The log may

@@ -16,13 +16,13 @@ extension ScriptHost {
     func runInitScript() {
         let delegate = lifeCycle.delegate
         guard let error = evaluateInitScript(), exitCode == nil else { return }
-        _ = modules.forget(in: container.scripts)
+        _ = runtime.modules.forget(in: container.scripts)
         takeBackInitScript(delegate: delegate)
         initScript = InitScript()
         hasSkippedInitScript = true
         let text = "\(ErrorText.describe(error, sources: sources))\n(init.lua was skipped; the rest goes on)"
         // In an unattended job's log it is an error; at a terminal it stands for itself.
-        if logForm == .bare { report(text) } else { logger.error("\(text)") }
+        if runtime.log.form == .bare { report(text) } else { logger.error("\(text)") }
     }
 
     /// Takes back what the script has registered.
@@ -76,7 +76,7 @@ extension ScriptHost {
     }
 
     private func watchedFiles() -> [String: FileStatus?] {
-        let paths = [initPath] + modules.files.filter { $0.hasPrefix(container.scripts + "/") }
+        let paths = [initPath] + runtime.modules.files.filter { $0.hasPrefix(container.scripts + "/") }
         return Dictionary(paths.map { ($0, (try? files.status($0)) ?? nil) }) { first, _ in first }
     }
 
@@ -88,14 +88,14 @@ extension ScriptHost {
         registered.forEach(hooks.remove)
         let delegate = lifeCycle.delegate
         if former.delegate != nil, former.delegate?.identity == delegate?.identity { lifeCycle.delegate = nil }
-        let formerModules = modules.forget(in: container.scripts)
+        let formerModules = runtime.modules.forget(in: container.scripts)
         initScript = InitScript(timer: former.timer)
 
         let failure = evaluateInitScript()
         if let failure {
             takeBackInitScript(delegate: delegate)
             registered.forEach(hooks.restore)
-            modules.restore(formerModules)
+            runtime.modules.restore(formerModules)
             initScript = former
             report(
                 "\(ErrorText.describe(failure, sources: sources))\n(init.lua was not taken; its last good version goes on)"

@@ -19,13 +19,13 @@ extension ScriptHost {
         handle(.launch(inBackground: inBackground), cause: .launch)
         if lifeCycle.hasRestored, hooks.failureCount(of: LifeCycleCallback.didFinishLaunching.rawValue) > failuresBefore
         {
-            restoration.drop()
+            stores.restoration.drop()
             lifeCycle.restoration = nil
             logger.warning("The state of the last run is dropped: restoring it failed")
         }
         guard exitCode == nil else { return }
-        restoration.confirm()
-        service.notify("READY=1\nSTATUS=\(applicationState.rawValue)")
+        stores.restoration.confirm()
+        sandbox.service.notify("READY=1\nSTATUS=\(applicationState.rawValue)")
         guard options.handlesSignals else { return }
         if options.watchesInitScript { watchInitScript() }
         watchMemory()
@@ -35,20 +35,6 @@ extension ScriptHost {
         }
         poller.start(on: loop)
         lifeCycle.poller = poller
-    }
-
-    /// Logs the paths of the items' files.
-    func logStore() {
-        guard let path = items.archivePath else { return }
-        logger.debug("Saving items to: \(path)")
-        let report = items.loadReport
-        var sources: [String] = []
-        if report.archivedItems > 0 { sources.append("\(report.archivedItems.counted("item")) from the archive") }
-        if report.replayedRecords > 0 {
-            sources.append("\(report.replayedRecords.counted("commit")) from the journal beside it")
-        }
-        let read = sources.isEmpty ? "no items yet" : "read " + sources.joined(separator: " and ")
-        logger.debug("Items: \(read)")
     }
 
     /// Ends the application with a status that a script has chosen: the first choice, also in a handler of an exit that
@@ -62,7 +48,7 @@ extension ScriptHost {
     /// Terminates in order: the handlers run, the items are saved. The host is unusable afterwards.
     public func terminate(_ code: Int32 = 0, cause: LifeCycleCause, explicitly: Bool) {
         guard exitCode == nil else { return }
-        service.notify("STOPPING=1")
+        sandbox.service.notify("STOPPING=1")
         loop.onFirstWait = nil
         // Later calls during the exit do not change its status.
         if lifeCycle.requestedExitCode == nil { lifeCycle.requestedExitCode = code }
@@ -104,7 +90,7 @@ extension ScriptHost {
     }
 
     func restoreState() {
-        switch restoration.restore() {
+        switch stores.restoration.restore() {
         case .none: break
         case .refused(let reason): logger.warning("The state of the last run is dropped: \(reason)")
         case .state(let values):
@@ -117,15 +103,15 @@ extension ScriptHost {
     }
 
     func saveRestorationState() {
-        guard let table = lifeCycle.restoration else { return restoration.drop() }
+        guard let table = lifeCycle.restoration else { return stores.restoration.drop() }
         do {
             switch try values.propertyList(.table(table), path: "app.restoration") {
             case .dictionary(let state):
                 guard let fields = state.fields else {
                     return logger.warning("app.restoration is not kept: a table with names as keys expected")
                 }
-                try restoration.save(fields)
-            case .array([]): restoration.drop()
+                try stores.restoration.save(fields)
+            case .array([]): stores.restoration.drop()
             default: logger.warning("app.restoration is not kept: a table with names as keys expected")
             }
         } catch let error as ValueBridge.Refusal {
@@ -134,55 +120,5 @@ extension ScriptHost {
             guard let text = writeFailures.text(.restoration, error) else { return }
             logger.warning("app.restoration is not kept: \(text)")
         }
-    }
-
-    // MARK: Parts of a host
-
-    /// The watchdog of this thread, if there is a plan for one.
-    func makeWatchdog() -> StopWatchdog? {
-        guard let plan = options.watchdog else { return nil }
-        let interrupter = state.interrupter
-        let subject = StopWatchdog.Subject(beats: { interrupter.beats }, place: { interrupter.place(within: 1) })
-        return StopWatchdog(plan, subject, loop.pulse)
-    }
-
-    /// The socket is optional: a file system without sockets, or a long path, does not prevent scripts from running.
-    static func makeSocket(_ options: ScriptHostOptions, _ logger: Logger) throws(FileError) -> ContainerSocket? {
-        guard options.acceptsAttachments, !options.isReadOnly else { return nil }
-        do throws(FileError) {
-            let folder = ConfigurationFolder.locate()
-            let key = try AccessKey.ofUser(in: folder)
-            if let folder, FenceReport.opensToPrograms(folder, options) {
-                logger.debug("No prompt can be attached: the scripts' programs may read the key in \(folder)")
-                return nil
-            }
-            return try ContainerSocket(listeningIn: options.container, key: key)
-        } catch {
-            if error.isMisplaced { throw error }
-            logger.debug("No prompt can be attached: \(error.message)")
-            return nil
-        }
-    }
-}
-
-/// The container stores the names of indexed fields; the indexes are built from the items.
-extension ScriptHost {
-    private static let indexesKey = "indexes"
-
-    /// Declares the indexes of an earlier run; they are built on demand.
-    func restoreIndexes() {
-        if let problem = itemPreferences.problem { logger.warning("\(problem)") }
-        guard case .array(let names)? = itemPreferences.value(forKey: Self.indexesKey) else { return }
-        for case .string(let name) in names {
-            do throws(StoreError) { try items.createIndex(name, lazily: true) } catch { logger.warning("\(error)") }
-        }
-    }
-
-    /// Stores the names of indexed fields. In a read-only store they last for this run.
-    func rememberIndexes() throws(DefaultsError) {
-        if options.isReadOnly { return }
-        let names = items.indexedFields.map(PropertyListValue.string)
-        try itemPreferences.set(names.isEmpty ? nil : .array(names), forKey: Self.indexesKey)
-        try itemPreferences.synchronize()
     }
 }

@@ -138,7 +138,7 @@ extension ScriptHost {
             lifeCycle.phaseDeadline = nil
         case .restore: restoreState()
         case .saveRestoration: saveRestorationState()
-        case .dropRestoration: restoration.drop()
+        case .dropRestoration: stores.restoration.drop()
         case .runBackgroundTasks: runBackgroundTasks()
         case .stopProcess: stopProcess()
         case .exit:
@@ -156,7 +156,7 @@ extension ScriptHost {
         let isLimited = callback == .didEnterBackground || callback == .willTerminate
         if isLimited {
             lifeCycle.phaseDeadline = MonotonicTime.now().advanced(by: options.callbackLimit)
-            service.notify("EXTEND_TIMEOUT_USEC=\(Int((options.callbackLimit + 1) * 1_000_000))")
+            sandbox.service.notify("EXTEND_TIMEOUT_USEC=\(Int((options.callbackLimit + 1) * 1_000_000))")
         }
         let deadline = isLimited ? handlersDeadline : nil
         trace(callback, event, isLaunch: isLaunch)
@@ -173,7 +173,7 @@ extension ScriptHost {
         hooks.deliver(scriptEvent, until: deadline)
         if let name = callback.notificationName { post(name, until: deadline) }
         if callback == .didEnterBackground, images.flushesInBackground, images.cacheCount > 0 { images.clearCache() }
-        if callback == .didReceiveMemoryWarning { returnMemory() }
+        if callback == .didReceiveMemoryWarning { runtime.returnMemory() }
     }
 
     /// The handlers' deadline, which leaves time for the save.
@@ -337,7 +337,7 @@ extension ScriptHost {
     func stopProcess() {
         output.flush()
         frontEnd?.applicationWillStop()
-        service.notify("STATUS=suspended")
+        sandbox.service.notify("STATUS=suspended")
         let signal = input.waitsInBackground ? UnixSignal.backgroundRead : .stop
         var ends = false
         // What came since the stop was asked for is newer: a continuation, or a request to end.

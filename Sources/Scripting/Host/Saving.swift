@@ -91,7 +91,7 @@ extension ScriptHost {
             will, until: minimumDeadline(handlersDeadline),
             own: { [unowned self] in
                 commit()
-                service.notify("STATUS=saving \(items.count) items\nEXTEND_TIMEOUT_USEC=5000000")
+                sandbox.service.notify("STATUS=saving \(items.count) items\nEXTEND_TIMEOUT_USEC=5000000")
                 snapshot = Result { () throws(StoreError) in try items.beginSave() }
             })
         if let reason = will.veto { throw ScriptError("vetoed", "a willSave handler refused: \(reason)") }
@@ -126,7 +126,7 @@ extension ScriptHost {
         _ cause: LifeCycleCause, _ simulated: Bool, _ count: Int, _ start: MonotonicTime, _ failure: StoreError?
     ) {
         hooks.countOwn("willSave", MonotonicTime.now().seconds(since: start), failure: failure?.message)
-        service.notify("STATUS=\(applicationState.rawValue)")
+        sandbox.service.notify("STATUS=\(applicationState.rawValue)")
         if let failure {
             let reason = writeFailures.text(.items, failure).map { ": " + $0 } ?? ""
             if !reason.isEmpty || !hasReportedFailedSave { logger.error("Could not save any of the Items\(reason)") }

@@ -16,54 +16,16 @@ import TimeZones
 public final class ScriptHost {
     /// The host's options.
     public let options: ScriptHostOptions
-    /// The Lua state in which the scripts run.
-    public let state: LuaState
-    /// The event loop, with timers and watched descriptors.
-    public let loop: EventLoop
-    /// The container.
-    public let container: Container
-    /// The fence that checks each path of a script.
-    public let fence: PathFence
-    package let logger: Logger
-    let logForm: StandardErrorLogHandler.Form
-    /// The items.
-    public let items: ItemStore
-    /// The pictures of the items.
-    public let images: ImageStore
-    /// Settings that outlive the run.
-    public let defaults: Defaults
+    let sandbox: Sandbox
+    let stores: Stores
+    let runtime: Runtime
     /// Notifications between scripts, the host and the embedding program.
     public let notifications = ApplicationNotificationCenter()
-    /// The folders of read-only resources.
-    package let bundles: [ApplicationBundle]
-    /// The fences in force around scripts.
-    public let fences: FenceReport
-    /// The socket of `cubby attach`; nil when that is disabled.
-    package let socket: ContainerSocket?
-
-    /// The file system of the container, for the host's own files.
-    package let files: BeneathFileLayer
-    /// The container's lock; nil when read-only.
-    private let lock: FolderLock?
-    let restoration: RestorationArchive
-    let service: ServiceManager
-    let memoryPressure: MemoryPressureSource?
-    let modules = LoadedModules()
-    let programs: ProgramStarter
     var initScript = InitScript()
-
-    /// The container's settings for its items: the indexed fields.
-    let itemPreferences: Defaults
-    /// The grants of `require` alone: `fs` and `io` do not read its search path.
-    let moduleFence = PathFence()
-    let output = ScriptOutput()
-    let scheduler: TaskScheduler
-    let hooks: HookCenter
     /// The write failures already reported.
     var writeFailures = WriteFailures()
     /// Whether the current failure of saves was reported.
     var hasReportedFailedSave = false
-    let values: ValueBridge
     var machine = LifeCycleMachine()
     /// The state as handlers see it: it changes at the same times as in Cocoa.
     public internal(set) var applicationState = ApplicationState.notRunning
@@ -120,98 +82,17 @@ public final class ScriptHost {
     ///   with `newerFormat` when a newer program wrote the container, `LuaError`.
     public init(_ options: ScriptHostOptions) throws {
         self.options = options
-        container = options.container
+        let log = HostLog(options)
         let opened: OpenedContainer
-        do { opened = try OpenedContainer(container, isReadOnly: options.isReadOnly) } catch let error
+        do { opened = try OpenedContainer(options.container, isReadOnly: options.isReadOnly) } catch let error
             as ContainerFormatError
         {
-            throw StoreError(.newerFormat, error.description, path: container.path, cause: error)
+            throw StoreError(.newerFormat, error.description, path: options.container.path, cause: error)
         }
-        let files = opened.files
-        self.files = files
-        lock = opened.lock
-        let output = self.output
-        let form = options.logForm ?? StandardErrorLogHandler.fittingForm
-        logForm = form
-        logger = Logger(label: options.applicationName) { label in
-            StandardErrorLogHandler(
-                label: label, level: options.logLevel, form: form, processName: options.applicationName,
-                sink: { text in output.putError(text) })
-        }
-        if !options.isReadOnly {
-            try container.emptyTemporaryFolder(using: files)
-        }
-        bundles = options.bundles.filter { PosixFileLayer().exists($0 + "/.") }.map { ApplicationBundle(path: $0) }
-        fence = try PathFence(container, access: options.isReadOnly ? .read : .readWrite)
-        if !options.hasPathFence { try fence.grant("/", .readWrite) }
-        fence.closeLayout(of: container)
-        if let folder = ConfigurationFolder.locate() { fence.close(folder: folder) }
-        for path in options.readable + bundles.map(\.path) { try fence.grant(path, .read) }
-        for path in options.writable { try fence.grant(path, .readWrite) }
-        for folder in options.modulePaths + [container.scripts] { try moduleFence.grant(folder, .read) }
-        if options.usesLuaTrees {
-            for folder in LuaTrees.granted where PosixFileLayer().exists(folder) {
-                do { try moduleFence.grant(folder, .read) } catch { logger.debug("\(error.message)") }
-            }
-        }
-        programs = ProgramStarter(options.programs)
-        let waiter = LoopWaiter()
-        let persistence: any ItemPersistence
-        var others = LandlockRules()
-        if let address = options.shared {
-            let shared = SharedHost.persistence(
-                address, of: opened, hostName: options.hostName, keepsCommits: options.keepsCommits, waiter: waiter)
-            try shared.prepare()
-            others = LandlockRules(readOnly: shared.files, optional: Set(shared.files))
-            others.connectedPorts = shared.ports
-            persistence = shared
-        } else {
-            persistence = try options.persistence(opened)
-        }
-        for path in persistence.closedPaths { fence.close(path) }
-        socket = try Self.makeSocket(options, logger)
-        service = options.handlesSignals ? ServiceManager() : ServiceManager(environment: { _ in nil })
-        memoryPressure = options.handlesSignals ? MemoryPressureSource.find() : nil
-        // All outside files are open: from here on the kernel enforces the fence.
-        fences = try FenceReport.closing(options, bundles: bundles, fence: fence, others: others)
-        defaults = Defaults(
-            folder: container.preferences, domain: options.applicationName, using: files)
-        if case .file(let error)? = defaults.problem, error.isMisplaced { throw error }
-        restoration = RestorationArchive(
-            folder: container.applicationSupport, version: options.applicationVersion,
-            isReadOnly: options.isReadOnly, using: files)
-        items = try ItemStore.open(persistence, durability: options.durability)
-        itemPreferences = Defaults(folder: container.preferences, domain: "items", using: files)
-        images = ImageStore(
-            directory: container.documents, caches: container.caches,
-            outgoing: container.outgoingImages, using: files, logger: logger)
-        // It completes the pictures of a transaction whose process was killed.
-        items.attachments = images.attachments
-        // Only after the store has opened: a leftover may be the last copy of a lost archive. Listing the folders takes
-        // time in proportion to the pictures, so it is done only when needed.
-        if let lock, lock.isDisordered {
-            container.removeLeftovers(using: files)
-            lock.noteOrder()
-        }
-
-        state = try LuaState(limits: LuaLimits(memory: options.memoryLimit, output: options.outputLimit))
-        loop = try EventLoop()
-        scheduler = TaskScheduler(state, loop: loop)
-        values = ValueBridge(state, zones: ZoneDatabase(variable: options.timeZone ?? Environment.value("TZ")))
-        hooks = HookCenter(scheduler, eventClass: ScriptEvent.makeClass(in: state))
-
-        restoreIndexes()
-        logStore()
-        for notice in [opened.restoreNotice].compactMap({ $0 }) + items.loadReport.notices + items.carriedNotices {
-            logger.warning("\(notice)")
-        }
-        if let problem = defaults.problem { logger.warning("\(problem.message)") }
-        items.onDamage = { [logger] notice in logger.warning("\(notice)") }
-        items.onLeftOut = { [logger, isStrict = options.isStrict] all throws in
-            let text = all.map(\.description).joined(separator: "; ")
-            if isStrict { throw StoreError(.invalidValue(field: all[0].subject), "with --strict: " + text) }
-            logger.warning("\(text)")
-        }
+        sandbox = try Sandbox(opened, options, log.logger)
+        stores = try Stores(sandbox, options, log.logger)
+        runtime = try Runtime(options, log)
+        stores.report(opened.restoreNotice, to: log.logger, isStrict: options.isStrict)
         wire()
         let calls = HostCalls(self)
         self.calls = calls
@@ -220,10 +101,10 @@ public final class ScriptHost {
         let classes = ItemClasses(self, HookBinding(self))
         itemClasses = classes
         StandardModules.install(in: self, classes)
-        if let persistence = persistence as? SharedPersistence {
-            shared = SharedSession(self, persistence, waiter)
+        if let persistence = sandbox.persistence as? SharedPersistence {
+            shared = SharedSession(self, persistence, sandbox.waiter)
         }
-        scheduler.watchdog = makeWatchdog()
+        scheduler.watchdog = runtime.makeWatchdog(options.watchdog)
         if options.handlesSignals { try takeSignals() }
         if options.limitsProcess { limitProcess() }
     }
@@ -243,7 +124,6 @@ public final class ScriptHost {
             output.entry = entry
             warnedNames.removeAll()
         }
-        hooks.observerLimit = min(options.timeLimit ?? hooks.observerLimit, hooks.observerLimit)
         hooks.skipsHandlers = { [unowned self] in lifeCycle.skipsHandlers }
         hooks.hasEnded = { [unowned self] in
             // A second SIGTERM stops running handlers, which is reported.
@@ -435,21 +315,11 @@ public final class ScriptHost {
     }
 
     /// Reports an error on standard error: as it is, or as a line of the log if the log's format is for programs.
-    ///
-    /// - Parameter error: its message, which a terminal gets wrapped at words, and below it lines of code and calls.
-    package func report(_ error: String) {
-        if logForm.isForPrograms { return logger.error("\(error)") }
-        let message = error.prefix { !$0.is("\n") }
-        let shown = StandardErrorLogHandler.wrapped(String(message)) + error[message.endIndex...]
-        output.putError(shown + "\n")
-    }
+    package func report(_ error: String) { runtime.log.report(error) }
 
     /// Says on standard error what a command has done: as it is, or as a line of the log if the log's format is for
     /// programs; not at all below the log's level.
-    package func inform(_ text: String) {
-        guard options.logLevel <= .info else { return }
-        if logForm.isForPrograms { logger.info("\(text)") } else { output.putError(text + "\n") }
-    }
+    package func inform(_ text: String) { runtime.log.inform(text) }
 
     /// Whether an entry of a prompt is running: undefined globals are warnings there.
     package var isRunningEntry = false {
@@ -476,7 +346,7 @@ public final class ScriptHost {
     public internal(set) var hasSkippedInitScript = false
 
     /// Whether a script was refused a program whose file has changed since it was approved.
-    public var hasRefusedChangedProgram: Bool { programs.hasRefusedChange }
+    public var hasRefusedChangedProgram: Bool { sandbox.programs.hasRefusedChange }
 
     /// The number of errors of handlers and timers since the launch.
     public var handlerFailureCount: Int { hooks.failureCount }
@@ -491,7 +361,35 @@ public final class ScriptHost {
     package func remove(_ handlers: ScriptHandlers) -> Int {
         hooks.remove { hook in handlers.hooks.contains { $0 === hook } }
     }
+}
 
+/// The parts of a host.
+extension ScriptHost {
+    /// The Lua state in which the scripts run.
+    public var state: LuaState { runtime.state }
+    /// The event loop, with timers and watched descriptors.
+    public var loop: EventLoop { runtime.loop }
+    /// The container.
+    public var container: Container { sandbox.opened.container }
+    /// The fence that checks each path of a script.
+    public var fence: PathFence { sandbox.fence }
+    /// The fences in force around scripts.
+    public var fences: FenceReport { sandbox.report }
+    /// The items.
+    public var items: ItemStore { stores.items }
+    /// The pictures of the items.
+    public var images: ImageStore { stores.images }
+    /// Settings that outlive the run.
+    public var defaults: Defaults { stores.defaults }
+    /// The file system of the container, for the host's own files.
+    package var files: BeneathFileLayer { sandbox.opened.files }
+    /// The socket of `cubby attach`; nil when that is disabled.
+    package var socket: ContainerSocket? { sandbox.socket }
+    package var logger: Logger { runtime.log.logger }
     /// The texts of chunks by name, for excerpts in error messages.
-    package var sources = SourceTexts()
+    package var sources: SourceTexts { runtime.sources }
+    var values: ValueBridge { runtime.values }
+    var scheduler: TaskScheduler { runtime.scheduler }
+    var hooks: HookCenter { runtime.hooks }
+    var output: ScriptOutput { runtime.output }
 }

@@ -71,7 +71,7 @@ final class ScriptMemory {
 extension ScriptHost {
     /// Arms the kernel's source at the first wait: a short script does not need it, and would pay for it at its end.
     func watchMemory() {
-        guard let memoryPressure else { return }
+        guard let memoryPressure = sandbox.memoryPressure else { return }
         loop.onFirstWait = { [unowned self] in
             memoryPressure.start(on: loop) { [unowned self] origin in warnOfMemory(origin.rawValue) }
         }
@@ -122,11 +122,5 @@ extension ScriptHost {
         guard !lifeCycle.hasWarnedScripts else { return }
         lifeCycle.hasWarnedScripts = true
         warnOfMemory("scripts")
-    }
-
-    /// Returns the memory that handlers freed to the system.
-    func returnMemory() {
-        state.collectGarbage()
-        _ = cubby_trim_memory()
     }
 }

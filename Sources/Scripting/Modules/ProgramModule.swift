@@ -20,7 +20,7 @@ enum ProgramModule {
         ) { [unowned host] call in
             guard !call.isNil(0) else { return call.returns(host.options.allowsRunning) }
             let child: ChildProcess
-            do { child = try host.programs.start(try call.text(0), for: "os.execute", in: host) } catch let error
+            do { child = try host.sandbox.programs.start(try call.text(0), for: "os.execute", in: host) } catch let error
                 as FileError
             {
                 return call.returns(failure: error)
@@ -56,7 +56,7 @@ enum ProgramModule {
         _ = fcntl(own, F_SETFD, FD_CLOEXEC)
         defer { close(other) }
         do {
-            let child = try host.programs.start(
+            let child = try host.sandbox.programs.start(
                 command, for: "io.popen", in: host, input: mode == .w ? other : nil, output: mode == .r ? other : nil)
             guard
                 let file = host.state.makeFile(

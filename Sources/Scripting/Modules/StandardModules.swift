@@ -51,7 +51,7 @@ enum RequireModule {
         let all = state.makeTable(fields: modules.count)
         for (name, value) in modules { all[name] = value }
         loaded["cubby"] = .table(all)
-        host.modules.table = loaded
+        host.runtime.modules.table = loaded
         for name in ["_G", "coroutine", "table", "string", "math", "utf8", "os", "io", "debug"] {
             loaded[name] = state.globals[name]
         }
@@ -124,9 +124,9 @@ enum RequireModule {
                 let path = PathText.join(folder, candidate)
                 let shown = DisplayPath.abbreviate(path)
                 do {
-                    let source = try host.moduleFence.layer.contents(of: path, limit: 64 << 20)
+                    let source = try host.sandbox.moduleFence.layer.contents(of: path, limit: 64 << 20)
                     host.sources.remember(String(decoding: source, as: UTF8.self), as: shown)
-                    host.modules.note(name, path)
+                    host.runtime.modules.note(name, path)
                     return (try host.state.load(ScriptHost.withoutShebang(source), name: "@" + shown), shown)
                 } catch let error as FileError {
                     let isThere = PosixFileLayer().exists(path)

@@ -31,7 +31,7 @@ import Testing
     @Test("the report has the longest call first, the costly lines with their text, and nothing below a hundredth")
     func report() {
         var profile = Profile()
-        var sources = SourceTexts()
+        let sources = SourceTexts()
         sources.remember("one\n  two()\nthree\u{1B}[0m", as: "a.lua")
         let main = Self.call(nil, 2, definedAt: 0)
         profile.add(0.2, in: [main, Self.call("short", 3)])

@@ -12,7 +12,7 @@ import Testing
             ("\u{1B}[31m nope", ""), ("\u{FFFD} nope", ""), ("x\u{0} nope", ""), ("nope\r", "\n  1 | nope\n    | ^^^^"),
         ])
     func excerpts(line: String, excerpt: String) {
-        var sources = SourceTexts()
+        let sources = SourceTexts()
         sources.remember(line, as: "a")
         let message = "a:1: undefined global 'nope'"
         #expect(ErrorText.describe(LuaError(.runtime, message), sources: sources) == message + excerpt)

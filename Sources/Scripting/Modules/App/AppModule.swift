@@ -168,7 +168,7 @@ final class ContainerBinding: LuaObject {
 
     init(_ host: ScriptHost) {
         container = host.container
-        bundle = host.bundles.first?.path ?? host.container.bundle
+        bundle = host.sandbox.bundles.first?.path ?? host.container.bundle
     }
 
     static var luaClass: LuaClassDeclaration {
@@ -235,7 +235,7 @@ enum BundleModule {
             call.returns("bundle \(bundles.all.map { DisplayPath.abbreviate($0.path) }.joined(separator: ", "))")
         }
         cls.declareGlobalObject()
-        return cls.value(Bundles(host.bundles))
+        return cls.value(Bundles(host.sandbox.bundles))
     }
 }
 

@@ -204,14 +204,14 @@ private final class RowMemory {
     func collect() {
         guard let limit = host.state.memory.limit, fetched > limit / 8 else { return }
         fetched = 0
-        if cubby_work_room() < Int64(limit / 2) { host.returnMemory() }
+        if cubby_work_room() < Int64(limit / 2) { host.runtime.returnMemory() }
     }
 
     /// Counts a value, and refuses a long one that the limit has no room for, before it is copied.
     func take(_ count: Int, for name: LuaValue) throws(SQLiteError) {
         fetched += count
         guard count >= 1 << 16, Int64(count) > cubby_work_room() else { return }
-        host.returnMemory()
+        host.runtime.returnMemory()
         guard Int64(count) > cubby_work_room() else { return }
         throw SQLiteError(
             .noMemory,

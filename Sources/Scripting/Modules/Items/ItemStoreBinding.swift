@@ -190,7 +190,7 @@ enum ItemStoreBinding {
             _ host: ScriptHost, _ change: () throws -> Bool, _ back: () throws -> Void
         ) throws -> OrError<Bool> {
             guard try change() else { return .success(false) }
-            do throws(DefaultsError) { try host.rememberIndexes() } catch {
+            do throws(DefaultsError) { try host.stores.rememberIndexes() } catch {
                 try back()
                 return .failure(error)
             }
