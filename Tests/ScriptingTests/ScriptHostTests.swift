@@ -3,9 +3,10 @@ import Files
 import Foundation
 import Items
 import Lua
-import Scripting
 import TestSupport
 import Testing
+
+@testable import Scripting
 
 /// A host inside of another program: no command, no terminal, signals left to the program.
 @Suite("Embedded host")
@@ -72,7 +73,7 @@ struct ScriptHostTests {
             notifications:post("n")
             app:pressHome()
             """)
-        embedding.host.expireBackgroundTasks()
+        embedding.host.lifeCycle.backgroundTasks.expire()
         #expect(embedding.run("table.sort(expired) return table.concat(expired, ' ')") == "chunk good")
         embedding.end()
     }
@@ -245,10 +246,11 @@ struct ScriptHostTests {
         _ = embedding.run("function typed() return nowhere end", name: "=[1]")
         // What was typed runs later, in a timer or a handler: nobody waits for a warning.
         #expect(embedding.run("return typed()", name: "@file.lua").hasPrefix("error: [1]:1: undefined global"))
-        embedding.host.isRunningEntry = true
-        #expect(embedding.run("for i = 1, 3 do typed() end return nowhere, typed()", name: "=[2]") == "nil nil")
-        #expect(embedding.recorder.errors.components(separatedBy: "warning: undefined global 'nowhere'").count == 2)
-        #expect(embedding.run("return ofFile()", name: "=[3]").hasPrefix("error: file.lua:1: undefined global"))
+        embedding.host.runtime.entryWarnings.running {
+            #expect(embedding.run("for i = 1, 3 do typed() end return nowhere, typed()", name: "=[2]") == "nil nil")
+            #expect(embedding.recorder.errors.components(separatedBy: "warning: undefined global 'nowhere'").count == 2)
+            #expect(embedding.run("return ofFile()", name: "=[3]").hasPrefix("error: file.lua:1: undefined global"))
+        }
         embedding.end()
     }
 }

@@ -32,6 +32,11 @@ final class HookCenter {
     var observerLimit = Hook.Options().budget
     /// The deadline of the current post's observers.
     var observersDeadline: MonotonicTime?
+    /// Seconds reserved for the save, out of the time for `didEnterBackground` or `willTerminate`.
+    private static let reservedForSave = 1.0
+    /// The end of the limited phase of the life cycle: a callback, and the save after it.
+    private var phaseEnd: MonotonicTime?
+    private var reserved = 0.0
     /// The registrations since the start of init.lua; nil outside it. A reloaded init.lua replaces them.
     private(set) var recorded: [Hook]?
     /// The group whose function is running.
@@ -40,6 +45,27 @@ final class HookCenter {
     init(_ scheduler: TaskScheduler, eventClass: LuaClass<ScriptEvent>) {
         self.scheduler = scheduler
         self.eventClass = eventClass
+    }
+
+    // MARK: Limited phases
+
+    /// Begins a phase: its handlers and the save after them have some seconds together.
+    func beginPhase(seconds: Double) {
+        phaseEnd = .now().advanced(by: seconds)
+        reserved = min(Self.reservedForSave, seconds / 2)
+    }
+
+    func endPhase() { phaseEnd = nil }
+
+    /// The deadline of handlers, which leaves time for the save; nil outside of a phase.
+    var handlersDeadline: MonotonicTime? { phaseEnd?.advanced(by: -reserved) }
+
+    /// The deadlines of a save's handlers, which get a quarter of the reserved time.
+    var willSaveDeadline: MonotonicTime? { extended(handlersDeadline) }
+    var didSaveDeadline: MonotonicTime? { extended(phaseEnd) }
+
+    private func extended(_ deadline: MonotonicTime?) -> MonotonicTime? {
+        deadline.map { max($0, MonotonicTime.now().advanced(by: Self.reservedForSave / 4)) }
     }
 
     // MARK: Registration

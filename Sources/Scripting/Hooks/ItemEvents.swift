@@ -112,7 +112,7 @@ extension ItemEvents: ItemCommitObserver {
         let event = ScriptEvent(
             LifeCycleEvent(name: Self.commitEvent, cause: .script, simulated: false),
             details: ["host": commit.host.map(LuaValue.text) ?? .nil], onDemand: ["changes": changes], commit: commit)
-        host.hooks.deliver(event, until: host.handlersDeadline)
+        host.hooks.deliver(event, until: host.hooks.handlersDeadline)
     }
 }
 

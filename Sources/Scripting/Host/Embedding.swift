@@ -66,8 +66,7 @@ extension ScriptHost {
 
     /// Suspends a call until a Swift task ends, while timers, signals and other tasks go on.
     func wait(_ call: LuaCall, for operation: @escaping LuaOperation) throws -> LuaResults {
-        commit()
-        output.flush()
+        lifeCycle.settle()
         return try scheduler.wait(for: call) { [loop] resume in loop.perform(operation, resume) }
     }
 
@@ -80,9 +79,7 @@ extension ScriptHost {
     /// - Returns: the current function of the global.
     /// - Throws: `LuaError` if there is no such function, or the application has ended.
     public func function(_ name: String) throws -> LuaAsyncFunction {
-        let function = try state.globals.function(named: name)
-        guard let calls else { throw HostCalls.hasEnded }
-        return LuaAsyncFunction(function, calls)
+        LuaAsyncFunction(try state.globals.function(named: name), lifeCycle.calls)
     }
 }
 
@@ -146,10 +143,17 @@ final class HostCalls: LuaFunctionCaller {
     /// The host's tasks for calls, by number. Used on the host's thread only.
     nonisolated(unsafe) private var tasks: [Int: ScriptTask] = [:]
 
-    init(_ host: ScriptHost) {
-        interrupter = host.state.interrupter
-        additions = host.loop.notifier { [weak self, unowned host] in self?.startNew(host) }
-        cancellations = host.loop.notifier { [weak self, unowned host] in self?.cancelRequested(host) }
+    /// - Parameters:
+    ///   - lifeCycle: the host's life cycle, which ends this object.
+    ///   - timeLimit: the time limit in seconds of a call that has none of its own.
+    init(_ lifeCycle: LifeCycle, timeLimit: Double?) {
+        self.timeLimit = timeLimit
+        let runtime = lifeCycle.runtime
+        interrupter = runtime.state.interrupter
+        additions = runtime.loop.notifier { [weak self, unowned lifeCycle] in self?.startNew(lifeCycle) }
+        cancellations = runtime.loop.notifier { [weak self, unowned scheduler = runtime.scheduler] in
+            self?.cancelRequested(scheduler)
+        }
     }
 
     func call<T: Sendable>(
@@ -189,45 +193,45 @@ final class HostCalls: LuaFunctionCaller {
     }
 
     /// On the host's thread, possibly between two instructions of a script: new calls start in the loop's next turn.
-    private func startNew(_ host: ScriptHost) {
+    private func startNew(_ lifeCycle: LifeCycle) {
         let (new, calls) = state.withLock { state in
             defer { state.new = [] }
             return (state.new, state.calls)
         }
         for number in new {
             guard let call = calls[number] else { continue }
-            host.loop.after(0) { [weak self, unowned host] in self?.start(call, number, host) }
+            lifeCycle.runtime.loop.after(0) { [weak self, unowned lifeCycle] in self?.start(call, number, lifeCycle) }
         }
     }
 
     /// On the host's thread, possibly between two instructions of the function to be cancelled.
-    private func cancelRequested(_ host: ScriptHost) {
+    private func cancelRequested(_ scheduler: TaskScheduler) {
         let calls = state.withLock { $0.calls }
-        for (number, task) in tasks where calls[number]?.isCancelled ?? false { host.scheduler.requestCancel(task) }
+        for (number, task) in tasks where calls[number]?.isCancelled ?? false { scheduler.requestCancel(task) }
     }
 
-    private func start(_ call: HostCall, _ number: Int, _ host: ScriptHost) {
+    private func start(_ call: HostCall, _ number: Int, _ lifeCycle: LifeCycle) {
+        let (state, scheduler) = (lifeCycle.runtime.state, lifeCycle.runtime.scheduler)
         guard !call.isCancelled else {
             return end(number, .failure(TaskScheduler.interruption))
         }
-        _ = host.scheduler.start(
-            LuaFunction(call.function, in: host.state), [], seconds: call.seconds ?? host.options.timeLimit,
-            generation: 0, prepare: { [unowned host] in try call.encode(host.state) },
+        _ = scheduler.start(
+            LuaFunction(call.function, in: state), [], seconds: call.seconds ?? timeLimit,
+            generation: 0, prepare: { [unowned state] in try call.encode(state) },
             onStart: { [weak self] task in
                 task.isCancelled = { call.isCancelled }
                 self?.tasks[number] = task
             },
-            onFinish: { [weak self, unowned host] result in
+            onFinish: { [weak self, unowned lifeCycle, unowned scheduler] result in
                 let task = self?.tasks[number]
-                host.endIfDeferred()
-                host.commit()
-                host.output.flush()
+                lifeCycle.endIfDeferred()
+                lifeCycle.settle()
                 let value = result.map { $0.first ?? .nil }.mapError {
                     $0.underlying as? EncodingError ?? $0 as any Error
                 }
                 guard let self, let task else { return call.end(value) }
                 // The call ends when its result is in the caller's hands.
-                host.scheduler.work(for: task) { self.end(number, value) { host.scheduler.stopError(of: task) } }
+                scheduler.work(for: task) { self.end(number, value) { scheduler.stopError(of: task) } }
             })
     }
 

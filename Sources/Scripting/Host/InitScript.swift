@@ -4,120 +4,130 @@ import Logging
 import Lua
 
 /// `Library/Scripts/init.lua`: run at launch and, with `--watch`, whenever it changes.
-extension ScriptHost {
-    private var initPath: String { PathText.join(container.scripts, "init.lua") }
+final class InitScript {
+    /// What one version of the script has registered, for a reload.
+    private struct Version {
+        var hooks: [Hook] = []
+        /// Undoes registrations other than hooks: timers, observers.
+        var undo: [() -> Void] = []
+        /// The delegate set by the script.
+        var delegate: LuaTable?
+        /// The watched files, with their status when they ran.
+        var watched: [String: FileStatus?] = [:]
+    }
+
+    private unowned let host: ScriptHost
+    private let runtime: Runtime
+    private let delegate: ScriptDelegate
+    private let container: Container
+    private let path: String
+    private var version = Version()
+    private var isRunning = false
+    private var timer: LoopTimer?
+    /// Whether the script failed at the launch.
+    private(set) var isSkipped = false
+
+    init(_ host: ScriptHost) {
+        self.host = host
+        (runtime, delegate, container) = (host.runtime, host.lifeCycle.delegate, host.container)
+        path = PathText.join(container.scripts, "init.lua")
+    }
 
     /// Records how to undo a registration made by `init.lua`.
-    func noteRegistration(_ undo: @escaping (ScriptHost) -> Void) {
-        if initScript.isRunning { initScript.undo.append(undo) }
+    func noteRegistration(_ undo: @escaping () -> Void) {
+        if isRunning { version.undo.append(undo) }
     }
 
     /// A failing script is reported, and what it has registered is taken back: it must not lock out its owner.
-    func runInitScript() {
-        let delegate = lifeCycle.delegate
-        guard let error = evaluateInitScript(), exitCode == nil else { return }
+    func run() {
+        let former = delegate.table
+        guard let error = evaluate(), host.exitCode == nil else { return }
         _ = runtime.modules.forget(in: container.scripts)
-        takeBackInitScript(delegate: delegate)
-        initScript = InitScript()
-        hasSkippedInitScript = true
-        let text = "\(ErrorText.describe(error, sources: sources))\n(init.lua was skipped; the rest goes on)"
+        takeBack(delegate: former)
+        version = Version()
+        isSkipped = true
+        let text = "\(ErrorText.describe(error, sources: runtime.sources))\n(init.lua was skipped; the rest goes on)"
         // In an unattended job's log it is an error; at a terminal it stands for itself.
-        if runtime.log.form == .bare { report(text) } else { logger.error("\(text)") }
+        if runtime.log.form == .bare { runtime.log.report(text) } else { runtime.log.logger.error("\(text)") }
     }
 
     /// Takes back what the script has registered.
-    private func takeBackInitScript(delegate: LuaTable?) {
-        initScript.hooks.forEach(hooks.remove)
-        initScript.undo.forEach { $0(self) }
-        lifeCycle.delegate = delegate
+    private func takeBack(delegate former: LuaTable?) {
+        version.hooks.forEach(runtime.hooks.remove)
+        version.undo.forEach { $0() }
+        delegate.table = former
     }
 
     /// Runs the file, if it exists, and collects its registrations.
-    private func evaluateInitScript() -> LuaError? {
-        let path = initPath
-        guard files.exists(path) else { return nil }
-        if let exposure = ContainerExposure.first(onTheWayTo: path, in: container, using: files) {
+    private func evaluate() -> LuaError? {
+        guard host.files.exists(path) else { return nil }
+        if let exposure = ContainerExposure.first(onTheWayTo: path, in: container, using: host.files) {
             return LuaError(.runtime, "init.lua is not run: \(exposure)")
         }
         let source: [UInt8]
         do throws(FileError) {
-            source = try files.contents(of: path, limit: 16 << 20)
+            source = try host.files.contents(of: path, limit: 16 << 20)
         } catch {
             return LuaError(.runtime, error.message)
         }
         let name = DisplayPath.abbreviate(path)
-        sources.remember(String(decoding: source, as: UTF8.self), as: name)
-        initScript.isRunning = true
-        defer { initScript.isRunning = false }
-        let delegateBefore = lifeCycle.delegate
+        runtime.sources.remember(String(decoding: source, as: UTF8.self), as: name)
+        isRunning = true
+        defer { isRunning = false }
+        let former = delegate.table
         var failure: LuaError?
-        initScript.hooks = hooks.recording {
-            if case .failure(let error) = run(source, name: "@" + name) { failure = error }
+        version.hooks = runtime.hooks.recording {
+            if case .failure(let error) = host.run(source, name: "@" + name) { failure = error }
         }
-        initScript.delegate = lifeCycle.delegate?.identity == delegateBefore?.identity ? nil : lifeCycle.delegate
+        version.delegate = delegate.table?.identity == former?.identity ? nil : delegate.table
         return failure
     }
 
     // MARK: Reloading
 
     /// Polls the file and its required modules four times a second: cheap, and independent of the file system.
-    func watchInitScript() {
-        initScript.watched = watchedFiles()
-        var seen = initScript.watched
-        initScript.timer = loop.every(0.25) { [unowned self] in
+    func watch() {
+        version.watched = watchedFiles()
+        var seen = version.watched
+        timer = runtime.loop.every(0.25) { [unowned self] in
             let found = watchedFiles()
             // A changing file is read once it is stable.
             defer { seen = found }
-            guard found != initScript.watched, found == seen, !lifeCycle.isHandling, scheduler.held == nil else {
-                return
-            }
-            reloadInitScript()
+            let isBusy = host.lifeCycle.isHandling || runtime.scheduler.held != nil
+            guard found != version.watched, found == seen, !isBusy else { return }
+            reload()
         }
     }
 
     private func watchedFiles() -> [String: FileStatus?] {
-        let paths = [initPath] + runtime.modules.files.filter { $0.hasPrefix(container.scripts + "/") }
-        return Dictionary(paths.map { ($0, (try? files.status($0)) ?? nil) }) { first, _ in first }
+        let paths = [path] + runtime.modules.files.filter { $0.hasPrefix(container.scripts + "/") }
+        return Dictionary(paths.map { ($0, (try? host.files.status($0)) ?? nil) }) { first, _ in first }
     }
 
     /// Reloads the file in the same state: globals stay, the registrations of the previous version are removed. When
     /// the new version fails, the previous one stays in force.
-    func reloadInitScript() {
-        let former = initScript
+    private func reload() {
+        let former = version
         let registered = former.hooks.filter { !$0.isRemoved }
-        registered.forEach(hooks.remove)
-        let delegate = lifeCycle.delegate
-        if former.delegate != nil, former.delegate?.identity == delegate?.identity { lifeCycle.delegate = nil }
+        registered.forEach(runtime.hooks.remove)
+        let formerDelegate = delegate.table
+        if former.delegate != nil, former.delegate?.identity == formerDelegate?.identity { delegate.table = nil }
         let formerModules = runtime.modules.forget(in: container.scripts)
-        initScript = InitScript(timer: former.timer)
+        version = Version()
 
-        let failure = evaluateInitScript()
+        let failure = evaluate()
         if let failure {
-            takeBackInitScript(delegate: delegate)
-            registered.forEach(hooks.restore)
+            takeBack(delegate: formerDelegate)
+            registered.forEach(runtime.hooks.restore)
             runtime.modules.restore(formerModules)
-            initScript = former
-            report(
-                "\(ErrorText.describe(failure, sources: sources))\n(init.lua was not taken; its last good version goes on)"
-            )
+            version = former
+            let text = ErrorText.describe(failure, sources: runtime.sources)
+            runtime.log.report("\(text)\n(init.lua was not taken; its last good version goes on)")
         } else {
-            hooks.note(registered, replacedBy: initScript.hooks)
-            former.undo.forEach { $0(self) }
-            logger.info("init.lua was loaded again")
+            runtime.hooks.note(registered, replacedBy: version.hooks)
+            former.undo.forEach { $0() }
+            runtime.log.logger.info("init.lua was loaded again")
         }
-        initScript.watched = watchedFiles()
+        version.watched = watchedFiles()
     }
-}
-
-/// The registrations of `init.lua`, for a reload.
-struct InitScript {
-    var hooks: [Hook] = []
-    /// Undoes registrations other than hooks: timers, observers.
-    var undo: [(ScriptHost) -> Void] = []
-    /// The delegate set by the script.
-    var delegate: LuaTable?
-    /// The watched files, with their status when they ran.
-    var watched: [String: FileStatus?] = [:]
-    var isRunning = false
-    var timer: LoopTimer?
 }

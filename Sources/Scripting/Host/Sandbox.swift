@@ -25,6 +25,8 @@ struct Sandbox {
     /// The socket of `cubby attach`; nil when that is disabled.
     let socket: ContainerSocket?
     let service: ServiceManager
+    /// The controlling terminal.
+    let terminal = Terminal()
     let memoryPressure: MemoryPressureSource?
     /// The fences in force around scripts.
     let report: FenceReport

@@ -6,9 +6,116 @@ import Items
 import Logging
 import Lua
 
-/// Saving: a snapshot is taken on the host's thread, another thread writes the archive, and the host's thread moves it
+/// Commits and saves what the stores have changed.
+///
+/// For a save, a snapshot is taken on the host's thread, another thread writes the archive, and the host's thread moves it
 /// into place. The caller waits, serving timers and signals; other code does not wait.
-extension ScriptHost {
+final class StoreSaver {
+    private let items: ItemStore
+    private let defaults: Defaults
+    private let durability: Durability
+    private let runtime: Runtime
+    private let service: ServiceManager
+    /// The host's part in a shared collection; nil without one.
+    var shared: SharedSession?
+    /// The write failures already reported.
+    private var writeFailures = WriteFailures()
+    /// Whether the current failure of saves was reported.
+    private var hasReportedFailedSave = false
+    /// The save in progress on another thread.
+    private var saveUnderWay: SaveUnderWay?
+
+    init(_ stores: Stores, _ runtime: Runtime, _ service: ServiceManager, _ durability: Durability) {
+        (items, defaults) = (stores.items, stores.defaults)
+        (self.runtime, self.service, self.durability) = (runtime, service, durability)
+        items.commitGeneration = { [weak scheduler = runtime.scheduler] in scheduler?.generation ?? 0 }
+    }
+
+    private var logger: Logger { runtime.log.logger }
+
+    // MARK: Commits
+
+    /// Commits the changes since the last commit. A failure is reported, and the changes stay for the next attempt.
+    ///
+    /// - Parameter inGroup: whether an outer commit follows and waits for the disk for both.
+    /// - Returns: the failure as a Lua value.
+    @discardableResult
+    func commit(inGroup: Bool = false) -> Result<Void, LuaError> {
+        UnstoppableWork.during { commitNow(inGroup) }
+    }
+
+    private func commitNow(_ inGroup: Bool) -> Result<Void, LuaError> {
+        // Changes are stored even when the script's time is up.
+        let watch = cubby_watch_work(cubby_watch())
+        defer { _ = cubby_watch_work(watch) }
+        if defaults.hasChanges {
+            do {
+                try defaults.synchronize(durable: durability == .power)
+                writeFailures.noteSuccess(.preferences)
+            } catch {
+                report(error, of: .preferences)
+            }
+        }
+        guard !items.isInTransaction else { return .success(()) }
+        do {
+            try items.tellingCommitsAtEnd { () throws(StoreError) in
+                // Never waits during an outage of the server: queued commits are sent when it is connected again.
+                if items.hasUncommittedChanges, items.takesCommits {
+                    if inGroup { try items.commitInGroup() } else { try items.commit() }
+                    writeFailures.noteSuccess(.items)
+                    saveIfJournalIsLong()
+                }
+                if !inGroup { try items.endGroup() }
+            }
+            shared?.apply()
+            return .success(())
+        } catch {
+            var failure = LuaError(.runtime, error.message)
+            failure.underlying = error
+            return .failure(failure)
+        }
+    }
+
+    /// The result of a chunk after its commit, whose failure is shown unless the chunk has failed itself.
+    func result(
+        of chunk: Result<[LuaValue], LuaError>, after commit: Result<Void, LuaError>
+    ) -> Result<[LuaValue], LuaError> {
+        guard case .failure(var error) = commit else { return chunk }
+        let cause: any Error = error.underlying ?? error
+        guard case .success = chunk else {
+            // The script's own error is shown instead.
+            report(cause, of: .items)
+            return chunk
+        }
+        error.message = writeFailures.textOfCaller(.items, cause)
+        return .failure(error)
+    }
+
+    /// Commits, and waits for the disk.
+    func syncCommitted() {
+        if case .failure(let error) = commit() { report(error.underlying ?? error, of: .items) }
+        guard !items.isReadOnly else { return }
+        do { try items.synchronize() } catch { report(error, of: .items) }
+    }
+
+    /// Earlier changes of the running code are a commit of their own: a stop or a kill during the transaction leaves them
+    /// in the journal. A failure stays for the next commit.
+    func commitBeforeTransaction() {
+        if shared == nil, !items.isInTransaction { commit(inGroup: true) }
+    }
+
+    // MARK: Failures
+
+    /// Logs a failure to write, unless it was logged since the last success.
+    private func report(_ error: any Error, of area: WriteFailures.Area) {
+        if let text = writeFailures.text(area, error) { logger.error("\(text)") }
+    }
+
+    /// The text of a failure to write; nil if it was reported since the last success.
+    func textOfFailure(_ error: any Error, _ area: WriteFailures.Area) -> String? { writeFailures.text(area, error) }
+
+    // MARK: Saves
+
     /// Saves the items, with `willSave` and `didSave`; nothing happens without changes.
     ///
     /// - Parameters:
@@ -35,7 +142,7 @@ extension ScriptHost {
             let current = SaveUnderWay(save, cause, simulated)
             current.waiters = [completion]
             saveUnderWay = current
-            let reply = loop.reply { [weak self, weak current] (result: Result<Void, StoreError>) in
+            let reply = runtime.loop.reply { [weak self, weak current] (result: Result<Void, StoreError>) in
                 if let self, let current { self.finish(current, result) }
             }
             current.worker = WorkerThread {
@@ -72,8 +179,10 @@ extension ScriptHost {
 
     /// Rewrites the archive when the journal has outgrown it, which bounds the disk space and the next launch. Nothing
     /// waits for it.
-    func saveIfJournalIsLong() {
-        guard items.isJournalLong, saveUnderWay == nil, exitCode == nil, !items.isInTransaction else { return }
+    private func saveIfJournalIsLong() {
+        guard items.isJournalLong, saveUnderWay == nil, runtime.status.exitCode == nil, !items.isInTransaction else {
+            return
+        }
         save(.journal) { _ in }
     }
 
@@ -87,22 +196,17 @@ extension ScriptHost {
         let will = ScriptEvent(
             LifeCycleEvent(name: "willSave", cause: cause, simulated: simulated), allowsVeto: canBeRefused)
         var snapshot: Result<ItemStoreSave?, StoreError> = .success(nil)
-        hooks.deliver(
-            will, until: minimumDeadline(handlersDeadline),
+        runtime.hooks.deliver(
+            will, until: runtime.hooks.willSaveDeadline,
             own: { [unowned self] in
                 commit()
-                sandbox.service.notify("STATUS=saving \(items.count) items\nEXTEND_TIMEOUT_USEC=5000000")
+                service.notify("STATUS=saving \(items.count) items\nEXTEND_TIMEOUT_USEC=5000000")
                 snapshot = Result { () throws(StoreError) in try items.beginSave() }
             })
         if let reason = will.veto { throw ScriptError("vetoed", "a willSave handler refused: \(reason)") }
         // Changes of handlers after the save belong to the next one.
         commit()
         return try snapshot.get()
-    }
-
-    /// Extends the deadline so that the save's handlers get a quarter of the reserved time.
-    private func minimumDeadline(_ deadline: MonotonicTime?) -> MonotonicTime? {
-        deadline.map { max($0, MonotonicTime.now().advanced(by: LifeCycleContext.reservedForSave / 4)) }
     }
 
     /// Moves the archive into place and reports it.
@@ -125,8 +229,8 @@ extension ScriptHost {
     private func reportEnd(
         _ cause: LifeCycleCause, _ simulated: Bool, _ count: Int, _ start: MonotonicTime, _ failure: StoreError?
     ) {
-        hooks.countOwn("willSave", MonotonicTime.now().seconds(since: start), failure: failure?.message)
-        sandbox.service.notify("STATUS=\(applicationState.rawValue)")
+        runtime.hooks.countOwn("willSave", MonotonicTime.now().seconds(since: start), failure: failure?.message)
+        service.notify("STATUS=\(runtime.status.state.rawValue)")
         if let failure {
             let reason = writeFailures.text(.items, failure).map { ": " + $0 } ?? ""
             if !reason.isEmpty || !hasReportedFailedSave { logger.error("Could not save any of the Items\(reason)") }
@@ -142,9 +246,9 @@ extension ScriptHost {
             "seconds": .number(MonotonicTime.now().seconds(since: start)),
             "error": failure.map { .text("\($0)") } ?? .nil,
         ]
-        hooks.deliver(
+        runtime.hooks.deliver(
             ScriptEvent(LifeCycleEvent(name: "didSave", cause: cause, simulated: simulated), details: details),
-            until: minimumDeadline(lifeCycle.phaseDeadline))
+            until: runtime.hooks.didSaveDeadline)
         commit()
     }
 }

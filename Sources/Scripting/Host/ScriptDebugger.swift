@@ -97,10 +97,9 @@ package final class ScriptDebugger {
     private func broke(_ stop: LuaBreak) -> LuaDebugger.Resume {
         guard canBreak, let frontEnd else { return .goOn }
         // As before a wait: the script's changes are safe during the break.
-        host.commit()
-        host.output.flush()
+        host.lifeCycle.settle()
         let isInLifeCycle = host.lifeCycle.isHandling
-        let deadlines = [host.scheduler.nearestDeadline, host.lifeCycle.backgroundDeadline].compactMap { $0 }
+        let deadlines = [host.scheduler.nearestDeadline, host.lifeCycle.backgroundTasks.deadline].compactMap { $0 }
         let shown = ScriptBreak(host, stop, deadline: isInLifeCycle ? deadlines.min() : nil)
         current = shown
         defer { current = nil }
@@ -169,15 +168,12 @@ package final class ScriptBreak {
 
     /// Set when the break must end, regardless of the user.
     package var ending: Ending? {
-        let lifeCycle = host.lifeCycle
-        if host.exitCode != nil || lifeCycle.deferredTermination != nil || lifeCycle.skipsHandlers { return .ended }
-        if lifeCycle.cancelRequested { return .interrupted }
+        let status = host.runtime.status
+        if status.isEnding || status.deferredEnd != nil { return .ended }
+        if host.lifeCycle.foreground.isInterrupted { return .interrupted }
         if let deadline, deadline <= .now() { return .timeIsUp }
         if host.state.isUnwinding { return .ended }
-        let waits = lifeCycle.queue.contains { next in
-            if case .terminate = next.event { true } else { next.event == .suspend }
-        }
-        return waits ? .eventWaits : nil
+        return host.lifeCycle.hasUrgentEvent ? .eventWaits : nil
     }
 
     /// Runs the loop once: signals, the life cycle, the front end's input.
@@ -189,7 +185,7 @@ package final class ScriptBreak {
     package var isEvaluating: Bool { host.scheduler.current?.isOfBreak ?? false }
 
     /// Discards a Ctrl-C that is meant for the line being typed.
-    package func dropInterrupt() { host.lifeCycle.cancelRequested = false }
+    package func dropInterrupt() { host.lifeCycle.foreground.dropInterrupt() }
 
     /// Evaluates a text in a function.
     ///
@@ -204,22 +200,15 @@ package final class ScriptBreak {
         _ text: String, in call: Int, as kind: LuaBreakText = .entry, seconds: Double? = nil,
         willRun: () -> Void = {}
     ) -> Result<[LuaValue], LuaError> {
-        let outer = host.foreground
         // Ctrl-C stops only the evaluation, also while it waits. Its changes are committed like those of an entry.
         defer {
-            host.foreground = outer
-            host.lifeCycle.cancelRequested = false
+            host.lifeCycle.foreground.dropInterrupt()
             host.commit()
         }
-        do throws(LuaError) {
+        return host.lifeCycle.foreground.run { () throws(LuaError) in
             let function = try stop.compile(text, in: call, as: kind)
-            host.foreground = nil
             willRun()
-            let task = host.scheduler.start(function, stop.varargs(of: call), seconds: seconds, generation: 0)
-            host.foreground = task
-            return host.scheduler.finish(task)
-        } catch {
-            return .failure(error)
+            return host.scheduler.start(function, stop.varargs(of: call), seconds: seconds, generation: 0)
         }
     }
 
@@ -229,7 +218,7 @@ package final class ScriptBreak {
         if host.state.isUnwinding { return .goOn }
         switch ending {
         case .interrupted:
-            host.lifeCycle.cancelRequested = false
+            host.lifeCycle.foreground.dropInterrupt()
             return stopping
         case .ended:
             return .stop(LuaError(.cancelled, "the application has ended"), depth: 1)
@@ -253,19 +242,12 @@ extension ScriptBreak {
     ///   - arguments: the arguments.
     /// - Returns: its first value, or its error.
     package func value(of expression: String, _ arguments: LuaValue...) -> Result<LuaValue, LuaError> {
-        let outer = host.foreground
         // Ctrl-C stops only this evaluation.
-        defer { host.foreground = outer }
-        do throws(LuaError) {
+        host.lifeCycle.foreground.run { () throws(LuaError) in
             let function = try host.state.load(Array("return \(expression)".utf8), name: "=(debugger)")
-            host.foreground = nil
-            let task = host.scheduler.start(
+            return host.scheduler.start(
                 function, arguments, seconds: ScriptDebugger.evaluationLimit, generation: 0)
-            host.foreground = task
-            return host.scheduler.finish(task).map { $0.first ?? .nil }
-        } catch {
-            return .failure(error)
-        }
+        }.map { $0.first ?? .nil }
     }
 }
 

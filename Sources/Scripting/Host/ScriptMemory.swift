@@ -1,7 +1,6 @@
 import Application
 import CPlatform
 import Glibc
-import Items
 import Logging
 import Lua
 
@@ -67,60 +66,67 @@ final class ScriptMemory {
     }
 }
 
-/// Memory pressure: its sources and the response.
-extension ScriptHost {
+/// Warnings that memory is short: their sources and the response.
+final class MemoryWarnings {
+    private let runtime: Runtime
+    private let pressure: MemoryPressureSource?
+    /// Whether scripts were warned about their own limit and still exceed it.
+    private var hasWarnedScripts = false
+    /// When a warning of the machine was last shown.
+    private var lastOfMachine: MonotonicTime?
+    /// The source of the warning, for handlers.
+    var source = "script"
+    /// Begins the event.
+    private let deliver: () -> Void
+
+    init(_ runtime: Runtime, _ pressure: MemoryPressureSource?, deliver: @escaping () -> Void) {
+        (self.runtime, self.pressure, self.deliver) = (runtime, pressure, deliver)
+    }
+
     /// Arms the kernel's source at the first wait: a short script does not need it, and would pay for it at its end.
-    func watchMemory() {
-        guard let memoryPressure = sandbox.memoryPressure else { return }
-        loop.onFirstWait = { [unowned self] in
-            memoryPressure.start(on: loop) { [unowned self] origin in warnOfMemory(origin.rawValue) }
+    func watch() {
+        guard let pressure else { return }
+        runtime.loop.onFirstWait = { [unowned self] in
+            pressure.start(on: runtime.loop) { [unowned self] origin in warn(origin.rawValue) }
         }
     }
 
-    /// How loud a memory warning is. Those of the machine come every two seconds where other programs need its memory:
-    /// one a minute is shown, and none where nobody looks.
-    func levelOfMemoryWarning() -> Logger.Level {
-        if ["script", "scripts"].contains(lifeCycle.memorySource) { return .info }
+    /// How loud the warning is. Those of the machine come every two seconds where other programs need its memory: one a
+    /// minute is shown, and none where nobody looks.
+    func level() -> Logger.Level {
+        if ["script", "scripts"].contains(source) { return .info }
         let now = MonotonicTime.now()
-        let isRecent = lifeCycle.lastMachineWarning.map { now.seconds(since: $0) < 60 } ?? false
-        guard frontEnd != nil || isatty(2) == 1, !isRecent else { return .debug }
-        lifeCycle.lastMachineWarning = now
+        let isRecent = lastOfMachine.map { now.seconds(since: $0) < 60 } ?? false
+        guard runtime.output.frontEnd != nil || isatty(2) == 1, !isRecent else { return .debug }
+        lastOfMachine = now
         return .info
     }
 
-    /// Starts measuring the memory that scripts cause.
-    func limitProcess() {
-        // A row of the columns with the caches of queries.
-        scriptMemory = ScriptMemory(state, kept: items.count * 256)
-        guard let scriptMemory else { return }
-        scheduler.memory = scriptMemory
-    }
-
-    func warnOfMemory(_ source: String) {
-        guard exitCode == nil else { return }
-        lifeCycle.memorySource = source
-        handle(.memoryWarning, cause: .psi)
+    private func warn(_ source: String) {
+        guard runtime.status.exitCode == nil else { return }
+        self.source = source
+        deliver()
     }
 
     /// Handles scripts near their own limit, or a process beyond its limit: collects garbage first, and then warns or
     /// stops them.
     ///
     /// - Returns: the error for the running script.
-    func scriptMemoryIsShort() -> LuaError? {
-        state.collectGarbage()
+    func scriptsAreShort() -> LuaError? {
+        runtime.state.collectGarbage()
         warnScripts()
-        return scriptMemory?.check()
+        return runtime.scheduler.memory?.check()
     }
 
     private func warnScripts() {
-        let memory = state.memory
+        let memory = runtime.state.memory
         guard let limit = memory.limit, memory.used >= limit / 8 * 5 else {
-            lifeCycle.hasWarnedScripts = false
+            hasWarnedScripts = false
             return
         }
         // Once until memory is available again, not with each collection.
-        guard !lifeCycle.hasWarnedScripts else { return }
-        lifeCycle.hasWarnedScripts = true
-        warnOfMemory("scripts")
+        guard !hasWarnedScripts else { return }
+        hasWarnedScripts = true
+        warn("scripts")
     }
 }

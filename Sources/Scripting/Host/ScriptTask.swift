@@ -69,6 +69,88 @@ package final class ScriptEntry {
     }
 }
 
+/// The code that Ctrl-C stops: that of the user or the command.
+final class ForegroundCode {
+    private let state: LuaState
+    private let scheduler: TaskScheduler
+    private var task: ScriptTask?
+    /// Whether Ctrl-C came during a script, which has not stopped yet.
+    private(set) var isInterrupted = false
+
+    init(_ runtime: Runtime) { (state, scheduler) = (runtime.state, runtime.scheduler) }
+
+    var isEmpty: Bool { task == nil }
+
+    /// Whether no code runs or waits that Ctrl-C could stop.
+    var isIdle: Bool { isEmpty && scheduler.current == nil && state.depth == 0 }
+
+    /// Runs a task to its end. Ctrl-C applies to it, also while it waits, instead of the code around it.
+    ///
+    /// - Parameters:
+    ///   - start: starts the task. Until that waits, Ctrl-C applies to this code, not to a waiting script around it.
+    ///   - body: work that belongs to the task, after its end.
+    /// - Returns: the body's result.
+    func run(
+        _ start: () throws(LuaError) -> ScriptTask,
+        then body: (Result<[LuaValue], LuaError>) -> Result<[LuaValue], LuaError> = { $0 }
+    ) -> Result<[LuaValue], LuaError> {
+        let outer = task
+        defer { task = outer }
+        task = nil
+        do throws(LuaError) {
+            let started = try start()
+            task = started
+            return body(scheduler.finish(started))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Ctrl-C: stops running code and cancels waiting code. For a running entry of an attached prompt it stops that
+    /// entry alone.
+    func cancel() {
+        if let current = scheduler.current, current.entry != nil { return scheduler.requestCancel(current) }
+        if state.depth > 0 { isInterrupted = true }
+        scheduler.interruptWaiting(task)
+    }
+
+    /// Drops a Ctrl-C that was obeyed, or is meant for something else.
+    func dropInterrupt() { isInterrupted = false }
+}
+
+/// The listeners of commits: attached prompts, each told whose commit it was.
+final class CommitListeners {
+    private let items: ItemStore
+    private let scheduler: TaskScheduler
+    private var listeners: [any CommitListener] = []
+    /// The entry of an attached prompt that has just ended, while its last commit is made.
+    private var endedEntry: ScriptEntry?
+
+    init(_ items: ItemStore, _ scheduler: TaskScheduler) { (self.items, self.scheduler) = (items, scheduler) }
+
+    /// Adds a listener, notified of each commit until it is removed.
+    func add(_ listener: any CommitListener) {
+        listeners.append(listener)
+        items.commitCounter = { [unowned self] cause, tally in
+            let author = scheduler.entry ?? endedEntry
+            for listener in listeners { listener.didCommit(cause, tally, author: author?.frontEnd) }
+        }
+    }
+
+    func remove(_ listener: any CommitListener) {
+        listeners.removeAll { $0 === listener }
+        // Counting takes time in proportion to the changes.
+        if listeners.isEmpty { items.commitCounter = nil }
+    }
+
+    /// Makes the last commit of an entry.
+    func committing<Value>(_ entry: ScriptEntry, _ body: () -> Value) -> Value {
+        endedEntry = entry
+        defer { endedEntry = nil }
+        return body()
+    }
+}
+
 /// Entries of attached prompts: tasks independent of the host's own chunk.
 extension ScriptHost {
     /// Starts a function as an entry, which runs until it waits or ends; its changes are committed at its end, also
@@ -82,18 +164,13 @@ extension ScriptHost {
         _ function: LuaFunction, as entry: ScriptEntry,
         completion: @escaping (Result<[LuaValue], LuaError>) -> Void
     ) {
-        if foreground == nil {
-            state.resetOutput()
-            output.hasData = false
-        }
+        if lifeCycle.foreground.isEmpty { resetOutput() }
         classes.imageClasses.forgetFailure()
         _ = scheduler.start(
             function, [], seconds: options.timeLimit, as: entry,
             onFinish: { [unowned self] result in
-                endIfDeferred()
-                endedEntry = entry
-                let committed = commit()
-                endedEntry = nil
+                lifeCycle.endIfDeferred()
+                let committed = commitListeners.committing(entry) { commit() }
                 output.flush()
                 if case .failure(let error) = committed, case .success = result { return completion(.failure(error)) }
                 completion(result)
@@ -102,11 +179,7 @@ extension ScriptHost {
 
     /// Runs a function as an entry of the host's own prompt.
     package func runEntry(_ function: LuaFunction) -> Result<[LuaValue], LuaError> {
-        // An entry may arrive from an attached prompt while another one waits.
-        let wasRunning = isRunningEntry
-        isRunningEntry = true
-        defer { isRunningEntry = wasRunning }
-        return run(function)
+        runtime.entryWarnings.running { run(function) }
     }
 
     /// Whether the results of a chunk are a call's report on what it has written to standard output itself: the handle
@@ -145,28 +218,16 @@ extension ScriptHost {
 
     /// The prompt whose entry runs; nil for any other code.
     var promptOfEntry: (any PromptFrontEnd)? {
-        isRunningEntry || scheduler.entry != nil ? activePrompt : nil
+        runtime.entryWarnings.isRunningEntry || scheduler.entry != nil ? activePrompt : nil
     }
 
-    // MARK: Commit listeners
+    // MARK: Observers
 
     /// Adds a listener, notified of each commit until it is removed.
-    package func addCommitListener(_ listener: any CommitListener) {
-        commitListeners.append(listener)
-        items.commitCounter = { [unowned self] cause, tally in
-            let author = scheduler.entry ?? endedEntry
-            for listener in commitListeners { listener.didCommit(cause, tally, author: author?.frontEnd) }
-        }
-    }
+    package func addCommitListener(_ listener: any CommitListener) { commitListeners.add(listener) }
 
-    package func removeCommitListener(_ listener: any CommitListener) {
-        commitListeners.removeAll { $0 === listener }
-        // Counting takes time in proportion to the changes.
-        if commitListeners.isEmpty { items.commitCounter = nil }
-    }
-}
+    package func removeCommitListener(_ listener: any CommitListener) { commitListeners.remove(listener) }
 
-extension ScriptHost {
     /// Whether a profiler is active.
     package var hasCallObserver: Bool { scheduler.onSwitch != nil }
 

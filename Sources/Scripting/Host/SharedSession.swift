@@ -9,9 +9,12 @@ import Wording
 
 /// A host's part in a shared collection: applies others' commits between its own work, and reconnects after an outage.
 final class SharedSession {
-    let persistence: SharedPersistence
-    private unowned let host: ScriptHost
+    private let persistence: SharedPersistence
+    private let items: ItemStore
+    private let runtime: Runtime
     private let waiter: LoopWaiter
+    /// Whether others' changes are told to the user of a prompt.
+    private let tellsChanges: Bool
     /// The watch of the server's socket, and the socket.
     private var watch: (LoopWatch, descriptor: Int32)?
     /// The next attempt to connect.
@@ -27,15 +30,17 @@ final class SharedSession {
     private static let firstDelay = 0.5
     private static let longestDelay = 15.0
 
-    init(_ host: ScriptHost, _ persistence: SharedPersistence, _ waiter: LoopWaiter) {
-        self.host = host
-        self.persistence = persistence
-        self.waiter = waiter
-        waiter.loop = host.loop
-        waiter.hasEnded = { [unowned host] in host.exitCode != nil }
+    init(
+        _ persistence: SharedPersistence, _ items: ItemStore, _ runtime: Runtime, _ waiter: LoopWaiter,
+        tellsChanges: Bool
+    ) {
+        (self.persistence, self.items, self.runtime, self.waiter) = (persistence, items, runtime, waiter)
+        self.tellsChanges = tellsChanges
+        waiter.loop = runtime.loop
+        waiter.hasEnded = { [status = runtime.status] in status.exitCode != nil }
         persistence.onConnectionChange = { [weak self] isConnected in self?.connectionChanged(isConnected) }
         watchSocket()
-        host.items.addCommitObserver(self)
+        items.addCommitObserver(self)
         if !persistence.isConnected {
             // Opening has reported it.
             hasToldOutage = true
@@ -54,15 +59,15 @@ final class SharedSession {
     /// Applies others' commits, unless a transaction is in progress. Does nothing without a connection: a chunk never
     /// waits for a disconnected server.
     func apply() {
-        guard persistence.isConnected, !host.items.isInTransaction else { return }
+        guard persistence.isConnected, !items.isInTransaction else { return }
         let (waiting, conflicts) = (persistence.keptCommits.count, persistence.conflicts.count)
-        do { try host.items.applyRemoteCommits() } catch {
+        do { try items.applyRemoteCommits() } catch {
             tell(error)
         }
         let new = persistence.conflicts.count - conflicts
         sentCommits += max(waiting - persistence.keptCommits.count - max(new, 0), 0)
         if new > 0 {
-            host.logger.warning(
+            runtime.log.logger.warning(
                 "\(new.counted("commit")) of this host cannot follow what others did meanwhile, and \(new == 1 ? "was" : "were") taken back: see items:conflicts()"
             )
         }
@@ -79,9 +84,9 @@ final class SharedSession {
         watch = nil
         guard let descriptor else { return }
         watch = (
-            host.loop.watch(descriptor) { [weak self] _ in
+            runtime.loop.watch(descriptor) { [weak self] _ in
                 guard let self else { return }
-                do { try persistence.receive() } catch { host.logger.debug("\(error)") }
+                do { try persistence.receive() } catch { runtime.log.logger.debug("\(error)") }
                 apply()
             }, descriptor
         )
@@ -94,34 +99,34 @@ final class SharedSession {
             retryDelay = Self.firstDelay
             return
         }
-        host.items.connectionWasLost()
+        items.connectionWasLost()
         watch?.0.cancel()
         watch = nil
-        if let reason = persistence.stopReason { return host.logger.error("\(reason.message)") }
+        if let reason = persistence.stopReason { return runtime.log.logger.error("\(reason.message)") }
         if !hasToldOutage {
             hasToldOutage = true
-            host.logger.warning("\(persistence.readOnlyReason)")
-            host.deliverConnection("didDisconnect")
+            runtime.log.logger.warning("\(persistence.readOnlyReason)")
+            deliver("didDisconnect")
         }
         retryLater()
     }
 
     /// Reports the end of an outage once all queued commits are sent: handlers may change items again.
     private func tellReturn() {
-        guard hasToldOutage, persistence.isConnected, !host.items.isReadOnly else { return }
+        guard hasToldOutage, persistence.isConnected, !items.isReadOnly else { return }
         guard !persistence.hasKeptCommits else { return }
         hasToldOutage = false
         toldMessage = nil
-        host.logger.notice(
+        runtime.log.logger.notice(
             "the collection's server is back\(sentCommits > 0 ? ": it has \(sentCommits.counted("commit")) that waited" : "")"
         )
         sentCommits = 0
-        host.deliverConnection("didConnect")
+        deliver("didConnect")
     }
 
     private func retryLater() {
         guard retry == nil, persistence.stopReason == nil else { return }
-        retry = host.loop.after(retryDelay) { [weak self] in
+        retry = runtime.loop.after(retryDelay) { [weak self] in
             guard let self else { return }
             retry = nil
             retryDelay = min(retryDelay * 2, Self.longestDelay)
@@ -130,28 +135,26 @@ final class SharedSession {
         }
     }
 
+    /// Delivers a connection event.
+    private func deliver(_ name: String) {
+        guard runtime.hooks.hasHooks(for: name) else { return }
+        runtime.hooks.deliver(ScriptEvent(LifeCycleEvent(name: name, cause: .server, simulated: false)))
+    }
+
     /// Reports an error other than an outage, once: connection attempts are repeated.
     private func tell(_ error: StoreError) {
-        host.logger.debug("\(error.message)")
+        runtime.log.logger.debug("\(error.message)")
         guard error.code != .disconnected, error.message != toldMessage else { return }
         toldMessage = error.message
-        host.logger.warning("\(error.message)")
+        runtime.log.logger.warning("\(error.message)")
     }
 }
 
 extension SharedSession: ItemCommitObserver {
     /// At a prompt, prints a line above the one being edited.
     func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {
-        guard let name = commit.host, host.options.isInteractive else { return }
-        host.output.putError("\(commit.count.counted("change")) by \(VisibleText.line(name))\n")
-    }
-}
-
-extension ScriptHost {
-    /// Delivers the connection events of a shared collection.
-    func deliverConnection(_ name: String) {
-        guard hooks.hasHooks(for: name) else { return }
-        hooks.deliver(ScriptEvent(LifeCycleEvent(name: name, cause: .server, simulated: false)))
+        guard tellsChanges, let name = commit.host else { return }
+        runtime.output.putError("\(commit.count.counted("change")) by \(VisibleText.line(name))\n")
     }
 }
 

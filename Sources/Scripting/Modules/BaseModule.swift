@@ -162,7 +162,7 @@ enum BaseModule {
                 case .second(let value)?: Int32(truncatingIfNeeded: value)
                 default: 0
                 }
-            host.exit(status)
+            host.lifeCycle.exit(status)
             throw LuaError(.cancelled, "the application has ended")
         }
         os.function(
@@ -199,9 +199,10 @@ enum StrictGlobals {
         let trees = host.options.usesLuaTrees ? LuaTrees.folders.map { "@\(DisplayPath.abbreviate($0))/" } : []
         let index = state.makeFunction(declaration) { [unowned host] call in
             guard let name = call.value(1).textValue else { return call.returns(LuaValue.nil) }
-            let isTyped = (host.isRunningEntry || host.scheduler.entry != nil) && isEntry(call)
+            let warnings = host.runtime.entryWarnings
+            let isTyped = (warnings.isRunningEntry || host.scheduler.entry != nil) && isEntry(call)
             // Variables of the prompt may not be set yet.
-            if isTyped, isOfPrompt(name) || host.warnedNames.contains(name) { return call.returns(LuaValue.nil) }
+            if isTyped, isOfPrompt(name) || warnings.contains(name) { return call.returns(LuaValue.nil) }
             if let source = call.chunkName(ofLevel: 1), trees.contains(where: source.hasPrefix) {
                 return call.returns(LuaValue.nil)
             }
@@ -212,7 +213,7 @@ enum StrictGlobals {
             }
             let message = "undefined global '\(name)'\(NearestNames.hint(for: name, among: known))"
             guard isTyped else { throw LuaError(.runtime, message) }
-            host.warnedNames.insert(name)
+            warnings.insert(name)
             host.output.putError("warning: \(message)\n")
             return call.returns(LuaValue.nil)
         }
@@ -240,6 +241,32 @@ enum StrictGlobals {
         let rest = name.dropFirst()
         return ["", "err", "PROMPT", "PROMPT2"].contains(rest) || rest.allSatisfy(\.isNumber)
     }
+}
+
+/// The undefined globals of a prompt's entry: each is warned about once.
+final class EntryWarnings {
+    /// Whether an entry of the host's own prompt is running: undefined globals are warnings there.
+    private(set) var isRunningEntry = false
+    private var names: NameSet = []
+
+    /// Runs an entry of the host's own prompt, possibly while another one waits.
+    func running<Value>(_ body: () -> Value) -> Value {
+        let outer = isRunningEntry
+        isRunningEntry = true
+        reset()
+        defer {
+            isRunningEntry = outer
+            reset()
+        }
+        return body()
+    }
+
+    /// Another entry, or none, is running.
+    func reset() { names.removeAll() }
+
+    func contains(_ name: String) -> Bool { names.contains(name) }
+
+    func insert(_ name: String) { names.insert(name) }
 }
 
 /// `log`: lines for standard error, bare on a terminal, in NSLog's form elsewhere.

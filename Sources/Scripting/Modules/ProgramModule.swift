@@ -19,14 +19,14 @@ enum ProgramModule {
             example: "return pcall(os.execute, \"true\")"
         ) { [unowned host] call in
             guard !call.isNil(0) else { return call.returns(host.options.allowsRunning) }
+            let programs = host.sandbox.programs
             let child: ChildProcess
-            do { child = try host.sandbox.programs.start(try call.text(0), for: "os.execute", in: host) } catch let error
+            do { child = try programs.start(try call.text(0), for: "os.execute", in: host) } catch let error
                 as FileError
             {
                 return call.returns(failure: error)
             }
-            host.commit()
-            host.output.flush()
+            host.lifeCycle.settle()
             return try host.scheduler.waitForValues(call) { [unowned host] resume in
                 wait(for: child, on: host.loop) { resume(values(of: $0)) }
             }

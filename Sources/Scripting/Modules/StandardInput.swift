@@ -28,7 +28,9 @@ package final class StandardInput {
     private static let chunk = 1 << 16
     private static let greed = 16
 
-    private unowned let host: ScriptHost
+    private unowned let lifeCycle: LifeCycle
+    private let runtime: Runtime
+    private let handlesSignals: Bool
     /// Replaced in tests only, before anything is read.
     package var descriptor = STDIN_FILENO {
         didSet { terminal = Terminal(descriptor: descriptor, isOwned: false) }
@@ -45,7 +47,9 @@ package final class StandardInput {
         didSet { update() }
     }
 
-    init(_ host: ScriptHost) { self.host = host }
+    init(_ lifeCycle: LifeCycle, handlesSignals: Bool) {
+        (self.lifeCycle, self.handlesSignals, runtime) = (lifeCycle, handlesSignals, lifeCycle.runtime)
+    }
 
     /// Takes what was read and no script has taken: what was typed ahead is the prompt's.
     package func takeRest() -> [UInt8] { reads.isEmpty ? Array(buffer.takeRest()) : [] }
@@ -71,10 +75,9 @@ package final class StandardInput {
         if reads.isEmpty, advance(read) || (lend == nil && readAtOnce(for: read)) {
             return try Self.results(read, call)
         }
-        host.commit()
-        host.output.flush()
-        read.task = host.scheduler.current
-        return try host.scheduler.wait(for: call) { [unowned self] resume in
+        lifeCycle.settle()
+        read.task = runtime.scheduler.current
+        return try runtime.scheduler.wait(for: call) { [unowned self] resume in
             read.resume = { resume { try Self.results(read, $0) } }
             begin(read)
             return { [weak self] in self?.forget(read) }
@@ -89,9 +92,9 @@ package final class StandardInput {
     func readInPlace(_ count: Int) throws -> ArraySlice<UInt8> {
         let read = Read([.count(count)], raises: true)
         if !reads.isEmpty || !(advance(read) || (lend == nil && readAtOnce(for: read))) {
-            host.output.flush()
-            read.task = host.scheduler.current
-            try host.scheduler.waitInPlace { resume in
+            runtime.output.flush()
+            read.task = runtime.scheduler.current
+            try runtime.scheduler.waitInPlace { resume in
                 read.resume = resume
                 begin(read)
                 return { [weak self] in self?.forget(read) }
@@ -121,7 +124,7 @@ package final class StandardInput {
             // Lua stops at the first failure.
             switch taken {
             case .nothing: read.formats = []
-            case .numeral(let text) where host.state.number(ofNumeral: text) == nil: read.formats = []
+            case .numeral(let text) where runtime.state.number(ofNumeral: text) == nil: read.formats = []
             default: break
             }
         }
@@ -160,7 +163,7 @@ package final class StandardInput {
     /// Reads a piece for a read; whether that is complete.
     private func take(_ ready: ReadyEvents, for read: Read) -> Bool {
         // The bytes of a long line, or of everything, count as the script's that reads them.
-        guard buffer.count < host.state.memory.limit ?? .max, (host.scheduler.memory?.room() ?? .max) > Self.chunk
+        guard buffer.count < runtime.state.memory.limit ?? .max, (runtime.scheduler.memory?.room() ?? .max) > Self.chunk
         else {
             read.failure = LuaError(.memory, "not enough memory")
             return true
@@ -188,7 +191,7 @@ package final class StandardInput {
         reads.append(read)
         update()
         // Not within the registration: the stop runs handlers.
-        host.loop.urgently { [weak self] in self?.checkPresence() }
+        runtime.loop.urgently { [weak self] in self?.checkPresence() }
     }
 
     /// Watches the input while reads wait for it.
@@ -199,7 +202,7 @@ package final class StandardInput {
             takeBack()
         } else if !reads.isEmpty, pauses == 0, watch == nil {
             lend?()
-            watch = host.loop.watch(descriptor) { [unowned self] ready in readable(ready) }
+            watch = runtime.loop.watch(descriptor) { [unowned self] ready in readable(ready) }
         }
         watch?.events = pauses > 0 ? [] : .readable
     }
@@ -214,7 +217,7 @@ package final class StandardInput {
         reads.removeAll { $0 === read }
         update()
         // What came with the last line may be all that the next read needs.
-        if !reads.isEmpty { host.loop.urgently { [weak self] in self?.goOn() } }
+        if !reads.isEmpty { runtime.loop.urgently { [weak self] in self?.goOn() } }
     }
 
     private func goOn() {
@@ -226,7 +229,7 @@ package final class StandardInput {
     /// Ctrl-C while nothing else runs: ends the first read that waits, and its script.
     func interrupt() -> Bool {
         guard let task = reads.first?.task else { return false }
-        host.scheduler.requestCancel(task)
+        runtime.scheduler.requestCancel(task)
         return true
     }
 
@@ -241,14 +244,14 @@ package final class StandardInput {
             isUnstoppable = false
             return false
         }
-        return !isUnstoppable && host.options.handlesSignals && host.exitCode == nil
+        return !isUnstoppable && handlesSignals && runtime.status.exitCode == nil
     }
 
     /// Stops the process if a read waits for the terminal in the background; whether it did.
     @discardableResult
     func checkPresence() -> Bool {
         guard waitsInBackground else { return false }
-        host.handle(.suspend, cause: .terminal)
+        lifeCycle.handle(.suspend, cause: .terminal)
         return true
     }
 
@@ -256,7 +259,7 @@ package final class StandardInput {
     func didStop(_ outcome: SignalSource.Stop) {
         guard outcome == .impossible else { return }
         isUnstoppable = true
-        host.loop.urgently { [weak self] in self?.readable(.readable) }
+        runtime.loop.urgently { [weak self] in self?.readable(.readable) }
     }
 }
 

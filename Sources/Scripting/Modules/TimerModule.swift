@@ -31,8 +31,7 @@ enum TimerModule {
         ) { [unowned host] call in
             let seconds = try call.number(0)
             try check(seconds)
-            host.commit()
-            host.output.flush()
+            host.lifeCycle.settle()
             return try host.scheduler.wait(call) { resume in
                 let timer = host.loop.after(seconds, handler: resume)
                 return { timer.cancel() }
@@ -104,7 +103,7 @@ extension ScriptHost {
         let timer = ScriptTimer(kind, function, repeats: repeats) { timer in
             start { [unowned self] in run(timer) }
         }
-        noteRegistration { _ in timer.cancel() }
+        initScript.noteRegistration { timer.cancel() }
         return timer
     }
 
@@ -126,9 +125,8 @@ extension ScriptHost {
                             time: LifeCycleEvent.now()))
                 }
                 if let notice = timer.ended(result), exitCode == nil { hooks.warn(notice) }
-                endIfDeferred()
-                commit()
-                output.flush()
+                lifeCycle.endIfDeferred()
+                lifeCycle.settle()
             })
     }
 }

@@ -193,8 +193,7 @@ struct ScriptDebuggerTests {
             ending = stop.ending
             return .goOn
         }
-        host.lifeCycle.isHandling = true
-        host.runBackgroundTasks()
+        host.lifeCycle.handling { host.lifeCycle.runBackgroundTasks() }
         #expect(ending == .timeIsUp && host.lifeCycle.backgroundTasks.isEmpty)
     }
 

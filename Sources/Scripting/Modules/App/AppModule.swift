@@ -20,15 +20,15 @@ enum AppModule {
         cls.property(
             "delegate", .optional(.record("delegate", delegateMethods)),
             "A table of functions under Cocoa's names, called before the handlers.",
-            get: { $0.host.lifeCycle.delegate },
+            get: { $0.host.lifeCycle.delegate.table },
             set: { app, delegate in
-                app.host.lifeCycle.delegate = delegate
-                app.host.checkDelegate()
+                app.host.lifeCycle.delegate.table = delegate
+                app.host.lifeCycle.delegate.check()
             })
         cls.property(
             "restoration",
             "Property-list values for the next launch, saved when the application enters the background.",
-            get: { $0.host.restorationTable }, set: { $0.host.lifeCycle.restoration = $1 })
+            get: { $0.host.lifeCycle.restoration.table }, set: { $0.host.lifeCycle.restoration.table = $1 })
         hooks.declareMethods(on: cls)
         simulations(cls)
         backgroundTasks(cls)
@@ -38,7 +38,7 @@ enum AppModule {
             "Ends the application in order: the handlers run and the items are saved.", example: "app:terminate()"
         ) { (app, code: Int64?) -> Void in
             if let code {
-                app.host.exit(Int32(truncatingIfNeeded: code))
+                app.host.lifeCycle.exit(Int32(truncatingIfNeeded: code))
             } else {
                 app.host.terminate(cause: .script, explicitly: true)
             }
@@ -48,8 +48,7 @@ enum AppModule {
             "run", "Serves events and timers until the application is terminated.",
             example: "timer.after(0, function() app:terminate() end) app:run()"
         ) { app, call in
-            app.host.commit()
-            app.host.output.flush()
+            app.host.lifeCycle.settle()
             return try app.host.scheduler.wait(call) { _ in {} }
         }
         cls.metamethod("__tostring") { app, call in
@@ -57,7 +56,7 @@ enum AppModule {
         }
         cls.declareGlobalObject()
         let value = cls.value(ScriptApplication(host))
-        host.lifeCycle.applicationValue = value
+        host.lifeCycle.delegate.application = value
         return value
     }
 
@@ -98,7 +97,7 @@ enum AppModule {
         guard !host.items.isInTransaction else {
             throw LuaError(.argument, "not possible inside a transaction: its changes are not committed yet")
         }
-        do { try host.simulate(event) } catch { throw LuaError(.argument, error.message) }
+        do { try host.lifeCycle.simulate(event) } catch { throw LuaError(.argument, error.message) }
     }
 
     private static func backgroundTasks(_ cls: LuaClass<ScriptApplication>) {
@@ -109,22 +108,15 @@ enum AppModule {
             example:
                 "local id = app:beginBackgroundTask(\"upload\", function() log.warning(\"no time left\") end) app:endBackgroundTask(id)"
         ) { (app, name: String, onExpire: LuaFunction?) in
-            app.host.lifeCycle.lastBackgroundTask += 1
-            let number = app.host.lifeCycle.lastBackgroundTask
-            app.host.lifeCycle.backgroundTasks[number] = BackgroundTask(
-                name: name, onExpire: onExpire, owner: app.host.scheduler.current)
-            return number
+            app.host.lifeCycle.backgroundTasks.begin(name, onExpire: onExpire)
         }
         cls.method(
             "endBackgroundTask", ["id": "the result of beginBackgroundTask"], "Ends a background task.",
             example: "app:endBackgroundTask(app:beginBackgroundTask(\"upload\"))"
-        ) { (app, id: Int) in
-            app.host.lifeCycle.backgroundTasks[id] = nil
-            app.host.loop.poster.wake()
-        }
+        ) { (app, id: Int) in app.host.lifeCycle.backgroundTasks.end(id) }
         cls.number(
             "backgroundTimeRemaining", "Seconds until background tasks expire; math.huge in the foreground.",
-            get: { $0.host.lifeCycle.backgroundDeadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity })
+            get: { $0.host.lifeCycle.backgroundTasks.deadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity })
     }
 }
 
@@ -154,7 +146,7 @@ enum BackupBinding {
             throw FileError(.open, path, code: EEXIST, reason: "it is there already: give a new name")
         }
         // Makes the script's changes so far part of the backup.
-        host.syncCommitted()
+        host.lifeCycle.saver.syncCommitted()
         return try ContainerBackup.make(
             host.container, at: PathText.absolute(path, from: host.fence.base), using: layer
         ).files

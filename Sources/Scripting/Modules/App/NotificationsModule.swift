@@ -96,7 +96,7 @@ enum NotificationsModule {
                     handler, [Note(notification.name, info).luaValue(in: host.state)],
                     title: "\(notification.name) (\(place.source):\(place.line))", event: notification.name)
             }
-            host.noteRegistration { $0.notifications.removeObserver(token) }
+            host.initScript.noteRegistration { center.removeObserver(token) }
             return token
         }
         cls.method(

@@ -152,7 +152,7 @@ enum ItemStoreBinding {
                 throw LuaMismatch(
                     "option 'retries': 0 to 1000 expected, got \(options.retries)", argument: "options")
             }
-            classes.host.commitBeforeTransaction()
+            classes.host.lifeCycle.saver.commitBeforeTransaction()
             return LuaVariadic(
                 try store.transaction(isolation: options.isolation, retries: options.retries) { try body.call() })
         }
@@ -178,7 +178,7 @@ enum ItemStoreBinding {
             "The changes that a function would make, as counts and entries; nothing is changed.",
             example: "local diff = items:dryRun(function() items:randomItem() end) return #diff.inserted, #items"
         ) { (store, body: LuaFunction) in
-            classes.host.commitBeforeTransaction()
+            classes.host.lifeCycle.saver.commitBeforeTransaction()
             return try classes.table(of: store.dryRun { _ = try body.call() })
         }
     }
@@ -237,7 +237,7 @@ enum ItemStoreBinding {
             func values(_ error: (any Error)?) -> [LuaValue] {
                 error.map(host.state.failure) ?? [true]
             }
-            host.save(.script, canBeRefused: true) { error in
+            host.lifeCycle.saver.save(.script, canBeRefused: true) { error in
                 outcome = .some(error)
                 resume?(values(error))
             }

@@ -1,0 +1,234 @@
+import Application
+import Logging
+import Lua
+import PropertyList
+import Wording
+
+/// The script's delegate: functions with the names of Cocoa's delegate methods.
+final class ScriptDelegate {
+    /// The script's table of functions.
+    var table: LuaTable?
+    /// `app`, the argument of each.
+    var application = LuaValue.nil
+    /// The names of the functions already checked.
+    private var checkedMethods: Set<String> = []
+    private let hooks: HookCenter
+    private let logger: Logger
+
+    init(_ runtime: Runtime) { (hooks, logger) = (runtime.hooks, runtime.log.logger) }
+
+    /// The names of delegate methods.
+    static let selectors = LifeCycleCallback.allCases.flatMap { callback in
+        [callback.applicationSelector, callback.sceneSelector].compactMap { $0 }
+    }
+
+    /// Calls Cocoa's delegate methods, application and scene.
+    func call(
+        _ callback: LifeCycleCallback, _ event: LifeCycleEvent, isLaunch: Bool, until deadline: MonotonicTime?
+    ) {
+        guard let table else { return }
+        check()
+        // A scene's first appearance counts as a return; the application's does not.
+        let first = isLaunch && callback == .didBecomeActive ? LifeCycleCallback.willEnterForeground.sceneSelector : nil
+        for selector in [first, callback.applicationSelector, callback.sceneSelector].compactMap({ $0 }) {
+            guard let function = method(selector, of: table).callable else { continue }
+            hooks.callObserver(
+                function, [application], title: "delegate.\(selector)", event: event.name, until: deadline)
+        }
+    }
+
+    /// A delegate's method, own or inherited through tables. An `__index` function is not called: it would run without
+    /// a limit.
+    private func method(_ selector: String, of delegate: LuaTable) -> LuaValue {
+        var table = delegate
+        for _ in 0..<64 {
+            let value = table[selector]
+            if !value.isNil { return value }
+            guard case .table(let next)? = table.metatable?["__index"] else { return .nil }
+            table = next
+        }
+        return .nil
+    }
+
+    // MARK: Names
+
+    /// Warns once about each function whose name resembles that of a delegate method.
+    func check() {
+        guard let table else { return }
+        for name in functionNames(of: table).sorted() where checkedMethods.insert(name).inserted {
+            guard Self.isMisspelt(name) else { continue }
+            let hint = NearestNames.hint(for: name, among: Self.selectors)
+            let advice = hint.isEmpty ? "; help(\"app.delegate\") lists the methods" : hint
+            logger.warning("app.delegate.\(name) is not a method of the life cycle and is never called\(advice)")
+        }
+    }
+
+    /// Whether a name is not a method's but has the start of one, or is one edit away from one.
+    private static func isMisspelt(_ name: String) -> Bool {
+        if selectors.contains(name) { return false }
+        for prefix in ["application", "scene"] where name.hasPrefix(prefix) {
+            guard let next = name.dropFirst(prefix.count).unicodeScalars.first else { break }
+            if ("A"..."Z").contains(next) { return true }
+        }
+        return selectors.contains { NearestNames.isOneSlip(name, $0) }
+    }
+
+    /// The names of a delegate's functions, including inherited ones.
+    private func functionNames(of delegate: LuaTable) -> Set<String> {
+        var names: Set<String> = []
+        var table = delegate
+        for _ in 0..<64 {
+            try? table.forEach { key, value in
+                if case .function = value, let name = key.textValue { names.insert(name) }
+                return true
+            }
+            guard case .table(let next)? = table.metatable?["__index"] else { break }
+            table = next
+        }
+        return names
+    }
+}
+
+/// The tasks of scripts that should finish before the process stops.
+final class BackgroundTasks {
+    private struct Entry {
+        let name: String
+        let onExpire: LuaFunction?
+        /// The task that began it; nil if no script did. Its failure ends the background task, which would stay
+        /// otherwise.
+        weak var owner: ScriptTask?
+    }
+
+    private let runtime: Runtime
+    /// By number.
+    private var entries: [Int: Entry] = [:]
+    private var lastNumber = 0
+    /// The end of the time in the background; nil in the foreground.
+    private(set) var deadline: MonotonicTime?
+
+    init(_ runtime: Runtime) { self.runtime = runtime }
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Begins a task of the running code.
+    ///
+    /// - Returns: its number.
+    func begin(_ name: String, onExpire: LuaFunction?) -> Int {
+        lastNumber += 1
+        entries[lastNumber] = Entry(name: name, onExpire: onExpire, owner: runtime.scheduler.current)
+        return lastNumber
+    }
+
+    func end(_ number: Int) {
+        entries[number] = nil
+        runtime.loop.poster.wake()
+    }
+
+    /// Ends the tasks of a failed handler, which does not reach the line that would end them.
+    func endAll(of handler: ScriptTask) { entries = entries.filter { $0.value.owner !== handler } }
+
+    /// Ends all tasks, and calls their expiration handlers.
+    func expire() {
+        for (number, task) in entries.sorted(by: { $0.key < $1.key }) {
+            entries[number] = nil
+            guard let function = task.onExpire else { continue }
+            let run = runtime.scheduler.start(function, [], seconds: 1)
+            if case .failure(let error) = runtime.scheduler.finish(run) {
+                runtime.hooks.record(
+                    HookFailure(title: task.name, event: "expiration", error: error, time: LifeCycleEvent.now()))
+            }
+        }
+    }
+
+    /// Waits for the tasks until they have ended, their time is up, or the wait must end.
+    ///
+    /// - Parameters:
+    ///   - limit: their time in seconds.
+    ///   - mustEnd: asked before each turn of the loop.
+    ///   - body: run after the end of all.
+    func wait(seconds limit: Double, unless mustEnd: () -> Bool, then body: () -> Void) {
+        let deadline = MonotonicTime.now().advanced(by: limit)
+        self.deadline = deadline
+        defer { self.deadline = nil }
+        while !isEmpty {
+            let left = deadline.seconds(since: .now())
+            if left <= 0 || mustEnd() { break }
+            runtime.loop.runOnce(timeout: left)
+        }
+        expire()
+        body()
+    }
+}
+
+/// `app.restoration`: the values of scripts for the next launch.
+final class RestorationState {
+    private let archive: RestorationArchive
+    private let runtime: Runtime
+    private let saver: StoreSaver
+    private var stored: LuaTable?
+    /// Whether the state of the last run was restored in this launch.
+    private(set) var hasRestored = false
+
+    init(_ archive: RestorationArchive, _ runtime: Runtime, _ saver: StoreSaver) {
+        (self.archive, self.runtime, self.saver) = (archive, runtime, saver)
+    }
+
+    /// The table, created on first access.
+    var table: LuaTable {
+        get {
+            if let stored { return stored }
+            let table = runtime.state.makeTable()
+            stored = table
+            return table
+        }
+        set { stored = newValue }
+    }
+
+    func restore() {
+        let logger = runtime.log.logger
+        switch archive.restore() {
+        case .none: break
+        case .refused(let reason): logger.warning("The state of the last run is dropped: \(reason)")
+        case .state(let values):
+            guard case .table(let table)? = try? runtime.values.lua(.fields(values)) else {
+                return logger.warning("The state of the last run is dropped: it is too large for the memory of scripts")
+            }
+            stored = table
+            hasRestored = true
+        }
+    }
+
+    func save() {
+        let logger = runtime.log.logger
+        guard let stored else { return archive.drop() }
+        do {
+            switch try runtime.values.propertyList(.table(stored), path: "app.restoration") {
+            case .dictionary(let state):
+                guard let fields = state.fields else {
+                    return logger.warning("app.restoration is not kept: a table with names as keys expected")
+                }
+                try archive.save(fields)
+            case .array([]): archive.drop()
+            default: logger.warning("app.restoration is not kept: a table with names as keys expected")
+            }
+        } catch let error as ValueBridge.Refusal {
+            logger.warning("app.restoration is not kept: \(error.message)")
+        } catch {
+            guard let text = saver.textOfFailure(error, .restoration) else { return }
+            logger.warning("app.restoration is not kept: \(text)")
+        }
+    }
+
+    /// The launch has succeeded: the next one may restore the state, too.
+    func confirm() { archive.confirm() }
+
+    /// Drops the archive, which the next launch does not restore.
+    func drop() { archive.drop() }
+
+    /// Drops the archive and the table, whose restoring has failed.
+    func dropAll() {
+        archive.drop()
+        stored = nil
+        runtime.log.logger.warning("The state of the last run is dropped: restoring it failed")
+    }
+}
