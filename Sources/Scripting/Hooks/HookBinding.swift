@@ -3,13 +3,14 @@ import Wording
 
 /// `app:on`, `items:on` and their registrations, declared once for both.
 struct HookBinding {
-    private unowned let host: ScriptHost
-    init(_ host: ScriptHost) {
-        self.host = host
-        let hooks = host.hooks
+    private let hooks: HookCenter
+
+    init(_ runtime: Runtime) {
+        let (hooks, state) = (runtime.hooks, runtime.state)
+        self.hooks = hooks
         let cls = LuaClass<Hook>(
             Hook.luaName, "A registration of a handler. The host keeps it: dropping this object changes nothing.",
-            in: host.state)
+            in: state)
         cls.method(
             "off", [], "Removes the registration.",
             example:
@@ -36,8 +37,8 @@ struct HookBinding {
         cls.boolean("paused", "Whether the handler is paused.", get: { $0.isPaused })
         cls.property(
             "stats", .record("statistics", Self.statistics), "Statistics of its calls.",
-            get: { [unowned host] hook in
-                let table = host.state.makeTable(fields: 5)
+            get: { [unowned state] hook in
+                let table = state.makeTable(fields: 5)
                 let statistics = hook.statistics
                 table["calls"] = .integer(Int64(statistics.calls))
                 table["errors"] = .integer(Int64(statistics.failures))
@@ -160,18 +161,17 @@ struct HookBinding {
             }
             var options = Hook.Options()
             options.once = once
-            return host.hooks.add(event, options, function)
+            return hooks.add(event, options, function)
         case .options(let given):
             guard let handler else { throw LuaMismatch("function expected, got nil", argument: "handler") }
             var options = try given.checked()
             options.once = once || options.once
-            return host.hooks.add(event, options, handler)
+            return hooks.add(event, options, handler)
         }
     }
 
     /// The methods of `app` for handlers.
     func declareMethods(on cls: LuaClass<ScriptApplication>) {
-        let hooks = host.hooks
         let binding = self
         cls.method(
             "on", Self.arguments(for: .app), "Registers a handler of an application event.",
@@ -250,7 +250,7 @@ struct HookBinding {
             guard Self.isUserEvent(name) else {
                 throw LuaMismatch("a script's own events begin with 'user.', got '\(name)'", argument: "event")
             }
-            try app.host.emit(name, info: info.map(LuaValue.table) ?? .nil)
+            try hooks.emit(name, info: info.map(LuaValue.table) ?? .nil)
         }
     }
 

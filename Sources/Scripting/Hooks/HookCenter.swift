@@ -212,6 +212,14 @@ final class HookCenter {
         return first
     }
 
+    /// Delivers a script's own event.
+    ///
+    /// - Throws: `LuaError` for events nested too deeply, with their chain.
+    func emit(_ name: String, info: LuaValue) throws(LuaError) {
+        if let error = nestingError(for: name) { throw error }
+        deliver(ScriptEvent(LifeCycleEvent(name: name, cause: .script, simulated: true), details: ["info": info]))
+    }
+
     /// Calls the host's part of an event and records its statistics.
     private func callOwn(_ event: ScriptEvent, _ own: (() -> Void)?) {
         guard let own, event.veto == nil else { return }

@@ -5,11 +5,15 @@ import PropertyList
 
 /// Delivers the store's changes to handlers of scripts, which may refuse or rewrite them; also delivers commits.
 final class ItemEvents: ItemStoreObserver {
-    private unowned let host: ScriptHost
+    private let hooks: HookCenter
+    private let values: ValueBridge
+    private let changes: ItemChangesBinding
     private var itemClass: LuaClass<Item>?
     private var observesCommits = false
 
-    init(_ host: ScriptHost) { self.host = host }
+    init(_ runtime: Runtime, _ changes: ItemChangesBinding) {
+        (hooks, values, self.changes) = (runtime.hooks, runtime.values, changes)
+    }
 
     /// Starts observing the store for an event.
     func observe(_ store: ItemStore, for event: String, as itemClass: LuaClass<Item>) {
@@ -34,57 +38,57 @@ final class ItemEvents: ItemStoreObserver {
 
     /// Delivers a `will…` event; a handler's failure or veto is thrown, which refuses the change.
     private func ask(_ name: String, _ details: [String: LuaValue]) throws -> ScriptEvent? {
-        guard host.hooks.hasHooks(for: name) else { return nil }
+        guard hooks.hasHooks(for: name) else { return nil }
         let event = ScriptEvent(
             LifeCycleEvent(name: name, cause: .script, simulated: false), details: details, allowsVeto: true)
-        if let error = host.hooks.deliver(event, stopsAtFailure: true) { throw error }
+        if let error = hooks.deliver(event, stopsAtFailure: true) { throw error }
         if let reason = event.veto { throw ScriptError("vetoed", reason) }
         return event
     }
 
     private func deliver(_ name: String, _ details: [String: LuaValue]) {
-        guard host.hooks.hasHooks(for: name) else { return }
-        host.hooks.deliver(
+        guard hooks.hasHooks(for: name) else { return }
+        hooks.deliver(
             ScriptEvent(LifeCycleEvent(name: name, cause: .script, simulated: false), details: details))
     }
 
     func itemStore(_ store: ItemStore, willInsert item: Item) throws {
-        guard host.hooks.hasHooks(for: "willInsert") else { return }
+        guard hooks.hasHooks(for: "willInsert") else { return }
         _ = try ask("willInsert", ["item": value(item)])
     }
 
     func itemStore(_ store: ItemStore, didInsert item: Item) {
-        guard host.hooks.hasHooks(for: "didInsert") else { return }
+        guard hooks.hasHooks(for: "didInsert") else { return }
         deliver("didInsert", ["item": value(item)])
     }
 
     func itemStore(
         _ store: ItemStore, willUpdate item: Item, field: String, old: PropertyListValue?, new: inout PropertyListValue?
     ) throws {
-        guard host.hooks.hasHooks(for: "willUpdate") else { return }
+        guard hooks.hasHooks(for: "willUpdate") else { return }
         let given = lua(new)
         guard
             let event = try ask(
                 "willUpdate", ["item": value(item), "field": .text(field), "old": lua(old), "new": given])
         else { return }
         let rewritten = event.details["new"] ?? .nil
-        new = rewritten.isNil ? nil : try host.values.propertyList(rewritten, path: field)
+        new = rewritten.isNil ? nil : try values.propertyList(rewritten, path: field)
     }
 
     func itemStore(
         _ store: ItemStore, didUpdate item: Item, field: String, old: PropertyListValue?, new: PropertyListValue?
     ) {
-        guard host.hooks.hasHooks(for: "didUpdate") else { return }
+        guard hooks.hasHooks(for: "didUpdate") else { return }
         deliver("didUpdate", ["item": value(item), "field": .text(field), "old": lua(old), "new": lua(new)])
     }
 
     func itemStore(_ store: ItemStore, willRemove item: Item) throws {
-        guard host.hooks.hasHooks(for: "willRemove") else { return }
+        guard hooks.hasHooks(for: "willRemove") else { return }
         _ = try ask("willRemove", ["item": value(item)])
     }
 
     func itemStore(_ store: ItemStore, didRemove item: Item, fields: ItemFields) {
-        guard host.hooks.hasHooks(for: "didRemove") else { return }
+        guard hooks.hasHooks(for: "didRemove") else { return }
         deliver(
             "didRemove",
             ["item": value(item), "itemKey": fields.itemKey.map(LuaValue.text) ?? .nil, "name": .text(fields.name)])
@@ -101,28 +105,17 @@ final class ItemEvents: ItemStoreObserver {
 
     private func lua(_ value: PropertyListValue?) -> LuaValue {
         // A value too large for Lua's memory is omitted: the item still has it.
-        value.flatMap { try? host.values.lua($0, readOnly: true) } ?? .nil
+        value.flatMap { try? values.lua($0, readOnly: true) } ?? .nil
     }
 }
 
 extension ItemEvents: ItemCommitObserver {
     func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {
-        guard host.hooks.hasHooks(for: Self.commitEvent) else { return }
-        let changes = { [unowned host] in host.classes.changes.array(of: commit) }
+        guard hooks.hasHooks(for: Self.commitEvent) else { return }
+        let changes = { [changes] in changes.array(of: commit) }
         let event = ScriptEvent(
             LifeCycleEvent(name: Self.commitEvent, cause: .script, simulated: false),
             details: ["host": commit.host.map(LuaValue.text) ?? .nil], onDemand: ["changes": changes], commit: commit)
-        host.hooks.deliver(event, until: host.hooks.handlersDeadline)
-    }
-}
-
-extension ScriptHost {
-    /// Delivers a script's own event.
-    ///
-    /// - Throws: `LuaError` for events nested too deeply, with their chain.
-    func emit(_ name: String, info: LuaValue) throws(LuaError) {
-        if let error = hooks.nestingError(for: name) { throw error }
-        hooks.deliver(
-            ScriptEvent(LifeCycleEvent(name: name, cause: .script, simulated: true), details: ["info": info]))
+        hooks.deliver(event, until: hooks.handlersDeadline)
     }
 }

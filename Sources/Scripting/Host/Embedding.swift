@@ -136,6 +136,7 @@ final class HostCalls: LuaFunctionCaller {
 
     private let state = Mutex(State())
     private let interrupter: LuaInterrupter
+    private let timeLimit: Double?
     // Both are set by the initializer, before any other thread knows this object.
     nonisolated(unsafe) private var additions: EventNotifier?
     /// A separate notifier: each of its notifications is followed by an interrupt, so that a running script handles it.

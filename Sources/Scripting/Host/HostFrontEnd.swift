@@ -103,7 +103,8 @@ struct HostLog {
     private let level: Logger.Level
 
     init(_ options: ScriptHostOptions) {
-        let (output, form) = (output, options.logForm ?? StandardErrorLogHandler.fittingForm)
+        let output = self.output
+        let form = options.logForm ?? StandardErrorLogHandler.fittingForm
         self.form = form
         level = options.logLevel
         logger = Logger(label: options.applicationName) { label in

@@ -5,6 +5,7 @@ import Images
 import Items
 import Logging
 import Lua
+import PropertyList
 import Wording
 
 /// The life cycle: signals and scripts send events to its machine, and it performs the machine's actions. The last step

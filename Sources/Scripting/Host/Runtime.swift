@@ -1,5 +1,6 @@
 import Application
 import CPlatform
+import Logging
 import Lua
 import TimeZones
 

@@ -51,7 +51,7 @@ public final class ScriptHost {
         commitListeners = CommitListeners(stores.items, runtime.scheduler)
         state.functionCaller = lifeCycle.calls
         state.waiter = { [unowned self] call, operation in try wait(call, for: operation) }
-        let classes = ItemClasses(self, HookBinding(self))
+        let classes = ItemClasses(self, HookBinding(runtime))
         itemClasses = classes
         StandardModules.install(in: self, classes)
         if let persistence = sandbox.persistence as? SharedPersistence {
@@ -73,7 +73,7 @@ public final class ScriptHost {
 
     /// Called at the first handler of an event: without handlers the store is not observed.
     func observeItems(for event: String, as itemClass: LuaClass<Item>) {
-        let events = itemEvents ?? ItemEvents(self)
+        let events = itemEvents ?? ItemEvents(runtime, classes.changes)
         itemEvents = events
         events.observe(items, for: event, as: itemClass)
     }

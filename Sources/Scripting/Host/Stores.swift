@@ -1,4 +1,5 @@
 import Application
+import Files
 import Images
 import Items
 import Logging

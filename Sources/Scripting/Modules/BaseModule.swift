@@ -271,8 +271,8 @@ final class EntryWarnings {
 
 /// `log`: lines for standard error, bare on a terminal, in NSLog's form elsewhere.
 enum LogModule {
-    static func install(in host: ScriptHost) -> LuaModule {
-        let module = LuaModule("log", "Log messages on standard error.", in: host.state)
+    static func install(in runtime: Runtime) -> LuaModule {
+        let module = LuaModule("log", "Log messages on standard error.", in: runtime.state)
         let levels: [(name: String, level: Logger.Level, documentation: String)] = [
             ("debug", .debug, "Logs a debugging message, shown with --log-level debug."),
             ("info", .info, "Logs an informational message."), ("warning", .warning, "Logs a warning."),
@@ -282,11 +282,11 @@ enum LogModule {
             module.function(
                 name, ["…": "values, shown as print shows them"], documentation,
                 example: "log.\(name)(\"items:\", #items)"
-            ) { [unowned host] (values: LuaVariadic<LuaValue>) in
+            ) { (values: LuaVariadic<LuaValue>) in
                 let texts = try values.map {
-                    String(decoding: try BaseModule.text(of: $0, in: host.state), as: UTF8.self)
+                    String(decoding: try BaseModule.text(of: $0, in: runtime.state), as: UTF8.self)
                 }
-                host.logger.log(level: level, "\(texts.joined(separator: "\t"))")
+                runtime.log.logger.log(level: level, "\(texts.joined(separator: "\t"))")
             }
         }
         return module

@@ -261,7 +261,7 @@ extension ImageClasses {
         ) { [unowned host] (store, keys: [String], size: Int?, options: Corners) in
             let (size, radius) = try options.checked(size)
             return try Self.keyed(argument: "keys") {
-                let work = try LongWork("Making thumbnails", total: keys.count, on: host)
+                let work = try LongWork("Making thumbnails", total: keys.count, in: host.runtime)
                 defer { work.finish() }
                 return try store.prepareThumbnails(
                     forKeys: keys, size: size, cornerRadius: radius, progress: work.step
@@ -343,7 +343,7 @@ enum GalleryBinding {
                 try host.fence.check(folder, .readWrite)
                 let gallery = Gallery(images: host.images, title: options.title, using: host.fence.layer)
                 let items = try value.query.all()
-                let work = try LongWork("Writing", total: items.count, on: host)
+                let work = try LongWork("Writing", total: items.count, in: host.runtime)
                 defer { work.finish() }
                 let summary = try gallery.write(items, to: folder, replaces: options.replace, progress: work.step)
                 let table = host.state.makeTable()

@@ -5,17 +5,18 @@ import Wording
 
 /// `progress(total, label)`: the progress of long work, drawn on a terminal only.
 enum ProgressModule {
-    static func install(in host: ScriptHost) -> LuaModule {
-        let cls = LuaClass<ProgressBar>(ProgressBar.luaName, "The progress of a long task.", in: host.state)
+    static func install(in runtime: Runtime) -> LuaModule {
+        let (state, output) = (runtime.state, runtime.output)
+        let cls = LuaClass<ProgressBar>(ProgressBar.luaName, "The progress of a long task.", in: state)
         cls.method(
             "advance", ["steps": "the number of steps (default: 1)"], "Advances the bar.",
             example: "local bar = progress(10) bar:advance() bar:advance(9) bar:finish()"
-        ) { [unowned host] (bar, steps: Int64?) in bar.advance(steps ?? 1, host.output) }
+        ) { (bar, steps: Int64?) in bar.advance(steps ?? 1, output) }
         cls.method(
             "finish", [], "Ends the progress and removes the bar.",
             example: "local bar = progress(1) bar:advance() bar:finish()"
-        ) { [unowned host] bar in bar.finish(host.output) }
-        let module = LuaModule("progress", "A progress bar on the terminal.", in: host.state)
+        ) { bar in bar.finish(output) }
+        let module = LuaModule("progress", "A progress bar on the terminal.", in: state)
         module.callable(
             ["total": "the number of steps", "label": "the text before the bar"],
             "Makes a progress bar; without a terminal nothing is drawn.",
@@ -101,14 +102,14 @@ final class ProgressBar {
 /// Work of many steps in one call of the host: Ctrl-C and time limits interrupt it, and a terminal shows its progress
 /// if it is slow.
 final class LongWork {
-    private let host: ScriptHost
+    private let output: ScriptOutput
     private let checkpoint: LuaFunction
     private let bar: ProgressBar
 
-    init(_ label: String, total: Int, on host: ScriptHost) throws {
-        self.host = host
+    init(_ label: String, total: Int, in runtime: Runtime) throws {
+        output = runtime.output
         // The VM checks for interrupts and limits when it enters a function.
-        checkpoint = try host.state.load(Array("".utf8), name: "=checkpoint")
+        checkpoint = try runtime.state.load(Array("".utf8), name: "=checkpoint")
         bar = ProgressBar(total: Int64(total), label: label)
     }
 
@@ -117,10 +118,10 @@ final class LongWork {
     /// - Throws: the error that ends the script.
     func step(_ done: Int) throws {
         _ = try checkpoint.call()
-        bar.show(Int64(done), host.output)
+        bar.show(Int64(done), output)
     }
 
-    func finish() { bar.finish(host.output) }
+    func finish() { bar.finish(output) }
 }
 
 /// The progress bar of a command's long work that runs no script: on standard error, if it is a terminal.

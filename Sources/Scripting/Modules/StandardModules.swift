@@ -15,7 +15,8 @@ enum StandardModules {
         add(UUIDModule.install(in: state))
         modules.append(("null", host.values.nulls.value(NullValue.shared)))
         modules.append(("app", AppModule.install(in: host, itemClasses.hooks)))
-        modules.append(("defaults", DefaultsModule.makeValue(host)))
+        modules.append(
+            ("defaults", DefaultsModule.makeValue(host.defaults, host.runtime, isReadOnly: host.options.isReadOnly)))
         modules.append(("notifications", NotificationsModule.makeValue(host)))
         modules.append(("bundle", BundleModule.makeValue(host)))
         modules.append(("items", itemClasses.value))
@@ -29,9 +30,9 @@ enum StandardModules {
         add(PlistModule.install(in: host))
         add(ArchiverModule.install(in: host, itemClasses))
         add(TimerModule.install(in: host))
-        add(LogModule.install(in: host))
+        add(LogModule.install(in: host.runtime))
         BreakpointFunction.install(in: host)
-        add(ProgressModule.install(in: host))
+        add(ProgressModule.install(in: host.runtime))
         BaseModule.install(in: host, modules: modules)
         host.output.flushFiles = { [unowned state = host.state] in state.flushFiles() }
         HelpModule.install(in: host)

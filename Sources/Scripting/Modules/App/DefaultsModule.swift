@@ -5,39 +5,51 @@ import PropertyList
 
 /// `defaults`: settings that outlive the run, as Cocoa's user defaults.
 enum DefaultsModule {
-    static func makeValue(_ host: ScriptHost) -> LuaValue {
+    static func makeValue(_ defaults: Defaults, _ runtime: Runtime, isReadOnly: Bool) -> LuaValue {
+        let values = runtime.values
+        func set(_ key: String, _ value: LuaValue?, _ argument: String) throws {
+            guard !isReadOnly else {
+                throw LuaError(.runtime, "the container was opened read-only: its preferences cannot be changed")
+            }
+            do {
+                try defaults.set(try value.map { try values.propertyList($0, path: key) }, forKey: key)
+            } catch let error as ValueBridge.Refusal {
+                throw LuaMismatch(error.message, argument: argument)
+            } catch let error as DefaultsError {
+                throw LuaMismatch(error.message, argument: argument)
+            }
+            runtime.notifications.post(ApplicationNotification.Name.defaultsDidChange, object: defaults)
+        }
         let cls = LuaClass<Defaults>(
-            "defaults", "Persistent settings: a property list in Library/Preferences.", in: host.state)
+            "defaults", "Persistent settings: a property list in Library/Preferences.", in: runtime.state)
         cls.method(
             "set", ["key": "the setting's name", "value": "a property-list value; nil removes the set value"],
             "Sets a key; it is written when the chunk, handler or timer ends.",
             example: "defaults:set(\"sortBy\", \"name\") return defaults:get(\"sortBy\")"
-        ) { [unowned host] (defaults, key: String, value: Setting?) in
-            try set(key, value?.value, "value", defaults, host)
-        }
+        ) { (_, key: String, value: Setting?) in try set(key, value?.value, "value") }
         cls.method(
             "remove", ["key": "the setting's name"], "Removes the set value: the registered value applies again.",
             example: "defaults:set(\"sortBy\", \"name\") defaults:remove(\"sortBy\") return defaults:get(\"sortBy\")"
-        ) { [unowned host] (defaults, key: String) in try set(key, nil, "key", defaults, host) }
+        ) { (_, key: String) in try set(key, nil, "key") }
         cls.method(
             "get", ["key": "the setting's name"],
             "The value of a key: the set value, else the registered one, else nil.",
             example: "defaults:register{ columns = 3 } return defaults:get(\"columns\")"
-        ) { [unowned host] (defaults, key: String) in
-            try defaults.value(forKey: key).map { try host.values.lua($0) } ?? LuaValue.nil
+        ) { (defaults, key: String) in
+            try defaults.value(forKey: key).map { try values.lua($0) } ?? LuaValue.nil
         }
         cls.method(
             "register", ["values": "values by key"],
             "Registers default values. They are not stored: register them at each launch.",
             example: "defaults:register{ columns = 3, sortBy = \"name\" }"
-        ) { [unowned host] (defaults, values: LuaTable) in
+        ) { (defaults, table: LuaTable) in
             let given: PropertyListValue
-            do throws(ValueBridge.Refusal) { given = try host.values.propertyList(.table(values)) } catch {
+            do throws(ValueBridge.Refusal) { given = try values.propertyList(.table(table)) } catch {
                 throw LuaMismatch(error.message, argument: "values")
             }
             switch given {
-            case .dictionary(let values):
-                guard let fields = values.fields else {
+            case .dictionary(let dictionary):
+                guard let fields = dictionary.fields else {
                     throw LuaMismatch("a table with names as keys expected", argument: "values")
                 }
                 defaults.register(fields)
@@ -48,7 +60,7 @@ enum DefaultsModule {
         cls.method(
             "all", [], returns: [.table], "All set and registered values, by key.",
             example: "for key, value in pairs(defaults:all()) do print(key, value) end"
-        ) { [unowned host] defaults in try host.values.lua(.fields(defaults.dictionary)) }
+        ) { defaults in try values.lua(.fields(defaults.dictionary)) }
         cls.method(
             "synchronize", [], "Writes changes now, and waits for the disk.",
             example: "defaults:set(\"sortBy\", \"name\") return defaults:synchronize()"
@@ -61,7 +73,7 @@ enum DefaultsModule {
             call.returns("defaults \(DisplayPath.abbreviate(defaults.path))")
         }
         cls.declareGlobalObject()
-        return cls.value(host.defaults)
+        return cls.value(defaults)
     }
 
     /// A property-list value, or a table of these.
@@ -75,21 +87,5 @@ enum DefaultsModule {
         init(lua value: LuaValue) throws(LuaMismatch) { self.value = value }
 
         func luaValue(in state: LuaState) -> LuaValue { value }
-    }
-
-    private static func set(
-        _ key: String, _ value: LuaValue?, _ argument: String, _ defaults: Defaults, _ host: ScriptHost
-    ) throws {
-        guard !host.options.isReadOnly else {
-            throw LuaError(.runtime, "the container was opened read-only: its preferences cannot be changed")
-        }
-        do {
-            try defaults.set(try value.map { try host.values.propertyList($0, path: key) }, forKey: key)
-        } catch let error as ValueBridge.Refusal {
-            throw LuaMismatch(error.message, argument: argument)
-        } catch let error as DefaultsError {
-            throw LuaMismatch(error.message, argument: argument)
-        }
-        host.notifications.post(ApplicationNotification.Name.defaultsDidChange, object: defaults)
     }
 }

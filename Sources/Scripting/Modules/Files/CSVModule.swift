@@ -74,7 +74,7 @@ enum CSVModule {
         options.columns = given.columns.map { $0.map(\.description) }
         return try ItemFilesBinding.finish {
             try FileOutput.write(host, path) { append in
-                try ItemFilesBinding.work(&options, "Writing", showsBar: false, on: host) {
+                try ItemFilesBinding.work(&options, "Writing", showsBar: false, in: host.runtime) {
                     _ = try query.store.exportItems(query, $0, write: append)
                     return true
                 }

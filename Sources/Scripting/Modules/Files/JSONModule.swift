@@ -67,7 +67,7 @@ enum JSONModule {
         if let item = call.optionalObject(0, classes.item) { return try item.json(isPretty: isPretty) }
         guard let query = call.optionalObject(0, classes.query)?.query else { return nil }
         var options = ItemFileOptions(format: .json)
-        return try ItemFilesBinding.work(&options, "Encoding", showsBar: false, on: classes.host) {
+        return try ItemFilesBinding.work(&options, "Encoding", showsBar: false, in: classes.host.runtime) {
             try query.json($0, isPretty: isPretty)
         }
     }

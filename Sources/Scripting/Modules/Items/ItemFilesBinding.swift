@@ -86,21 +86,21 @@ enum ItemFilesBinding {
 
     /// Runs long work that Ctrl-C and time limits interrupt, with an optional progress bar.
     static func work<Result>(
-        _ options: inout ItemFileOptions, _ verb: String, showsBar: Bool, on host: ScriptHost,
+        _ options: inout ItemFileOptions, _ verb: String, showsBar: Bool, in runtime: Runtime,
         _ body: (ItemFileOptions) throws -> Result
     ) throws -> Result {
-        let checkpoint = try host.state.load(Array("".utf8), name: "=checkpoint")
+        let checkpoint = try runtime.state.load(Array("".utf8), name: "=checkpoint")
         // Streamed input is counted in bytes; everything else in items.
         let isStream = verb == "Importing" && [.csv, .tsv, .jsonLines].contains(options.format)
         var bar: ProgressBar?
-        defer { bar?.finish(host.output) }
+        defer { bar?.finish(runtime.output) }
         options.progress = { done, total in
             // The VM checks for interrupts when it enters a function.
             _ = try checkpoint.call()
             guard showsBar else { return }
             let shown = bar ?? ProgressBar(total: Int64(total), label: verb, unit: isStream ? .bytes : .steps)
             bar = shown
-            shown.show(Int64(done), host.output)
+            shown.show(Int64(done), runtime.output)
         }
         return try body(options)
     }
@@ -188,7 +188,8 @@ enum ItemExportBinding {
             }
             return try ItemFilesBinding.finish {
                 try host.attempt(path, .readWrite) { _ in
-                    try ItemFilesBinding.work(&options, "Exporting", showsBar: given.progress, on: host) { options in
+                    try ItemFilesBinding.work(&options, "Exporting", showsBar: given.progress, in: host.runtime) {
+                        options in
                         try DatabaseFile.replace(host, path) { try store.exportItems(query, options, into: $0) }
                     }
                 }
@@ -196,7 +197,7 @@ enum ItemExportBinding {
         }
         return try ItemFilesBinding.finish {
             try FileOutput.write(host, path) { append in
-                try ItemFilesBinding.work(&options, "Exporting", showsBar: given.progress, on: host) {
+                try ItemFilesBinding.work(&options, "Exporting", showsBar: given.progress, in: host.runtime) {
                     try store.exportItems(query, $0, write: append)
                 }
             }

@@ -113,7 +113,9 @@ final class ItemImportBinding {
             try read(path, options.format) { file -> OrError<LuaVariadic<LuaValue>> in
                 var report = ItemImportReport()
                 func run() throws {
-                    report = try ItemFilesBinding.work(&options, "Importing", showsBar: given.progress, on: host) {
+                    report = try ItemFilesBinding.work(
+                        &options, "Importing", showsBar: given.progress, in: host.runtime
+                    ) {
                         try store.importItems(file, path: path, $0)
                     }
                 }
