@@ -178,6 +178,20 @@ struct CompletionMenu: Sendable {
     }
 }
 
+/// The completion of an editor: the open menu, or the candidates that are to come.
+struct CompletionState: Sendable {
+    var menu: CompletionMenu?
+    /// The range that the menu's selection replaces, while none is selected.
+    var range = 0..<0
+    /// The text and the cursor for which candidates were requested.
+    var awaited: (revision: Int, cursor: Int, isRefinement: Bool)?
+    /// Whether further keys wait for Tab's candidates.
+    var isAwaiting = false
+
+    /// Closes the menu; candidates that are to come are not waited for.
+    mutating func leave() { (menu, awaited, isAwaiting) = (nil, nil, false) }
+}
+
 /// Completion and the menu of candidates.
 extension LineEditor {
     /// Completes at the cursor: inserts a single candidate, or the common prefix of several, and opens the menu.
@@ -190,8 +204,8 @@ extension LineEditor {
         let (text, cursor) = (buffer.text, buffer.utf8Cursor)
         if let result = services.complete(text, cursor) { return result }
         if let request = services.requestCandidates {
-            awaited = (buffer.revision, cursor, isRefinement)
-            isAwaitingCandidates = !isRefinement
+            completion.awaited = (buffer.revision, cursor, isRefinement)
+            completion.isAwaiting = !isRefinement
             request(text, cursor)
         }
         return nil
@@ -204,21 +218,21 @@ extension LineEditor {
             replace(range, with: first, isFinal: true)
             return
         }
-        menuRange = range
+        completion.range = range
         let common = result.commonPrefix
         let typed = String(buffer.characters[range])
         if common.utf8.count > typed.utf8.count {
             buffer.closeUndoGroup()
             buffer.replace(range, with: common)
             buffer.closeUndoGroup()
-            menuRange = range.lowerBound..<buffer.cursor
+            completion.range = range.lowerBound..<buffer.cursor
         }
-        menu = CompletionMenu(result.candidates)
+        completion.menu = CompletionMenu(result.candidates)
     }
 
     /// Handles a key while the menu is open. False if the key's own command is to run as well.
     func handleInMenu(_ key: Key) -> Bool {
-        guard let current = menu else { return false }
+        guard let current = completion.menu else { return false }
         let page = max(1, options.menuHeight - 1)
         switch (key, options.keys[key]) {
         case (_, .complete), (_, .down): advance(by: 1)
@@ -227,10 +241,10 @@ extension LineEditor {
         case (.press(.pageUp, _), _): advance(by: -page)
         case (_, .cancel):
             if current.selection != nil { buffer.undo() }
-            menu = nil
+            completion.menu = nil
         case (_, .enter):
             guard current.selection != nil else {
-                menu = nil
+                completion.menu = nil
                 return false
             }
             acceptSelection()
@@ -243,7 +257,7 @@ extension LineEditor {
             refineMenu(isWord: true)
         default:
             if current.selection != nil { acceptSelection(suffix: false) }
-            menu = nil
+            completion.menu = nil
             return false
         }
         return true
@@ -251,8 +265,8 @@ extension LineEditor {
 
     /// Updates the candidates after the word has changed under an open menu.
     func refineMenu(isWord: Bool) {
-        guard menu != nil else { return }
-        menu = nil
+        guard completion.menu != nil else { return }
+        completion.menu = nil
         if isWord, let result = candidates(isRefinement: true) { refineMenu(with: result) }
     }
 
@@ -261,25 +275,25 @@ extension LineEditor {
         guard !range.isEmpty, !result.candidates.isEmpty else { return }
         let typed = String(buffer.characters[range])
         if result.candidates.count == 1, result.candidates[0].text == typed { return }
-        menuRange = range
-        menu = CompletionMenu(result.candidates)
+        completion.range = range
+        completion.menu = CompletionMenu(result.candidates)
     }
 
     private func advance(by step: Int) {
-        guard var current = menu else { return }
+        guard var current = completion.menu else { return }
         // Each candidate replaces the previous one, as one undo step.
         if current.selection != nil { buffer.undo() }
         current.advance(by: step)
-        menu = current
-        if let candidate = current.selected { replace(menuRange, with: candidate, isFinal: false) }
+        completion.menu = current
+        if let candidate = current.selected { replace(completion.range, with: candidate, isFinal: false) }
     }
 
     private func acceptSelection(suffix: Bool = true) {
-        if suffix, let candidate = menu?.selected, !candidate.suffix.isEmpty {
+        if suffix, let candidate = completion.menu?.selected, !candidate.suffix.isEmpty {
             buffer.undo()
-            replace(menuRange, with: candidate, isFinal: true)
+            replace(completion.range, with: candidate, isFinal: true)
         }
-        menu = nil
+        completion.menu = nil
     }
 
     private func replace(_ range: Range<Int>, with candidate: Candidate, isFinal: Bool) {

@@ -2,22 +2,22 @@
 extension LineEditor {
     /// Recalls an entry. The cursor is placed so that the same key continues: at the end of the first line upwards, at
     /// the end of the text downwards.
-    func recall(older: Bool) {
-        var current = walk ?? HistoryWalk(from: buffer.text, prefix: buffer.textBeforeCursor, in: history)
+    func recallEntry(older: Bool) {
+        var current = recall.walk ?? HistoryWalk(from: buffer.text, prefix: buffer.textBeforeCursor, in: history)
         guard let text = older ? current.older(in: history) : current.newer(in: history) else { return }
-        walk = current
+        recall.walk = current
         buffer.setText(text)
         if older { buffer.moveCursor(to: buffer.lineEnd(of: 0)) }
-        recalledRevision = buffer.revision
+        recall.revision = buffer.revision
     }
 
     /// Handles a key during a search. False if the search has ended and the key's own command is to run.
     func handleInSearch(_ key: Key) -> Bool {
-        guard var current = search else { return false }
+        guard var current = recall.search else { return false }
         switch (key, options.keys[key]) {
         case (_, .searchOlder), (_, .searchNewer):
             if current.query.isEmpty {
-                current.resume(lastQuery, in: history)
+                current.resume(recall.lastQuery, in: history)
             } else {
                 current.next(older: options.keys[key] == .searchOlder, in: history)
             }
@@ -25,7 +25,7 @@ extension LineEditor {
         case (_, .down): current.next(older: false, in: history)
         case (.press(.character("g"), .control), _), (_, .interrupt):
             buffer = current.original
-            search = nil
+            recall.search = nil
             return true
         case (_, .cancel):
             take(current)
@@ -37,18 +37,30 @@ extension LineEditor {
             take(current)
             return false
         }
-        search = current
+        recall.search = current
         return true
     }
 
     private func take(_ search: HistorySearch) {
-        self.search = nil
-        lastQuery = search.query
+        recall.search = nil
+        recall.lastQuery = search.query
         guard let match = search.match, history.entries.indices.contains(match.index) else { return }
         buffer.setText(history.entries[match.index])
         buffer.moveCursor(to: buffer.position(ofUTF8: match.range.lowerBound))
-        recalledRevision = buffer.revision
+        recall.revision = buffer.revision
     }
+}
+
+/// What an editor recalls of its history.
+struct RecallState: Sendable {
+    var search: HistorySearch?
+    var lastQuery = ""
+    var walk: HistoryWalk?
+    /// The buffer's revision at the recall of an entry: while unchanged, Enter runs it wherever the cursor is.
+    var revision: Int?
+
+    /// Ends the search and the walk.
+    mutating func leave() { (search, walk, revision) = (nil, nil, nil) }
 }
 
 /// Recall by Up and Down, over the entries with the prefix of the line at its start.

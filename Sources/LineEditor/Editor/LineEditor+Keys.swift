@@ -6,8 +6,8 @@ extension LineEditor {
         case .report(let report): outcomes.append(.report(report))
         case .paste(let text): handlePaste(text)
         case .press(let code, let modifiers):
-            if search != nil, handleInSearch(key) { return }
-            if menu != nil, handleInMenu(key) { return }
+            if recall.search != nil, handleInSearch(key) { return }
+            if completion.menu != nil, handleInMenu(key) { return }
             if let command = options.keys[key] {
                 perform(command)
             } else if case .character(let character) = code, modifiers.isSubset(of: .shift) {
@@ -18,7 +18,7 @@ extension LineEditor {
 
     /// Inserts a typed character.
     private func type(_ character: Character) {
-        walk = nil
+        recall.walk = nil
         let isWord = EditBuffer.isWord(character)
         buffer.insert(String(character))
         dedent()
@@ -26,16 +26,16 @@ extension LineEditor {
     }
 
     private func handlePaste(_ text: String) {
-        if search != nil {
+        if recall.search != nil {
             let line = EditBuffer.normalized(text).prefix { !$0.is("\n") }
-            search?.append(String(line), in: history)
+            recall.search?.append(String(line), in: history)
             return
         }
-        menu = nil
-        walk = nil
+        completion.menu = nil
+        recall.walk = nil
         var cleaned = PastedText.cleaned(
-            text, prompts: [prompt.text] + options.pastedPrompts,
-            continuations: [continuationPrompt.text] + options.pastedContinuations)
+            text, prompts: [prompts.first.text] + options.pastedPrompts,
+            continuations: [prompts.further.text] + options.pastedContinuations)
         // A trailing line break would add an empty line, and a paste waits for Enter anyway.
         if buffer.isAtEnd, cleaned.contains("\n") {
             while cleaned.hasSuffix("\n") { cleaned.removeLast() }
@@ -46,24 +46,24 @@ extension LineEditor {
     func perform(_ command: EditorCommand) {
         switch command {
         case .up, .down, .olderEntry, .newerEntry: break
-        default: walk = nil
+        default: recall.walk = nil
         }
         switch command {
         case .edit(let command): perform(command)
         case .enter: enter()
         case .newLine: beginNewLine()
         case .submit: submit()
-        case .up: if !buffer.moveUp() { recall(older: true) }
-        case .down: if !buffer.moveDown() { recall(older: false) }
-        case .olderEntry: recall(older: true)
-        case .newerEntry: recall(older: false)
-        case .searchOlder, .searchNewer: search = HistorySearch(from: buffer)
+        case .up: if !buffer.moveUp() { recallEntry(older: true) }
+        case .down: if !buffer.moveDown() { recallEntry(older: false) }
+        case .olderEntry: recallEntry(older: true)
+        case .newerEntry: recallEntry(older: false)
+        case .searchOlder, .searchNewer: recall.search = HistorySearch(from: buffer)
         case .complete: completeOrIndent()
         case .completeBackward: outdent()
         case .acceptSuggestion: acceptSuggestion(wholeWords: nil)
         case .interrupt: interrupt()
         case .suspend:
-            menu = nil
+            completion.menu = nil
             if isVisible { markSuspended() }
             // What was typed behind it is the shell's, as far as it is not read yet; here it is dropped, as the kernel
             // does it.
@@ -118,7 +118,7 @@ extension LineEditor {
     // MARK: Enter
 
     private func enter() {
-        let isRecalled = recalledRevision == buffer.revision
+        let isRecalled = recall.revision == buffer.revision
         let isAtInnerEnd = !buffer.isOnLastLine && buffer.cursor == buffer.lineEnd(of: buffer.cursor)
         guard isRecalled || !isAtInnerEnd else { return beginNewLine() }
         switch services.completeness(buffer.text) {

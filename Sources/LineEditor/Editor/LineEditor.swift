@@ -28,22 +28,11 @@ public final class LineEditor {
     public private(set) var isDisplaySuspended = false
 
     var renderer: Renderer
-    var prompt: StyledText = "> "
-    var continuationPrompt: StyledText = ""
+    /// The prompts of the first line and of all others.
+    var prompts: (first: StyledText, further: StyledText) = ("> ", "")
     var outcomes: [Outcome] = []
-
-    var menu: CompletionMenu?
-    /// The range that the menu's selection replaces, while none is selected.
-    var menuRange = 0..<0
-    /// The text and the cursor for which candidates were requested.
-    var awaited: (revision: Int, cursor: Int, isRefinement: Bool)?
-    /// Whether further keys wait for Tab's candidates; call ``goOn()`` if none arrive.
-    package var isAwaitingCandidates = false
-    var search: HistorySearch?
-    var lastQuery = ""
-    var walk: HistoryWalk?
-    /// The buffer's revision at the recall of an entry: while unchanged, Enter runs it wherever the cursor is.
-    var recalledRevision: Int?
+    var completion = CompletionState()
+    var recall = RecallState()
 
     private var decoder = KeyDecoder()
     private var queue: [Key] = []
@@ -71,12 +60,6 @@ public final class LineEditor {
         set { renderer.palette = newValue }
     }
 
-    /// The columns of the terminal.
-    public var columns: Int { renderer.columns }
-
-    /// The rows of the terminal.
-    public var rows: Int { renderer.rows }
-
     // MARK: A line's life
 
     /// Begins a line. Keys received since the last submission are applied at once.
@@ -87,8 +70,7 @@ public final class LineEditor {
     ///   - text: the initial text.
     /// - Returns: the outcomes to perform.
     public func begin(prompt: StyledText, continuation: StyledText = "", text: String = "") -> [Outcome] {
-        self.prompt = prompt
-        continuationPrompt = continuation
+        prompts = (prompt, continuation)
         leaveModes()
         buffer.reset(to: text)
         isActive = true
@@ -103,9 +85,6 @@ public final class LineEditor {
         queue += decoder.decode(bytes)
         return process(redrawing: false)
     }
-
-    /// Whether pending bytes may already be a key; call ``flush()`` when no more come for 25 to 50 ms.
-    public var isWaiting: Bool { decoder.isWaiting }
 
     /// Processes pending bytes as a key, to distinguish Escape from the start of an escape sequence.
     public func flush() -> [Outcome] {
@@ -181,28 +160,22 @@ public final class LineEditor {
 
     /// Accepts the requested candidates; they are dropped if the text or the cursor has changed since.
     package func offer(_ result: CompletionResult) -> [Outcome] {
-        isAwaitingCandidates = false
-        guard isVisible, search == nil, let awaited, awaited.revision == buffer.revision,
+        completion.isAwaiting = false
+        guard isVisible, recall.search == nil, let awaited = completion.awaited, awaited.revision == buffer.revision,
             awaited.cursor == buffer.utf8Cursor
         else { return process(redrawing: false) }
-        self.awaited = nil
+        completion.awaited = nil
         if awaited.isRefinement { refineMenu(with: result) } else { complete(with: result) }
         return process(redrawing: true)
     }
 
     /// Handles the keys that wait for candidates.
     package func goOn() -> [Outcome] {
-        isAwaitingCandidates = false
+        completion.isAwaiting = false
         return process(redrawing: false)
     }
 
     // MARK: Inside
-
-    /// Whether the line is visible.
-    var isVisible: Bool { isActive && !isDisplaySuspended }
-
-    /// Whether further keys are queued: an unbracketed paste, a script that types.
-    var hasMoreKeys: Bool { queueHead < queue.count }
 
     func emit(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
@@ -214,12 +187,8 @@ public final class LineEditor {
     }
 
     func leaveModes() {
-        menu = nil
-        awaited = nil
-        isAwaitingCandidates = false
-        search = nil
-        walk = nil
-        recalledRevision = nil
+        completion.leave()
+        recall.leave()
     }
 
     /// Ends the line: erases menus and suggestion and moves the cursor to the row below.
@@ -231,7 +200,7 @@ public final class LineEditor {
     }
 
     func leaveDisplay(mark: String = "", margin: StyledText = "") {
-        var scene = Scene(prompt: prompt, continuationPrompt: continuationPrompt, buffer: buffer)
+        var scene = Scene(prompt: prompts.first, continuationPrompt: prompts.further, buffer: buffer)
         scene.spans = derived.spans(of: buffer, services)
         scene.suggestion = mark
         scene.margin = margin
@@ -251,7 +220,8 @@ public final class LineEditor {
 
     /// The suggestion for the current text; nil if none is shown.
     var suggestion: String? {
-        guard isVisible, menu == nil, search == nil, buffer.isAtEnd, !palette[.suggestion].isEmpty else { return nil }
+        guard isVisible, completion.menu == nil, recall.search == nil, buffer.isAtEnd, !palette[.suggestion].isEmpty
+        else { return nil }
         return derived.suggestion(of: buffer, services, options.showsSuggestions ? history : nil)
     }
 
@@ -264,7 +234,7 @@ public final class LineEditor {
 
     private func process(redrawing: Bool) -> [Outcome] {
         var isStale = redrawing
-        while isActive, !isAwaitingCandidates, queueHead < queue.count {
+        while isActive, !completion.isAwaiting, queueHead < queue.count {
             let key = queue[queueHead]
             queueHead += 1
             handle(key)
@@ -284,8 +254,8 @@ public final class LineEditor {
     }
 
     private func scene() -> Scene {
-        if let search { return searchScene(search) }
-        var scene = Scene(prompt: prompt, continuationPrompt: continuationPrompt, buffer: buffer)
+        if let search = recall.search { return searchScene(search) }
+        var scene = Scene(prompt: prompts.first, continuationPrompt: prompts.further, buffer: buffer)
         let spans = derived.spans(of: buffer, services)
         scene.spans =
             spans + BracketMatcher.spans(in: derived.text(of: buffer), cursor: buffer.utf8Cursor, styled: spans)
@@ -293,9 +263,9 @@ public final class LineEditor {
             let lines = suggestion.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
             scene.suggestion = String(lines.first ?? "") + (lines.count > 1 ? " …" : "")
         }
-        if menu != nil {
+        if completion.menu != nil {
             let height = min(options.menuHeight, max(1, renderer.rows - 2))
-            scene.below = menu?.lines(height: height, columns: renderer.columns) ?? []
+            scene.below = completion.menu?.lines(height: height, columns: renderer.columns) ?? []
         }
         return scene
     }
@@ -313,7 +283,7 @@ public final class LineEditor {
         status.append(search.query)
         if search.hasFailed { status.append("  (not found)", .notice) }
         return Scene(
-            prompt: prompt, continuationPrompt: continuationPrompt, buffer: shown, spans: spans, below: [status])
+            prompt: prompts.first, continuationPrompt: prompts.further, buffer: shown, spans: spans, below: [status])
     }
 
     /// If the cursor is not in the first column, a mark and a line break; else nothing visible.
@@ -323,6 +293,27 @@ public final class LineEditor {
         let blanks = String(repeating: " ", count: renderer.columns - 1)
         return Array((palette.apply(.dimmed, to: "⏎") + blanks + "\r").utf8)
     }
+}
+
+/// What an editor is doing.
+extension LineEditor {
+    /// The columns of the terminal.
+    public var columns: Int { renderer.columns }
+
+    /// The rows of the terminal.
+    public var rows: Int { renderer.rows }
+
+    /// Whether pending bytes may already be a key; call ``flush()`` when no more come for 25 to 50 ms.
+    public var isWaiting: Bool { decoder.isWaiting }
+
+    /// Whether further keys wait for Tab's candidates; call ``goOn()`` if none arrive.
+    package var isAwaitingCandidates: Bool { completion.isAwaiting }
+
+    /// Whether the line is visible.
+    var isVisible: Bool { isActive && !isDisplaySuspended }
+
+    /// Whether further keys are queued: an unbracketed paste, a script that types.
+    var hasMoreKeys: Bool { queueHead < queue.count }
 }
 
 /// The editor's options that do not depend on a language.
