@@ -29,7 +29,10 @@ package struct EditBuffer: Sendable {
         characters = Array(Self.normalized(text))
         cursor = characters.count
     }
+}
 
+/// The text, and places in it.
+extension EditBuffer {
     /// The whole text. Complexity: linear.
     package var text: String { String(characters) }
 
@@ -89,7 +92,6 @@ package struct EditBuffer: Sendable {
         history.closeGroup()
         cursor = characters.count
     }
-
     /// Resets the text and the undo history. The kill ring stays.
     package mutating func reset(to text: String = "") {
         characters = Array(Self.normalized(text))
