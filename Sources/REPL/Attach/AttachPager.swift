@@ -89,7 +89,7 @@ extension AttachSession {
             guard environment("PAGER") == nil else { return send(AttachMessage(.page, Self.text(printed))) }
             return open(table, time: printed.time, picture: printed.picture)
         }
-        if printer.isWhole { return sendWhole(printed.text) }
+        if session.printer.isWhole { return sendWhole(printed.text) }
         if !printed.text.isEmpty { send(AttachMessage(.page, printed.text)) }
         draw(printed.picture, toStandardError: false)
     }
@@ -104,7 +104,7 @@ extension AttachSession {
     }
 
     private func open(_ table: TableText, time: String, picture: String) {
-        let content = Pager(PagerTable(table), rows: printer.rows, columns: printer.columns)
+        let content = Pager(PagerTable(table), rows: session.printer.rows, columns: session.printer.columns)
         pager = AttachPager(
             PagerScreen(content, palette: palette), loop: host.loop,
             draw: { [unowned self] in if !$0.isEmpty { outbox.send(AttachMessage(.pager, $0)) } },
@@ -112,7 +112,7 @@ extension AttachSession {
                 outbox.send(AttachMessage(.pagerEnd, typedAhead))
                 pager = nil
                 var table = table
-                draw(printer.text(&table, time: time) + "\n" + picture, toStandardError: false)
+                draw(session.printer.text(&table, time: time) + "\n" + picture, toStandardError: false)
                 for output in held { outbox.send(output: output) }
                 held = []
                 guard isHeld else { return }

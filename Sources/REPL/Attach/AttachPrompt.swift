@@ -7,7 +7,7 @@ import Scripting
 import Wording
 
 /// The prompt of `cubby attach`: reads entries, sends them to the host, and shows the results.
-final class AttachPrompt: PromptTerminal {
+final class AttachPrompt: Console {
     /// Seconds that keys after Tab wait for the host's candidates: a busy host must not block typing.
     private static let candidatesPatience = 0.2
 

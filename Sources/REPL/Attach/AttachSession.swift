@@ -11,7 +11,7 @@ import Wording
 ///
 /// The host never waits for the prompt: a waiting entry is a task, a request's answer is an event, and output for a slow
 /// prompt is dropped.
-final class AttachSession: Prompt, CommitListener {
+final class AttachSession: PromptTerminal, CommitListener {
     /// Seconds within which a connection must send a greeting.
     private static let greetingLimit = 10.0
     /// Maximum size of the globals' names in bytes.
@@ -23,17 +23,8 @@ final class AttachSession: Prompt, CommitListener {
     let outbox: AttachOutbox
     private var notifier: EventNotifier?
     private var greetingTimer: LoopTimer?
-    let evaluator: Evaluator
-    var printer: ValuePrinter
-    let functions: FunctionTexts
-    var record = SessionRecord()
-    var tutorial: Tutorial?
-    var showsTime = false
-    var secondsOfQuestions = 0.0
-    var changes = ChangeNotice()
-    var seenFailures = 0
-    var hasFailed = false
-    private(set) var settings = PromptSettings(allowed: .none) { _ in nil }
+    private(set) lazy var session = PromptSession(
+        host, on: self, settings: PromptSettings(allowed: .none) { _ in nil })
     /// The times of changes to items.
     private let sessionChanges = SessionChanges()
     /// The pager that has the prompt's terminal, and the output to show when it is closed.
@@ -58,9 +49,6 @@ final class AttachSession: Prompt, CommitListener {
     init?(_ host: ScriptHost, _ socket: AttachSocket) {
         self.host = host
         self.socket = socket
-        evaluator = Evaluator(host)
-        printer = ValuePrinter(host)
-        functions = FunctionTexts(host)
         inbox = AttachInbox(socket)
         outbox = AttachOutbox(socket, loop: host.loop)
         let notifier = host.loop.notifier { [weak self] in self?.received() }
@@ -140,7 +128,7 @@ final class AttachSession: Prompt, CommitListener {
         }
         isGreeted = true
         take(screen)
-        seenFailures = host.handlerFailureCount
+        session.seenFailures = host.handlerFailureCount
         host.addCommitListener(self)
         host.items.addCommitObserver(sessionChanges)
         outbox.send(AttachMessage(.banner, AttachBanner(Banner.attached(host)).json))
@@ -154,24 +142,24 @@ final class AttachSession: Prompt, CommitListener {
     private func take(_ screen: AttachScreen) {
         self.screen = screen
         let allowed = Palette.appropriate(isTerminal: screen.isTerminal, environment: environment)
-        settings = PromptSettings(allowed: allowed) { screen.environment[$0] }
-        if let background = screen.capabilities.background { settings.background = background }
-        printer.columns = screen.size.columns
-        printer.rows = screen.size.rows
-        printer.isForTerminal = screen.isTerminal
-        printer.isWhole = !screen.isTerminal && !screen.isPrompt
+        session.settings = PromptSettings(allowed: allowed) { screen.environment[$0] }
+        if let background = screen.capabilities.background { session.settings.background = background }
+        session.printer.columns = screen.size.columns
+        session.printer.rows = screen.size.rows
+        session.printer.isForTerminal = screen.isTerminal
+        session.printer.isWhole = !screen.isTerminal && !screen.isPrompt
         var pictures = TerminalPictures(size: screen.size, hasColors: !palette.isEmpty, environment: environment)
         pictures.capabilities = screen.capabilities
-        printer.pictures = pictures
-        printer.isPaged = screen.isEditing
-        printer.changed = { [sessionChanges] in sessionChanges.date(of: $0) }
+        session.printer.pictures = pictures
+        session.printer.isPaged = screen.isEditing
+        session.printer.changed = { [sessionChanges] in sessionChanges.date(of: $0) }
         pager?.resize(columns: screen.size.columns, rows: screen.size.rows)
     }
 
     private func complete(_ question: AttachQuestion) {
         guard question.text.utf8.count <= AttachQuestion.textLimit, outbox.isEmpty else { return }
         let none = CompletionResult(replacement: 0..<0, candidates: [])
-        let result = completer.complete(question.text, question.cursor) ?? none
+        let result = session.completer.complete(question.text, question.cursor) ?? none
         outbox.send(AttachMessage(.candidates, AttachCandidates(number: question.number, result: result).json))
     }
 
@@ -201,7 +189,7 @@ final class AttachSession: Prompt, CommitListener {
         others.isQuiet = true
         // A command waits no longer than it was told for a host that does not get to its entry.
         if !screen.isPrompt { outbox.send(AttachMessage(.output)) }
-        perform(entry: text) { [self] in
+        session.perform(entry: text) { [self] in
             if pager == nil { ended() } else { isHeld = true }
         }
     }
@@ -209,13 +197,13 @@ final class AttachSession: Prompt, CommitListener {
     func ended() {
         entry = nil
         guard !isEnded else { return }
-        if hasFailed, let cause = host.exitCause {
+        if session.hasFailed, let cause = host.exitCause {
             // The entry itself requested the exit. Any other exit interrupts the entry, and the connection's end says so.
             if cause == .script { outbox.send(AttachMessage(.done)) }
             return
         }
         sendNames()
-        outbox.send(AttachMessage(hasFailed ? .failed : .done, String(evaluator.count)))
+        outbox.send(AttachMessage(session.hasFailed ? .failed : .done, String(session.evaluator.count)))
         others.isQuiet = false
         schedule()
     }
@@ -227,7 +215,7 @@ final class AttachSession: Prompt, CommitListener {
         greetingTimer?.cancel()
         others.isQuiet = true
         pager = nil
-        endTutorial()
+        session.endTutorial()
         host.removeCommitListener(self)
         host.items.removeCommitObserver(sessionChanges)
         if let notifier { host.loop.forget(notifier) }
@@ -241,7 +229,7 @@ final class AttachSession: Prompt, CommitListener {
 
     var isEditing: Bool { screen.isEditing }
     var tellsChanges: Bool { screen.isPrompt }
-    var palette: Palette { settings.palette }
+    var palette: Palette { session.settings.palette }
 
     func environment(_ name: String) -> String? { screen.environment[name] }
 
@@ -259,7 +247,7 @@ final class AttachSession: Prompt, CommitListener {
     func request(_ request: TerminalRequest, then: @escaping (TerminalAnswer) -> Void) {
         let message = AttachMessage(.request, request.json)
         guard message.bytes.count <= AttachDecoder.limit else {
-            complain("the text is longer than \(AttachDecoder.limit >> 20) MB")
+            session.complain("the text is longer than \(AttachDecoder.limit >> 20) MB")
             return then(TerminalAnswer(isDone: false))
         }
         awaited = then
@@ -283,7 +271,7 @@ final class AttachSession: Prompt, CommitListener {
     // MARK: Commits
 
     func didCommit(_ cause: ItemStoreCommit.Cause, _ tally: ItemCommitTally, author: (any HostFrontEnd)?) {
-        if author === self { return changes.add(cause, tally) }
+        if author === self { return session.changes.add(cause, tally) }
         guard screen.isPrompt, screen.isTerminal else { return }
         others.add(tally, by: author == nil ? "the host" : "another prompt")
     }
@@ -295,23 +283,6 @@ extension AttachSession {
 
     func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
         send(AttachMessage(toStandardError ? .errors : .output, bytes))
-        return true
-    }
-
-    func show(_ image: Image) { draw(printer.picture(image) + "\n", toStandardError: false) }
-
-    var screenColumns: Int { printer.columns }
-
-    func describe(_ table: LuaTable) -> String { printer.describe(.table(table)) }
-
-    func help(onUnknown value: LuaValue) -> String? {
-        HelpText(host, functions).ofUndeclared(value, locals: evaluator.scope.locals)
-    }
-
-    func show(whole values: [LuaValue]) { page(printer.whole(values)) }
-
-    func show(help text: String) -> Bool {
-        page(WrappedText.wrapped(text, to: printer.columns))
         return true
     }
 }

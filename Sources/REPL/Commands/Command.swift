@@ -1,7 +1,7 @@
 import Lua
 import Wording
 
-/// A command of the prompt, for listing and completion.
+/// A command of the prompt: its name and its documentation, and what it does.
 struct Command: Sendable {
     /// The kind of its argument, for completion.
     enum Completion: Sendable {
@@ -9,63 +9,178 @@ struct Command: Sendable {
         case words([String])
     }
 
+    /// What it does with its argument; calls the closure once at its end, possibly before it returns.
+    typealias Action = @Sendable (PromptSession, _ argument: String, _ end: @escaping () -> Void) -> Void
+
+    /// What it does at a break.
+    enum AtBreak: Sendable {
+        /// The same as at the prompt.
+        case same
+        /// Nothing before the script has ended.
+        case refused
+        case action(@Sendable (BreakSession, _ argument: String) -> Void)
+    }
+
     let name: String
     let arguments: String
     let documentation: String
-    var completion = Completion.nothing
+    let completion: Completion
+    /// Whether it runs Lua, which the tutorial checks by itself, or leads through the tutorial.
+    let isChecked: Bool
+    let atBreak: AtBreak
+    let perform: Action
+
+    init(
+        _ name: String, _ arguments: String, _ documentation: String, completion: Completion = .nothing,
+        isChecked: Bool = false, atBreak: AtBreak = .same, perform: @escaping Action
+    ) {
+        self.name = name
+        self.arguments = arguments
+        self.documentation = documentation
+        self.completion = completion
+        self.isChecked = isChecked
+        self.atBreak = atBreak
+        self.perform = perform
+    }
+
+    /// A command that has ended when its action returns.
+    init(
+        _ name: String, _ arguments: String, _ documentation: String, completion: Completion = .nothing,
+        isChecked: Bool = false, atBreak: AtBreak = .same,
+        done action: @escaping @Sendable (PromptSession, _ argument: String) -> Void
+    ) {
+        self.init(
+            name, arguments, documentation, completion: completion, isChecked: isChecked, atBreak: atBreak,
+            perform: { session, argument, end in
+                action(session, argument)
+                end()
+            })
+    }
+
+    /// A command of the debugger, at the host's own prompt.
+    init(
+        debugger name: String, _ arguments: String, _ documentation: String,
+        completion: Completion = .nothing, atBreak: AtBreak,
+        perform: @escaping @Sendable (PromptDebugger, _ argument: String, _ end: @escaping () -> Void) -> Void = {
+            $0.missBreak($2)
+        }
+    ) {
+        self.init(
+            name, arguments, documentation, completion: completion, atBreak: atBreak,
+            perform: { session, argument, end in
+                if let breaks = session.terminal.breaks { return perform(breaks, argument, end) }
+                session.complain("':\(name)' is for the prompt of the host itself: breaks are shown there")
+                end()
+            })
+    }
 
     /// All commands in listing order.
-    static let all = general + atBreak
+    static let all = general + atBreaks
 
     static let general: [Command] = [
         Command(
-            name: "help", arguments: "[name]", documentation: "These commands, or what is known of a name.",
-            completion: .lua),
+            "help", "[name]", "These commands, or what is known of a name.", completion: .lua,
+            atBreak: .action { $0.help($1) }, done: { $0.help($1) }),
         Command(
-            name: "tutorial", arguments: "[lesson]",
-            documentation: "Twelve short lessons that check what you type; off ends them.",
-            completion: .words(["next", "again", "off"])),
+            "tutorial", "[lesson]", "Twelve short lessons that check what you type; off ends them.",
+            completion: .words(["next", "again", "off"]), isChecked: true, atBreak: .refused, done: { $0.teach($1) }),
         Command(
-            name: "time", arguments: "[entry]",
-            documentation: "How long an entry takes; without one, after every entry or no more.", completion: .lua),
+            "time", "[entry]", "How long an entry takes; without one, after every entry or no more.",
+            completion: .lua, isChecked: true, atBreak: .refused, perform: { $0.time($1, then: $2) }),
         Command(
-            name: "profile", arguments: "ENTRY", documentation: "Runs an entry, and shows where its time went.",
-            completion: .lua),
+            "profile", "ENTRY", "Runs an entry, and shows where its time went.", completion: .lua, isChecked: true,
+            atBreak: .refused, perform: { $0.profile($1, then: $2) }),
         Command(
-            name: "bench", arguments: "ENTRY", documentation: "Runs an entry again and again: how long a run takes.",
-            completion: .lua),
+            "bench", "ENTRY", "Runs an entry again and again: how long a run takes.", completion: .lua,
+            isChecked: true, atBreak: .refused, perform: { $0.bench($1, then: $2) }),
         Command(
-            name: "edit", arguments: "[number]", documentation: "The last entry, or an earlier one, in your $EDITOR."),
+            "edit", "[number]", "The last entry, or an earlier one, in your $EDITOR.", isChecked: true,
+            perform: { $0.edit($1, then: $2) }),
         Command(
-            name: "save", arguments: "FILE",
-            documentation: "The entries that worked as a script, with their results as comments.", completion: .files),
+            "save", "FILE", "The entries that worked as a script, with their results as comments.",
+            completion: .files, perform: { $0.save($1, then: $2) }),
         Command(
-            name: "load", arguments: "FILE", documentation: "Runs a file as if it were typed here.",
-            completion: .files),
-        Command(name: "hooks", arguments: "", documentation: "The handlers: calls, errors, and the longest time."),
-        Command(name: "errors", arguments: "", documentation: "The latest errors of handlers and timers."),
-        Command(name: "undo", arguments: "", documentation: "Takes back what the last entry changed in the items."),
-        Command(name: "redo", arguments: "", documentation: "Does again what :undo took back."),
+            "load", "FILE", "Runs a file as if it were typed here.", completion: .files, isChecked: true,
+            atBreak: .refused, perform: { $0.load($1, then: $2) }),
         Command(
-            name: "history", arguments: "[text|on|off|clear]",
-            documentation: "Earlier entries; off keeps new ones out of the file.",
-            completion: .words(["on", "off", "clear"])),
-        Command(name: "img", arguments: "[item or image]", documentation: "Draws a picture.", completion: .lua),
+            "hooks", "", "The handlers: calls, errors, and the longest time.",
+            done: { session, _ in session.page(session.hooksTable) }),
         Command(
-            name: "out", arguments: "[table|lua|json|csv]", documentation: "How results are shown.",
-            completion: .words(["table", "lua", "json", "csv"])),
+            "errors", "", "The latest errors of handlers and timers.", done: { session, _ in session.showErrors() }),
         Command(
-            name: "columns", arguments: "[fields|*]",
-            documentation: "The columns of tables, remembered; with * those that differ again.", completion: .fields),
+            "undo", "", "Takes back what the last entry changed in the items.", atBreak: .refused,
+            perform: { session, _, end in session.undo(then: end) }),
         Command(
-            name: "break", arguments: "[FILE:LINE|off|error]",
-            documentation: "Breaks at a line, or at errors; alone, lists the breakpoints.",
-            completion: .words(["off all", "error", "error all", "error off"])),
+            "redo", "", "Does again what :undo took back.", atBreak: .refused,
+            perform: { session, _, end in session.redo(then: end) }),
         Command(
-            name: "debug", arguments: "ENTRY", documentation: "Runs an entry, and breaks at its first line.",
-            completion: .lua),
-        Command(name: "doctor", arguments: "", documentation: "What the terminal, the container and the sandbox are."),
-        Command(name: "quit", arguments: "", documentation: "Saves, and leaves. Ctrl-D does the same."),
+            "history", "[text|on|off|clear]", "Earlier entries; off keeps new ones out of the file.",
+            completion: .words(["on", "off", "clear"]), perform: { $0.history($1, then: $2) }),
+        Command(
+            "img", "[item or image]", "Draws a picture.", completion: .lua, perform: { $0.draw($1, then: $2) }),
+        Command(
+            "out", "[table|lua|json|csv]", "How results are shown.",
+            completion: .words(["table", "lua", "json", "csv"]), atBreak: .action { $0.stepOut($1) },
+            done: { $0.setFormat($1) }),
+        Command(
+            "columns", "[fields|*]", "The columns of tables, remembered; with * those that differ again.",
+            completion: .fields, done: { $0.chooseColumns($1) }),
+        Command(
+            debugger: "break", "[FILE:LINE|off|error]",
+            "Breaks at a line, or at errors; alone, lists the breakpoints.",
+            completion: .words(["off all", "error", "error all", "error off"]),
+            atBreak: .action { $0.setBreakpoint($1) }
+        ) {
+            $0.setBreakpoint($1)
+            $2()
+        },
+        Command(
+            debugger: "debug", "ENTRY", "Runs an entry, and breaks at its first line.", completion: .lua,
+            atBreak: .refused
+        ) { $0.debug($1, then: $2) },
+        Command(
+            "doctor", "", "What the terminal, the container and the sandbox are.",
+            done: { session, _ in session.page(session.doctor.text) }),
+        Command(
+            "quit", "", "Saves, and leaves. Ctrl-D does the same.", done: { session, _ in session.terminal.leave() }),
+    ]
+
+    /// The commands at a break, in listing order; `:out` and an empty line also work there.
+    static let atBreaks: [Command] = [
+        Command(
+            debugger: "watch", "[EXPRESSION|off]", "Shows an expression at each break.", completion: .lua,
+            atBreak: .action { $0.watch($1) }
+        ) {
+            $0.watch($1)
+            $2()
+        },
+        Command(
+            debugger: "next", "", "Runs to the next line of the function; an empty line repeats it.",
+            atBreak: .action { session, _ in session.step(.stepOver) }),
+        Command(
+            debugger: "step", "", "Runs to the next line, also in called functions.",
+            atBreak: .action { session, _ in session.step(.stepIn) }),
+        Command(
+            debugger: "continue", "", "Continues, as Ctrl-D does. :out runs to the caller.",
+            atBreak: .action { session, _ in session.end() }),
+        Command(
+            debugger: "stop", "", "Stops the script, as Ctrl-C does.",
+            atBreak: .action { session, _ in session.stopScript() }),
+        Command(
+            debugger: "where", "", "The active functions.", atBreak: .action { session, _ in session.showCalls() }),
+        Command(
+            debugger: "up", "", "Selects the function that called this one.",
+            atBreak: .action { session, _ in session.move(1) }),
+        Command(
+            debugger: "down", "", "Selects the function that this one called.",
+            atBreak: .action { session, _ in session.move(-1) }),
+        Command(
+            debugger: "locals", "", "The local variables of the function.",
+            atBreak: .action { session, _ in session.listLocals() }),
+        Command(
+            debugger: "upvalues", "",
+            "Its variables of enclosing functions. Any other line is evaluated in the function.",
+            atBreak: .action { session, _ in session.listUpvalues() }),
     ]
 
     /// A line for each command.
@@ -87,33 +202,6 @@ struct Command: Sendable {
         let name = synonyms[name] ?? name
         return all.first { $0.name == name }
     }
-}
-
-/// The commands at a break.
-extension Command {
-    /// In listing order; `:out` and an empty line also work there.
-    static let atBreak: [Command] = [
-        Command(
-            name: "watch", arguments: "[EXPRESSION|off]", documentation: "Shows an expression at each break.",
-            completion: .lua),
-        Command(
-            name: "next", arguments: "",
-            documentation: "Runs to the next line of the function; an empty line repeats it."),
-        Command(name: "step", arguments: "", documentation: "Runs to the next line, also in called functions."),
-        Command(
-            name: "continue", arguments: "", documentation: "Continues, as Ctrl-D does. :out runs to the caller."),
-        Command(name: "stop", arguments: "", documentation: "Stops the script, as Ctrl-C does."),
-        Command(name: "where", arguments: "", documentation: "The active functions."),
-        Command(name: "up", arguments: "", documentation: "Selects the function that called this one."),
-        Command(name: "down", arguments: "", documentation: "Selects the function that this one called."),
-        Command(name: "locals", arguments: "", documentation: "The local variables of the function."),
-        Command(
-            name: "upvalues", arguments: "",
-            documentation: "Its variables of enclosing functions. Any other line is evaluated in the function."),
-    ]
-
-    /// Whether the debugger executes it.
-    var isOfDebugger: Bool { ["break", "debug"].contains(name) || Self.atBreak.contains { $0.name == name } }
 }
 
 /// An entry that is a command of the prompt and not Lua: `:time #items`.

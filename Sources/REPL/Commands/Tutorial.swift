@@ -103,7 +103,7 @@ struct Tutorial {
 }
 
 /// The lessons at the prompt.
-extension Prompt {
+extension PromptSession {
     /// `:tutorial`, from the start, from a lesson, or from the current one.
     func teach(_ argument: String) {
         switch argument {
@@ -202,8 +202,9 @@ extension Prompt {
         switch kind {
         case .command(let command):
             // Lua behind a command was checked itself.
-            let passed = ["tutorial", "time", "profile", "bench", "edit", "load"]
-            if !passed.contains(command.name) { tutor(LessonEntry(.command(command.name), hasFailed: hasFailed)) }
+            if !Command.all.contains(where: { $0.isChecked && $0.name == command.name }) {
+                tutor(LessonEntry(.command(command.name), hasFailed: hasFailed))
+            }
         case .question(let question):
             tutor(LessonEntry(.question, hasFailed: hasFailed || question.subject.isEmpty))
         case .lua: return

@@ -7,20 +7,22 @@ import Wording
 
 /// A break at the prompt: the selected function, the entries evaluated in it, and how the script resumes.
 final class BreakSession {
-    private unowned let repl: REPL
+    private unowned let debugger: PromptDebugger
+    private let session: PromptSession
     let stop: ScriptBreak
     /// The position of the selected function among the calls: its variables are visible.
     private var selected: Int
     /// How the script resumes; nil until the user decides.
     private(set) var resume: LuaDebugger.Resume?
 
-    init(_ repl: REPL, _ stop: ScriptBreak) {
-        self.repl = repl
+    init(_ debugger: PromptDebugger, _ session: PromptSession, _ stop: ScriptBreak) {
+        self.debugger = debugger
+        self.session = session
         self.stop = stop
         selected = stop.stop.innermost
     }
 
-    private var text: BreakText { BreakText(host: repl.host, stop: stop, printer: repl.printer) }
+    private var text: BreakText { BreakText(host: session.host, stop: stop, printer: session.printer) }
 
     /// `main.lua:12> `, for the selected function.
     var prompt: StyledText {
@@ -38,21 +40,21 @@ final class BreakSession {
 
     /// Shows why and where the script is paused, and the watched expressions.
     func begin() {
-        repl.print(text.heading(selected))
+        session.print(text.heading(selected))
         showSource()
-        for watch in repl.debugger.watches { show(watch: watch) }
+        for watch in debugger.watches { show(watch: watch) }
     }
 
     private func showSource() {
-        if let source = text.source(selected, isColored: !repl.palette.isEmpty) { repl.print(source) }
+        if let source = text.source(selected, isColored: !session.palette.isEmpty) { session.print(source) }
     }
 
     /// Shows a watched expression, evaluated with a time limit.
     func show(watch: String) {
         switch stop.evaluate(watch, in: selected, as: .expression, seconds: ScriptDebugger.evaluationLimit) {
         case .success(let values):
-            repl.print("  \(watch) = \(values.map { repl.printer.describe($0) }.joined(separator: ", "))\n")
-        case .failure(let error): repl.print(StyledText("  \(watch): \(error.message)\n", .warning))
+            session.print("  \(watch) = \(values.map { session.printer.describe($0) }.joined(separator: ", "))\n")
+        case .failure(let error): session.print(StyledText("  \(watch): \(error.message)\n", .warning))
         }
     }
 
@@ -63,18 +65,18 @@ final class BreakSession {
 
     /// Performs an entry. An empty one repeats the last step.
     func perform(entry text: String) {
-        repl.hasFailed = false
+        session.hasFailed = false
         if text.trimmed.isEmpty {
-            resume = repl.debugger.lastStep
+            resume = debugger.lastStep
             return
         }
         switch EntryKind(text, isDefined: isDefined) {
         case .command(let command): perform(command)
-        case .question(let question): repl.answer(question)
+        case .question(let question): session.answer(question)
         case .lua:
-            switch repl.evaluator.evaluate(text, at: stop, in: selected) {
-            case .success(let values): if !values.isEmpty { repl.page(repl.printer.printed(values, seconds: 0)) }
-            case .failure(let error): if stop.ending == nil { repl.report(error) }
+            switch session.evaluator.evaluate(text, at: stop, in: selected) {
+            case .success(let values): if !values.isEmpty { session.page(session.printer.printed(values, seconds: 0)) }
+            case .failure(let error): if stop.ending == nil { session.report(error) }
             }
         }
     }
@@ -82,50 +84,63 @@ final class BreakSession {
     private var variables: [LuaBreak.Variable] { stop.stop.upvalues(of: selected) + stop.stop.locals(of: selected) }
 
     private func isDefined(_ name: String) -> Bool {
-        variables.contains { $0.name == name } || repl.isDefined(name)
+        variables.contains { $0.name == name } || session.isDefined(name)
     }
 
     private func perform(_ command: CommandLine) {
-        let known = Command.named(command.name)
-        switch known?.name {
-        case let name? where !command.rest.isEmpty && known?.arguments.isEmpty ?? false:
-            repl.complain("':\(name)' takes no argument")
-        case "help" where command.rest.isEmpty:
-            _ = repl.show(help: "At a break, beside the prompt's other commands:\n\n" + Command.table(Command.atBreak))
-        case "continue": resume = .goOn
-        case "next": step(.stepOver)
-        case "step": step(.stepIn)
-        case "out" where command.rest.isEmpty: step(.stepOut)
-        case "stop": resume = stop.stopping
-        case "up": move(1)
-        case "down": move(-1)
-        case "where": repl.page(text.calls(selected: selected))
-        case "locals":
-            list(
-                text.variables(stop.stop.locals(of: selected), extra: stop.stop.varargs(of: selected)),
-                "local variables")
-        case "upvalues": list(text.variables(stop.stop.upvalues(of: selected)), "variables of enclosing functions")
-        case "break": repl.debugger.setBreakpoint(command.rest, chunk: selectedCall?.chunk)
-        case "watch":
-            repl.debugger.watch(command.rest)
-            if repl.debugger.watches.last == command.rest { show(watch: command.rest) }
-        case "debug", "time", "profile", "bench", "load", "tutorial", "undo", "redo":
-            repl.complain("':\(command.name)' is for after the break")
-        default: repl.perform(command) {}
+        guard let known = Command.named(command.name), command.rest.isEmpty || !known.arguments.isEmpty else {
+            return session.perform(command) {}
+        }
+        switch known.atBreak {
+        case .same: session.perform(command) {}
+        case .refused: session.complain("':\(command.name)' is for after the break")
+        case .action(let action): action(self, command.rest)
         }
     }
 
-    private func list(_ lines: String, _ subject: String) {
-        repl.page(lines.isEmpty ? "no \(subject)\n" : lines)
+    // MARK: Commands
+
+    func help(_ subject: String) {
+        guard subject.isEmpty else { return session.help(subject) }
+        session.show(help: "At a break, beside the prompt's other commands:\n\n" + Command.table(Command.atBreaks))
     }
 
-    private func step(_ step: LuaDebugger.Resume) {
-        repl.debugger.lastStep = step
+    /// `:out` is the prompt's command if it names a format.
+    func stepOut(_ format: String) {
+        if format.isEmpty { step(.stepOut) } else { session.setFormat(format) }
+    }
+
+    func stopScript() { resume = stop.stopping }
+
+    func showCalls() { session.page(text.calls(selected: selected)) }
+
+    func listLocals() {
+        list(
+            text.variables(stop.stop.locals(of: selected), extra: stop.stop.varargs(of: selected)), "local variables")
+    }
+
+    func listUpvalues() {
+        list(text.variables(stop.stop.upvalues(of: selected)), "variables of enclosing functions")
+    }
+
+    func setBreakpoint(_ text: String) { debugger.setBreakpoint(text, chunk: selectedCall?.chunk) }
+
+    func watch(_ expression: String) {
+        debugger.watch(expression)
+        if debugger.watches.last == expression { show(watch: expression) }
+    }
+
+    private func list(_ lines: String, _ subject: String) {
+        session.page(lines.isEmpty ? "no \(subject)\n" : lines)
+    }
+
+    func step(_ step: LuaDebugger.Resume) {
+        debugger.lastStep = step
         resume = step
     }
 
     /// Selects the next function of a script: those of the host have neither lines nor variables.
-    private func move(_ step: Int) {
+    func move(_ step: Int) {
         var call = selected + step
         while stop.stop.calls.indices.contains(call), stop.stop.calls[call].kind == .host { call += step }
         select(call)
@@ -133,10 +148,10 @@ final class BreakSession {
 
     private func select(_ call: Int) {
         guard stop.stop.calls.indices.contains(call) else {
-            return repl.complain("there is no further function; :where lists them")
+            return session.complain("there is no further function; :where lists them")
         }
         selected = call
-        repl.print("\(text.place(call))\n")
+        session.print("\(text.place(call))\n")
         showSource()
     }
 
@@ -144,7 +159,7 @@ final class BreakSession {
 
     /// The function's variables come first.
     func complete(_ text: String, _ cursor: Int) -> CompletionResult? {
-        BreakCompletion(repl.host, at: stop, in: selected, repl.functions).complete(text, cursor)
+        BreakCompletion(session.host, at: stop, in: selected, session.functions).complete(text, cursor)
     }
 }
 
@@ -158,7 +173,7 @@ extension REPL {
     }
 
     /// Serves the prompt of a break until that is over, and then restores the line that was being edited.
-    func readAtBreak(_ session: BreakSession) {
+    func readAtBreak(_ stop: BreakSession) {
         let asked = MonotonicTime.now()
         let outer = (editor: editor, plain: plain, watch: watch, events: watch?.events ?? [])
         let (wasRunning, wasQuiet, wasEntered, hadLeft) = (isRunningEntry, others.isQuiet, mode.isEntered, hasLeft)
@@ -168,19 +183,19 @@ extension REPL {
         editor = makeEditor(history: outer.editor.history)
         plain = PlainLineReader()
         var services = services
-        services.complete = { session.complete($0, $1) }
+        services.complete = { stop.complete($0, $1) }
         services.margin = { _ in "" }
         editor.services = services
         plain.services = services
         watch = loop.watch(STDIN_FILENO) { [unowned self] ready in readable(ready) }
         isRunningEntry = false
         waitWithKeys()
-        session.begin()
+        stop.begin()
         beginEntry()
-        while !session.isOver {
-            session.stop.turn()
-            guard session.stop.ending == .interrupted, isEditing, !editor.buffer.text.isEmpty else { continue }
-            session.stop.dropInterrupt()
+        while !stop.isOver {
+            stop.stop.turn()
+            guard stop.stop.ending == .interrupted, isEditing, !editor.buffer.text.isEmpty else { continue }
+            stop.stop.dropInterrupt()
             perform(editor.press(.control("c")))
         }
         if editor.isActive, isEditing { perform(editor.abandon()) }
@@ -189,7 +204,7 @@ extension REPL {
         outer.editor.history = editor.history
         editor = outer.editor
         (isRunningEntry, others.isQuiet) = (wasRunning, wasQuiet)
-        secondsOfQuestions += MonotonicTime.now().seconds(since: asked)
+        session.times.secondsOfQuestions += MonotonicTime.now().seconds(since: asked)
         resized()
         guard host.exitCode == nil else { return }
         watch?.events = outer.events

@@ -7,7 +7,7 @@ import Wording
 final class PromptDebugger: DebuggerFrontEnd {
     private unowned let repl: REPL
     /// The current break.
-    private(set) var session: BreakSession?
+    private(set) var current: BreakSession?
     /// Expressions shown at each break.
     private(set) var watches: [String] = []
     /// The step that an empty line repeats at a break.
@@ -15,6 +15,7 @@ final class PromptDebugger: DebuggerFrontEnd {
 
     init(_ repl: REPL) { self.repl = repl }
 
+    private var session: PromptSession { repl.session }
     private var breakpoints: LuaDebugger { repl.host.debugger.core }
 
     // MARK: Breaks
@@ -22,41 +23,36 @@ final class PromptDebugger: DebuggerFrontEnd {
     var canLook: Bool { repl.canRead }
 
     func look(at stop: ScriptBreak) -> LuaDebugger.Resume {
-        let session = BreakSession(repl, stop)
-        self.session = session
-        defer { self.session = nil }
-        repl.readAtBreak(session)
+        let current = BreakSession(self, session, stop)
+        self.current = current
+        defer { self.current = nil }
+        repl.readAtBreak(current)
         switch stop.ending {
-        case .timeIsUp: repl.print("the break ends: the handler's time is up\n", toStandardError: true)
-        case .eventWaits: repl.print("the break ends: the next event waits\n", toStandardError: true)
+        case .timeIsUp: session.print("the break ends: the handler's time is up\n", toStandardError: true)
+        case .eventWaits: session.print("the break ends: the next event waits\n", toStandardError: true)
         case .interrupted, .ended, nil: break
         }
-        return session.resume ?? .goOn
+        return current.resume ?? .goOn
     }
 
-    func show(message: String) { repl.print(message + "\n") }
+    func show(message: String) { session.print(message + "\n") }
 
     // MARK: Commands
 
-    /// Performs a debugger command outside a break.
-    func perform(_ name: String, _ argument: String, then end: @escaping () -> Void) {
-        switch name {
-        case "break": setBreakpoint(argument)
-        case "debug": return debug(argument, then: end)
-        case "watch": watch(argument)
-        default: repl.complain("no script stands at a break: :break and :debug make one, and breakpoint() in a script")
-        }
+    /// Answers a command that needs a break.
+    func missBreak(_ end: () -> Void) {
+        session.complain("no script stands at a break: :break and :debug make one, and breakpoint() in a script")
         end()
     }
 
     /// `:debug`: breaks at the first line of an entry.
-    private func debug(_ entry: String, then end: @escaping () -> Void) {
+    func debug(_ entry: String, then end: @escaping () -> Void) {
         guard canLook, !entry.isEmpty else {
-            repl.complain(canLook ? ":debug needs an entry: `:debug report(items)`" : ":debug needs a terminal")
+            session.complain(canLook ? ":debug needs an entry: `:debug report(items)`" : ":debug needs a terminal")
             return end()
         }
         breakpoints.breakAtNextLine()
-        repl.run(entry, timed: false) { [breakpoints] in
+        session.run(entry, timed: false) { [breakpoints] in
             breakpoints.cancelStep()
             end()
         }
@@ -65,12 +61,12 @@ final class PromptDebugger: DebuggerFrontEnd {
     /// `:watch`: the expressions shown at each break.
     func watch(_ expression: String) {
         switch expression {
-        case "": repl.page(watches.isEmpty ? "nothing is watched\n" : watches.map { "  \($0)\n" }.joined())
+        case "": session.page(watches.isEmpty ? "nothing is watched\n" : watches.map { "  \($0)\n" }.joined())
         case "off": watches = []
         default:
             do throws(LuaError) {
                 _ = try repl.host.state.loadExpression(expression, name: "=(watch)", environment: nil)
-            } catch { return repl.complain(error.message) }
+            } catch { return session.complain(error.message) }
             if !watches.contains(expression) { watches.append(expression) }
         }
     }
@@ -82,27 +78,27 @@ final class PromptDebugger: DebuggerFrontEnd {
     ///   - chunk: the chunk for a line without a file.
     func setBreakpoint(_ text: String, chunk: String? = nil) {
         guard let command = BreakpointCommand(text, current: chunk) else {
-            return repl.complain(
+            return session.complain(
                 ":break takes FILE:LINE [if CONDITION], off N, off all, error, error all or error off")
         }
         switch command {
         case .list: list()
         case .set(let path, let line, let condition):
-            guard repl.isInputTerminal else { return repl.complain(":break needs a terminal") }
+            guard repl.isInputTerminal else { return session.complain(":break needs a terminal") }
             let wanted = LuaBreakpoint(path: path, line: line, condition: condition)
             do throws(LuaError) {
                 guard let added = try repl.host.debugger.add(wanted) else {
-                    return repl.complain("\(path) has no code from line \(line) on")
+                    return session.complain("\(path) has no code from line \(line) on")
                 }
                 let note = added.isPlaced ? "" : ", as soon as a chunk of that name is loaded"
-                repl.print("breakpoint \(added.number): \(Self.text(added))\(note)\n")
-            } catch { repl.complain(error.message) }
+                session.print("breakpoint \(added.number): \(Self.text(added))\(note)\n")
+            } catch { session.complain(error.message) }
         case .remove(let number?):
-            if !breakpoints.remove(number) { repl.complain("there is no breakpoint \(number); :break lists them") }
+            if !breakpoints.remove(number) { session.complain("there is no breakpoint \(number); :break lists them") }
         case .remove(nil): breakpoints.removeAll()
         case .errors(let errors):
             breakpoints.errors = errors
-            repl.print(Self.text(errors) + "\n")
+            session.print(Self.text(errors) + "\n")
         }
     }
 
@@ -111,7 +107,7 @@ final class PromptDebugger: DebuggerFrontEnd {
             "  \($0.number)  \(Self.text($0)) · \($0.hits.counted("hit"))\n"
         }
         if breakpoints.errors != .none { lines.append("  \(Self.text(breakpoints.errors))\n") }
-        repl.page(lines.isEmpty ? "no breakpoints\n" : lines.joined())
+        session.page(lines.isEmpty ? "no breakpoints\n" : lines.joined())
     }
 
     private static func text(_ breakpoint: LuaBreakpoint) -> String {

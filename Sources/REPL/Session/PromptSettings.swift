@@ -127,13 +127,13 @@ extension REPL {
         let name = DisplayPath.abbreviate(path)
         do throws(FileError) {
             guard let status = try layer.status(RealPath.ofExistingPart(of: path)) else { return }
-            if let exposure = exposure(status) { return complain("\(name) is not run: \(exposure)") }
+            if let exposure = exposure(status) { return session.complain("\(name) is not run: \(exposure)") }
             let source = try layer.contents(of: path, limit: 1 << 20)
             host.sources.remember(String(decoding: source, as: UTF8.self), as: name)
-            settings.files.append(name)
+            session.settings.files.append(name)
             guard case .failure(let error) = host.run(source, name: "@" + name) else { return }
-            report(error)
-        } catch { complain(error.message) }
-        complain("(\(name) was skipped; the rest goes on)")
+            session.report(error)
+        } catch { session.complain(error.message) }
+        session.complain("(\(name) was skipped; the rest goes on)")
     }
 }

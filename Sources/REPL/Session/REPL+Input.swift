@@ -12,7 +12,7 @@ extension REPL {
         let prompts = PromptText(host: host)
         let prompt =
             !isInputTerminal
-            ? "" : debugger.session?.prompt ?? prompts.prompt(errors: host.handlerFailureCount - seenFailures)
+            ? "" : debugger.current?.prompt ?? prompts.prompt(errors: host.handlerFailureCount - session.seenFailures)
         let continuation = isInputTerminal ? prompts.continuation() : ""
         // A user-defined prompt may have ended the application.
         guard host.exitCode == nil else { return }
@@ -31,7 +31,7 @@ extension REPL {
 
     /// Once, at the first prompt: the answers arrive among the keys, long before the first picture.
     private func askTerminal() {
-        guard !hasAskedTerminal, printer.pictures?.graphics != nil else { return }
+        guard !hasAskedTerminal, session.printer.pictures?.graphics != nil else { return }
         hasAskedTerminal = true
         put(TerminalCapabilities.questions(environment: Environment.value, isLineEmpty: true))
     }
@@ -134,7 +134,7 @@ extension REPL {
             case .interrupt: break
             case .endOfInput:
                 if isEditing { put(Array("\n".utf8)) }
-                if let session = debugger.session { return session.end() }
+                if let stop = debugger.current { return stop.end() }
                 leaveEditing()
                 host.terminate(cause: .eof, explicitly: true)
             case .suspend: suspend()
@@ -145,8 +145,10 @@ extension REPL {
                     host.handle(hasFocus ? .focusIn : .focusOut, cause: .focus)
                 }
             case .report(let report):
-                printer.pictures?.capabilities.take(report)
-                if let background = printer.pictures?.capabilities.background { settings.background = background }
+                session.printer.pictures?.capabilities.take(report)
+                if let background = session.printer.pictures?.capabilities.background {
+                    session.settings.background = background
+                }
             }
         }
     }
@@ -161,26 +163,26 @@ extension REPL {
 
     /// Applies the palette and the editor's options, and redraws a line that is being edited.
     func settingsChanged() {
-        editor.options = settings.editing
-        guard palette != settings.palette else { return }
-        palette = settings.palette
+        editor.options = session.settings.editing
+        guard palette != session.settings.palette else { return }
+        palette = session.settings.palette
         editor.palette = palette
         if isEditing, mode.isEntered { perform(editor.interruptedBy(output: [])) }
     }
 
     func resized() {
         guard let size = TerminalSize(descriptor: STDOUT_FILENO) else { return }
-        printer.columns = size.columns
-        printer.rows = size.rows
-        printer.pictures?.size = size
+        session.printer.columns = size.columns
+        session.printer.rows = size.rows
+        session.printer.pictures?.size = size
         if isEditing { perform(editor.resize(columns: size.columns, rows: size.rows)) }
         if let pagerScreen { put(pagerScreen.resize(columns: size.columns, rows: size.rows)) }
     }
 
     private func submitted(_ text: String) {
         waitWithKeys()
-        let session = debugger.session
-        if text.trimmed.isEmpty, session == nil { return beginEntry() }
+        let stop = debugger.current
+        if text.trimmed.isEmpty, stop == nil { return beginEntry() }
         if isEditing, editor.history.accepts(text) { try? historyFile.append(text) }
         pause()
         isRunningEntry = true
@@ -188,9 +190,9 @@ extension REPL {
         others.isQuiet = true
         followOwner()
         // An entry here ends before the call returns.
-        if let session { session.perform(entry: text) } else { perform(entry: text) {} }
+        if let stop { stop.perform(entry: text) } else { session.perform(entry: text) {} }
         isRunningEntry = false
-        if session?.isOver ?? false { return }
+        if stop?.isOver ?? false { return }
         if lent == 0 { watch?.events = .readable }
         // What was typed ahead of a script that read lines.
         let rest = host.input.takeRest()

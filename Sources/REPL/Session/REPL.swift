@@ -10,29 +10,22 @@ public import Scripting
 @_exported import Wording
 
 /// The prompt of a host: reads entries, runs them and prints their results until the application ends.
-public final class REPL: Prompt, PromptTerminal, CommitListener {
+public final class REPL: PromptTerminal, Console, CommitListener {
     let host: ScriptHost
-    let evaluator: Evaluator
-    var printer: ValuePrinter
+    private(set) lazy var session = PromptSession(
+        host, on: self, settings: PromptSettings(allowed: allowedPalette, environment: Environment.value))
+    private let allowedPalette: Palette
     /// Edits the lines: during a break, those of the break.
     var editor: LineEditor
-    let settings: PromptSettings
     var palette: Palette
     let mode: TerminalMode
     let isEditing: Bool
     let historyFile: HistoryFile
-    let functions: FunctionTexts
-    var record = SessionRecord()
-    var tutorial: Tutorial?
     /// Shows breaks.
     private(set) lazy var debugger = PromptDebugger(self)
-    var showsTime = false
-    var secondsOfQuestions = 0.0
     var nextText = ""
-    var changes = ChangeNotice()
     /// The times of changes to items.
     let sessionChanges = SessionChanges()
-    var seenFailures = 0
     var plain = PlainLineReader()
     let showsErrors = isatty(STDERR_FILENO) == 1
     var watch: LoopWatch?
@@ -43,7 +36,6 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
     /// Polls for commits of the owner while nothing runs, in read-only mode; nil after a failure.
     var ownerTimer: LoopTimer?
     var isRunningEntry = false
-    var hasFailed = false
     let tellsChanges = true
     var isInterrupted = false
     var pagerScreen: PagerScreen?
@@ -69,27 +61,24 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
     ///   - reportsFocus: whether losing the window's focus makes the application inactive.
     public init(_ host: ScriptHost, usesColor: Bool = true, reportsFocus: Bool = false) {
         self.host = host
-        evaluator = Evaluator(host)
-        printer = ValuePrinter(host)
-        functions = FunctionTexts(host)
         var options = TerminalMode.Options()
         options.interruptsBySignal = true
         options.reportsFocus = reportsFocus
         mode = TerminalMode(options: options)
         isEditing = TerminalMode.supportsEditing(environment: Environment.value)
-        let allowed = Palette.appropriate(
+        allowedPalette = Palette.appropriate(
             isTerminal: isatty(STDOUT_FILENO) == 1, isForbidden: !usesColor, environment: Environment.value)
-        settings = PromptSettings(allowed: allowed, environment: Environment.value)
-        palette = settings.palette
+        palette = PromptSettings(allowed: allowedPalette, environment: Environment.value).palette
         historyFile = HistoryFile(
             path: PathText.join(host.container.applicationSupport, "repl_history"), followsLinks: false)
         let size = Self.size
         editor = Self.editor(palette, (try? historyFile.load()) ?? History())
-        printer.columns = size.columns
-        printer.rows = size.rows
-        printer.isPaged = isEditing
-        printer.changed = { [sessionChanges] in sessionChanges.date(of: $0) }
-        printer.pictures = TerminalPictures(size: size, hasColors: !palette.isEmpty, environment: Environment.value)
+        session.printer.columns = size.columns
+        session.printer.rows = size.rows
+        session.printer.isPaged = isEditing
+        session.printer.changed = { [sessionChanges] in sessionChanges.date(of: $0) }
+        session.printer.pictures = TerminalPictures(
+            size: size, hasColors: !palette.isEmpty, environment: Environment.value)
         editor.services = services
         plain.services = services
     }
@@ -107,18 +96,19 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
 
     func makeEditor(history: History) -> LineEditor {
         let editor = Self.editor(palette, history)
-        editor.options = settings.editing
+        editor.options = session.settings.editing
         return editor
     }
 
     var services: EditorServices {
         var services = EditorServices()
-        let completer = completer
+        let completer = session.completer
         services.completeness = { [unowned host] in Evaluator.completeness(of: $0, in: host.state) }
         services.complete = { completer.complete($0, $1) }
         services.indentation = { before, line in BlockDepth.indentation(ofClosing: line, after: before) }
         services.margin = { [unowned self] text in
-            settings.showsNumbers ? margin(of: text, number: evaluator.count + 1, isDefined: isDefined) : ""
+            session.settings.showsNumbers
+                ? margin(of: text, number: session.evaluator.count + 1, isDefined: session.isDefined) : ""
         }
         guard !palette.isEmpty else { return services }
         services.highlight = { [unowned host] text in
@@ -134,11 +124,11 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
         host.debugger.frontEnd = debugger
         host.onInterrupt = { [unowned self] in interrupted() }
         host.onOtherSignal = { [unowned self] signal in if signal == .windowChange { resized() } }
-        seenFailures = host.handlerFailureCount
+        session.seenFailures = host.handlerFailureCount
         PromptFunctions.install(in: host)
         lendInput()
-        settings.install(in: host.state)
-        settings.onChange = { [unowned self] in settingsChanged() }
+        session.settings.install(in: host.state)
+        session.settings.onChange = { [unowned self] in settingsChanged() }
         runPromptFiles()
         host.addCommitListener(self)
         host.items.addCommitObserver(sessionChanges)
@@ -149,7 +139,7 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
         if isEditing { Terminal.restoreAfterCrash(sequences: PagerScreen.restoring + mode.restoringSequences) }
         if isInputTerminal {
             waitWithKeys()
-            let banner = WrappedText.wrapped(VisibleText.escaped(Banner.text(host)), to: printer.columns)
+            let banner = WrappedText.wrapped(VisibleText.escaped(Banner.text(host)), to: screenColumns)
             put(Array(banner.utf8))
         }
         if host.options.isReadOnly {
@@ -189,7 +179,12 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
     // MARK: A prompt with a terminal
 
     var loop: EventLoop { host.loop }
-    var screen: TerminalSize { TerminalSize(columns: printer.columns, rows: printer.rows) }
+    var screen: TerminalSize { TerminalSize(columns: session.printer.columns, rows: session.printer.rows) }
+    var breaks: PromptDebugger? { debugger }
+    var hasFailed: Bool {
+        get { session.hasFailed }
+        set { session.hasFailed = newValue }
+    }
     var scratch: (folder: String, files: any FileLayer) { (host.container.tmp, host.files) }
     var isEnding: Bool { host.exitCode != nil || host.isCancelRequested || host.mustEndWait }
 
@@ -220,7 +215,7 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
     /// A table for the current screen size.
     func remains(of printed: PrintedValues) -> String {
         guard var table = printed.table else { return head(of: printed.text) }
-        return printer.text(&table, time: printed.time) + "\n"
+        return session.printer.text(&table, time: printed.time) + "\n"
     }
 
     func leave() { host.terminate(cause: .script, explicitly: true) }
@@ -241,17 +236,17 @@ public final class REPL: Prompt, PromptTerminal, CommitListener {
         _ cause: ItemStoreCommit.Cause, _ tally: ItemCommitTally, author: (any HostFrontEnd)?
     ) {
         let other = author != nil ? "an attached prompt" : ownerTimer != nil && cause == .remote ? "the owner" : nil
-        guard let other else { return changes.add(cause, tally) }
+        guard let other else { return session.changes.add(cause, tally) }
         if isInputTerminal { others.add(tally, by: other) }
     }
 }
 
 /// The front end of the host.
 extension REPL {
-    public func applicationWillTerminate() { endTutorial() }
+    public func applicationWillTerminate() { session.endTutorial() }
 
     public func applicationWillStop() {
-        tutorialWillStop()
+        session.tutorialWillStop()
         if isEditing, editor.isActive { perform(editor.suspendDisplay()) }
         leaveEditing()
         pause()
@@ -270,7 +265,7 @@ extension REPL {
         guard host.exitCode == nil, !isRunningEntry, host.pollTerminal() != .background else { return }
         guard lent == 0 else { return usage = .line }
         watch?.events = .readable
-        defer { tutorialDidReturn() }
+        defer { session.tutorialDidReturn() }
         guard isEditing else { return perform(plain.resume()) }
         resized()
         guard editor.isActive else { return beginEntry() }
@@ -298,22 +293,20 @@ extension REPL {
         return true
     }
 
-    public func show(_ image: Image) { draw(printer.picture(image) + "\n") }
+    public func show(_ image: Image) { session.show(image) }
 
     public func show(help text: String) -> Bool {
-        page(WrappedText.wrapped(text, to: printer.columns))
+        session.show(help: text)
         return true
     }
 
-    package var screenColumns: Int { printer.columns }
+    package var screenColumns: Int { session.printer.columns }
 
-    package func describe(_ table: LuaTable) -> String { printer.describe(.table(table)) }
+    package func describe(_ table: LuaTable) -> String { session.describe(table) }
 
-    package func help(onUnknown value: LuaValue) -> String? {
-        HelpText(host, functions).ofUndeclared(value, locals: evaluator.scope.locals)
-    }
+    package func help(onUnknown value: LuaValue) -> String? { session.help(onUnknown: value) }
 
-    package func show(whole values: [LuaValue]) { page(printer.whole(values)) }
+    package func show(whole values: [LuaValue]) { session.show(whole: values) }
 
     /// Asks on the terminal; events are served meanwhile.
     public func consent(to access: PathConsent.Access, path: String) -> PathConsent {
@@ -333,7 +326,7 @@ extension REPL {
     /// An entry's duration excludes the time of an answer.
     private func timed<Answer>(_ ask: () -> Answer) -> Answer {
         let start = MonotonicTime.now()
-        defer { secondsOfQuestions += MonotonicTime.now().seconds(since: start) }
+        defer { session.times.secondsOfQuestions += MonotonicTime.now().seconds(since: start) }
         return ask()
     }
 }

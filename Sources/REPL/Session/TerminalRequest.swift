@@ -61,7 +61,7 @@ extension TerminalAnswer {
 }
 
 /// Performs requests on the terminal's side.
-extension PromptTerminal {
+extension Console {
     /// Performs a request, and reports a failure.
     func perform(_ request: TerminalRequest) -> TerminalAnswer {
         hasFailed = false

@@ -9,48 +9,31 @@ import Wording
 
 @testable import REPL
 
-/// A prompt without a terminal, whose output is kept.
-private final class KeptPrompt: Prompt {
+/// A session's screen without a terminal, whose output is kept.
+private final class KeptPrompt: PromptTerminal {
     let trial: TestHost
     let host: ScriptHost
-    let evaluator: Evaluator
-    var printer: ValuePrinter
-    let settings = PromptSettings(allowed: Palette([:]), environment: { _ in nil })
-    let functions: FunctionTexts
-    var record = SessionRecord()
-    var tutorial: Tutorial?
-    var showsTime = false
-    var secondsOfQuestions = 0.0
-    var changes = ChangeNotice()
+    private(set) lazy var session = PromptSession(
+        host, on: self, settings: PromptSettings(allowed: Palette([:]), environment: { _ in nil }))
     let tellsChanges = false
-    var seenFailures = 0
     let isEditing = false
+    let isTerminal = false
     let palette = Palette([:])
-    var hasFailed = false
     var output = ""
 
     init(columns: Int = 80) throws {
         trial = try TestHost()
         host = trial.host
-        evaluator = Evaluator(host)
-        printer = ValuePrinter(host)
-        printer.columns = columns
-        functions = FunctionTexts(host)
+        session.printer.columns = columns
         host.frontEnd = self
     }
 
-    var screenColumns: Int { printer.columns }
-    var isTerminal: Bool { false }
     func draw(_ text: String, toStandardError: Bool) { output += text }
     func page(_ printed: PrintedValues) { output += printed.text }
     func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
         output += String(decoding: bytes, as: UTF8.self)
         return true
     }
-    func show(help text: String) -> Bool { true }
-    func describe(_ table: LuaTable) -> String { printer.describe(.table(table)) }
-    func help(onUnknown value: LuaValue) -> String? { nil }
-    func show(whole values: [LuaValue]) {}
     func environment(_ name: String) -> String? { nil }
     func run(
         _ function: LuaFunction, isEntry: Bool, completion: @escaping (Result<[LuaValue], LuaError>) -> Void
@@ -59,18 +42,18 @@ private final class KeptPrompt: Prompt {
         then(TerminalAnswer(isDone: false))
     }
     func leave() { host.terminate(cause: .script, explicitly: true) }
-    func applicationWillTerminate() { endTutorial() }
+    func applicationWillTerminate() { session.endTutorial() }
 
     /// Performs entries; what they showed.
     @discardableResult
     func enter(_ entries: String...) -> String {
         output = ""
-        for entry in entries { perform(entry: entry) {} }
+        for entry in entries { session.perform(entry: entry) {} }
         return output
     }
 
     /// The number of the lesson from 1; nil after the end.
-    var lesson: Int? { tutorial.map { $0.lesson + 1 } }
+    var lesson: Int? { session.tutorial.map { $0.lesson + 1 } }
     var hooks: [String] { host.handlerStatistics.map(\.title) }
     var lamps: Int { host.items.count }
 }
@@ -150,7 +133,7 @@ private final class KeptPrompt: Prompt {
             prompt.enter(Lesson.all[1].examples[0], ":tutorial 11", Lesson.all[10].examples[0], "nope()")
             #expect(prompt.lamps == 2 && prompt.hooks != hooks)
             prompt.enter(end)
-            #expect(prompt.lamps == 1 && prompt.tutorial == nil, "\(end)")
+            #expect(prompt.lamps == 1 && prompt.session.tutorial == nil, "\(end)")
             #expect(try prompt.host.items[0]?.value(forField: "mine") == .boolean(true))
             if end.hasPrefix(":tutorial") { #expect(prompt.hooks == hooks) }
         }
@@ -167,6 +150,13 @@ private final class KeptPrompt: Prompt {
 }
 
 @Suite("Commands of the prompt") struct PromptCommandTests {
+    @Test(arguments: ["break", "debug"] + Command.atBreaks.map(\.name))
+    func `Where no break is shown, the debugger's commands say so`(name: String) throws {
+        let prompt = try KeptPrompt()
+        #expect(prompt.enter(":\(name)").contains("':\(name)' is for the prompt of the host itself"))
+        #expect(prompt.session.hasFailed)
+    }
+
     @Test(":undo and :redo do not run what a script made of globals")
     func undo() throws {
         let prompt = try KeptPrompt()

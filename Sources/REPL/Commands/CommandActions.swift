@@ -10,7 +10,7 @@ import Scripting
 import Wording
 
 /// The prompt's commands.
-extension Prompt {
+extension PromptSession {
     /// Performs a command, and calls `end` at its end, possibly before this returns.
     func perform(_ command: CommandLine, then end: @escaping () -> Void) {
         guard let known = Command.named(command.name) else {
@@ -24,42 +24,12 @@ extension Prompt {
             complain("':\(known.name)' takes no argument")
             return end()
         }
-        switch known.name {
-        case "time" where !rest.isEmpty: return run(rest, timed: true, then: end)
-        case "profile": return profile(rest, then: end)
-        case "bench": return bench(rest, then: end)
-        case "edit": return edit(rest, then: end)
-        case "save": return save(rest, then: end)
-        case "load": return load(rest, then: end)
-        case "undo": return undo(then: end)
-        case "redo": return history("redo", "done again", "nothing to redo", then: end)
-        case "history" where !rest.isEmpty || record.entries.isEmpty:
-            return request(TerminalRequest(kind: .history, argument: rest), then: end)
-        case "img": return draw(rest, then: end)
-        case let name where known.isOfDebugger:
-            guard let debugger = (self as? REPL)?.debugger else {
-                complain("':\(name)' is for the prompt of the host itself: breaks are shown there")
-                return end()
-            }
-            return debugger.perform(name, rest, then: end)
-        case "help": help(rest)
-        case "tutorial": teach(rest)
-        case "time": toggleTime()
-        case "hooks": page(hooksTable)
-        case "errors": showErrors()
-        case "history": page(record.listing)
-        case "out": setFormat(rest)
-        case "columns": chooseColumns(rest)
-        case "doctor": page(doctor.text)
-        case "quit": leave()
-        default: complain("':\(known.name)' is not done here")
-        }
-        end()
+        known.perform(self, rest, end)
     }
 
     /// Sends a request whose answer ends the command.
     private func request(_ request: TerminalRequest, then end: @escaping () -> Void) {
-        self.request(request) { [self] answer in
+        terminal.request(request) { [self] answer in
             if !answer.isDone { hasFailed = true }
             end()
         }
@@ -72,7 +42,7 @@ extension Prompt {
         do throws(LuaError) {
             let chunk = try host.state.load(
                 Array(code.utf8), name: "=(prompt)", environment: environment ?? evaluator.scope.environment)
-            run(chunk, isEntry: false) { [self] result in
+            terminal.run(chunk, isEntry: false) { [self] result in
                 guard host.exitCode == nil else { return completion(nil) }
                 switch result {
                 case .success(let values): completion(values)
@@ -89,7 +59,7 @@ extension Prompt {
 
     // MARK: Help
 
-    private func help(_ subject: String) {
+    func help(_ subject: String) {
         guard subject.isEmpty else { return answer(HelpQuestion("?" + subject)) }
         var text = "Commands, completed by Tab like everything else:\n\n" + Command.table(Command.general)
         text += "\n  ?name, name?   what is known of a name\n"
@@ -97,13 +67,12 @@ extension Prompt {
         text += "  _  _3  _err    the last result, that of entry 3, the last error\n"
         text += "  full(x)        a value whole, however long\n"
         text += "\nhelp() lists what scripts can use.\n"
-        _ = show(help: text)
+        show(help: text)
     }
 
     func answer(_ question: HelpQuestion?) {
         guard let question, !question.subject.isEmpty else {
-            _ = show(help: host.helpOverview)
-            return
+            return show(help: host.helpOverview)
         }
         let texts = HelpText(host, functions)
         let subject = question.subject
@@ -118,13 +87,9 @@ extension Prompt {
             }
         }
         // Two question marks: the source, or else all names and descriptions that mention it.
-        if question.wantsSource, let found = texts.search(subject) {
-            _ = show(help: found)
-            return
-        }
+        if question.wantsSource, let found = texts.search(subject) { return show(help: found) }
         if let found = texts.text(subject, locals: evaluator.scope.locals) ?? texts.search(subject) {
-            _ = show(help: found)
-            return
+            return show(help: found)
         }
         let names = host.state.declarations.all.flatMap { [$0.name] + $0.memberNames } + ErrorCodes.all
         complain("nothing is known of \(subject)\(NearestNames.hint(for: subject, among: names))")
@@ -132,12 +97,24 @@ extension Prompt {
 
     // MARK: Entries
 
-    private func toggleTime() {
-        showsTime.toggle()
-        print(showsTime ? "every entry's time is shown\n" : "times are no longer shown\n")
+    /// `:time`: of one entry, or of every one from now on.
+    func time(_ entry: String, then end: @escaping () -> Void) {
+        guard entry.isEmpty else { return run(entry, timed: true, then: end) }
+        times.areShown.toggle()
+        print(times.areShown ? "every entry's time is shown\n" : "times are no longer shown\n")
+        end()
     }
 
-    private func edit(_ argument: String, then end: @escaping () -> Void) {
+    /// `:history`: the entries of this session, or those of earlier ones.
+    func history(_ argument: String, then end: @escaping () -> Void) {
+        guard argument.isEmpty, !record.entries.isEmpty else {
+            return request(TerminalRequest(kind: .history, argument: argument), then: end)
+        }
+        page(record.listing)
+        end()
+    }
+
+    func edit(_ argument: String, then end: @escaping () -> Void) {
         let entry = record.entry(Int(argument))
         guard argument.isEmpty || entry != nil else {
             complain("there is no entry \(argument); :history lists them")
@@ -146,13 +123,13 @@ extension Prompt {
         request(TerminalRequest(kind: .edit, text: entry?.text ?? ""), then: end)
     }
 
-    private func save(_ name: String, then end: @escaping () -> Void) {
+    func save(_ name: String, then end: @escaping () -> Void) {
         let count = record.entries.count { $0.hasWorked }
         request(TerminalRequest(kind: .save, argument: name, text: record.script(), count: count), then: end)
     }
 
-    private func load(_ name: String, then end: @escaping () -> Void) {
-        request(TerminalRequest(kind: .load, argument: name)) { [self] answer in
+    func load(_ name: String, then end: @escaping () -> Void) {
+        terminal.request(TerminalRequest(kind: .load, argument: name)) { [self] answer in
             guard answer.isDone else {
                 hasFailed = true
                 return end()
@@ -161,7 +138,7 @@ extension Prompt {
             let text = answer.text.hasPrefix("#") ? "--" + answer.text.dropFirst() : answer.text
             let start = MonotonicTime.now()
             evaluator.begin(text, name: name, number: nil) { [self] function, completion in
-                run(function, isEntry: false, completion: completion)
+                terminal.run(function, isEntry: false, completion: completion)
             } completion: { [self] result in
                 guard host.exitCode == nil else { return end() }
                 switch result {
@@ -175,18 +152,20 @@ extension Prompt {
     }
 
     /// Undoes a commit; more changes than a user would repeat by hand need confirmation.
-    private func undo(then end: @escaping () -> Void) {
-        let undo = { [self] in history("undo", "undone", "nothing to undo", then: end) }
+    func undo(then end: @escaping () -> Void) {
+        let undo = { [self] in restore("undo", "undone", "nothing to undo", then: end) }
         guard let tally = host.items.undoTally, tally.count > 1000 else { return undo() }
         let question = "Take back: \(ChangeNotice.text(tally))? [y]es, [n]o: "
-        request(TerminalRequest(kind: .confirm, text: question)) { [self] answer in
+        terminal.request(TerminalRequest(kind: .confirm, text: question)) { [self] answer in
             if answer.isDone { return undo() }
             print("nothing was taken back\n")
             end()
         }
     }
 
-    private func history(_ verb: String, _ done: String, _ nothing: String, then end: @escaping () -> Void) {
+    func redo(then end: @escaping () -> Void) { restore("redo", "done again", "nothing to redo", then: end) }
+
+    private func restore(_ verb: String, _ done: String, _ nothing: String, then end: @escaping () -> Void) {
         changes = ChangeNotice()
         // In an environment of its own: a script may have replaced globals.
         let environment = host.state.makeTable(fields: 1)
@@ -201,7 +180,7 @@ extension Prompt {
         }
     }
 
-    private func setFormat(_ argument: String) {
+    func setFormat(_ argument: String) {
         guard !argument.isEmpty else { return print("results are shown as \(printer.format.rawValue)\n") }
         guard let format = OutputFormat(exactly: argument) else {
             let names = OutputFormat.allCases.map(\.rawValue)
@@ -214,12 +193,13 @@ extension Prompt {
 
     // MARK: The application
 
-    private var doctor: Doctor {
+    var doctor: Doctor {
         Doctor(
-            host: host, printer: printer, isEditing: isEditing, settings: settings, environment: environment)
+            host: host, printer: printer, isEditing: terminal.isEditing, settings: settings,
+            environment: terminal.environment)
     }
 
-    private var hooksTable: String {
+    var hooksTable: String {
         let hooks = host.handlerStatistics
         guard !hooks.isEmpty else { return "no handlers\n" }
         func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded()))" }
@@ -235,14 +215,14 @@ extension Prompt {
         return table.lines.joined(separator: "\n") + "\n"
     }
 
-    private func showErrors() {
+    func showErrors() {
         seenFailures = host.handlerFailureCount
         let failures = host.handlerFailures
         guard !failures.isEmpty else { return print("no errors of handlers or timers\n") }
         page(failures.map { "\($0.title): \($0.message)\n" }.joined())
     }
 
-    private func draw(_ argument: String, then end: @escaping () -> Void) {
+    func draw(_ argument: String, then end: @escaping () -> Void) {
         run(code: argument.isEmpty ? "return _" : "return \(argument)") { [self] values in
             if let values { draw(values.first ?? .nil) }
             end()
@@ -264,7 +244,7 @@ extension Prompt {
 }
 
 /// `:columns`: the fields that tables show.
-extension Prompt {
+extension PromptSession {
     func chooseColumns(_ argument: String) {
         let words = ChosenColumns.words(argument)
         switch words {

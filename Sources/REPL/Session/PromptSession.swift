@@ -1,37 +1,106 @@
 import Application
 import Glibc
+import Images
 import Items
 import LineEditor
 import Lua
 import Scripting
 import Wording
 
-/// A prompt on a host, whose terminal is the host's own or that of `cubby attach`. Entries, commands and their output
-/// are the same at both.
-protocol Prompt: PromptOutput, PromptFrontEnd {
-    var host: ScriptHost { get }
-    var evaluator: Evaluator { get }
-    var printer: ValuePrinter { get set }
+/// A session at a prompt: entries and commands, their results, and the tutorial. It is the same whatever its terminal
+/// is: the host's own, that of `cubby attach`, or a test's screen.
+final class PromptSession: PromptOutput {
+    let host: ScriptHost
+    /// The terminal owns the session. What runs holds it: the end of an entry is the terminal's.
+    unowned let terminal: any PromptTerminal
+    let evaluator: Evaluator
+    let functions: FunctionTexts
+    var printer: ValuePrinter
     /// The settings of its display.
-    var settings: PromptSettings { get }
-    var functions: FunctionTexts { get }
-    var record: SessionRecord { get set }
-    var tutorial: Tutorial? { get set }
-    /// Whether every entry's duration is shown.
-    var showsTime: Bool { get set }
-    /// Seconds of waiting for answers to questions; an entry's duration excludes them.
-    var secondsOfQuestions: Double { get set }
+    var settings: PromptSettings
+    var record = SessionRecord()
+    var tutorial: Tutorial?
+    var times = EntryTimes()
     /// The changes committed since the entry began.
-    var changes: ChangeNotice { get set }
-    /// Whether the changes of an entry are shown below its result.
-    var tellsChanges: Bool { get }
+    var changes = ChangeNotice()
     /// The number of failures of handlers and timers already seen.
-    var seenFailures: Int { get set }
+    var seenFailures = 0
+    var hasFailed = false
+
+    /// - Parameters:
+    ///   - host: the host of the entries.
+    ///   - terminal: outlives the session.
+    ///   - settings: the settings of its display.
+    init(_ host: ScriptHost, on terminal: any PromptTerminal, settings: PromptSettings) {
+        self.host = host
+        self.terminal = terminal
+        self.settings = settings
+        evaluator = Evaluator(host)
+        functions = FunctionTexts(host)
+        printer = ValuePrinter(host)
+    }
+}
+
+extension PromptSession {
+    var palette: Palette { terminal.palette }
+    var screenColumns: Int { printer.columns }
+
+    func draw(_ text: String, toStandardError: Bool) { terminal.draw(text, toStandardError: toStandardError) }
+
+    func page(_ printed: PrintedValues) { terminal.page(printed) }
+
+    /// Draws a picture.
+    func show(_ image: Image) { draw(printer.picture(image) + "\n", toStandardError: false) }
+
+    /// Shows a text of help, wrapped at words.
+    func show(help text: String) { page(WrappedText.wrapped(text, to: printer.columns)) }
+
+    /// Shows values whole, however long.
+    func show(whole values: [LuaValue]) { page(printer.whole(values)) }
+
+    /// The text of a table, for `print` in an entry.
+    func describe(_ table: LuaTable) -> String { printer.describe(.table(table)) }
+
+    /// The help on a value without a declaration.
+    func help(onUnknown value: LuaValue) -> String? {
+        HelpText(host, functions).ofUndeclared(value, locals: evaluator.scope.locals)
+    }
+
+    /// Whether the session has a variable.
+    func isDefined(_ name: String) -> Bool {
+        !host.state.globals[name].isNil || !evaluator.scope.locals[name].isNil
+    }
+
+    /// The completer of this session's text.
+    var completer: Completer { Completer(host: host, locals: evaluator.scope.locals, functions: functions) }
+}
+
+/// What counts as an entry's duration.
+struct EntryTimes {
+    /// Whether every entry's duration is shown.
+    var areShown = false
+    /// Seconds of waiting for answers to questions; an entry's duration excludes them.
+    var secondsOfQuestions = 0.0
+}
+
+/// The terminal of a session, as far as entries and their output need it: the host's own, the peer of `cubby attach`,
+/// or a test's screen. It is the host's front end while an entry runs.
+protocol PromptTerminal: PromptFrontEnd {
+    var session: PromptSession { get }
+    var palette: Palette { get }
     /// Whether lines are edited.
     var isEditing: Bool { get }
+    /// Whether the changes of an entry are shown below its result.
+    var tellsChanges: Bool { get }
+    /// The debugger's prompt; nil where breaks are not shown.
+    var breaks: PromptDebugger? { get }
 
     /// The terminal's environment variable.
     func environment(_ name: String) -> String?
+    /// Writes preformatted text: values from the printer, with pictures.
+    func draw(_ text: String, toStandardError: Bool)
+    /// Shows values from the printer, paged if longer than the screen.
+    func page(_ printed: PrintedValues)
     /// Runs a function.
     ///
     /// - Parameters:
@@ -40,19 +109,28 @@ protocol Prompt: PromptOutput, PromptFrontEnd {
     ///   - completion: called once at its end, possibly before this returns.
     func run(
         _ function: LuaFunction, isEntry: Bool, completion: @escaping (Result<[LuaValue], LuaError>) -> Void)
-    /// Sends a request to the terminal's side.
+    /// Sends a request to the side that has the user's files, editor, history and answers.
     func request(_ request: TerminalRequest, then: @escaping (TerminalAnswer) -> Void)
     func leave()
 }
 
-extension Prompt {
-    /// Whether the session has a variable.
-    func isDefined(_ name: String) -> Bool {
-        !host.state.globals[name].isNil || !evaluator.scope.locals[name].isNil
+/// The front end of a session's code.
+extension PromptTerminal {
+    var breaks: PromptDebugger? { nil }
+    var screenColumns: Int { session.printer.columns }
+
+    func show(_ image: Image) { session.show(image) }
+
+    func show(help text: String) -> Bool {
+        session.show(help: text)
+        return true
     }
 
-    /// The completer of this session's text.
-    var completer: Completer { Completer(host: host, locals: evaluator.scope.locals, functions: functions) }
+    func describe(_ table: LuaTable) -> String { session.describe(table) }
+
+    func help(onUnknown value: LuaValue) -> String? { session.help(onUnknown: value) }
+
+    func show(whole values: [LuaValue]) { session.show(whole: values) }
 }
 
 /// The output of a prompt.

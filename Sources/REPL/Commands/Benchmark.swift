@@ -4,7 +4,7 @@ import Scripting
 import Wording
 
 /// `:profile` and `:bench`.
-extension Prompt {
+extension PromptSession {
     func profile(_ entry: String, then end: @escaping () -> Void) {
         guard !entry.isEmpty else {
             complain(":profile needs an entry: :profile items:query(\"name != nil\"):count()")
@@ -55,7 +55,7 @@ extension Prompt {
         do throws(LuaError) {
             let loop = try Benchmark.loop(function, runs: runs, on: host)
             let start = MonotonicTime.now()
-            run(loop, isEntry: false) { [self] result in
+            terminal.run(loop, isEntry: false) { [self] result in
                 let seconds = MonotonicTime.now().seconds(since: start)
                 switch result {
                 case .success:

@@ -6,7 +6,7 @@ import Scripting
 import Wording
 
 /// Runs entries and shows their results.
-extension Prompt {
+extension PromptSession {
     /// Performs an entry, and calls `end` at its end, possibly before this returns.
     func perform(entry text: String, then end: @escaping () -> Void) {
         hasFailed = false
@@ -21,7 +21,7 @@ extension Prompt {
             answer(question)
             tutor(kind)
             end()
-        case .lua: run(text, timed: showsTime, then: end)
+        case .lua: run(text, timed: times.areShown, then: end)
         }
     }
 
@@ -29,11 +29,12 @@ extension Prompt {
     func run(_ text: String, timed: Bool, then end: @escaping () -> Void) {
         changes = ChangeNotice()
         let start = MonotonicTime.now()
-        secondsOfQuestions = 0
+        times.secondsOfQuestions = 0
         evaluator.begin(text) { [self] function, completion in
-            run(function, isEntry: true, completion: completion)
+            terminal.run(function, isEntry: true, completion: completion)
         } completion: { [self] result in
-            show(result, of: text, seconds: MonotonicTime.now().seconds(since: start) - secondsOfQuestions, timed)
+            let seconds = MonotonicTime.now().seconds(since: start) - times.secondsOfQuestions
+            show(result, of: text, seconds: seconds, timed)
             end()
         }
     }
@@ -48,7 +49,7 @@ extension Prompt {
         switch result {
         case .success(let values):
             // At a prompt the count of an export is worth a line.
-            let isShown = tellsChanges || !host.isReportOfOutput(values)
+            let isShown = terminal.tellsChanges || !host.isReportOfOutput(values)
             let shown = values.isEmpty || !isShown ? PrintedValues() : printer.printed(values, seconds: seconds)
             page(shown)
             remember(text, true, shown.text)
@@ -66,7 +67,7 @@ extension Prompt {
     /// Reports an entry's changes to more than one item: a single change is clear from the entry or its result.
     @discardableResult
     func tellChanges(_ seconds: Double? = nil) -> Bool {
-        guard tellsChanges, changes.own.count > 1 else { return false }
+        guard terminal.tellsChanges, changes.own.count > 1 else { return false }
         let duration = seconds.map { " · \(ValuePrinter.duration($0))" } ?? ""
         print(StyledText("\(ChangeNotice.text(changes.own))\(duration) · :undo\n", .dimmed))
         return true

@@ -7,7 +7,7 @@ import Scripting
 import Wording
 
 /// Shows output longer than the screen in a pager: the user's own or the prompt's.
-extension PromptTerminal {
+extension Console {
     /// Shows values from the printer, paged if longer than the screen. The text left on the screen is as long as a
     /// short result.
     func page(_ printed: PrintedValues) {
@@ -125,7 +125,7 @@ struct ExternalPager {
     }
 
     /// Shows a text until the program ends. Signals and timers are served meanwhile.
-    func show(_ printed: PrintedValues, in prompt: some PromptTerminal) -> Result {
+    func show(_ printed: PrintedValues, in prompt: some Console) -> Result {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return .failed("$PAGER: no pipe") }
         defer { for end in ends where end >= 0 { close(end) } }

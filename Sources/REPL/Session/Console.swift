@@ -6,7 +6,7 @@ import Scripting
 import Wording
 
 /// The terminal's side of a prompt: the host's process, or that of `cubby attach`.
-protocol PromptTerminal: PromptOutput {
+protocol Console: PromptOutput {
     var loop: EventLoop { get }
     var terminal: Terminal { get }
     var mode: TerminalMode { get }
@@ -57,7 +57,7 @@ protocol PromptTerminal: PromptOutput {
     func remains(of printed: PrintedValues) -> String
 }
 
-extension PromptTerminal {
+extension Console {
     /// The number of a submitted text, for the screen's margin; empty if it is not shown.
     ///
     /// - Parameters:
