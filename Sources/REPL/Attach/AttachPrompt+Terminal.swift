@@ -7,25 +7,24 @@ extension AttachPrompt {
     var screen: TerminalSize { shared.size }
     var screenColumns: Int { screen.columns }
     var palette: Palette { settings.palette }
+    var isEditing: Bool { console.lines.isEditing }
     var isEnding: Bool { status != nil }
-
-    func waitWithKeys() {
-        escapeTimer?.cancel()
-        guard isEditing, terminal.presence != .background else { return }
-        try? mode.run()
-    }
-
     var isLent: Bool { false }
 
+    func waitWithKeys() {
+        console.forgetEscape()
+        console.holdKeys()
+    }
+
     func lendTerminal() {
-        escapeTimer?.cancel()
-        mode.leave()
+        console.forgetEscape()
+        console.mode.leave()
     }
 
     func takeTerminalBack() { waitWithKeys() }
 
     func turn(timeout: Double?) -> Bool {
-        loop.runOnce(timeout: timeout)
+        console.loop.runOnce(timeout: timeout)
         return true
     }
 
@@ -37,25 +36,23 @@ extension AttachPrompt {
         show(Array(text.utf8), toStandardError ? STDERR_FILENO : STDOUT_FILENO)
     }
 
-    func askTerminal() {
-        guard !hasAskedTerminal, !palette.isEmpty else { return }
-        hasAskedTerminal = true
-        put(TerminalCapabilities.questions(environment: Environment.value, isLineEmpty: true))
-    }
+    func page(_ printed: PrintedValues) { console.pager.page(printed) }
+
+    func remains(of printed: PrintedValues) -> String { console.pager.head(of: printed.text) }
 
     func leaveEditing() {
-        escapeTimer?.cancel()
-        if let pagerScreen { put(pagerScreen.hide()) }
+        console.forgetEscape()
+        console.pager.hide()
         if isPaging { put(Array(PagerScreen.leaving.utf8)) }
-        mode.leave()
+        console.mode.leave()
     }
 
     func resized() {
         guard let size = TerminalSize(descriptor: STDOUT_FILENO), size != shared.size else { return }
         shared.size = size
         connection.send(AttachMessage(.screen, shared.json))
-        if isEditing { perform(editor.resize(columns: size.columns, rows: size.rows)) }
-        if let pagerScreen { put(pagerScreen.resize(columns: size.columns, rows: size.rows)) }
+        perform(console.lines.resize(size))
+        console.pager.resize(columns: size.columns, rows: size.rows)
     }
 
     func suspend() {
@@ -64,23 +61,19 @@ extension AttachPrompt {
         // It has nothing to do in the background but to read the terminal.
         stopInBackground()
         resized()
-        if let pagerScreen {
-            try? mode.enter()
-            return put(pagerScreen.show())
-        }
+        if console.pager.isOpen { return console.pager.resume() }
         if isPaging {
-            try? mode.enter()
+            try? console.mode.enter()
             return connection.send(AttachMessage(.keys))
         }
         if isRunningEntry { return waitWithKeys() }
-        guard isEditing else { return perform(plain.resume()) }
-        try? mode.enter()
-        perform(editor.resumeDisplay())
+        if isEditing { try? console.mode.enter() }
+        perform(console.lines.resume())
     }
 
     /// Stops this process while it is in the background, as a read of the terminal does it.
     func stopInBackground() {
-        while isInputTerminal, terminal.presence == .background, let signals {
+        while console.isInputTerminal, console.presence == .background, let signals {
             guard signals.stop(by: .backgroundRead, isCancelled: { false }) == .done else { return }
         }
     }
@@ -91,7 +84,7 @@ extension AttachPrompt {
         let count = read(STDIN_FILENO, &bytes, bytes.count)
         guard count > 0 else {
             if count < 0, errno == EINTR || errno == EAGAIN { return }
-            return perform(isEditing ? [.endOfInput] : plain.end())
+            return perform(console.lines.end())
         }
         // Keys can arrive before the signal of a new size; the entry that they end must fit the new size.
         resized()
@@ -99,10 +92,7 @@ extension AttachPrompt {
             if bytes[..<count].contains(0x1A) { return suspend() }
             return connection.send(AttachMessage(.keys, Array(bytes[..<count])))
         }
-        perform(isEditing ? editor.feed(bytes[..<count]) : plain.feed(bytes[..<count]))
-        guard isEditing, editor.isWaiting else { return }
-        escapeTimer?.cancel()
-        escapeTimer = loop.after(0.04) { [unowned self] in perform(editor.flush()) }
+        console.feed(bytes[..<count])
     }
 
     func perform(_ outcomes: [Outcome]) {

@@ -7,58 +7,45 @@ import Scripting
 import Wording
 
 /// The prompt of `cubby attach`: reads entries, sends them to the host, and shows the results.
-final class AttachPrompt: Console {
+final class AttachPrompt: ConsoleOwner {
     /// Seconds that keys after Tab wait for the host's candidates: a busy host must not block typing.
     private static let candidatesPatience = 0.2
 
     let connection: AttachConnection
-    let loop: EventLoop
-    let look: () -> HostSilence
-    /// Seconds after which it gives up a suspended host; nil: never.
-    let timeout: Double?
-    let signals: SignalSource?
-    /// Since when an entry waits for a suspended host.
-    var suspendedSince: MonotonicTime?
-    let scratch: (folder: String, files: any FileLayer)
-    /// Checks entries for completeness; nothing runs in it.
-    private let state: LuaState
-    let terminal = Terminal()
-    let mode: TerminalMode
-    let editor: LineEditor
-    let historyFile: HistoryFile
+    private(set) lazy var console = makeConsole()
     let settings: PromptSettings
-    let isEditing: Bool
-    let isInputTerminal = isatty(STDIN_FILENO) == 1
-    var plain: PlainLineReader
+    let signals: SignalSource?
     var shared: AttachScreen
-    /// The number of the next Lua entry.
-    var nextNumber = 1
-    var pagerScreen: PagerScreen?
     /// Whether a pager of the host has the terminal.
     var isPaging = false
-    var typedAhead: [UInt8] = []
-    var questions: [LoopWatch] = []
-    /// The names of the host's globals.
-    var names: Set<String> = []
-    /// The number of the latest question for candidates.
-    var lastQuestion = 0
-    var answers: LoopWatch?
-    var input: LoopWatch?
-    var escapeTimer: LoopTimer?
-    private var candidatesTimer: LoopTimer?
     var isRunningEntry = false
-    var isInterrupted = false
     var hasFailed = false
-    var nextText = ""
-    var hasAskedTerminal = false
     /// Lines read from a file or a pipe while an entry ran.
     var waiting: [String] = []
     var isAtEnd = false
-    /// Whether an entry of the script on standard input failed.
-    var hasFailedEntry = false
-    /// Whether the message about a suspended host was shown.
-    var hasReportedSuspension = false
     var status: Int32?
+    private let loop: EventLoop
+    private let container: Container
+    private let look: () -> HostSilence
+    /// Seconds after which it gives up a suspended host; nil: never.
+    private let timeout: Double?
+    /// Since when an entry waits for a suspended host.
+    private var suspendedSince: MonotonicTime?
+    /// Whether the message about a suspended host was shown.
+    private var hasReportedSuspension = false
+    /// Checks entries for completeness; nothing runs in it.
+    private let state: LuaState
+    /// The number of the next Lua entry.
+    private var nextNumber = 1
+    /// The names of the host's globals.
+    private var names: Set<String> = []
+    /// The number of the latest question for candidates.
+    private var lastQuestion = 0
+    private var answers: LoopWatch?
+    private var input: LoopWatch?
+    private var candidatesTimer: LoopTimer?
+    /// Whether an entry of the script on standard input failed.
+    private var hasFailedEntry = false
 
     /// - Throws: `LuaError` for lack of memory.
     init(
@@ -70,28 +57,27 @@ final class AttachPrompt: Console {
         self.signals = signals
         self.loop = loop
         self.look = look
+        self.container = container
         shared = screen
-        isEditing = screen.isEditing
-        let files: any FileLayer = (try? BeneathFileLayer(container.path)) ?? PosixFileLayer()
-        scratch = (container.tmp, files)
         state = try LuaState()
-        var options = TerminalMode.Options()
-        options.interruptsBySignal = true
-        mode = TerminalMode(options: options)
         settings = PromptSettings(
             allowed: Palette.appropriate(isTerminal: screen.isTerminal, environment: Environment.value),
             environment: Environment.value)
-        historyFile = HistoryFile(
-            path: PathText.join(container.applicationSupport, "repl_history"), followsLinks: false)
-        var renderer = Renderer(columns: screen.size.columns, rows: screen.size.rows, palette: settings.palette)
-        renderer.reflows = TerminalMode.reflows(environment: Environment.value)
-        editor = LineEditor(renderer: renderer, history: isEditing ? (try? historyFile.load()) ?? History() : History())
-        plain = PlainLineReader()
-        editor.services = services
-        plain.services = editor.services
+        console.lines.services = services
         settings.onChange = { [unowned self] in
+            let editor = console.lines.editor
             editor.palette = palette
-            if isEditing, mode.isEntered, pagerScreen == nil, !isPaging { perform(editor.interruptedBy(output: [])) }
+            if isEditing, console.mode.isEntered, !console.pager.isOpen, !isPaging {
+                perform(editor.interruptedBy(output: []))
+            }
+        }
+    }
+
+    private func makeConsole() -> Console {
+        let files: any FileLayer = (try? BeneathFileLayer(container.path)) ?? PosixFileLayer()
+        return Console(of: self, loop: loop, container: container, files: files) { file in
+            let history = shared.isEditing ? (try? file.load()) ?? History() : History()
+            return LineInput(isEditing: shared.isEditing, size: shared.size, palette: palette, history: history)
         }
     }
 
@@ -107,14 +93,14 @@ final class AttachPrompt: Console {
             lastQuestion += 1
             candidatesTimer?.cancel()
             candidatesTimer = loop.after(Self.candidatesPatience) { [unowned self] in
-                if editor.isAwaitingCandidates { perform(editor.goOn()) }
+                if console.lines.editor.isAwaitingCandidates { perform(console.lines.editor.goOn()) }
             }
             guard text.utf8.count <= AttachQuestion.textLimit else { return }
             let question = AttachQuestion(number: lastQuestion, text: text, cursor: cursor)
             connection.send(AttachMessage(.question, question.json))
         }
         services.margin = { [unowned self] text in
-            margin(of: text, number: nextNumber) { names.contains($0) }
+            console.margin(of: text, number: nextNumber) { names.contains($0) }
         }
         guard !palette.isEmpty else { return services }
         services.highlight = { [unowned self] text in LuaHighlighter.spans(text) { names.contains($0) } }
@@ -129,7 +115,7 @@ final class AttachPrompt: Console {
         let looks = loop.every(AttachClient.patience) { [unowned self] in if isRunningEntry { reportSuspension() } }
         input = loop.watch(STDIN_FILENO) { [unowned self] _ in readable() }
         loop.onSignal = { [unowned self] in received($0) }
-        if isEditing { Terminal.restoreAfterCrash(sequences: PagerScreen.restoring + mode.restoringSequences) }
+        console.restoreAfterCrash()
         begin()
         loop.run(until: { status != nil })
         leaveEditing()
@@ -153,7 +139,7 @@ final class AttachPrompt: Console {
 
     /// The exit status of a script of entries; at a terminal the user has seen the errors.
     var statusAtEnd: Int32 {
-        hasFailedEntry && !isInputTerminal ? AttachClient.Status.failed : AttachClient.Status.done
+        hasFailedEntry && !console.isInputTerminal ? AttachClient.Status.failed : AttachClient.Status.done
     }
 
     func ended() {
@@ -171,18 +157,13 @@ final class AttachPrompt: Console {
         input?.events = .readable
         let (prompt, continuation) = (StyledText("attached> ", .prompt), StyledText("… ", .continuationPrompt))
         if isEditing {
-            try? mode.enter()
-            askTerminal()
-            let text = nextText
-            nextText = ""
-            perform(editor.begin(prompt: prompt, continuation: continuation, text: text))
-            let typed = typedAhead
-            typedAhead = []
-            if !typed.isEmpty { perform(editor.feed(typed)) }
-        } else if isInputTerminal {
-            perform(plain.begin(prompt: prompt, continuation: continuation))
-        } else if !plain.isActive {
-            perform(plain.begin(prompt: "", continuation: ""))
+            try? console.mode.enter()
+            if !palette.isEmpty { console.askTerminal() }
+            console.beginLine(prompt: prompt, continuation: continuation)
+        } else if console.isInputTerminal {
+            perform(console.lines.begin(prompt: prompt, continuation: continuation))
+        } else if !console.lines.isActive {
+            perform(console.lines.begin(prompt: "", continuation: ""))
         }
     }
 
@@ -191,7 +172,7 @@ final class AttachPrompt: Console {
         if isEditing {
             waitWithKeys()
             if text.trimmed.isEmpty { return begin() }
-            if editor.history.accepts(text) { try? historyFile.append(text) }
+            console.remember(text)
         }
         send(text)
     }
@@ -200,12 +181,12 @@ final class AttachPrompt: Console {
         // The signal of a new size may arrive after the keys.
         resized()
         isRunningEntry = true
-        isInterrupted = false
+        console.isInterrupted = false
         // Reading pauses until everything is sent: a long file is not buffered.
         input?.events = []
         connection.send(AttachMessage(.entry, text))
         // The next lines of a file or a pipe may be buffered already.
-        if !isInputTerminal, !isAtEnd { perform(plain.begin(prompt: "", continuation: "")) }
+        if !console.isInputTerminal, !isAtEnd { perform(console.lines.begin(prompt: "", continuation: "")) }
     }
 
     func interrupt() {
@@ -213,10 +194,10 @@ final class AttachPrompt: Console {
         if isRunningEntry {
             // A suspended host would not receive it.
             if hasReportedSuspension { return status = AttachClient.Status.interrupted }
-            isInterrupted = true
+            console.isInterrupted = true
             connection.send(AttachMessage(.interrupt))
         } else {
-            perform(isEditing ? editor.press(.control("c")) : plain.interrupt())
+            perform(console.lines.interrupt())
         }
     }
 }
@@ -246,12 +227,12 @@ extension AttachPrompt {
         case .pager: drawPager(message.bytes)
         case .pagerEnd:
             isPaging = false
-            typedAhead += message.bytes
+            console.typeAhead(message.bytes)
             waitWithKeys()
         case .request: pausing { answer(message.bytes) }
         case .candidates:
             guard let found = AttachCandidates(json: message.bytes), found.number == lastQuestion else { return }
-            perform(editor.offer(found.result))
+            perform(console.lines.editor.offer(found.result))
         case .names: names = Set(message.text.split(separator: "\n").map(String.init))
         case .notice:
             guard !isRunningEntry else { return }
@@ -266,17 +247,17 @@ extension AttachPrompt {
     }
 
     func show(_ bytes: [UInt8], _ target: Int32) {
-        guard isEditing, editor.isActive, mode.isEntered else {
+        guard isEditing, console.lines.isActive, console.mode.isEntered else {
             if !AttachClient.put(bytes, target) { status = AttachClient.Status.lost }
             return
         }
-        perform(editor.interruptedBy(output: bytes))
+        perform(console.lines.editor.interruptedBy(output: bytes))
     }
 
     /// Draws a pager of the host; keys go to it from now on.
     private func drawPager(_ bytes: [UInt8]) {
         if !isPaging {
-            do { try mode.enter() } catch { return connection.send(AttachMessage(.keys, "q")) }
+            do { try console.mode.enter() } catch { return connection.send(AttachMessage(.keys, "q")) }
             isPaging = true
             input?.events = .readable
         }
@@ -291,7 +272,7 @@ extension AttachPrompt {
 
     private func answer(_ bytes: [UInt8]) {
         guard let request = TerminalRequest(json: bytes) else { return }
-        var message = AttachMessage(.answer, perform(request).json)
+        var message = AttachMessage(.answer, console.perform(request).json)
         if message.bytes.count > AttachDecoder.limit {
             complain("\(request.argument) is longer than \(AttachDecoder.limit >> 20) MB")
             message = AttachMessage(.answer, TerminalAnswer(isDone: false).json)

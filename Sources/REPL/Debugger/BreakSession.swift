@@ -168,49 +168,49 @@ extension REPL {
     /// Whether a break can be shown: the prompt is in the foreground, and no pager, question or program has the
     /// terminal.
     var canRead: Bool {
-        isInputTerminal && isatty(STDOUT_FILENO) == 1 && terminal.presence == .foreground && pagerScreen == nil
-            && (!isEditing || !mode.isLeft || hasLeft)
+        console.isInputTerminal && isatty(STDOUT_FILENO) == 1 && console.presence == .foreground
+            && !console.pager.isOpen && (!isEditing || !console.mode.isLeft || loan.hasLeft)
     }
 
     /// Serves the prompt of a break until that is over, and then restores the line that was being edited.
     func readAtBreak(_ stop: BreakSession) {
         let asked = MonotonicTime.now()
-        let outer = (editor: editor, plain: plain, watch: watch, events: watch?.events ?? [])
-        let (wasRunning, wasQuiet, wasEntered, hadLeft) = (isRunningEntry, others.isQuiet, mode.isEntered, hasLeft)
-        let wasVisible = isEditing && editor.isActive && !editor.isDisplaySuspended
-        if wasVisible { perform(editor.suspendDisplay()) }
+        let outer = (lines: console.lines, watch: watch, events: watch?.events ?? [])
+        let (wasRunning, wasQuiet) = (isRunningEntry, others.isQuiet)
+        let (wasEntered, hadLeft) = (console.mode.isEntered, loan.hasLeft)
+        let wasVisible = outer.lines.isVisible
+        if wasVisible { perform(outer.lines.editor.suspendDisplay()) }
         outer.watch?.events = []
-        editor = makeEditor(history: outer.editor.history)
-        plain = PlainLineReader()
+        let lines = makeLines(history: outer.lines.editor.history)
         var services = services
         services.complete = { stop.complete($0, $1) }
         services.margin = { _ in "" }
-        editor.services = services
-        plain.services = services
-        watch = loop.watch(STDIN_FILENO) { [unowned self] ready in readable(ready) }
+        lines.services = services
+        console.lines = lines
+        watch = host.loop.watch(STDIN_FILENO) { [unowned self] ready in readable(ready) }
         isRunningEntry = false
         waitWithKeys()
         stop.begin()
         beginEntry()
         while !stop.isOver {
             stop.stop.turn()
-            guard stop.stop.ending == .interrupted, isEditing, !editor.buffer.text.isEmpty else { continue }
+            guard stop.stop.ending == .interrupted, isEditing, !lines.editor.buffer.text.isEmpty else { continue }
             stop.stop.dropInterrupt()
-            perform(editor.press(.control("c")))
+            perform(lines.editor.press(.control("c")))
         }
-        if editor.isActive, isEditing { perform(editor.abandon()) }
+        if lines.editor.isActive, isEditing { perform(lines.editor.abandon()) }
         watch?.cancel()
-        (plain, watch) = (outer.plain, outer.watch)
-        outer.editor.history = editor.history
-        editor = outer.editor
+        watch = outer.watch
+        outer.lines.editor.history = lines.editor.history
+        console.lines = outer.lines
         (isRunningEntry, others.isQuiet) = (wasRunning, wasQuiet)
         session.times.secondsOfQuestions += MonotonicTime.now().seconds(since: asked)
         resized()
         guard host.exitCode == nil else { return }
         watch?.events = outer.events
-        if wasEntered, terminal.presence != .background {
-            try? mode.enter()
-            if wasVisible { perform(editor.resumeDisplay()) }
+        if wasEntered, console.presence != .background {
+            try? console.mode.enter()
+            if wasVisible { perform(outer.lines.editor.resumeDisplay()) }
         } else if hadLeft {
             leaveEditing()
         } else {

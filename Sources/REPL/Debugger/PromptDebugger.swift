@@ -84,7 +84,7 @@ final class PromptDebugger: DebuggerFrontEnd {
         switch command {
         case .list: list()
         case .set(let path, let line, let condition):
-            guard repl.isInputTerminal else { return session.complain(":break needs a terminal") }
+            guard repl.console.isInputTerminal else { return session.complain(":break needs a terminal") }
             let wanted = LuaBreakpoint(path: path, line: line, condition: condition)
             do throws(LuaError) {
                 guard let added = try repl.host.debugger.add(wanted) else {

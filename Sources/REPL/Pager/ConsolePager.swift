@@ -7,24 +7,39 @@ import Scripting
 import Wording
 
 /// Shows output longer than the screen in a pager: the user's own or the prompt's.
-extension Console {
+final class ConsolePager {
+    private unowned let console: Console
+    /// The pager that has the terminal.
+    private var screen: PagerScreen?
+
+    /// - Parameter console: owns the pager.
+    init(_ console: Console) { self.console = console }
+
+    private var owner: any ConsoleOwner { console.owner }
+
+    /// Whether a pager has the terminal.
+    var isOpen: Bool { screen != nil }
+
+    /// Whether it is on the screen.
+    var isShown: Bool { screen?.isShown ?? false }
+
     /// Shows values from the printer, paged if longer than the screen. The text left on the screen is as long as a
     /// short result.
     func page(_ printed: PrintedValues) {
         var rest = printed.text
         // While a line is being edited, only the editor reads keys.
-        if isEditing, isRunningEntry, !isLent, let content = content(of: printed), showInPager(content, printed) {
-            rest = remains(of: printed)
+        if console.lines.isEditing, owner.isRunningEntry, !owner.isLent, let content = content(of: printed),
+            showInPager(content, printed)
+        {
+            rest = owner.remains(of: printed)
         }
-        draw(rest + printed.picture, toStandardError: false)
+        owner.draw(rest + printed.picture, toStandardError: false)
     }
-
-    func remains(of printed: PrintedValues) -> String { head(of: printed.text) }
 
     /// The content for a pager; nil if the output fits on the screen.
     private func content(of printed: PrintedValues) -> (any PagerContent)? {
         if let table = printed.table { return PagerTable(table) }
-        let (columns, rows) = (screen.columns, screen.rows)
+        let (columns, rows) = (owner.screen.columns, owner.screen.rows)
         guard PagerText.isPageable(printed.text), PagerText.isNeeded(printed.text, rows: rows, columns: columns) else {
             return nil
         }
@@ -33,53 +48,53 @@ extension Console {
 
     /// The beginning of a text, which stays on the screen.
     func head(of text: String) -> String {
-        var lines = PagerText(text, columns: screen.columns)
+        var lines = PagerText(text, columns: owner.screen.columns)
         let count = lines.count
-        let shown = lines.draw(0..<min(count, ValuePrinter.rowLimit(screen.rows)), columns: screen.columns)
+        let shown = lines.draw(0..<min(count, ValuePrinter.rowLimit(owner.screen.rows)), columns: owner.screen.columns)
         return shown.joined(separator: "\n") + "\n … and \((count - shown.count).counted("more line", "more lines"))\n"
     }
 
     /// - Returns: false if the content must be drawn by other means.
     private func showInPager(_ content: any PagerContent, _ printed: PrintedValues) -> Bool {
         if let command = Environment.value("PAGER"), !command.isEmpty {
-            switch ExternalPager(command).show(printed, in: self) {
+            switch ExternalPager(command).show(printed, in: console) {
             case .shown: return true
-            case .failed(let reason): complain("\(reason); the prompt's own pager has it")
+            case .failed(let reason): owner.complain("\(reason); the prompt's own pager has it")
             }
         }
-        return run(Pager(content, rows: screen.rows, columns: screen.columns))
+        return run(Pager(content, rows: owner.screen.rows, columns: owner.screen.columns))
     }
 
     /// Serves a pager until it is closed. Events are served meanwhile.
     private func run(_ pager: Pager) -> Bool {
-        do { try mode.enter() } catch { return false }
-        let shown = PagerScreen(pager, palette: palette)
-        pagerScreen = shown
+        do { try console.mode.enter() } catch { return false }
+        let shown = PagerScreen(pager, palette: owner.palette)
+        screen = shown
         defer {
-            put(shown.hide())
-            pagerScreen = nil
-            waitWithKeys()
+            owner.put(shown.hide())
+            screen = nil
+            owner.waitWithKeys()
         }
-        put(shown.show())
-        waitingForUser { serve(shown) }
+        owner.put(shown.show())
+        owner.waitingForUser { serve(shown) }
         return true
     }
 
     private func serve(_ shown: PagerScreen) {
-        while !isEnding {
+        while !owner.isEnding {
             let patience = shown.isSearching ? 0 : shown.isWaiting ? 0.04 : nil
-            let input = nextInput(within: patience) { !$0.isEmpty }
+            let input = console.nextInput(within: patience) { !$0.isEmpty }
             let effect: Pager.Effect
-            if isInterrupted {
+            if console.isInterrupted {
                 guard shown.stopSearch() else { return }
                 effect = .none
             } else if shown.isEntry(input) {
-                typedAhead += input
+                console.typeAhead(input)
                 return
             } else if !input.isEmpty {
                 effect = shown.feed(input)
             } else if shown.isSearching {
-                put(shown.searchOn())
+                owner.put(shown.searchOn())
                 continue
             } else if patience != nil {
                 effect = shown.flush()
@@ -88,19 +103,31 @@ extension Console {
             }
             switch effect {
             case .leave: return
-            case .suspend: suspend()
-            case .none: put(shown.draw())
+            case .suspend: owner.suspend()
+            case .none: owner.put(shown.draw())
             }
         }
     }
 
     /// Shows the pager again after a return to the foreground.
-    func showPager() {
-        guard let pagerScreen else { return }
-        try? mode.enter()
-        resized()
-        put(pagerScreen.show())
+    func resume() {
+        guard let screen else { return }
+        try? console.mode.enter()
+        owner.resized()
+        owner.put(screen.show())
     }
+
+    /// Leaves the screen before the process stops.
+    func hide() { if let screen { owner.put(screen.hide()) } }
+
+    /// Writes to the terminal's own screen, under the pager.
+    func write(_ bytes: [UInt8]) {
+        guard let screen else { return }
+        owner.put(screen.hide() + bytes)
+        owner.put(screen.show())
+    }
+
+    func resize(columns: Int, rows: Int) { if let screen { owner.put(screen.resize(columns: columns, rows: rows)) } }
 }
 
 /// The program of `$PAGER`, which receives the whole text on its standard input, without colours.
@@ -125,14 +152,14 @@ struct ExternalPager {
     }
 
     /// Shows a text until the program ends. Signals and timers are served meanwhile.
-    func show(_ printed: PrintedValues, in prompt: some Console) -> Result {
+    func show(_ printed: PrintedValues, in console: Console) -> Result {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return .failed("$PAGER: no pipe") }
         defer { for end in ends where end >= 0 { close(end) } }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
-        prompt.lendTerminal()
-        defer { prompt.takeTerminalBack() }
+        console.owner.lendTerminal()
+        defer { console.owner.takeTerminalBack() }
         let child: ChildProcess
         do { child = try ChildProcess(words, input: ends[0]) } catch {
             return .failed("$PAGER: \(VisibleText.line(command)) could not be started: \(error.message)")
@@ -143,7 +170,7 @@ struct ExternalPager {
         var piece: ArraySlice<UInt8> = []
         var end: ChildProcess.End?
         // The pipe wakes up the loop as soon as it is writable.
-        let room = prompt.loop.watch(ends[1], for: .writable) { _ in }
+        let room = console.loop.watch(ends[1], for: .writable) { _ in }
         defer { room.cancel() }
         while end == nil {
             if piece.isEmpty, ends[1] >= 0 { piece = text.next().map { Array($0.utf8)[...] } ?? [] }
@@ -157,7 +184,7 @@ struct ExternalPager {
                 close(ends[1])
                 (ends[1], piece) = (-1, [])
             }
-            prompt.loop.runOnce(timeout: 0.02)
+            console.loop.runOnce(timeout: 0.02)
             end = child.end(waits: false)
         }
         // A shell's statuses for a program that it cannot run or find.

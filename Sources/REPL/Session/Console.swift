@@ -5,44 +5,23 @@ import LineEditor
 import Scripting
 import Wording
 
-/// The terminal's side of a prompt: the host's process, or that of `cubby attach`.
-protocol Console: PromptOutput {
-    var loop: EventLoop { get }
-    var terminal: Terminal { get }
-    var mode: TerminalMode { get }
-    var editor: LineEditor { get }
+/// Whose console it is: the host's own prompt, or that of `cubby attach`.
+protocol ConsoleOwner: PromptOutput {
     var screen: TerminalSize { get }
-    var historyFile: HistoryFile { get }
-    /// The place of an entry's file for an external editor.
-    var scratch: (folder: String, files: any FileLayer) { get }
-    /// Whether lines are edited; otherwise whole lines come from the terminal or a pipe.
-    var isEditing: Bool { get }
-    var isInputTerminal: Bool { get }
     /// Whether an entry runs: keys wait, and Ctrl-C is a signal.
     var isRunningEntry: Bool { get }
-    /// Whether Ctrl-C came during an entry while no script code ran: in a pager or a question.
-    var isInterrupted: Bool { get set }
     /// Whether all waits must end.
     var isEnding: Bool { get }
-    /// The watches of the questions and pagers that wait, outermost first: the last one gets the input.
-    var questions: [LoopWatch] { get set }
-    /// The initial text of the next line, from an external editor.
-    var nextText: String { get set }
-    /// The pager that has the terminal.
-    var pagerScreen: PagerScreen? { get set }
-    /// Keys for the next entry that came while a pager was open.
-    var typedAhead: [UInt8] { get set }
+    /// Whether the terminal is lent.
+    var isLent: Bool { get }
 
+    func perform(_ outcomes: [Outcome])
     /// Makes keys wait; Ctrl-C and Ctrl-Z are signals.
     func waitWithKeys()
-    /// Restores the terminal's mode.
-    func leaveEditing()
     /// Gives the terminal in its original mode to a question or a program, until ``takeTerminalBack()``.
     func lendTerminal()
     /// Takes the terminal back for whatever needs it then: the line, or the running entry.
     func takeTerminalBack()
-    /// Whether the terminal is lent.
-    var isLent: Bool { get }
     /// One turn of the loop while the user is waited for; false if the wait must end.
     func turn(timeout: Double?) -> Bool
     /// Runs a body that waits for the user.
@@ -57,7 +36,105 @@ protocol Console: PromptOutput {
     func remains(of printed: PrintedValues) -> String
 }
 
-extension Console {
+/// The terminal's side of a prompt, in the host's process or in that of `cubby attach`: its lines, its pager, the
+/// questions asked at it, and the requests of commands.
+final class Console {
+    unowned let owner: any ConsoleOwner
+    let loop: EventLoop
+    let mode: TerminalMode
+    let isInputTerminal = isatty(STDIN_FILENO) == 1
+    let historyFile: HistoryFile
+    /// The place of an entry's file for an external editor.
+    let scratch: (folder: String, files: any FileLayer)
+    /// The lines: during a break, those of the break.
+    var lines: LineInput
+    private(set) lazy var pager = ConsolePager(self)
+    /// Whether Ctrl-C came during an entry while no script code ran: in a pager or a question.
+    var isInterrupted = false
+    /// The initial text of the next line, from an external editor.
+    var nextText = ""
+    /// Keys for the next entry that came before its line.
+    private var typedAhead: [UInt8] = []
+    /// The watches of the questions and pagers that wait, outermost first: the last one gets the input.
+    private var questions: [LoopWatch] = []
+    private var escapeTimer: LoopTimer?
+    private var hasAskedTerminal = false
+    private let terminal = Terminal()
+
+    /// - Parameters:
+    ///   - owner: outlives the console.
+    ///   - loop: the thread's loop.
+    ///   - options: the modes of the terminal; Ctrl-C is a signal in any case.
+    ///   - container: has the history.
+    ///   - files: the container's files.
+    ///   - lines: makes the lines, given the history's file.
+    init(
+        of owner: any ConsoleOwner, loop: EventLoop, options: TerminalMode.Options = TerminalMode.Options(),
+        container: Container, files: any FileLayer, lines: (HistoryFile) -> LineInput
+    ) {
+        self.owner = owner
+        self.loop = loop
+        var options = options
+        options.interruptsBySignal = true
+        mode = TerminalMode(options: options)
+        scratch = (container.tmp, files)
+        historyFile = HistoryFile(
+            path: PathText.join(container.applicationSupport, "repl_history"), followsLinks: false)
+        self.lines = lines(historyFile)
+    }
+
+    // MARK: The terminal
+
+    var presence: Terminal.Presence { terminal.presence }
+
+    /// Restores the terminal's mode if the process crashes.
+    func restoreAfterCrash() {
+        guard lines.isEditing else { return }
+        Terminal.restoreAfterCrash(sequences: PagerScreen.restoring + mode.restoringSequences)
+    }
+
+    /// Asks the terminal what it can draw. Once, at the first prompt: the answers arrive among the keys, long before the
+    /// first picture.
+    func askTerminal() {
+        guard !hasAskedTerminal else { return }
+        hasAskedTerminal = true
+        owner.put(TerminalCapabilities.questions(environment: Environment.value, isLineEmpty: true))
+    }
+
+    /// Makes keys wait in the foreground.
+    func holdKeys() {
+        guard lines.isEditing, presence != .background else { return }
+        try? mode.run()
+    }
+
+    // MARK: Lines
+
+    /// Begins an edited line, with the keys that came before it.
+    func beginLine(prompt: StyledText, continuation: StyledText) {
+        let text = nextText
+        nextText = ""
+        owner.perform(lines.begin(prompt: prompt, continuation: continuation, text: text))
+        let typed = typedAhead
+        typedAhead = []
+        if !typed.isEmpty { owner.perform(lines.feed(typed)) }
+    }
+
+    /// Keeps keys for the next line.
+    func typeAhead(_ bytes: [UInt8]) { typedAhead += bytes }
+
+    func feed(_ bytes: ArraySlice<UInt8>) {
+        owner.perform(lines.feed(bytes))
+        guard lines.isEditing, lines.editor.isWaiting else { return }
+        escapeTimer?.cancel()
+        escapeTimer = loop.after(0.04) { [unowned self] in owner.perform(lines.editor.flush()) }
+    }
+
+    /// Waits no longer for the rest of an escape sequence.
+    func forgetEscape() { escapeTimer?.cancel() }
+
+    /// Adds an entry to the history's file.
+    func remember(_ text: String) { if lines.editor.history.accepts(text) { try? historyFile.append(text) } }
+
     /// The number of a submitted text, for the screen's margin; empty if it is not shown.
     ///
     /// - Parameters:
@@ -66,7 +143,7 @@ extension Console {
     ///   - isDefined: whether the session has a variable.
     /// - Returns: the number.
     func margin(of text: String, number: Int, isDefined: (String) -> Bool) -> StyledText {
-        guard !text.trimmed.isEmpty, !palette[.dimmed].isEmpty, EntryKind(text, isDefined: isDefined).isLua else {
+        guard !text.trimmed.isEmpty, !owner.palette[.dimmed].isEmpty, EntryKind(text, isDefined: isDefined).isLua else {
             return ""
         }
         return StyledText(String(number), .dimmed)
@@ -78,18 +155,18 @@ extension Console {
     /// it asks must stop.
     func ask<Answer>(_ question: String, _ answer: (String) -> Answer?) -> Answer? {
         guard isInputTerminal else { return nil }
-        let question = WrappedText.wrapped(question, to: screenColumns)
+        let question = WrappedText.wrapped(question, to: owner.screenColumns)
         // The answer is edited by the kernel; keys typed before the question are not part of it.
-        lendTerminal()
-        defer { takeTerminalBack() }
-        return waitingForUser {
+        owner.lendTerminal()
+        defer { owner.takeTerminalBack() }
+        return owner.waitingForUser {
             while true {
                 tcflush(STDIN_FILENO, TCIFLUSH)
                 StandardStream.flushAll()
-                put(Array((questionStart + question).utf8))
+                owner.put(Array((questionStart + question).utf8))
                 let reply = nextInput { $0.contains(0x0A) }
                 guard let end = reply.firstIndex(of: 0x0A) else {
-                    put([0x0A])
+                    owner.put([0x0A])
                     return nil
                 }
                 StandardStream.noteEchoedLine()
@@ -101,7 +178,7 @@ extension Console {
     /// What makes a question stand by itself, whatever a script has written before: the end of an unfinished sequence and
     /// of an unfinished line, no attributes, a visible cursor.
     private var questionStart: String {
-        (isEditing ? "\u{1B}\\\u{1B}[0m\u{1B}[?25h" : "") + (StandardStream.isAtLineStart ? "" : "\n")
+        (lines.isEditing ? "\u{1B}\\\u{1B}[0m\u{1B}[?25h" : "") + (StandardStream.isAtLineStart ? "" : "\n")
     }
 
     /// Asks a question that is answered with yes or no.
@@ -130,7 +207,7 @@ extension Console {
             let count = read(STDIN_FILENO, &buffer, buffer.count)
             if count > 0 {
                 input += buffer[..<count]
-            } else if count == 0 || (errno != EINTR && errno != EAGAIN && terminal.presence != .background) {
+            } else if count == 0 || (errno != EINTR && errno != EAGAIN && presence != .background) {
                 hasEnded = true
             }
         }
@@ -142,10 +219,10 @@ extension Console {
             questions.removeAll { $0 === question }
         }
         isInterrupted = false
-        while !hasEnded, !isEnough(input), !isInterrupted, !isEnding {
+        while !hasEnded, !isEnough(input), !isInterrupted, !owner.isEnding {
             // In the background the question waits: input belongs to the shell. The poller's timer wakes the loop.
-            question.events = terminal.presence == .background ? [] : .readable
-            guard turn(timeout: seconds), seconds == nil else { break }
+            question.events = presence == .background ? [] : .readable
+            guard owner.turn(timeout: seconds), seconds == nil else { break }
         }
         return isInterrupted ? [] : input
     }

@@ -8,56 +8,38 @@ import Wording
 extension REPL {
     func beginEntry() {
         guard host.exitCode == nil else { return }
-        guard lent == 0 else { return usage = .line }
+        guard !isLent else { return loan.usage = .line }
         let prompts = PromptText(host: host)
         let prompt =
-            !isInputTerminal
+            !console.isInputTerminal
             ? "" : debugger.current?.prompt ?? prompts.prompt(errors: host.handlerFailureCount - session.seenFailures)
-        let continuation = isInputTerminal ? prompts.continuation() : ""
+        let continuation = console.isInputTerminal ? prompts.continuation() : ""
         // A user-defined prompt may have ended the application.
         guard host.exitCode == nil else { return }
-        guard isEditing else { return perform(plain.begin(prompt: prompt, continuation: continuation)) }
+        guard isEditing else { return perform(console.lines.begin(prompt: prompt, continuation: continuation)) }
         guard host.pollTerminal() != .background else { return pause() }
-        do { try mode.enter() } catch { return host.terminate(cause: .sighup, explicitly: false) }
-        askTerminal()
-        let text = nextText
-        nextText = ""
-        perform(editor.begin(prompt: prompt, continuation: continuation, text: text))
-        guard !typedAhead.isEmpty else { return }
-        let typed = typedAhead
-        typedAhead = []
-        perform(editor.feed(typed))
-    }
-
-    /// Once, at the first prompt: the answers arrive among the keys, long before the first picture.
-    private func askTerminal() {
-        guard !hasAskedTerminal, session.printer.pictures?.graphics != nil else { return }
-        hasAskedTerminal = true
-        put(TerminalCapabilities.questions(environment: Environment.value, isLineEmpty: true))
+        do { try console.mode.enter() } catch { return host.terminate(cause: .sighup, explicitly: false) }
+        if session.printer.pictures?.graphics != nil { console.askTerminal() }
+        console.beginLine(prompt: prompt, continuation: continuation)
     }
 
     func waitWithKeys() {
-        escapeTimer?.cancel()
-        guard lent == 0 else { return usage = .keys }
-        hasLeft = false
-        guard isEditing, terminal.presence != .background else { return }
-        try? mode.run()
+        console.forgetEscape()
+        guard !isLent else { return loan.usage = .keys }
+        loan.hasLeft = false
+        console.holdKeys()
     }
 
     func leaveEditing() {
-        escapeTimer?.cancel()
-        focusTimer?.cancel()
-        takeUpTimer?.cancel()
-        if let pagerScreen { put(pagerScreen.hide()) }
-        usage = .nothing
-        mode.leave()
-        hasLeft = true
+        console.forgetEscape()
+        timers.cancel()
+        console.pager.hide()
+        loan.usage = .nothing
+        console.mode.leave()
+        loan.hasLeft = true
     }
 
     // MARK: The terminal for others
-
-    /// What the terminal is used for once it is not lent any more.
-    enum Usage { case line, keys, nothing }
 
     func lendTerminal() {
         host.input.pauses += 1
@@ -70,32 +52,32 @@ extension REPL {
     }
 
     func lend() {
-        lent += 1
-        guard lent == 1 else { return }
-        escapeTimer?.cancel()
+        loan.count += 1
+        guard loan.count == 1 else { return }
+        console.forgetEscape()
+        let (mode, lines) = (console.mode, console.lines)
         if isEditing {
-            usage = mode.isEntered ? .line : mode.isLeft ? .nothing : .keys
-            if mode.isEntered, editor.isActive, !editor.isDisplaySuspended { perform(editor.suspendDisplay()) }
+            loan.usage = mode.isEntered ? .line : mode.isLeft ? .nothing : .keys
+            if mode.isEntered, lines.isVisible { perform(lines.editor.suspendDisplay()) }
         } else {
-            usage = isRunningEntry ? .keys : .line
+            loan.usage = isRunningEntry ? .keys : .line
         }
         pause()
         mode.leave()
     }
 
     func takeBack() {
-        lent -= 1
-        guard lent == 0, host.exitCode == nil else { return }
-        switch usage {
+        loan.count -= 1
+        guard !isLent, host.exitCode == nil else { return }
+        switch loan.usage {
         case .nothing: break
         case .keys: waitWithKeys()
         case .line:
-            guard terminal.presence != .background else { return }
+            guard console.presence != .background else { return }
             watch?.events = .readable
-            guard isEditing ? editor.isActive : plain.isActive else { return beginEntry() }
-            guard isEditing else { return perform(plain.resume()) }
-            try? mode.enter()
-            perform(editor.resumeDisplay())
+            guard console.lines.isActive else { return beginEntry() }
+            if isEditing { try? console.mode.enter() }
+            perform(console.lines.resume())
         }
     }
 
@@ -106,8 +88,8 @@ extension REPL {
         var buffer = [UInt8](repeating: 0, count: 65536)
         let count = read(STDIN_FILENO, &buffer, buffer.count)
         guard count > 0 else {
-            switch InputEnd.classify(count: count, code: errno, ready: ready, presence: terminal.presence) {
-            case .endOfInput: perform(isEditing ? [.endOfInput] : plain.end())
+            switch InputEnd.classify(count: count, code: errno, ready: ready, presence: console.presence) {
+            case .endOfInput: perform(console.lines.end())
             case .hangUp, .failure: host.terminate(cause: .sighup, explicitly: false)
             case .inBackground: pause()
             case .notYet: break
@@ -120,10 +102,7 @@ extension REPL {
         {
             resized()
         }
-        perform(isEditing ? editor.feed(buffer[..<count]) : plain.feed(buffer[..<count]))
-        guard isEditing, editor.isWaiting else { return }
-        escapeTimer?.cancel()
-        escapeTimer = host.loop.after(0.04) { [unowned self] in perform(editor.flush()) }
+        console.feed(buffer[..<count])
     }
 
     func perform(_ outcomes: [Outcome]) {
@@ -140,8 +119,8 @@ extension REPL {
             case .suspend: suspend()
             case .focus(let hasFocus):
                 // Terminals repeat focus reports, and tmux reports both at once when panes change.
-                focusTimer?.cancel()
-                focusTimer = host.loop.after(0.15) { [unowned self] in
+                timers.focus?.cancel()
+                timers.focus = host.loop.after(0.15) { [unowned self] in
                     host.handle(hasFocus ? .focusIn : .focusOut, cause: .focus)
                 }
             case .report(let report):
@@ -155,19 +134,19 @@ extension REPL {
 
     func interrupted() {
         if isRunningEntry {
-            isInterrupted = true
+            console.isInterrupted = true
         } else {
-            perform(isEditing ? editor.press(.control("c")) : plain.interrupt())
+            perform(console.lines.interrupt())
         }
     }
 
     /// Applies the palette and the editor's options, and redraws a line that is being edited.
     func settingsChanged() {
-        editor.options = session.settings.editing
+        console.lines.editor.options = session.settings.editing
         guard palette != session.settings.palette else { return }
         palette = session.settings.palette
-        editor.palette = palette
-        if isEditing, mode.isEntered { perform(editor.interruptedBy(output: [])) }
+        console.lines.editor.palette = palette
+        if isEditing, console.mode.isEntered { perform(console.lines.editor.interruptedBy(output: [])) }
     }
 
     func resized() {
@@ -175,30 +154,30 @@ extension REPL {
         session.printer.columns = size.columns
         session.printer.rows = size.rows
         session.printer.pictures?.size = size
-        if isEditing { perform(editor.resize(columns: size.columns, rows: size.rows)) }
-        if let pagerScreen { put(pagerScreen.resize(columns: size.columns, rows: size.rows)) }
+        perform(console.lines.resize(size))
+        console.pager.resize(columns: size.columns, rows: size.rows)
     }
 
     private func submitted(_ text: String) {
         waitWithKeys()
         let stop = debugger.current
         if text.trimmed.isEmpty, stop == nil { return beginEntry() }
-        if isEditing, editor.history.accepts(text) { try? historyFile.append(text) }
+        if isEditing { console.remember(text) }
         pause()
         isRunningEntry = true
-        isInterrupted = false
+        console.isInterrupted = false
         others.isQuiet = true
         followOwner()
         // An entry here ends before the call returns.
         if let stop { stop.perform(entry: text) } else { session.perform(entry: text) {} }
         isRunningEntry = false
         if stop?.isOver ?? false { return }
-        if lent == 0 { watch?.events = .readable }
+        if !isLent { watch?.events = .readable }
         // What was typed ahead of a script that read lines.
         let rest = host.input.takeRest()
-        if isEditing { typedAhead += rest }
+        if isEditing { console.typeAhead(rest) }
         beginEntry()
-        if !isEditing, !rest.isEmpty { perform(plain.feed(rest)) }
+        if !isEditing, !rest.isEmpty { perform(console.lines.feed(rest)) }
         others.isQuiet = false
     }
 }

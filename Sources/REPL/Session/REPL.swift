@@ -6,54 +6,32 @@ package import Items
 import LineEditor
 package import Lua
 public import Scripting
-
 @_exported import Wording
 
 /// The prompt of a host: reads entries, runs them and prints their results until the application ends.
-public final class REPL: PromptTerminal, Console, CommitListener {
+public final class REPL: PromptTerminal, ConsoleOwner, CommitListener {
     let host: ScriptHost
     private(set) lazy var session = PromptSession(
         host, on: self, settings: PromptSettings(allowed: allowedPalette, environment: Environment.value))
-    private let allowedPalette: Palette
-    /// Edits the lines: during a break, those of the break.
-    var editor: LineEditor
-    var palette: Palette
-    let mode: TerminalMode
-    let isEditing: Bool
-    let historyFile: HistoryFile
+    private(set) lazy var console = makeConsole()
     /// Shows breaks.
     private(set) lazy var debugger = PromptDebugger(self)
-    var nextText = ""
-    /// The times of changes to items.
-    let sessionChanges = SessionChanges()
-    var plain = PlainLineReader()
-    let showsErrors = isatty(STDERR_FILENO) == 1
+    var palette: Palette
     var watch: LoopWatch?
-    var escapeTimer: LoopTimer?
-    var focusTimer: LoopTimer?
-    /// Resumes reading after a return to the foreground; a stale timer must not read in the background.
-    var takeUpTimer: LoopTimer?
-    /// Polls for commits of the owner while nothing runs, in read-only mode; nil after a failure.
-    var ownerTimer: LoopTimer?
+    var timers = PromptTimers()
+    var loan = TerminalLoan()
     var isRunningEntry = false
-    let tellsChanges = true
-    var isInterrupted = false
-    var pagerScreen: PagerScreen?
-    var typedAhead: [UInt8] = []
-    /// How many questions, programs and reads of scripts have the terminal.
-    var lent = 0
-    var isLent: Bool { lent > 0 }
-    var usage = Usage.nothing
-    var questions: [LoopWatch] = []
-    /// Whether the prompt restored the terminal's original mode; if it did not, a question or a program uses that mode.
-    var hasLeft = false
-    var hasAskedTerminal = false
-    let terminal = Terminal()
-    let isInputTerminal = isatty(STDIN_FILENO) == 1
     /// Reports changes by attached prompts and the owner.
     lazy var others = OthersChanges(host.loop) { [unowned self] text in
         host.write(Array((palette.apply(.dimmed, to: text) + "\n").utf8))
     }
+    /// Polls for commits of the owner while nothing runs, in read-only mode; nil after a failure.
+    private var ownerTimer: LoopTimer?
+    /// The times of changes to items.
+    private let sessionChanges = SessionChanges()
+    private let allowedPalette: Palette
+    private let reportsFocus: Bool
+    private let showsErrors = isatty(STDERR_FILENO) == 1
 
     /// - Parameters:
     ///   - host: a launched host, whose front end this becomes.
@@ -61,43 +39,41 @@ public final class REPL: PromptTerminal, Console, CommitListener {
     ///   - reportsFocus: whether losing the window's focus makes the application inactive.
     public init(_ host: ScriptHost, usesColor: Bool = true, reportsFocus: Bool = false) {
         self.host = host
-        var options = TerminalMode.Options()
-        options.interruptsBySignal = true
-        options.reportsFocus = reportsFocus
-        mode = TerminalMode(options: options)
-        isEditing = TerminalMode.supportsEditing(environment: Environment.value)
+        self.reportsFocus = reportsFocus
         allowedPalette = Palette.appropriate(
             isTerminal: isatty(STDOUT_FILENO) == 1, isForbidden: !usesColor, environment: Environment.value)
         palette = PromptSettings(allowed: allowedPalette, environment: Environment.value).palette
-        historyFile = HistoryFile(
-            path: PathText.join(host.container.applicationSupport, "repl_history"), followsLinks: false)
         let size = Self.size
-        editor = Self.editor(palette, (try? historyFile.load()) ?? History())
         session.printer.columns = size.columns
         session.printer.rows = size.rows
         session.printer.isPaged = isEditing
         session.printer.changed = { [sessionChanges] in sessionChanges.date(of: $0) }
         session.printer.pictures = TerminalPictures(
             size: size, hasColors: !palette.isEmpty, environment: Environment.value)
-        editor.services = services
-        plain.services = services
+        console.lines.services = services
     }
 
     private static var size: TerminalSize {
         TerminalSize(descriptor: STDOUT_FILENO) ?? TerminalSize(columns: 80, rows: 24)
     }
 
-    /// An editor for the terminal's current size.
-    private static func editor(_ palette: Palette, _ history: History) -> LineEditor {
-        var renderer = Renderer(columns: size.columns, rows: size.rows, palette: palette)
-        renderer.reflows = TerminalMode.reflows(environment: Environment.value)
-        return LineEditor(renderer: renderer, history: history)
+    private func makeConsole() -> Console {
+        var options = TerminalMode.Options()
+        options.reportsFocus = reportsFocus
+        return Console(
+            of: self, loop: host.loop, options: options, container: host.container, files: host.files
+        ) { file in
+            LineInput(
+                isEditing: TerminalMode.supportsEditing(environment: Environment.value), size: Self.size,
+                palette: palette, history: (try? file.load()) ?? History())
+        }
     }
 
-    func makeEditor(history: History) -> LineEditor {
-        let editor = Self.editor(palette, history)
-        editor.options = session.settings.editing
-        return editor
+    /// Further lines, for the terminal's current size.
+    func makeLines(history: History) -> LineInput {
+        let lines = LineInput(isEditing: isEditing, size: Self.size, palette: palette, history: history)
+        lines.editor.options = session.settings.editing
+        return lines
     }
 
     var services: EditorServices {
@@ -108,7 +84,7 @@ public final class REPL: PromptTerminal, Console, CommitListener {
         services.indentation = { before, line in BlockDepth.indentation(ofClosing: line, after: before) }
         services.margin = { [unowned self] text in
             session.settings.showsNumbers
-                ? margin(of: text, number: session.evaluator.count + 1, isDefined: session.isDefined) : ""
+                ? console.margin(of: text, number: session.evaluator.count + 1, isDefined: session.isDefined) : ""
         }
         guard !palette.isEmpty else { return services }
         services.highlight = { [unowned host] text in
@@ -136,8 +112,8 @@ public final class REPL: PromptTerminal, Console, CommitListener {
             host.removeCommitListener(self)
             host.items.removeCommitObserver(sessionChanges)
         }
-        if isEditing { Terminal.restoreAfterCrash(sequences: PagerScreen.restoring + mode.restoringSequences) }
-        if isInputTerminal {
+        console.restoreAfterCrash()
+        if console.isInputTerminal {
             waitWithKeys()
             let banner = WrappedText.wrapped(VisibleText.escaped(Banner.text(host)), to: screenColumns)
             put(Array(banner.utf8))
@@ -166,6 +142,8 @@ public final class REPL: PromptTerminal, Console, CommitListener {
 
     // MARK: Writing
 
+    func page(_ printed: PrintedValues) { console.pager.page(printed) }
+
     func draw(_ text: String, toStandardError: Bool = false) {
         host.write(Array(text.utf8), toStandardError: toStandardError)
     }
@@ -177,16 +155,6 @@ public final class REPL: PromptTerminal, Console, CommitListener {
     }
 
     // MARK: A prompt with a terminal
-
-    var loop: EventLoop { host.loop }
-    var screen: TerminalSize { TerminalSize(columns: session.printer.columns, rows: session.printer.rows) }
-    var breaks: PromptDebugger? { debugger }
-    var hasFailed: Bool {
-        get { session.hasFailed }
-        set { session.hasFailed = newValue }
-    }
-    var scratch: (folder: String, files: any FileLayer) { (host.container.tmp, host.files) }
-    var isEnding: Bool { host.exitCode != nil || host.isCancelRequested || host.mustEndWait }
 
     func turn(timeout: Double?) -> Bool { host.turn(timeout: timeout) }
 
@@ -205,7 +173,9 @@ public final class REPL: PromptTerminal, Console, CommitListener {
         completion(isEntry ? host.runEntry(function) : host.run(function))
     }
 
-    func request(_ request: TerminalRequest, then: @escaping (TerminalAnswer) -> Void) { then(perform(request)) }
+    func request(_ request: TerminalRequest, then: @escaping (TerminalAnswer) -> Void) {
+        then(console.perform(request))
+    }
 
     func suspend() {
         leaveEditing()
@@ -214,7 +184,7 @@ public final class REPL: PromptTerminal, Console, CommitListener {
 
     /// A table for the current screen size.
     func remains(of printed: PrintedValues) -> String {
-        guard var table = printed.table else { return head(of: printed.text) }
+        guard var table = printed.table else { return console.pager.head(of: printed.text) }
         return session.printer.text(&table, time: printed.time) + "\n"
     }
 
@@ -228,7 +198,7 @@ public final class REPL: PromptTerminal, Console, CommitListener {
         do throws(StoreError) { try host.items.followOwner() } catch {
             ownerTimer?.cancel()
             ownerTimer = nil
-            complain("the owner's changes are no longer followed: \(error.message)")
+            session.complain("the owner's changes are no longer followed: \(error.message)")
         }
     }
 
@@ -237,8 +207,46 @@ public final class REPL: PromptTerminal, Console, CommitListener {
     ) {
         let other = author != nil ? "an attached prompt" : ownerTimer != nil && cause == .remote ? "the owner" : nil
         guard let other else { return session.changes.add(cause, tally) }
-        if isInputTerminal { others.add(tally, by: other) }
+        if console.isInputTerminal { others.add(tally, by: other) }
     }
+}
+
+/// The terminal of the session, and of the console.
+extension REPL {
+    var isEditing: Bool { console.lines.isEditing }
+    var isLent: Bool { loan.count > 0 }
+    var isEnding: Bool { host.exitCode != nil || host.isCancelRequested || host.mustEndWait }
+    var screen: TerminalSize { TerminalSize(columns: session.printer.columns, rows: session.printer.rows) }
+    var tellsChanges: Bool { true }
+    var breaks: PromptDebugger? { debugger }
+    var hasFailed: Bool {
+        get { session.hasFailed }
+        set { session.hasFailed = newValue }
+    }
+}
+
+/// The timers of a prompt in the foreground.
+struct PromptTimers {
+    var focus: LoopTimer?
+    /// Resumes reading after a return to the foreground; a stale timer must not read in the background.
+    var takeUp: LoopTimer?
+
+    func cancel() {
+        focus?.cancel()
+        takeUp?.cancel()
+    }
+}
+
+/// The terminal for others.
+struct TerminalLoan {
+    /// What the terminal is used for once it is not lent any more.
+    enum Usage { case line, keys, nothing }
+
+    /// How many questions, programs and reads of scripts have the terminal.
+    var count = 0
+    var usage = Usage.nothing
+    /// Whether the prompt restored the terminal's original mode; if it did not, a question or a program uses that mode.
+    var hasLeft = false
 }
 
 /// The front end of the host.
@@ -247,49 +255,48 @@ extension REPL {
 
     public func applicationWillStop() {
         session.tutorialWillStop()
-        if isEditing, editor.isActive { perform(editor.suspendDisplay()) }
+        if isEditing, console.lines.isActive { perform(console.lines.editor.suspendDisplay()) }
         leaveEditing()
         pause()
     }
 
     public func applicationDidEnterForeground() {
-        if pagerScreen != nil { return showPager() }
+        if console.pager.isOpen { return console.pager.resume() }
         guard !isRunningEntry else { return waitWithKeys() }
         // A signal that arrived while the process was stopped is handled first: it may end the application.
-        takeUpTimer?.cancel()
-        takeUpTimer = host.loop.after(0.01) { [weak self] in self?.takeUp() }
+        timers.takeUp?.cancel()
+        timers.takeUp = host.loop.after(0.01) { [weak self] in self?.takeUp() }
     }
 
     /// A pending return to the foreground is reported first: entries see the state in which they run.
     func takeUp() {
         guard host.exitCode == nil, !isRunningEntry, host.pollTerminal() != .background else { return }
-        guard lent == 0 else { return usage = .line }
+        guard !isLent else { return loan.usage = .line }
         watch?.events = .readable
         defer { session.tutorialDidReturn() }
-        guard isEditing else { return perform(plain.resume()) }
+        guard isEditing else { return perform(console.lines.resume()) }
         resized()
-        guard editor.isActive else { return beginEntry() }
-        try? mode.enter()
-        perform(editor.resumeDisplay())
+        guard console.lines.isActive else { return beginEntry() }
+        try? console.mode.enter()
+        perform(console.lines.resume())
     }
 
     public func applicationWillEnterBackground() {
-        if isEditing, editor.isActive, !editor.isDisplaySuspended { perform(editor.suspendDisplay()) }
+        if console.lines.isVisible { perform(console.lines.editor.suspendDisplay()) }
         leaveEditing()
         pause()
     }
 
     public func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
-        if let pagerScreen, pagerScreen.isShown {
+        if console.pager.isShown {
             if toStandardError, !showsErrors { return false }
-            put(pagerScreen.hide() + bytes)
-            put(pagerScreen.show())
+            console.pager.write(bytes)
             return true
         }
-        guard isEditing, editor.isActive, mode.isEntered else { return false }
+        guard isEditing, console.lines.isActive, console.mode.isEntered else { return false }
         // Redirected standard error does not go to the terminal.
         if toStandardError, !showsErrors { return false }
-        perform(editor.interruptedBy(output: bytes))
+        perform(console.lines.editor.interruptedBy(output: bytes))
         return true
     }
 
@@ -313,13 +320,13 @@ extension REPL {
         let verb = access == .reading ? "Allow reading" : "Allow writing"
         // A line break in a path must not end the question.
         let place = VisibleText.line(DisplayPath.abbreviate(path))
-        return timed { ask("\(verb) \(place)? [y]es, its whole [f]older, [n]o: ", PathConsent.init) } ?? .no
+        return timed { console.ask("\(verb) \(place)? [y]es, its whole [f]older, [n]o: ", PathConsent.init) } ?? .no
     }
 
     public func consent(toChanged program: ProgramGrant) -> Bool {
         let place = VisibleText.line(DisplayPath.abbreviate(program.path))
         return timed {
-            askYesOrNo("\(place) has changed since it was granted. Approve it as it is now? [y]es, [n]o: ")
+            console.askYesOrNo("\(place) has changed since it was granted. Approve it as it is now? [y]es, [n]o: ")
         } ?? false
     }
 

@@ -64,7 +64,7 @@ extension TerminalAnswer {
 extension Console {
     /// Performs a request, and reports a failure.
     func perform(_ request: TerminalRequest) -> TerminalAnswer {
-        hasFailed = false
+        owner.hasFailed = false
         var answer = TerminalAnswer(isDone: true)
         switch request.kind {
         case .confirm: answer.isDone = isConfirmed(request.text)
@@ -73,7 +73,7 @@ extension Console {
         case .load: answer.text = load(request.argument)
         case .history: history(request.argument)
         }
-        if hasFailed { answer.isDone = false }
+        if owner.hasFailed { answer.isDone = false }
         return answer
     }
 
@@ -83,18 +83,20 @@ extension Console {
     }
 
     private func edit(_ entry: String) {
-        guard isEditing else { return complain(":edit needs a terminal") }
+        guard lines.isEditing else { return owner.complain(":edit needs a terminal") }
         let (folder, layer) = scratch
         let path = PathText.join(folder, "entry-\(getpid()).lua")
-        do { try AtomicFile.write(Array(entry.utf8), to: path, using: layer) } catch { return complain(error.message) }
+        do { try AtomicFile.write(Array(entry.utf8), to: path, using: layer) } catch {
+            return owner.complain(error.message)
+        }
         defer { try? layer.remove(path) }
         let program =
             [Environment.value("VISUAL"), Environment.value("EDITOR")].compactMap { $0 }
             .first { !$0.isEmpty } ?? "vi"
-        lendTerminal()
-        defer { takeTerminalBack() }
+        owner.lendTerminal()
+        defer { owner.takeTerminalBack() }
         guard let child = try? ChildProcess(["/bin/sh", "-c", program + " \"$1\"", "sh", path]) else {
-            return complain("\(program) could not be started")
+            return owner.complain("\(program) could not be started")
         }
         var end: ChildProcess.End?
         while end == nil {
@@ -104,8 +106,10 @@ extension Console {
         }
         switch end {
         case .exited(0): break
-        case .signaled(let signal): return complain("\(program) was ended by signal \(signal): the entry is as it was")
-        case .exited(let status): return complain("\(program) ended with status \(status): the entry is as it was")
+        case .signaled(let signal):
+            return owner.complain("\(program) was ended by signal \(signal): the entry is as it was")
+        case .exited(let status):
+            return owner.complain("\(program) ended with status \(status): the entry is as it was")
         case nil: return
         }
         guard let bytes = try? layer.contents(of: path, limit: 16 << 20) else { return }
@@ -117,26 +121,26 @@ extension Console {
     private func save(_ request: TerminalRequest) {
         let force = request.argument.hasPrefix("-f ")
         let name = force ? request.argument.dropFirst(3).trimmed : request.argument
-        guard !name.isEmpty else { return complain(":save needs a file's name") }
+        guard !name.isEmpty else { return owner.complain(":save needs a file's name") }
         let path = expanded(name)
         guard force || !PosixFileLayer().exists(path) else {
-            return complain("\(name) is there already; :save -f \(name) replaces it")
+            return owner.complain("\(name) is there already; :save -f \(name) replaces it")
         }
         do {
             try FileTarget.write(Array(request.text.utf8), to: path, reachesStreams: true)
-            print("\(request.count.counted("entry")) saved to \(name)\n")
-        } catch { complain(error.message) }
+            owner.print("\(request.count.counted("entry")) saved to \(name)\n")
+        } catch { owner.complain(error.message) }
     }
 
     private func load(_ name: String) -> String {
         guard !name.isEmpty else {
-            complain(":load needs a file's name")
+            owner.complain(":load needs a file's name")
             return ""
         }
         do {
             return String(decoding: try PosixFileLayer().contents(of: expanded(name), limit: 64 << 20), as: UTF8.self)
         } catch {
-            complain(error.message)
+            owner.complain(error.message)
             return ""
         }
     }
@@ -149,17 +153,17 @@ extension Console {
     private func history(_ argument: String) {
         switch argument {
         case "on", "off":
-            editor.history.isRecording = argument == "on"
-            print(argument == "on" ? "entries are kept again\n" : "private: entries are kept nowhere\n")
+            lines.editor.history.isRecording = argument == "on"
+            owner.print(argument == "on" ? "entries are kept again\n" : "private: entries are kept nowhere\n")
         case "clear":
-            editor.history.removeAll()
+            lines.editor.history.removeAll()
             do {
-                try historyFile.rewrite(editor.history)
-                print("the history is empty\n")
-            } catch { complain(error.description) }
+                try historyFile.rewrite(lines.editor.history)
+                owner.print("the history is empty\n")
+            } catch { owner.complain(error.description) }
         default:
-            let found = editor.history.entries.filter { argument.isEmpty || $0.contains(argument) }
-            page(found.suffix(1000).map { $0 + "\n" }.joined())
+            let found = lines.editor.history.entries.filter { argument.isEmpty || $0.contains(argument) }
+            owner.page(found.suffix(1000).map { $0 + "\n" }.joined())
         }
     }
 }
