@@ -24,7 +24,7 @@ package final class AttachClient {
     /// Seconds without an answer after which the host's state is checked.
     static let patience = 1.0
 
-    private let connection: AttachConnection
+    private let channel: Channel
     private let container: Container
     private let loop: EventLoop
     private let look: () -> HostSilence
@@ -47,7 +47,7 @@ package final class AttachClient {
         look: @escaping () -> HostSilence
     ) {
         self.timeout = timeout
-        connection = AttachConnection(descriptor, loop: loop)
+        channel = Channel(AttachSocket(descriptor), loop: loop)
         self.container = container
         self.loop = loop
         self.look = look
@@ -58,7 +58,7 @@ package final class AttachClient {
         screen.environment = AttachScreen.environment(Environment.value)
         var greeting = screen
         greeting.key = key.text
-        connection.send(AttachMessage(.hello, greeting.json))
+        channel.send(AttachMessage(.hello, greeting.json))
     }
 
     /// Waits for the host's greeting, and shows the reason if it does not arrive. Ctrl-C must end this process
@@ -69,7 +69,7 @@ package final class AttachClient {
         var hasReported = false
         let start = MonotonicTime.now()
         while true {
-            switch connection.next(patience: Self.patience) {
+            switch channel.next(patience: Self.patience) {
             case .message(let message) where message.kind == .banner:
                 let banner = AttachBanner(json: message.bytes)
                 guard let banner, banner.version == AttachMessage.version else {
@@ -116,11 +116,11 @@ package final class AttachClient {
     /// - Returns: the exit status.
     package func run(_ code: String) -> Int32 {
         var hasReported = false
-        connection.send(AttachMessage(.entry, code))
+        channel.send(AttachMessage(.entry, code))
         var hasBegun = !tellsBeginning
         var heard = MonotonicTime.now()
         while true {
-            switch connection.next(patience: Self.patience) {
+            switch channel.next(patience: Self.patience) {
             case .message(let message):
                 heard = .now()
                 hasBegun = true
@@ -133,7 +133,7 @@ package final class AttachClient {
                     // A single entry needs no confirmation: the answer is yes. Files and the history need a prompt.
                     let isDone = TerminalRequest(json: message.bytes)?.kind == .confirm
                     if !isDone { Self.say("this command needs a prompt") }
-                    connection.send(AttachMessage(.answer, TerminalAnswer(isDone: isDone).json))
+                    channel.send(AttachMessage(.answer, TerminalAnswer(isDone: isDone).json))
                 case .done: return Status.done
                 case .failed: return Status.failed
                 default: break
@@ -160,7 +160,7 @@ package final class AttachClient {
     /// - Throws: `LuaError` for lack of memory.
     package func run(_ signals: SignalSource) throws(LuaError) -> Int32 {
         try AttachPrompt(
-            connection, to: container, loop: loop, screen: screen, timeout: timeout, signals: signals,
+            channel, to: container, loop: loop, screen: screen, timeout: timeout, signals: signals,
             look: look
         ).run()
     }

@@ -98,7 +98,7 @@ extension AttachSession {
     private func sendWhole(_ text: String) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            outbox.send(AttachMessage(.page, Array(rest.prefix(1 << 20))))
+            channel.send(AttachMessage(.page, Array(rest.prefix(1 << 20))))
             rest = rest.dropFirst(1 << 20)
         }
     }
@@ -107,13 +107,13 @@ extension AttachSession {
         let content = Pager(PagerTable(table), rows: session.printer.rows, columns: session.printer.columns)
         pager = AttachPager(
             PagerScreen(content, palette: palette), loop: host.loop,
-            draw: { [unowned self] in if !$0.isEmpty { outbox.send(AttachMessage(.pager, $0)) } },
+            draw: { [unowned self] in if !$0.isEmpty { channel.send(AttachMessage(.pager, $0)) } },
             onEnd: { [unowned self] typedAhead in
-                outbox.send(AttachMessage(.pagerEnd, typedAhead))
+                channel.send(AttachMessage(.pagerEnd, typedAhead))
                 pager = nil
                 var table = table
                 draw(session.printer.text(&table, time: time) + "\n" + picture, toStandardError: false)
-                for output in held { outbox.send(output: output) }
+                for output in held { channel.send(output: output) }
                 held = []
                 guard isHeld else { return }
                 isHeld = false
@@ -125,7 +125,7 @@ extension AttachSession {
     private static func text(_ printed: PrintedValues) -> String {
         var text = ""
         for piece in ExternalPager.pieces(of: printed) {
-            guard text.utf8.count + piece.utf8.count < AttachOutbox.outputLimit else {
+            guard text.utf8.count + piece.utf8.count < Channel.outputLimit else {
                 return text + "… the rest is longer than an attached prompt is sent\n"
             }
             text += piece

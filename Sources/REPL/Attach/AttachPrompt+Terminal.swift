@@ -50,7 +50,7 @@ extension AttachPrompt {
     func resized() {
         guard let size = TerminalSize(descriptor: STDOUT_FILENO), size != shared.size else { return }
         shared.size = size
-        connection.send(AttachMessage(.screen, shared.json))
+        channel.send(AttachMessage(.screen, shared.json))
         perform(console.lines.resize(size))
         console.pager.resize(columns: size.columns, rows: size.rows)
     }
@@ -64,7 +64,7 @@ extension AttachPrompt {
         if console.pager.isOpen { return console.pager.resume() }
         if isPaging {
             try? console.mode.enter()
-            return connection.send(AttachMessage(.keys))
+            return channel.send(AttachMessage(.keys))
         }
         if isRunningEntry { return waitWithKeys() }
         if isEditing { try? console.mode.enter() }
@@ -90,7 +90,7 @@ extension AttachPrompt {
         resized()
         if isPaging {
             if bytes[..<count].contains(0x1A) { return suspend() }
-            return connection.send(AttachMessage(.keys, Array(bytes[..<count])))
+            return channel.send(AttachMessage(.keys, Array(bytes[..<count])))
         }
         console.feed(bytes[..<count])
     }
@@ -108,7 +108,7 @@ extension AttachPrompt {
             case .report(let report):
                 let before = shared.capabilities
                 shared.capabilities.take(report)
-                if shared.capabilities != before { connection.send(AttachMessage(.screen, shared.json)) }
+                if shared.capabilities != before { channel.send(AttachMessage(.screen, shared.json)) }
                 if let background = shared.capabilities.background { settings.background = background }
             case .interrupt, .focus: break
             }

@@ -11,7 +11,7 @@ final class AttachPrompt: ConsoleOwner {
     /// Seconds that keys after Tab wait for the host's candidates: a busy host must not block typing.
     private static let candidatesPatience = 0.2
 
-    let connection: AttachConnection
+    let channel: Channel
     private(set) lazy var console = makeConsole()
     let settings: PromptSettings
     let signals: SignalSource?
@@ -49,10 +49,10 @@ final class AttachPrompt: ConsoleOwner {
 
     /// - Throws: `LuaError` for lack of memory.
     init(
-        _ connection: AttachConnection, to container: Container, loop: EventLoop, screen: AttachScreen,
+        _ channel: Channel, to container: Container, loop: EventLoop, screen: AttachScreen,
         timeout: Double?, signals: SignalSource?, look: @escaping () -> HostSilence
     ) throws(LuaError) {
-        self.connection = connection
+        self.channel = channel
         self.timeout = timeout
         self.signals = signals
         self.loop = loop
@@ -97,7 +97,7 @@ final class AttachPrompt: ConsoleOwner {
             }
             guard text.utf8.count <= AttachQuestion.textLimit else { return }
             let question = AttachQuestion(number: lastQuestion, text: text, cursor: cursor)
-            connection.send(AttachMessage(.question, question.json))
+            channel.send(AttachMessage(.question, question.json))
         }
         services.margin = { [unowned self] text in
             console.margin(of: text, number: nextNumber) { names.contains($0) }
@@ -111,7 +111,7 @@ final class AttachPrompt: ConsoleOwner {
     ///
     /// - Returns: the exit status.
     func run() -> Int32 {
-        answers = loop.watch(connection.socket.descriptor) { [unowned self] _ in answered() }
+        answers = loop.watch(channel.socket.descriptor) { [unowned self] _ in answered() }
         let looks = loop.every(AttachClient.patience) { [unowned self] in if isRunningEntry { reportSuspension() } }
         input = loop.watch(STDIN_FILENO) { [unowned self] _ in readable() }
         loop.onSignal = { [unowned self] in received($0) }
@@ -184,18 +184,18 @@ final class AttachPrompt: ConsoleOwner {
         console.isInterrupted = false
         // Reading pauses until everything is sent: a long file is not buffered.
         input?.events = []
-        connection.send(AttachMessage(.entry, text))
+        channel.send(AttachMessage(.entry, text))
         // The next lines of a file or a pipe may be buffered already.
         if !console.isInputTerminal, !isAtEnd { perform(console.lines.begin(prompt: "", continuation: "")) }
     }
 
     func interrupt() {
-        if isPaging, !hasReportedSuspension { return connection.send(AttachMessage(.keys, [0x03])) }
+        if isPaging, !hasReportedSuspension { return channel.send(AttachMessage(.keys, [0x03])) }
         if isRunningEntry {
             // A suspended host would not receive it.
             if hasReportedSuspension { return status = AttachClient.Status.interrupted }
             console.isInterrupted = true
-            connection.send(AttachMessage(.interrupt))
+            channel.send(AttachMessage(.interrupt))
         } else {
             perform(console.lines.interrupt())
         }
@@ -205,9 +205,9 @@ final class AttachPrompt: ConsoleOwner {
 /// Handles messages from the host.
 extension AttachPrompt {
     func answered() {
-        let isThere = connection.receive()
+        let isThere = channel.receive()
         do {
-            while status == nil, let message = try connection.message() { take(message) }
+            while status == nil, let message = try channel.message() { take(message) }
             if isThere { return }
         } catch {}
         leaveEditing()
@@ -257,7 +257,7 @@ extension AttachPrompt {
     /// Draws a pager of the host; keys go to it from now on.
     private func drawPager(_ bytes: [UInt8]) {
         if !isPaging {
-            do { try console.mode.enter() } catch { return connection.send(AttachMessage(.keys, "q")) }
+            do { try console.mode.enter() } catch { return channel.send(AttachMessage(.keys, "q")) }
             isPaging = true
             input?.events = .readable
         }
@@ -277,7 +277,7 @@ extension AttachPrompt {
             complain("\(request.argument) is longer than \(AttachDecoder.limit >> 20) MB")
             message = AttachMessage(.answer, TerminalAnswer(isDone: false).json)
         }
-        connection.send(message)
+        channel.send(message)
     }
 
     func reportSuspension() {

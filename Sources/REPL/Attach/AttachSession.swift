@@ -18,9 +18,8 @@ final class AttachSession: PromptTerminal, CommitListener {
     private static let nameLimit = 64 << 10
 
     unowned let host: ScriptHost
-    private let socket: AttachSocket
     private let inbox: AttachInbox
-    let outbox: AttachOutbox
+    let channel: Channel
     private var notifier: EventNotifier?
     private var greetingTimer: LoopTimer?
     private(set) lazy var session = PromptSession(
@@ -43,22 +42,21 @@ final class AttachSession: PromptTerminal, CommitListener {
     /// Whether the prompt has shown the key: nothing else is taken before.
     private var isGreeted = false
     private lazy var others = OthersChanges(host.loop) { [unowned self] text in
-        outbox.send(AttachMessage(.notice, text))
+        channel.send(AttachMessage(.notice, text))
     }
 
     init?(_ host: ScriptHost, _ socket: AttachSocket) {
         self.host = host
-        self.socket = socket
         inbox = AttachInbox(socket)
-        outbox = AttachOutbox(socket, loop: host.loop)
+        channel = Channel(socket, loop: host.loop)
         let notifier = host.loop.notifier { [weak self] in self?.received() }
         self.notifier = notifier
         guard inbox.start(notifier, host.state.interrupter) else {
             host.loop.forget(notifier)
             return nil
         }
-        outbox.onDrained = { [weak self] in self?.schedule() }
-        outbox.onBroken = { [weak self] in self?.end() }
+        channel.onDrained = { [weak self] in self?.schedule() }
+        channel.onBroken = { [weak self] in self?.end() }
         greetingTimer = host.loop.after(Self.greetingLimit) { [weak self] in
             if let self, inbox.isSilent { end() }
         }
@@ -83,7 +81,7 @@ final class AttachSession: PromptTerminal, CommitListener {
         isScheduled = false
         if inbox.isClosed { return end() }
         if isGreeted { takeLatest() }
-        while !isEnded, entry == nil, outbox.isEmpty, host.exitCode == nil, let request = inbox.next() {
+        while !isEnded, entry == nil, channel.isEmpty, host.exitCode == nil, let request = inbox.next() {
             switch request {
             case .hello(let bytes): greet(bytes)
             case .entry(let text, let number):
@@ -106,7 +104,7 @@ final class AttachSession: PromptTerminal, CommitListener {
     private func takeLatest() {
         takeScreen()
         // A prompt that does not read gets no further drawings.
-        if let pager, outbox.isEmpty, let keys = inbox.takeKeys() { pager.take(keys) }
+        if let pager, channel.isEmpty, let keys = inbox.takeKeys() { pager.take(keys) }
         if let question = inbox.takeLatest(.question).flatMap(AttachQuestion.init) { complete(question) }
         if let answer = inbox.takeLatest(.answer), let awaited {
             self.awaited = nil
@@ -119,11 +117,11 @@ final class AttachSession: PromptTerminal, CommitListener {
         let screen = AttachScreen(json: bytes)
         guard let screen, screen.version == AttachMessage.version else {
             let reason = AttachBanner.mismatch(prompt: screen?.version ?? 1, host: AttachMessage.version)
-            outbox.send(AttachMessage(.refused, reason))
+            channel.send(AttachMessage(.refused, reason))
             return end()
         }
         guard host.socket?.key.isShown(by: screen.key) == true else {
-            outbox.send(AttachMessage(.refused, "the key that this prompt shows is not that of the host's user"))
+            channel.send(AttachMessage(.refused, "the key that this prompt shows is not that of the host's user"))
             return end()
         }
         isGreeted = true
@@ -131,7 +129,7 @@ final class AttachSession: PromptTerminal, CommitListener {
         session.seenFailures = host.handlerFailureCount
         host.addCommitListener(self)
         host.items.addCommitObserver(sessionChanges)
-        outbox.send(AttachMessage(.banner, AttachBanner(Banner.attached(host)).json))
+        channel.send(AttachMessage(.banner, AttachBanner(Banner.attached(host)).json))
         sendNames()
     }
 
@@ -157,10 +155,10 @@ final class AttachSession: PromptTerminal, CommitListener {
     }
 
     private func complete(_ question: AttachQuestion) {
-        guard question.text.utf8.count <= AttachQuestion.textLimit, outbox.isEmpty else { return }
+        guard question.text.utf8.count <= AttachQuestion.textLimit, channel.isEmpty else { return }
         let none = CompletionResult(replacement: 0..<0, candidates: [])
         let result = session.completer.complete(question.text, question.cursor) ?? none
-        outbox.send(AttachMessage(.candidates, AttachCandidates(number: question.number, result: result).json))
+        channel.send(AttachMessage(.candidates, AttachCandidates(number: question.number, result: result).json))
     }
 
     /// Sends the names of the globals, to highlight the text being typed.
@@ -171,15 +169,15 @@ final class AttachSession: PromptTerminal, CommitListener {
         where LuaName.isValid(name) && names.utf8.count + name.utf8.count < Self.nameLimit { names += name + "\n" }
         guard names != sentNames else { return }
         sentNames = names
-        outbox.send(AttachMessage(.names, names))
+        channel.send(AttachMessage(.names, names))
     }
 
     // MARK: Entries
 
     /// Answers entries that are not run.
     private func refuse(_ count: Int, _ reason: String) {
-        outbox.send(AttachMessage(.errors, reason + "\n"))
-        for _ in 0..<count { outbox.send(AttachMessage(.failed)) }
+        channel.send(AttachMessage(.errors, reason + "\n"))
+        for _ in 0..<count { channel.send(AttachMessage(.failed)) }
     }
 
     private func begin(_ text: String, _ number: Int) {
@@ -188,7 +186,7 @@ final class AttachSession: PromptTerminal, CommitListener {
         }
         others.isQuiet = true
         // A command waits no longer than it was told for a host that does not get to its entry.
-        if !screen.isPrompt { outbox.send(AttachMessage(.output)) }
+        if !screen.isPrompt { channel.send(AttachMessage(.output)) }
         session.perform(entry: text) { [self] in
             if pager == nil { ended() } else { isHeld = true }
         }
@@ -199,11 +197,11 @@ final class AttachSession: PromptTerminal, CommitListener {
         guard !isEnded else { return }
         if session.hasFailed, let cause = host.exitCause {
             // The entry itself requested the exit. Any other exit interrupts the entry, and the connection's end says so.
-            if cause == .script { outbox.send(AttachMessage(.done)) }
+            if cause == .script { channel.send(AttachMessage(.done)) }
             return
         }
         sendNames()
-        outbox.send(AttachMessage(session.hasFailed ? .failed : .done, String(session.evaluator.count)))
+        channel.send(AttachMessage(session.hasFailed ? .failed : .done, String(session.evaluator.count)))
         others.isQuiet = false
         schedule()
     }
@@ -219,8 +217,8 @@ final class AttachSession: PromptTerminal, CommitListener {
         host.removeCommitListener(self)
         host.items.removeCommitObserver(sessionChanges)
         if let notifier { host.loop.forget(notifier) }
-        outbox.flush()
-        socket.end()
+        channel.flush()
+        channel.socket.end()
         awaited = nil
         if let entry { host.cancel(entry) }
     }
@@ -253,10 +251,10 @@ final class AttachSession: PromptTerminal, CommitListener {
         awaited = then
         // An earlier answer does not belong to this request.
         _ = inbox.takeLatest(.answer)
-        outbox.send(message)
+        channel.send(message)
     }
 
-    func leave() { outbox.send(AttachMessage(.leave)) }
+    func leave() { channel.send(AttachMessage(.leave)) }
 
     func draw(_ text: String, toStandardError: Bool) {
         if !text.isEmpty { send(AttachMessage(toStandardError ? .errors : .output, text)) }
@@ -265,7 +263,7 @@ final class AttachSession: PromptTerminal, CommitListener {
     /// Output waits while a pager has the terminal.
     func send(_ output: AttachMessage) {
         guard !isEnded else { return }
-        if pager == nil { outbox.send(output: output) } else { held.append(output) }
+        if pager == nil { channel.send(output: output) } else { held.append(output) }
     }
 
     // MARK: Commits

@@ -1,0 +1,185 @@
+import Application
+import CPlatform
+import Glibc
+
+/// Messages between a prompt and a host, in both directions. The socket is written without blocking, and the event loop
+/// sends the rest when the peer has read. Output for a slow peer is dropped, and the peer is told how much.
+final class Channel {
+    enum Answer {
+        case message(AttachMessage)
+        case end
+        /// The wait timed out.
+        case silence
+    }
+
+    /// Maximum number of bytes of output queued for a slow peer.
+    static let outputLimit = 8 << 20
+    /// While the socket is full, sending is retried after this many bytes.
+    private static let retryInterval = 64 << 10
+
+    let socket: AttachSocket
+    private let loop: EventLoop
+    private var decoder = AttachDecoder()
+    private lazy var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    private var bytes: [UInt8] = []
+    private var sent = 0
+    private var sinceTry = 0
+    private var dropped = 0
+    private var watch: LoopWatch?
+    private var isBroken = false
+    /// Called when everything has been sent.
+    var onDrained: () -> Void = {}
+    /// Called once when the peer is gone.
+    var onBroken: () -> Void = {}
+
+    /// - Parameters:
+    ///   - socket: a connected socket.
+    ///   - loop: the thread's loop.
+    init(_ socket: AttachSocket, loop: EventLoop) {
+        self.socket = socket
+        self.loop = loop
+    }
+
+    deinit { watch?.cancel() }
+
+    // MARK: Sending
+
+    /// The number of queued bytes.
+    private var count: Int { bytes.count - sent }
+    var isEmpty: Bool { count == 0 }
+
+    /// Sends a message that must not be dropped.
+    func send(_ message: AttachMessage) {
+        guard !isBroken else { return }
+        noteDropped()
+        bytes += message.encoded
+        flush()
+    }
+
+    /// Sends output, or the part that fits.
+    func send(output message: AttachMessage) {
+        guard !isBroken else { return }
+        // After a loss, output resumes when there is room for more than a line.
+        guard dropped == 0 || count < Self.outputLimit / 2 else { return dropped += message.bytes.count }
+        noteDropped()
+        let room = max(Self.outputLimit - count, 0)
+        let taken = message.bytes.prefix(room)
+        dropped += message.bytes.count - taken.count
+        if !taken.isEmpty { bytes += AttachMessage(message.kind, Array(taken)).encoded }
+        sinceTry += taken.count
+        if watch == nil || sinceTry >= Self.retryInterval { flush() }
+    }
+
+    /// Sends as much as the socket accepts now.
+    func flush() {
+        guard !isBroken else { return }
+        sinceTry = 0
+        while sent < bytes.count {
+            guard let count = socket.send(bytes[sent...]) else { return fail() }
+            if count == 0 { break }
+            sent += count
+        }
+        if sent == bytes.count {
+            bytes = []
+            sent = 0
+            watch?.cancel()
+            watch = nil
+        } else {
+            if sent > bytes.count / 2 {
+                bytes.removeFirst(sent)
+                sent = 0
+            }
+            if watch == nil {
+                watch = loop.watch(socket.descriptor, for: .writable) { [weak self] _ in self?.writable() }
+            }
+        }
+    }
+
+    private func writable() {
+        flush()
+        if isEmpty, !isBroken { onDrained() }
+    }
+
+    private func noteDropped() {
+        guard dropped > 0 else { return }
+        let note = "\n[\(dropped) bytes of output were left out: this prompt did not read them in time]\n"
+        dropped = 0
+        bytes += AttachMessage(.errors, note).encoded
+    }
+
+    private func fail() {
+        isBroken = true
+        bytes = []
+        sent = 0
+        watch?.cancel()
+        watch = nil
+        onBroken()
+    }
+
+    // MARK: Receiving
+
+    /// Waits for the next message without the loop, and sends queued bytes meanwhile.
+    ///
+    /// - Parameter patience: the longest wait in seconds; nil for no limit.
+    /// - Returns: the message, or why there is none.
+    func next(patience: Double?) -> Answer {
+        while true {
+            do { if let message = try decoder.next() { return .message(message) } } catch { return .end }
+            let events = Int32(POLLIN) | (isEmpty ? 0 : Int32(POLLOUT))
+            var entry = pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)
+            let count = poll(&entry, 1, patience.map { Int32($0 * 1000) } ?? -1)
+            if count == 0 { return .silence }
+            if count < 0 { continue }
+            if entry.revents & Int16(POLLOUT) != 0 { flush() }
+            guard receive() else { return .end }
+        }
+    }
+
+    /// Reads the available bytes; false when the host is gone.
+    func receive() -> Bool {
+        guard let received = socket.receive(into: &buffer, waits: false) else { return false }
+        decoder.append(buffer[..<received])
+        return true
+    }
+
+    /// The next complete message; nil if there is none.
+    func message() throws(AttachDecoder.Problem) -> AttachMessage? { try decoder.next() }
+}
+
+/// A connection between a prompt and a host. The descriptor is closed with the last reference, so that no thread reads
+/// from a reused descriptor.
+final class AttachSocket: Sendable {
+    let descriptor: Int32
+
+    /// - Parameter descriptor: a connected socket; closed by this object.
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    /// Shuts down both directions: a blocked read returns.
+    func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// Sends bytes without blocking.
+    ///
+    /// - Returns: the number of bytes accepted, 0 when the buffer is full; nil when the peer is gone.
+    func send(_ bytes: ArraySlice<UInt8>) -> Int? {
+        let sent = bytes.withUnsafeBytes { cubby_send_some(descriptor, $0.baseAddress, $0.count) }
+        if sent >= 0 { return Int(sent) }
+        return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : nil
+    }
+
+    /// Reads available bytes.
+    ///
+    /// - Parameters:
+    ///   - buffer: receives the bytes.
+    ///   - waits: whether to wait for the first byte.
+    /// - Returns: the number of bytes; 0 when none are available; nil when the peer is gone.
+    func receive(into buffer: inout [UInt8], waits: Bool) -> Int? {
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, waits ? 0 : Int32(MSG_DONTWAIT))
+            if count > 0 { return count }
+            if count < 0, errno == EINTR { continue }
+            return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? 0 : nil
+        }
+    }
+}
