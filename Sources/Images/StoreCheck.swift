@@ -241,6 +241,8 @@ public struct StoreCheck {
                 done.append("ended the commit of pictures that was interrupted")
             }
         }
+        // The end of a commit may have removed some.
+        let orphans = orphans.filter { layer.exists(path($0)) }
         if !orphans.isEmpty {
             let folder = path(Self.orphanFolder)
             try layer.makeDirectories(folder)

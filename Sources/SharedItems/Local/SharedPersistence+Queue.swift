@@ -133,7 +133,7 @@ extension SharedPersistence {
                 var encoded = EncodedCommit(removed: commit.removed, record: commit.record)
                 for key in commit.keys where last[key] == index {
                     guard let row = Self.row(ofKey: key, in: columns), let rank = places.ranks[row] else { continue }
-                    var record = JournalEncoder(rows)
+                    var record = JournalEncoder(columns)
                     record.insertion(row, at: nil)
                     encoded.keys.append(key)
                     encoded.ranks.append(rank)
