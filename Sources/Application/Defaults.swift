@@ -18,7 +18,7 @@ public final class Defaults {
     private var registered: PropertyListFields = [:]
     private var stored: PropertyListFields = [:]
     /// The file's entries whose keys are not texts: of another program, and written back.
-    private var others: [PropertyListDictionary.Entry] = []
+    private var otherEntries: [PropertyListDictionary.Entry] = []
     /// Changes since the last `synchronize`; nil for a removed key.
     private var changes: [ExactText: PropertyListValue?] = [:]
     private var seen: FileStatus?
@@ -102,14 +102,14 @@ public final class Defaults {
         let bytes: [UInt8]
         do throws(PropertyListError) {
             var whole = PropertyListDictionary(persistent)
-            for (key, value) in others { whole[key] = value }
+            for (key, value) in otherEntries { whole[key] = value }
             bytes = SealedPropertyList.sealed(try PropertyListValue.dictionary(whole).encoded(as: .binary))
         } catch {
             throw .damaged(path: path, error)
         }
         do throws(FileError) {
             switch problem {
-            case .damaged, .notADictionary, .changed: _ = try Self.setAside(path, using: layer)
+            case .damaged, .notADictionary, .changed: _ = try Self.quarantine(path, using: layer)
             case .file(let error): throw error
             case .value, nil: break
             }
@@ -130,15 +130,15 @@ public final class Defaults {
     ///   - layer: the file system.
     /// - Returns: its new path.
     /// - Throws: `FileError`.
-    package static func setAside(_ path: String, using layer: any FileLayer) throws(FileError) -> String {
-        var aside = path + ".damaged"
+    package static func quarantine(_ path: String, using layer: any FileLayer) throws(FileError) -> String {
+        var quarantined = path + ".damaged"
         var number = 1
-        while try layer.status(aside) != nil {
+        while try layer.status(quarantined) != nil {
             number += 1
-            aside = "\(path).damaged-\(number)"
+            quarantined = "\(path).damaged-\(number)"
         }
-        try layer.rename(path, toNew: aside)
-        return aside
+        try layer.rename(path, toNew: quarantined)
+        return quarantined
     }
 
     /// Reads the file again if it was replaced.
@@ -156,7 +156,7 @@ public final class Defaults {
 
     private func load() {
         problem = nil
-        (stored, others) = ([:], [])
+        (stored, otherEntries) = ([:], [])
         let bytes: [UInt8]
         do throws(FileError) {
             seen = try layer.status(path)
@@ -169,7 +169,7 @@ public final class Defaults {
         do throws(PropertyListError) {
             let value = try PropertyListValue(decoding: bytes)
             if case .dictionary(let values) = value {
-                (stored, others) = (values.textEntries, values.sortedOthers)
+                (stored, otherEntries) = (values.textEntries, values.sortedOtherEntries)
                 if SealedPropertyList.isIntact(bytes) == false { problem = .changed(path: path) }
             } else {
                 problem = .notADictionary(path: path)

@@ -37,7 +37,7 @@ package final class RestorationArchive {
         case none
         case state(PropertyListFields)
         /// The archive was refused and dropped, for this reason.
-        case refused(reason: String)
+        case rejected(reason: String)
     }
 
     /// Takes the state of the last run, and marks the archive as in use until `confirm()` or `drop()`.
@@ -46,7 +46,7 @@ package final class RestorationArchive {
     package func restore() -> Found {
         if layer.exists(restoringPath) {
             drop()
-            return .refused(reason: "the launch before this one did not survive restoring it")
+            return .rejected(reason: "the launch before this one did not survive restoring it")
         }
         guard layer.exists(path) else { return .none }
         guard
@@ -54,14 +54,14 @@ package final class RestorationArchive {
             let state = archive[Self.stateKey]?.fields
         else {
             drop()
-            return .refused(reason: "the archive is damaged")
+            return .rejected(reason: "the archive is damaged")
         }
         guard archive[Self.versionKey] == .string(version) else {
             drop()
-            return .refused(reason: "another version of the application wrote it")
+            return .rejected(reason: "another version of the application wrote it")
         }
         if !isReadOnly {
-            do { try layer.rename(path, to: restoringPath) } catch { return .refused(reason: error.message) }
+            do { try layer.rename(path, to: restoringPath) } catch { return .rejected(reason: error.message) }
         }
         return .state(state)
     }

@@ -72,7 +72,7 @@ public struct StandardErrorLogHandler: LogHandler {
     public func log(event: LogEvent) {
         var all = metadata
         if let provided = metadataProvider?.get() { all.merge(provided) { _, new in new } }
-        if let own = event.metadata { all.merge(own) { _, new in new } }
+        if let eventMetadata = event.metadata { all.merge(eventMetadata) { _, new in new } }
         let fields = all.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)".shortened(to: Self.maximumBytes)) }
         let message = "\(event.message)".shortened(to: Self.maximumBytes)
         if form == .json {

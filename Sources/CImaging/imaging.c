@@ -204,9 +204,9 @@ cimaging_status cimaging_load(cimaging_result *result) {
  * exclusively. Threads that declare parallel work share it for small pictures, with one thread each. Errors cannot be
  * assigned to a picture then, so a failed one is repeated alone. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-static _Thread_local int is_beside_others;
+static _Thread_local int is_concurrent;
 
-void cimaging_set_beside_others(int value) { is_beside_others = value; }
+void cimaging_set_concurrent(int value) { is_concurrent = value; }
 
 /* An operation on a source with the lock held. */
 typedef cimaging_status (*Work)(
@@ -319,7 +319,7 @@ static cimaging_status perform(
     Library vips = ready(result);
     if (!vips) return CIMAGING_LIBRARY_MISSING;
     cimaging_status status = CIMAGING_FAILED;
-    if (is_beside_others && pixels < CIMAGING_LARGE) {
+    if (is_concurrent && pixels < CIMAGING_LARGE) {
         pthread_rwlock_rdlock(&lock);
         status = work(vips, source, request, 0, result);
         pthread_rwlock_unlock(&lock);

@@ -10,7 +10,7 @@ static int begins(const char *text, const char *beginning) { return strncmp(text
 
 /* The third directory of EXIF is GPS. The thumbnail, the maker's notes, XMP and IPTC may contain the place as well. The
  * profile is kept while it matches the colours. */
-static int tells_the_place(const char *name) {
+static int reveals_location(const char *name) {
     return begins(name, "exif-ifd3-") || strcmp(name, "exif-ifd0-GPSInfo") == 0 ||
            strstr(name, "MakerNote") || strstr(name, "UserComment") || begins(name, "jpeg-thumbnail") ||
            begins(name, "xmp-") || begins(name, "iptc-") || begins(name, "photoshop-");
@@ -25,7 +25,7 @@ int cimaging_keep_metadata(Library vips, const cimaging_request *request, VipsIm
     *image = copy;
     gchar **names = vips->vips_image_get_fields(copy);
     for (int i = 0; names && names[i]; i++)
-        if (tells_the_place(names[i])) vips->vips_image_remove(copy, names[i]);
+        if (reveals_location(names[i])) vips->vips_image_remove(copy, names[i]);
     vips->g_strfreev(names);
     return 0;
 }

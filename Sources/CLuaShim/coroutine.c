@@ -49,7 +49,7 @@ static int body_ended(lua_State *L, int status, lua_KContext context) {
 static int body(lua_State *L) {
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
-    lua_pushcfunction(L, clua_note_traceback);
+    lua_pushcfunction(L, clua_record_traceback);
     lua_insert(L, 1);
     return body_ended(L, lua_pcallk(L, lua_gettop(L) - 2, LUA_MULTRET, 1, 0, body_ended), 0);
 }

@@ -60,7 +60,7 @@ static int close_file(lua_State *L) {
 }
 
 /* Counts bytes that a file of a script has lost without the script's hearing of it. */
-static void note_lost(clua_host *host, const clua_file *file, int code) {
+static void record_lost(clua_host *host, const clua_file *file, int code) {
     if (code == 0 || !file->writes || (file->process && code == EPIPE)) return;
     if (host->lostFiles++) return;
     host->lostCode = code;
@@ -73,7 +73,7 @@ static int leave_file(lua_State *L) {
     if (!file) return lua_tocfunction(L, lua_upvalueindex(1))(L);
     file->stream.closef = NULL; /* closed */
     int code = close_stream(file);
-    note_lost(host_of(L), file, file->unheard ? file->unheard : code ? code : file->code);
+    record_lost(host_of(L), file, file->unheard ? file->unheard : code ? code : file->code);
     if (file->process) wait_for(file->process);
     return 0;
 }
@@ -83,7 +83,7 @@ void clua_flush_files(clua_host *host, int isLast) {
         if (!file->writes) continue;
         if (fflush(file->stream.f) != 0 && !file->unheard) file->unheard = errno;
         if (!isLast) continue;
-        note_lost(host, file, file->unheard ? file->unheard : file->code);
+        record_lost(host, file, file->unheard ? file->unheard : file->code);
         file->unheard = file->code = 0; /* said once */
     }
 }

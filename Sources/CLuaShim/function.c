@@ -7,9 +7,9 @@
 static int resumed(lua_State *L, int status, lua_KContext context);
 
 int clua_finish(lua_State *L, int status) {
-    if (host_of(L)->refused) {
-        if (status >= 0) return clua_raise_refusal(L);
-        host_of(L)->refused = 0; /* the function has an error of its own, or waits */
+    if (host_of(L)->denied) {
+        if (status >= 0) return clua_raise_denial(L);
+        host_of(L)->denied = 0; /* the function has an error of its own, or waits */
     }
     /* The function may have failed because it was stopped: serve the stop before an error handler of the script gets
      * the error. */
@@ -34,7 +34,7 @@ int clua_finish(lua_State *L, int status) {
 /* The same for a function that may have returned. A stopped function may return normally: serve the stop before the
  * script gets its results. */
 static inline int ended(lua_State *L, int status) {
-    if (status < 0 || host_of(L)->refused) return clua_finish(L, status);
+    if (status < 0 || host_of(L)->denied) return clua_finish(L, status);
     clua_poll(L);
     return status;
 }

@@ -20,7 +20,7 @@ static void watch_limit(clua_host *host) {
 /* Whether a growth exceeds the limit. Never in a finalizer: Lua calls it once, and if its stack could not grow, it
  * would be lost together with its Swift object. While a finalizer runs, and only then, the collector refuses requests
  * by -1. */
-static int is_refused(clua_host *host, size_t old, size_t nsize) {
+static int is_denied(clua_host *host, size_t old, size_t nsize) {
     host->allocations++;
     int fails = host->failAt && host->allocations >= host->failAt &&
                 (!host->failures || host->allocations - host->failAt < host->failures);
@@ -37,7 +37,7 @@ static void count_used(clua_host *host, size_t more) {
 /* Growth is refused only while `enforce` is on: then no Swift frame is between the VM and the protected call that
  * catches the error. Otherwise the excess is recorded as debt, and the VM's own next allocation fails. */
 __attribute__((noinline)) static void *resize(clua_host *host, void *block, size_t old, size_t nsize) {
-    if (nsize > old && host->enforce && is_refused(host, old, nsize)) return NULL;
+    if (nsize > old && host->enforce && is_denied(host, old, nsize)) return NULL;
     void *result = clua_pool_resize(&host->pool, block, old, nsize);
     if (!result) {
         if (nsize > old && host->enforce) return NULL; /* shrinking never fails */
@@ -157,41 +157,41 @@ void clua_set_finalizer_hint(clua_host *host, const char *text) { host->finalize
 int clua_refuses(lua_State *L, size_t bytes) {
     clua_host *host = host_of(L);
     if (host->exempt || host->enforce) return 0;
-    if (host->refused) return 1;
+    if (host->denied) return 1;
     size_t most = host->limit + (bytes <= 4096 ? host->limit / 8 + (64 << 10) : 0), margin = host->limit / 32;
     if (bytes <= most && host->used <= most - bytes) return 0;
     lua_gc(host->main, LUA_GCCOLLECT);
     if (bytes + margin <= most && host->used <= most - bytes - margin) return 0;
-    host->refused = 1;
+    host->denied = 1;
     return 1;
 }
 
 int clua_reserve(lua_State *L, size_t bytes) { return clua_admits(L, bytes); }
-int clua_is_refusing(const clua_host *host) { return host->refused; }
+int clua_is_refusing(const clua_host *host) { return host->denied; }
 
-int clua_take_refusal(clua_host *host) {
-    int refused = host->refused;
-    host->refused = 0;
-    return refused;
+int clua_take_denial(clua_host *host) {
+    int denied = host->denied;
+    host->denied = 0;
+    return denied;
 }
 
 void clua_exempt(clua_host *host, int isExempt) {
     host->exempt = isExempt;
-    host->refused = 0;
+    host->denied = 0;
 }
 
-void clua_push_refusal(lua_State *L) {
+void clua_push_denial(lua_State *L) {
     clua_host *host = host_of(L);
-    host->refused = 0;
+    host->denied = 0;
     host->exceeded = CLUA_EXCEEDED_MEMORY;
     lua_pushliteral(L, "not enough memory: a value of the host does not fit into the limit");
 }
 
-int clua_raise_refusal(lua_State *L) {
+int clua_raise_denial(lua_State *L) {
     /* Without memory for its text, Lua's own error tells of it: it must not be raised once more after that. */
-    host_of(L)->refused = 0;
+    host_of(L)->denied = 0;
     luaL_where(L, 1);
-    clua_push_refusal(L);
+    clua_push_denial(L);
     lua_concat(L, 2);
     return lua_error(L);
 }

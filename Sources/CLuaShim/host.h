@@ -82,7 +82,7 @@ struct clua_host {
     size_t used, peak, limit;
     int enforce;
     int pressed; /* the reported level of use: 1 three quarters, 2 seven eighths */
-    int refused; /* whether a value of the host was refused, and no error tells the script so far */
+    int denied; /* whether a value of the host was refused, and no error tells the script so far */
     int exempt;  /* while an error of the host is pushed, nothing is refused */
     int exceeded; /* the limit that the last error was raised for, CLUA_EXCEEDED_…; 0: none */
     unsigned long allocations, failAt, failures;
@@ -296,7 +296,7 @@ int clua_waits(lua_State *co);
 /* Closes the pending variables of a coroutine, after those of the coroutine that it waits for. */
 void clua_close_coroutine(lua_State *co);
 /* The message handler of protected entries (protected.c). */
-int clua_note_traceback(lua_State *L);
+int clua_record_traceback(lua_State *L);
 /* string.format for common conversions: pushes the text; 0 for other formats, long results and wrong arguments. */
 int clua_format_plainly(lua_State *L);
 
@@ -334,13 +334,13 @@ int clua_refuses(lua_State *L, size_t bytes);
 static inline int clua_admits(lua_State *L, size_t bytes) {
     clua_host *host = host_of(L);
     if (!host->limit) return 1;
-    if (!host->refused && bytes <= host->limit && host->used <= host->limit - bytes) return 1;
+    if (!host->denied && bytes <= host->limit && host->used <= host->limit - bytes) return 1;
     return !clua_refuses(L, bytes);
 }
 /* Raises the error of a refused value. */
-int clua_raise_refusal(lua_State *L);
+int clua_raise_denial(lua_State *L);
 /* Pushes it instead, and forgets the refusal. */
-void clua_push_refusal(lua_State *L);
+void clua_push_denial(lua_State *L);
 
 /* Like luaL_checklstring, but also takes an error of the host, which its text replaces on the stack. */
 const char *clua_checktext(lua_State *L, int index, size_t *length);

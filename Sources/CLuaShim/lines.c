@@ -81,7 +81,7 @@ static void skip_constants(reader *reader) {
         }
 }
 
-static void note(reader *reader, int line) {
+static void record(reader *reader, int line) {
     if (reader->count < reader->capacity) reader->lines[reader->count] = line;
     reader->count++;
 }
@@ -103,7 +103,7 @@ static void read_lines(reader *reader, int line, int skipsFirst) {
             line += difference;
         }
         if (reader->failed) return;
-        if (i || !skipsFirst) note(reader, line);
+        if (i || !skipsFirst) record(reader, line);
     }
     for (; absolutes && !reader->failed; absolutes--) {
         read_number(reader);

@@ -25,7 +25,7 @@ struct clua_class {
     unsigned shift, count; /* 64 - shift bits of the product are the index */
     const uint64_t *version; /* the version of the cached texts */
     int caches;              /* user values of a handle */
-    void *presence;          /* of rows: the accessor that detects removed rows; NULL: none */
+    void *existence;         /* of rows: the accessor that detects removed rows; NULL: none */
     const uint64_t *epoch; /* while this counter is unchanged, no row was removed */
     int metatable, methods; /* references */
 };
@@ -74,7 +74,7 @@ static inline int call(lua_State *L, int (*entry)(void *, void *, lua_State *), 
     host->enforce = 0;
     int status = entry(box, object, L);
     host->enforce = enforce;
-    return status >= 0 && !host->refused ? status : clua_finish(L, status);
+    return status >= 0 && !host->denied ? status : clua_finish(L, status);
 }
 
 /* ---- Fields (field.c) ---- */

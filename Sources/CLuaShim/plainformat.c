@@ -4,7 +4,7 @@
 
 #include "host.h"
 
-enum { ROOM = 512, WIDEST = 99 };
+enum { CAPACITY = 512, WIDEST = 99 };
 
 static inline int count_digits(uint64_t value) {
     int count = 1;
@@ -59,8 +59,8 @@ static inline char *add_decimal(char *out, const char *limit, int64_t given, int
 /* Formats integers in decimal and hexadecimal, with a width and leading zeros, and whole strings; returns 0 for other
  * formats. */
 int clua_format_plainly(lua_State *L) {
-    char buffer[ROOM + 8], *out = buffer;
-    const char *limit = buffer + ROOM;
+    char buffer[CAPACITY + 8], *out = buffer;
+    const char *limit = buffer + CAPACITY;
     size_t size;
     const char *at = lua_tolstring(L, 1, &size), *end = at + size;
     if (!at) return 0;

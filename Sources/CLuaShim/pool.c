@@ -6,7 +6,7 @@
  * held for a size no longer needed. Lua passes a block's size with each call. */
 #include "pool.h"
 
-enum { HEADER = 64, KEPT = 16 };
+enum { HEADER = 64, RETAINED = 16 };
 
 static void list(clua_pool *pool, clua_slab *slab) {
     clua_slab **first = &pool->slabs[clua_pool_class(slab->size)];
@@ -34,7 +34,7 @@ static clua_slab *make_slab(clua_pool *pool, unsigned class) {
     }
     slab->size = (class + 1) * CLUA_POOL_GRAIN;
     slab->used = 0;
-    slab->room = (CLUA_POOL_SLAB - HEADER) / slab->size;
+    slab->capacity = (CLUA_POOL_SLAB - HEADER) / slab->size;
     slab->free = NULL;
     slab->fresh = (char *)slab + HEADER;
     list(pool, slab);
@@ -52,7 +52,7 @@ void *clua_pool_take(clua_pool *pool, size_t size) {
         block = slab->fresh;
         slab->fresh += slab->size;
     }
-    if (++slab->used == slab->room) unlist(pool, slab);
+    if (++slab->used == slab->capacity) unlist(pool, slab);
     return block;
 }
 
@@ -65,7 +65,7 @@ void clua_pool_give(clua_pool *pool, void *block) {
     /* Keeps the only slab with room for a size: the next block is probably allocated soon. */
     if (slab->used > 0 || (!slab->previous && !slab->next)) return;
     unlist(pool, slab);
-    if (pool->emptyCount == KEPT) {
+    if (pool->emptyCount == RETAINED) {
         free(slab);
         return;
     }

@@ -17,7 +17,7 @@ struct clua_slab {
     clua_slab *next, *previous; /* slabs of the same size with room */
     void *free;                 /* freed blocks, as a linked list */
     char *fresh;                /* the start of the never used rest */
-    unsigned size, used, room;
+    unsigned size, used, capacity;
     int isListed;
 };
 
@@ -53,7 +53,7 @@ void clua_pool_give(clua_pool *pool, void *block);
 static inline void *clua_pool_new(clua_pool *pool, size_t size) {
     if (!clua_pool_is_small(size)) return NULL;
     clua_slab *slab = pool->slabs[clua_pool_class(size)];
-    if (!slab || slab->used + 1 == slab->room) return NULL;
+    if (!slab || slab->used + 1 == slab->capacity) return NULL;
     void *block = slab->free;
     if (block) {
         memcpy(&slab->free, block, sizeof slab->free);

@@ -24,7 +24,7 @@ static int is_traced(lua_State *L, int index) {
 
 /* The message handler. Each error has one traceback, made at the deepest frame: a value that passes an outer boundary
  * keeps its first traceback. */
-int clua_note_traceback(lua_State *L) {
+int clua_record_traceback(lua_State *L) {
     clua_host *host = host_of(L);
     if (is_traced(L, 1)) return 1;
     if (host->debugger.errors) clua_break_at_error(L, L, 1, 0);
@@ -65,16 +65,16 @@ static int overflows(lua_State *L, const char *limit, int values) {
 }
 
 /* Whether a value of the host was refused, such as an argument; if so, the error replaces the topmost values. */
-static int is_refused(lua_State *L, int values) {
-    if (!host_of(L)->refused) return 0;
+static int is_denied(lua_State *L, int values) {
+    if (!host_of(L)->denied) return 0;
     lua_pop(L, values);
-    clua_push_refusal(L);
+    clua_push_denial(L);
     return 1;
 }
 
 int clua_load(lua_State *L, const char *bytes, size_t length, const char *name) {
     clua_host *host = host_of(L);
-    if (is_refused(L, 0)) return LUA_ERRMEM;
+    if (is_denied(L, 0)) return LUA_ERRMEM;
     if (overflows(L, host->stack.limit, 0)) return LUA_ERRRUN; /* the parser is recursive as well */
     clua_entry entry;
     clua_enter(host, L, &entry);
@@ -85,10 +85,10 @@ int clua_load(lua_State *L, const char *bytes, size_t length, const char *name) 
 
 int clua_pcall(lua_State *L, int arguments, int results) {
     clua_host *host = host_of(L);
-    if (is_refused(L, arguments + 1)) return LUA_ERRMEM;
+    if (is_denied(L, arguments + 1)) return LUA_ERRMEM;
     if (overflows(L, host->stack.entry, arguments + 1)) return LUA_ERRRUN;
     int base = lua_gettop(L) - arguments;
-    lua_pushcfunction(L, clua_note_traceback);
+    lua_pushcfunction(L, clua_record_traceback);
     lua_insert(L, base);
     clua_entry entry;
     clua_enter(host, L, &entry);
@@ -110,7 +110,7 @@ static void trace(lua_State *co) {
 
 static int resume(lua_State *co, lua_State *from, int arguments, int *results, int isRun) {
     clua_host *host = host_of(co);
-    if (is_refused(co, arguments)) return LUA_ERRMEM;
+    if (is_denied(co, arguments)) return LUA_ERRMEM;
     if (overflows(co, host->stack.entry, arguments)) return LUA_ERRRUN;
     clua_entry entry;
     clua_enter(host, co, &entry);

@@ -57,14 +57,14 @@ void clua_pushrow(lua_State *L, uint64_t payload) { push_row(L, payload); }
 
 void clua_pushrows(lua_State *L, const uint64_t *payloads, size_t count) {
     clua_createtable(L, count > INT_MAX ? INT_MAX : (int)count, 0);
-    for (size_t i = 0; i < count && !host_of(L)->refused; i++) {
+    for (size_t i = 0; i < count && !host_of(L)->denied; i++) {
         push_row(L, payloads[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
 }
 
-void clua_setrowpresence(clua_class *cls, void *accessor, const uint64_t *epoch) {
-    cls->presence = accessor;
+void clua_setrowexistence(clua_class *cls, void *accessor, const uint64_t *epoch) {
+    cls->existence = accessor;
     cls->epoch = epoch;
 }
 
@@ -76,8 +76,8 @@ typedef struct {
 } row_list;
 
 static int is_present(lua_State *L, const clua_class *cls, const row_list *list, uint64_t row) {
-    if (!cls->presence || *cls->epoch == list->epoch) return 1;
-    return call(L, host_of(L)->callbacks.get, cls->presence, &row) != 0;
+    if (!cls->existence || *cls->epoch == list->epoch) return 1;
+    return call(L, host_of(L)->callbacks.get, cls->existence, &row) != 0;
 }
 
 static int next_row(lua_State *L) {

@@ -107,12 +107,12 @@ int clua_getframe(lua_State *L, int level, clua_frame *frame) {
     return 1;
 }
 
-int clua_getcalls(lua_State *L, int isRunning, clua_frame *frames, int room) {
+int clua_getcalls(lua_State *L, int isRunning, clua_frame *frames, int capacity) {
     const clua_resumption *outer = isRunning ? host_of(L)->resumption : NULL;
     int count = 0;
     for (;;) {
-        for (int level = 0; count < room && clua_getframe(L, level, frames + count); level++) count++;
-        if (!outer || count == room) return count;
+        for (int level = 0; count < capacity && clua_getframe(L, level, frames + count); level++) count++;
+        if (!outer || count == capacity) return count;
         L = outer->L;
         outer = outer->outer;
     }

@@ -43,11 +43,11 @@ static int is_plain(const char *pattern, size_t length) {
 typedef union {
     clua_step align;
     char bytes[32 * sizeof(clua_step) + 64];
-} room;
+} scratch;
 
-static void compile(lua_State *L, clua_pattern *pattern, room *room, const char *bytes, size_t length) {
+static void compile(lua_State *L, clua_pattern *pattern, scratch *scratch, const char *bytes, size_t length) {
     size_t size = clua_pattern_size(length);
-    void *memory = size <= sizeof *room ? (void *)room : lua_newuserdatauv(L, size, 0);
+    void *memory = size <= sizeof *scratch ? (void *)scratch : lua_newuserdatauv(L, size, 0);
     clua_pattern_compile(L, pattern, memory, bytes, length);
 }
 
@@ -70,7 +70,7 @@ static int find_or_match(lua_State *L, int finds) {
         lua_pushinteger(L, (lua_Integer)(found - text + (ptrdiff_t)size));
         return 2;
     }
-    room memory;
+    scratch memory;
     clua_pattern pattern;
     clua_match match;
     int anchored = size > 0 && *bytes == '^';
@@ -199,7 +199,7 @@ static int string_gsub(lua_State *L) {
     luaL_argexpected(L, type == LUA_TNUMBER || type == LUA_TSTRING || type == LUA_TFUNCTION || type == LUA_TTABLE, 3,
                      "string/function/table");
     int anchored = size > 0 && *bytes == '^', changed = 0;
-    room memory;
+    scratch memory;
     clua_pattern pattern;
     clua_match match;
     compile(L, &pattern, &memory, bytes + anchored, size - (size_t)anchored);

@@ -6,11 +6,11 @@ _Thread_local clua_thread clua_self;
 /* The reserve is a quarter of the thread's stack, 256 KB to 2 MB, or half of a stack too small for that. */
 static clua_stack limits_of_stack(void) {
     char *here = __builtin_frame_address(0), *low = cubby_stack_end();
-    size_t room = (size_t)(here - low);
-    if (room > (size_t)64 << 20) low = here - (room = (size_t)64 << 20); /* `ulimit -s unlimited` */
-    size_t reserve = room / 4;
+    size_t available = (size_t)(here - low);
+    if (available > (size_t)64 << 20) low = here - (available = (size_t)64 << 20); /* `ulimit -s unlimited` */
+    size_t reserve = available / 4;
     if (reserve > 2 << 20) reserve = 2 << 20;
-    if (reserve < 256 << 10) reserve = room / 2 < 256 << 10 ? room / 2 : 256 << 10;
+    if (reserve < 256 << 10) reserve = available / 2 < 256 << 10 ? available / 2 : 256 << 10;
     return (clua_stack){.limit = low + reserve, .entry = low + reserve / 4 * 3, .floor = low + reserve / 2};
 }
 

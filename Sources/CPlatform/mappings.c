@@ -60,8 +60,8 @@ static void faulted(int number, siginfo_t *info, void *context) {
         return;
     }
     /* Several threads may fault in the same file; one reports it. */
-    static atomic_flag is_told = ATOMIC_FLAG_INIT;
-    if (atomic_flag_test_and_set(&is_told)) for (;;) pause();
+    static atomic_flag is_reported = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&is_reported)) for (;;) pause();
     if (cubby_tty_give_back()) say("\n");
     say("cubby: ");
     say(name);
@@ -78,7 +78,7 @@ static void install(void) {
     sigaction(SIGBUS, &action, NULL);
 }
 
-int cubby_mapping_note(const void *address, size_t count, const char *name) {
+int cubby_mapping_record(const void *address, size_t count, const char *name) {
     pthread_once(&once, install);
     char *copy = strdup(name);
     if (!copy) return -ENOMEM;

@@ -30,10 +30,10 @@ int64_t cubby_send_some(int descriptor, const void *bytes, size_t count) {
 }
 
 /* Whether a failed write is to be repeated: another process may have made a terminal non-blocking. */
-static int waits_for_room(int descriptor) {
+static int waits_until_writable(int descriptor) {
     if (errno != EAGAIN && errno != EWOULDBLOCK) return 0;
-    struct pollfd room = {.fd = descriptor, .events = POLLOUT};
-    return poll(&room, 1, -1) >= 0 || errno == EINTR;
+    struct pollfd entry = {.fd = descriptor, .events = POLLOUT};
+    return poll(&entry, 1, -1) >= 0 || errno == EINTR;
 }
 
 size_t cubby_write(int descriptor, const void *bytes, size_t count) {
@@ -44,7 +44,7 @@ size_t cubby_write(int descriptor, const void *bytes, size_t count) {
             done += (size_t)written;
             continue;
         }
-        if (written < 0 && waits_for_room(descriptor)) continue;
+        if (written < 0 && waits_until_writable(descriptor)) continue;
         if (written == 0) errno = EIO; /* a device that accepts nothing and names no reason */
         break;
     }

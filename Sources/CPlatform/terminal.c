@@ -74,7 +74,7 @@ static int repeats(int number, const siginfo_t *info) {
     return info->si_code > 0 && (number == SIGBUS || number == SIGSEGV || number == SIGILL || number == SIGFPE);
 }
 
-static void rescue_and_go_on(int number, siginfo_t *info, void *context) {
+static void rescue_and_resume(int number, siginfo_t *info, void *context) {
     (void)context;
     int saved_errno = errno;
     cubby_tty_give_back();
@@ -111,7 +111,7 @@ int cubby_tty_rescue(int input, int output, const char *sequences) {
     }
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
         int number = fatal[i];
-        struct sigaction action = {.sa_sigaction = rescue_and_go_on, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+        struct sigaction action = {.sa_sigaction = rescue_and_resume, .sa_flags = SA_SIGINFO | SA_ONSTACK};
         sigfillset(&action.sa_mask);
         if (sigaction(number, NULL, &rescue.former[number]) != 0) continue;
         /* An ignored signal does not end the process. */

@@ -22,10 +22,10 @@ int cubby_thread_start(size_t stack, void *(*run)(void *argument), void *argumen
     if (stack) pthread_attr_setstacksize(&attributes, stack);
     if (!joined) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     /* A new thread inherits its creator's mask. */
-    sigset_t others, before;
-    sigfillset(&others);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&others, faults[i]);
-    pthread_sigmask(SIG_SETMASK, &others, &before);
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&blocked, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
     pthread_t thread;
     result = pthread_create(joined ? joined : &thread, &attributes, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -91,9 +91,9 @@ static void look_at_stack(void) {
         if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > 8 << 20) limit.rlim_cur = 8 << 20;
         address = here - limit.rlim_cur / 4 * 3;
     }
-    size_t kept = (size_t)(here - (char *)address) / 4;
+    size_t reserve = (size_t)(here - (char *)address) / 4;
     stack_end = address;
-    stack_short = stack_end + (kept < 96 << 10 ? kept : 96 << 10);
+    stack_short = stack_end + (reserve < 96 << 10 ? reserve : 96 << 10);
 }
 
 char *cubby_stack_end(void) {

@@ -20,4 +20,4 @@ int cubby_work_is_stopped_at_step(void) {
     return is_stopped;
 }
 
-int64_t cubby_work_room(void) { return watching.room ? watching.room(watching.context) : INT64_MAX; }
+int64_t cubby_work_capacity(void) { return watching.capacity ? watching.capacity(watching.context) : INT64_MAX; }

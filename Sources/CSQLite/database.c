@@ -55,7 +55,7 @@ struct csqlite_database {
     int longest;        /* That of the statement which is being prepared. */
     int64_t looked;     /* When the statement's steps were checked last; 0 for not yet. */
     int64_t locked;     /* When the first lock was met; 0 for none. */
-    char refusal[160];
+    char denial[160];
 };
 
 static int64_t now(void) {
@@ -132,7 +132,7 @@ static const char *const quick[] = {
 static const struct class {
     const char *name;
     int longest;
-} others[] = {
+} known[] = {
     {"->", LONG}, {"->>", LONG}, {"bm25", LONG}, {"edit", 0}, {"format", LONG}, {"fts3_tokenizer", 0}, {"fts5", LONG},
     {"fts5_source_id", LONG}, {"highlight", MEDIUM}, {"json", LONG}, {"json_array", LONG}, {"json_array_length", LONG},
     {"json_error_position", LONG}, {"json_extract", LONG}, {"json_group_array", LONG}, {"json_group_object", LONG},
@@ -154,7 +154,7 @@ static int compare_class(const void *name, const void *entry) {
 static int longest_for(const char *function) {
     if (bsearch(function, quick, sizeof quick / sizeof *quick, sizeof *quick, compare_name)) return LONGEST;
     const struct class *other =
-        bsearch(function, others, sizeof others / sizeof *others, sizeof *others, compare_class);
+        bsearch(function, known, sizeof known / sizeof *known, sizeof *known, compare_class);
     /* What later versions add is not known. */
     return other ? other->longest : MEDIUM;
 }
@@ -170,7 +170,7 @@ static int contains(const char *const *names, size_t count, const char *name) {
 }
 
 static int refuse(struct csqlite_database *database, const char *kind, const char *name) {
-    snprintf(database->refusal, sizeof database->refusal, "%s%.100s", kind, name ? name : "");
+    snprintf(database->denial, sizeof database->denial, "%s%.100s", kind, name ? name : "");
     return DENY;
 }
 
@@ -252,7 +252,7 @@ void csqlite_limit_values(csqlite_database *database, int64_t memory) {
     database->most = most < SHORTEST ? SHORTEST : most < LONGEST ? (int)most : LONGEST;
 }
 
-const char *csqlite_refusal(const csqlite_database *database) { return database->refusal; }
+const char *csqlite_denial(const csqlite_database *database) { return database->denial; }
 
 static void set_length(csqlite_database *database, int length) {
     if (length == database->length) return;
@@ -272,7 +272,7 @@ int csqlite_prepare(
     csqlite_database *database, const char *sql, int length, sqlite3_stmt **statement, const char **rest,
     int *longest) {
     database->longest = database->most;
-    database->refusal[0] = 0;
+    database->denial[0] = 0;
     set_length(database, LONGEST);
     begin(database, CSQLITE_COMPILING, LONGEST);
     int result = database->library->sqlite3_prepare_v2(database->handle, sql, length, statement, rest);

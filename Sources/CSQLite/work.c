@@ -69,7 +69,7 @@ static int allows(int64_t size, int64_t more) {
     if (work.largest && size > work.largest) return 0;
     /* What takes back the changes of a statement that was stopped is not refused. */
     if (work.is_stopping && work.kind == CSQLITE_CHANGING) return 1;
-    return !csqlite_must_stop() && more <= cubby_work_room();
+    return !csqlite_must_stop() && more <= cubby_work_capacity();
 }
 
 static void *allocate(int size) { return allows(size, size) ? real.xMalloc(size) : NULL; }

@@ -1,6 +1,5 @@
 import Platform
 import PropertyList
-
 @_exported import Wording
 
 /// Reads comma-separated values (RFC 4180) row by row from a stream, keeping every cell's bytes exactly.
@@ -300,9 +299,9 @@ public final class CSVReader {
 
     private func readSource(into offset: Int) throws(CSVError) -> Int {
         if Interruption.isDue { throw failure(.stopped, Interruption.message) }
-        let room = Self.chunkSize - offset
-        let count = try source(UnsafeMutableRawBufferPointer(start: chunk + offset, count: room))
-        precondition(0...room ~= count, "a source gives no more than there is room for")
+        let capacity = Self.chunkSize - offset
+        let count = try source(UnsafeMutableRawBufferPointer(start: chunk + offset, count: capacity))
+        precondition(0...capacity ~= count, "a source gives no more than there is room for")
         atEnd = count == 0
         return count
     }

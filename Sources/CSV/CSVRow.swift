@@ -154,20 +154,20 @@ package struct CSVHeader {
     // MARK: Checks
 
     private static func check(_ row: CSVRow, _ delimiter: UInt8) throws(CSVError) {
-        func refusal(_ code: CSVError.Code, _ words: String) -> CSVError { CSVError(code, row: 1, line: 1, words) }
+        func error(_ code: CSVError.Code, _ words: String) -> CSVError { CSVError(code, row: 1, line: 1, words) }
         let isNul = row.withUnsafeBytes { $0.contains(0) }
-        if isNul { throw refusal(.notText, "the header has bytes of zero: \(ForeignFile.utf16Advice)") }
+        if isNul { throw error(.notText, "the header has bytes of zero: \(ForeignFile.utf16Advice)") }
         guard let first = row.count > 0 ? Array(row[0]) : nil else { return }
         let isSole = row.count == 1 || row.count == 2 && row[1].isEmpty
         if isSole, !row.isQuoted, first.count <= 5, first.starts(with: "sep=".utf8) {
             let wanted = first.count == 5 ? first[4] : delimiter
-            throw refusal(
+            throw error(
                 .badDelimiter,
                 "the line \"sep=\" is for spreadsheets: remove it, and give \(advice(wanted))")
         }
         guard row.count == 1, !row.isQuoted, let other = otherDelimiter(in: first, delimiter) else { return }
         let name = String(decoding: first.prefix(60), as: UTF8.self) + (first.count > 60 ? "…" : "")
-        throw refusal(
+        throw error(
             .badDelimiter,
             "the header is one name with \(word(other)) in it, \(name): give \(advice(other)), or write the name in quotes"
         )

@@ -52,20 +52,20 @@ struct InitCommand: ParsableCommand {
     }
 
     func run() throws {
-        var kept = 0
+        var unchanged = 0
         let layer = try ReferenceOutput.folder(folder)
         for file in try ReferenceOutput.reference().editorFiles {
             let path = PathText.join(folder, file.path)
-            let isReplaced = force && file.path != APIReference.ownEditorFile
+            let isReplaced = force && file.path != APIReference.editorFile
             guard isReplaced || !layer.exists(PathText.join(layer.path, file.path)) else {
-                if !force { kept += 1 }
+                if !force { unchanged += 1 }
                 Report.line("kept \(path)")
                 continue
             }
             try ReferenceOutput.write(file, into: layer)
             Report.line("wrote \(path)")
         }
-        if kept > 0 { Report.line("--force replaces what was kept.") }
+        if unchanged > 0 { Report.line("--force replaces what was kept.") }
     }
 }
 

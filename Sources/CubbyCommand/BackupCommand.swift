@@ -17,7 +17,7 @@ struct BackupCommand: ParsableCommand {
         completion: .file())
     var out: String
 
-    private static let memoryRefusal =
+    private static let memoryMessage =
         "keeps its items in the memory of its process, where no backup reaches them: items:export in there writes a file"
 
     func run() throws {
@@ -28,9 +28,9 @@ struct BackupCommand: ParsableCommand {
                 "a backup is a folder or an archive of tar, and no \(ending): end its name in "
                     + BackupArchive.endings.joined(separator: ", "))
         }
-        let container = try ContainerArgument.locate(container, orSay: Self.memoryRefusal)
+        let container = try ContainerArgument.locate(container, orSay: Self.memoryMessage)
         if MemoryContainer.isFolder(container.path) {
-            throw CommandFailure.exit(.usage, "\(container.displayPath) \(Self.memoryRefusal)")
+            throw CommandFailure.exit(.usage, "\(container.displayPath) \(Self.memoryMessage)")
         }
         let absolute = PathText.absolute(out, from: WorkingDirectory.path ?? "/")
         guard PosixFileLayer().exists(container.documents) || PosixFileLayer().exists(container.library) else {
@@ -102,7 +102,7 @@ struct RestoreCommand: ParsableCommand {
             result.report.skipped.forEach(BackupCommand.passOver)
             let (count, bytes) = (result.report.files.counted("file"), result.report.bytes.counted("byte"))
             Report.line("restored \(count), \(bytes), into \(container.displayPath)")
-            if let aside = result.aside { Report.line("what was there is in \(DisplayPath.abbreviate(aside))") }
+            if let former = result.former { Report.line("what was there is in \(DisplayPath.abbreviate(former))") }
         } catch let error as FolderLockError {
             throw CommandFailure.exit(error)
         } catch let error as FileError {
@@ -126,12 +126,12 @@ enum BackupArchive {
     /// The extension of a name that belongs to another archive format or compression; a folder of that name would look
     /// like such a file.
     static func foreignEnding(of name: String) -> String? {
-        let others = [
+        let foreignEndings = [
             "zip", "7z", "rar", "gz", "bz2", "xz", "zst", "lz", "lz4", "lzma", "br", "z", "tbz", "tbz2", "txz", "tzst",
             "cpio", "iso", "dmg", "jar", "ar", "deb", "rpm", "cab",
         ]
         guard !isName(name), let dot = name.lastIndex(of: ".") else { return nil }
-        return others.contains(name[name.index(after: dot)...].lowercased()) ? String(name[dot...]) : nil
+        return foreignEndings.contains(name[name.index(after: dot)...].lowercased()) ? String(name[dot...]) : nil
     }
 
     /// Makes an archive of the folder `copy` of a work, on the disk; returns its name there.

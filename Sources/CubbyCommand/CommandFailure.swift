@@ -90,11 +90,11 @@ enum ContainerArgument {
     ///
     /// - Parameters:
     ///   - path: the option's value.
-    ///   - refusal: the message for a temporary container.
+    ///   - message: the message for a temporary container.
     /// - Returns: the container, which need not exist.
     /// - Throws: the exit status, after the message.
-    static func locate(_ path: String?, orSay refusal: String) throws -> Container {
-        if isMemory(path) { throw CommandFailure.exit(.usage, "\(MemoryContainer.name) \(refusal)") }
+    static func locate(_ path: String?, orSay message: String) throws -> Container {
+        if isMemory(path) { throw CommandFailure.exit(.usage, "\(MemoryContainer.name) \(message)") }
         return try locate(path)
     }
 
@@ -153,7 +153,7 @@ enum ExitStatus: Int32 {
     /// - Returns: the status.
     static func ofSession(_ host: ScriptHost, script: Int32, isStrict: Bool?, isWatched: Bool) -> Int32 {
         var status = host.exitCode ?? script
-        if status == scriptError.rawValue, host.hasRefusedChangedProgram { status = usage.rawValue }
+        if status == scriptError.rawValue, host.hasDeniedChangedProgram { status = usage.rawValue }
         let hasLostSave = host.saveFailure != nil
         let hasFailures = host.handlerFailureCount > 0
         let hasLostOutput = LostOutput.report(host)
@@ -199,8 +199,8 @@ enum LostOutput {
         var lines = takeLines()
         if let files = host.state.lostFiles {
             let error = FileError(.write, files.path, code: files.code)
-            let others = files.count > 1 ? ", nor \((files.count - 1).counted("other file"))" : ""
-            lines.append("\(VisibleText.line(error.message)): the script has not closed it\(others)")
+            let rest = files.count > 1 ? ", nor \((files.count - 1).counted("other file"))" : ""
+            lines.append("\(VisibleText.line(error.message)): the script has not closed it\(rest)")
         }
         for line in lines { host.report("cubby: \(line)") }
         return !lines.isEmpty

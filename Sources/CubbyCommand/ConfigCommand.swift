@@ -123,7 +123,7 @@ struct ConfigGrantCommand: ParsableCommand {
         let file = try target.file()
         try target.update(file) { $0.add(grant) }
         Report.line("granted \(grant.title)\(grant.kind == .run ? ", SHA-256 \(grant.digest)" : "")")
-        if let program = grant.program, program.startsOthers {
+        if let program = grant.program, program.startsOtherPrograms {
             Report.line("\(grant.name) can start any other program: this grants as much as --allow-run")
         }
     }
@@ -224,7 +224,7 @@ struct ConfigurationReport {
         table.add(.init(title: "setting", cells: ["container"] + values.map(\.setting.rawValue)))
         table.add(.init(title: "value", cells: [configured.container.displayPath] + values.map(\.shown)))
         table.add(.init(title: "from", cells: [containerOrigin] + values.map(\.origin.rawValue)))
-        return table.lines + [""] + grantLines + settings.notes
+        return table.lines + [""] + grantLines + settings.remarks
     }
 
     private var containerOrigin: String {

@@ -5,7 +5,6 @@ import Files
 import Glibc
 import Lua
 import Scripting
-
 @_exported import Wording
 
 /// The command: a REPL, a script, or a chunk.
@@ -59,8 +58,8 @@ struct CubbyCommand: ParsableCommand {
         // Parsing is a considerable part of a short run: a single subcommand is parsed separately, and all of them only
         // for help and errors.
         var command = parsed(words)
-        if let start = command as? StartCommand, let others = subcommandFirst(words, start) {
-            words = others
+        if let start = command as? StartCommand, let rewritten = subcommandFirst(words, start) {
+            words = rewritten
             command = parsed(words)
         }
         do {

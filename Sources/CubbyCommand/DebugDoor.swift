@@ -146,13 +146,13 @@ final class DebugDoor {
             let left = guests.map { $0.deadline.seconds(since: now) }.min()
             guard poll(&ready, nfds_t(ready.count), left.map { Int32($0 * 1000) + 1 } ?? -1) > 0 else { continue }
             for (guest, entry) in zip(guests, ready.dropFirst()) where entry.revents != 0 {
-                let goesOn = guest.adapter.receive()
+                let continues = guest.adapter.receive()
                 switch guest.adapter.arrive(program: program, arguments: arguments) {
                 case .target(let target):
                     guests = []
                     return (guest.adapter, target)
                 case .gone: guests.removeAll { $0.descriptor == guest.descriptor }
-                case .waits: if !goesOn { guests.removeAll { $0.descriptor == guest.descriptor } }
+                case .waits: if !continues { guests.removeAll { $0.descriptor == guest.descriptor } }
                 }
             }
             if ready[0].revents != 0 { try accept() }

@@ -127,7 +127,7 @@ struct DoctorCommand: ParsableCommand {
         }
         let settings = try SettingsInForce(HostOptions.parse([]), configuration.settings, in: container)
         lines.append(("settings", settings.summary))
-        advice += settings.notes
+        advice += settings.remarks
         for grant in configuration.grants {
             lines.append(("grant", "\(grant.title), \(grant.state.rawValue) \(grant.time)"))
             if grant.state == .changed { advice.append("\(grant.title) is not what was granted: grant it anew.") }

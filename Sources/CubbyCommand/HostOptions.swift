@@ -170,7 +170,7 @@ struct HostOptions: ParsableArguments {
         options.runsInitScript = !noInit
         let configured = try ConfiguredContainer(located, asks: asks)
         let settings = try SettingsInForce(self, configured.settings, in: located)
-        for note in settings.notes { CommandFailure.say(VisibleText.line(note)) }
+        for remark in settings.remarks { CommandFailure.say(VisibleText.line(remark)) }
         options.durability = settings.durability
         options.memoryLimit = settings.memoryLimit.map { $0 << 20 }
         options.limitsProcess = true

@@ -55,9 +55,9 @@ struct ScriptSession {
         let folder = WorkingDirectory.path ?? "/"
         if case .file(let path) = source, path != "-" {
             // Naming a script is consent to read what lies beside it: its modules and its data.
-            let own = PathText.parent(of: PathText.absolute(path, from: folder))
-            options.readable += [path, own]
-            options.modulePaths = [own]
+            let scriptFolder = PathText.parent(of: PathText.absolute(path, from: folder))
+            options.readable += [path, scriptFolder]
+            options.modulePaths = [scriptFolder]
         }
         // Naming a module is consent to read it in its folder.
         if !modules.isEmpty { options.modulePaths.append(folder) }

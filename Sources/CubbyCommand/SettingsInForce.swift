@@ -27,7 +27,7 @@ struct SettingsInForce {
     /// In the order of the settings. In a dictionary, the runtime's lookup of the key's conformance would take 3 ms.
     private(set) var values: [Value] = []
     /// Preferences without effect, with the reason.
-    private(set) var notes: [String] = []
+    private(set) var remarks: [String] = []
 
     /// - Parameters:
     ///   - options: the command line's.
@@ -75,7 +75,7 @@ struct SettingsInForce {
                 case .timeLimit, .memoryLimit:
                     "it may only lower the limit, and \(value.text ?? "none")\(setting.unit) applies"
                 }
-            notes.append("the preference \(setting.rawValue) of \(container.displayPath) is passed over: \(reason)")
+            remarks.append("the preference \(setting.rawValue) of \(container.displayPath) is passed over: \(reason)")
             return
         }
         if wanted < limit { value = Value(setting: setting, text: text, origin: .preference) }

@@ -135,7 +135,7 @@ enum SharedArgument {
         case .badAddress: CommandFailure.exit(.usage, error.message)
         case .unavailable: CommandFailure.exit(.unavailable, error.message)
         case .disconnected: CommandFailure.exit(.inputOutput, error.message)
-        case .unusable, .refused: CommandFailure.exit(.badData, error.message)
+        case .unusable, .denied: CommandFailure.exit(.badData, error.message)
         }
     }
 }
@@ -149,8 +149,8 @@ struct SharedPushCommand: ParsableCommand {
     @OptionGroup var transfer: TransferOptions
 
     func run() throws {
-        try transfer.run { (own, shared, show) throws(StoreError) in
-            try ItemTransfer.copy(from: own, to: shared, progress: show)
+        try transfer.run { (local, shared, show) throws(StoreError) in
+            try ItemTransfer.copy(from: local, to: shared, progress: show)
         }
     }
 }
@@ -164,9 +164,9 @@ struct SharedPullCommand: ParsableCommand {
     @OptionGroup var transfer: TransferOptions
 
     func run() throws {
-        try transfer.run { (own, shared, show) throws(StoreError) in
-            let copied = try ItemTransfer.copy(from: shared, to: own, progress: show)
-            try own.saveChanges()
+        try transfer.run { (local, shared, show) throws(StoreError) in
+            let copied = try ItemTransfer.copy(from: shared, to: local, progress: show)
+            try local.saveChanges()
             return copied
         }
     }
@@ -187,13 +187,13 @@ struct TransferOptions: ParsableArguments {
         let opened = try SharedArgument.open(container)
         var failures: [String: String] = [:]
         do throws(StoreError) {
-            let own = try ItemStore.open(ArchivePersistence(of: opened))
+            let local = try ItemStore.open(ArchivePersistence(of: opened))
             let shared = try ItemStore.open(SharedHost.persistence(address, of: opened))
-            for store in [own, shared] { store.attachments = opened.pictures }
-            for notice in own.carriedNotices + shared.carriedNotices { CommandFailure.say(VisibleText.line(notice)) }
-            let bar = CommandProgress("Copying", total: max(own.count, shared.count))
+            for store in [local, shared] { store.attachments = opened.pictures }
+            for notice in local.carriedNotices + shared.carriedNotices { CommandFailure.say(VisibleText.line(notice)) }
+            let bar = CommandProgress("Copying", total: max(local.count, shared.count))
             defer { bar.finish() }
-            let copied = try copy(own, shared, bar.show)
+            let copied = try copy(local, shared, bar.show)
             bar.finish()
             Report.line("copied \(copied.text); the collection has \(try ItemTransfer.Summary(of: shared).text)")
             failures = copied.failures

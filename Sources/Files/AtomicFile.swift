@@ -96,18 +96,18 @@ package final class AtomicFileWriter {
         if [.other, .socket].contains(status?.kind) {
             throw FileError(.write, path, code: FileLayerCode.denied, reason: "it is not a regular file")
         }
-        let kept = permissions ?? status.flatMap(Self.keptPermissions)
+        let preserved = permissions ?? status.flatMap(Self.preservedPermissions)
         let file: OpenFile
         do throws(FileError) {
-            file = try layer.open(temporary, .createNew, permissions: kept ?? 0o644)
+            file = try layer.open(temporary, .createNew, permissions: preserved ?? 0o644)
         } catch {
             throw Self.naming(path, error)
         }
         self.file = file
         pending = true
-        guard let kept else { return }
+        guard let preserved else { return }
         do throws(FileError) {
-            try layer.setPermissions(file, to: kept)
+            try layer.setPermissions(file, to: preserved)
         } catch {
             abandon()
             throw Self.naming(path, error)
@@ -186,7 +186,7 @@ package final class AtomicFileWriter {
         error.replacing(error.operation == .rename ? .rename : .write, path)
     }
 
-    private static func keptPermissions(_ status: FileStatus) -> UInt32? {
+    private static func preservedPermissions(_ status: FileStatus) -> UInt32? {
         status.kind == .regular ? status.permissions & 0o777 : nil
     }
 }

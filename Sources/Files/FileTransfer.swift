@@ -158,7 +158,7 @@ package enum FileTarget {
     ) throws(FileError) -> Place {
         var place = path
         for _ in 0...maximumLinks {
-            if reachesStreams, let descriptor = OwnStream.descriptor(of: place) { return .stream(descriptor) }
+            if reachesStreams, let descriptor = StandardDescriptor.descriptor(of: place) { return .stream(descriptor) }
             switch try layer.status(place)?.kind {
             case .symbolicLink:
                 let next = try layer.linkTarget(place)

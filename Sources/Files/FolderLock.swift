@@ -11,7 +11,7 @@ public final class FolderLock {
     public let path: String
     package let holder: LockHolder
     /// Whether the previous owner did not terminate in order, so that temporary files may remain. False for the first
-    /// owner, and after ``noteOrder()``.
+    /// owner, and after ``recordOrder()``.
     package private(set) var isDisordered: Bool
     private var descriptor: Int32
     private var holdsLock = false
@@ -67,7 +67,7 @@ public final class FolderLock {
     deinit { release() }
 
     /// Records that the previous owner's temporary files are removed.
-    package func noteOrder() { isDisordered = false }
+    package func recordOrder() { isDisordered = false }
 
     /// Releases the folder. A second call does nothing.
     public func release() {

@@ -41,13 +41,13 @@ package enum PathText {
     ///   - base: an absolute folder, for a relative path.
     /// - Returns: an absolute path without a slash at its end.
     package static func absolute(_ path: String, from base: String) -> String {
-        var kept: [Substring.UTF8View] = []
+        var resolved: [Substring.UTF8View] = []
         for part in (path.hasPrefix("/") ? path : join(base, path)).utf8.split(separator: UInt8(ascii: "/")) {
             if part.elementsEqual(".".utf8) { continue }
-            if part.elementsEqual("..".utf8) { _ = kept.popLast() } else { kept.append(part) }
+            if part.elementsEqual("..".utf8) { _ = resolved.popLast() } else { resolved.append(part) }
         }
-        if kept.isEmpty { return "/" }
-        return kept.reduce(into: "") { text, part in
+        if resolved.isEmpty { return "/" }
+        return resolved.reduce(into: "") { text, part in
             text.append("/")
             text.append(contentsOf: Substring(part))
         }

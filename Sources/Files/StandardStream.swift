@@ -51,8 +51,8 @@ package final class StandardStream: Sendable {
     /// Whether the next text on the terminal begins a line, as far as this process knows.
     package static var isAtLineStart: Bool { endsLine.load(ordering: .relaxed) }
 
-    /// Notes that the terminal has echoed the end of a line.
-    package static func noteEchoedLine() { endsLine.store(true, ordering: .relaxed) }
+    /// Records that the terminal has echoed the end of a line.
+    package static func recordEchoedLine() { endsLine.store(true, ordering: .relaxed) }
 
     /// Its name in messages.
     package let name: String
@@ -193,7 +193,7 @@ package final class StandardStream: Sendable {
         if isTerminal, let endsLine = Self.endsLine(bytes) { Self.endsLine.store(endsLine, ordering: .relaxed) }
         state.written += count
         guard count < bytes.count else { return nil }
-        note(lost: bytes.count - count, code, &state)
+        record(lost: bytes.count - count, code, &state)
         return code
     }
 
@@ -212,10 +212,10 @@ package final class StandardStream: Sendable {
 
     private func flushC(_ state: inout State) {
         let code = cubby_flush_output()
-        if code != 0 { note(lost: 0, code, &state) }
+        if code != 0 { record(lost: 0, code, &state) }
     }
 
-    private func note(lost count: Int, _ code: Int32, _ state: inout State) {
+    private func record(lost count: Int, _ code: Int32, _ state: inout State) {
         guard code != EPIPE, !(code == EIO && isTerminal) else { return state.isAbandoned = true }
         state.lost += count
         state.code = state.code ?? code
@@ -227,7 +227,7 @@ package final class StandardStream: Sendable {
 }
 
 /// Paths of a process's own open descriptors.
-package enum OwnStream {
+package enum StandardDescriptor {
     /// The descriptor of a path; nil for any other path.
     ///
     /// - Parameter path: an absolute path, unresolved: these names are links whose targets cannot be opened.

@@ -3,7 +3,6 @@ public import Files
 public import Images
 public import Items
 import PropertyList
-
 @_exported import Wording
 
 /// Items as a web page: thumbnails, fields, search, sort and totals, in files that need no server and no network.
@@ -103,7 +102,7 @@ public struct Gallery {
         // Nearly all of the time is spent here.
         let pictures = work
         try ParallelWork.forEach(pictures.count) { number in
-            ImageLibrary.besideOthers { pictures[number].map { $0.write() } }
+            ImageLibrary.concurrently { pictures[number].map { $0.write() } }
         } consume: { number, results in
             for (picture, result) in zip(pictures[number], results) {
                 switch result {

@@ -1,7 +1,6 @@
 public import Files
 import Items
 import PropertyList
-
 @_exported import Wording
 
 /// A picture: the bytes of a file, decoded on first access to the pixels, or pixels in memory.
@@ -181,7 +180,7 @@ public final class Image: Sendable {
     /// - Returns: the file's bytes.
     /// - Throws: `ImageError` when the picture cannot be decoded or encoded.
     public func jpegData(
-        quality: Double = 0.5, sizing: ImageSizing? = nil, metadata: ImageMetadata.Kept = .nothing
+        quality: Double = 0.5, sizing: ImageSizing? = nil, metadata: ImageMetadata.Preserved = .nothing
     ) throws(ImageError) -> [UInt8] {
         let percent = quality.isNaN ? 50 : Int((min(max(quality, 0), 1) * 100).rounded())
         return try render(sizing, as: .jpeg(quality: percent), metadata).bytes
@@ -232,11 +231,11 @@ public final class Image: Sendable {
     }
 
     private func render(
-        _ sizing: ImageSizing?, as kind: ImageLibrary.Kind, _ metadata: ImageMetadata.Kept = .nothing
+        _ sizing: ImageSizing?, as kind: ImageLibrary.Kind, _ metadata: ImageMetadata.Preserved = .nothing
     ) throws(ImageError) -> ImageLibrary.Output {
         // The picture's own size needs no resampling.
-        let isOwnSize = sizing.map { $0.width == width && $0.height == height } ?? true
-        return try ImageLibrary.render(source, isOwnSize ? nil : sizing, as: kind, metadata: metadata, limits: limits)
+        let isSameSize = sizing.map { $0.width == width && $0.height == height } ?? true
+        return try ImageLibrary.render(source, isSameSize ? nil : sizing, as: kind, metadata: metadata, limits: limits)
     }
 
     private func pixels(of output: ImageLibrary.Output) throws(ImageError) -> ImagePixels {

@@ -36,9 +36,9 @@ package enum ImageLibrary {
     }
 
     /// Runs a function on this thread in parallel with others that process pictures.
-    package static func besideOthers<Value>(_ body: () -> Value) -> Value {
-        cimaging_set_beside_others(1)
-        defer { cimaging_set_beside_others(0) }
+    package static func concurrently<Value>(_ body: () -> Value) -> Value {
+        cimaging_set_concurrent(1)
+        defer { cimaging_set_concurrent(0) }
         return body()
     }
 
@@ -64,12 +64,12 @@ package enum ImageLibrary {
 
     /// Decodes, turns upright, resizes, converts to sRGB and encodes.
     static func render(
-        _ source: Source, _ sizing: ImageSizing?, as kind: Kind, metadata: ImageMetadata.Kept = .nothing,
+        _ source: Source, _ sizing: ImageSizing?, as kind: Kind, metadata: ImageMetadata.Preserved = .nothing,
         limits: ImageLimits
     ) throws(ImageError) -> Output {
         var request = cimaging_request()
         if let sizing {
-            let pixels = min(Int64(limits.pixels), max(cubby_work_room() / 4, 0))
+            let pixels = min(Int64(limits.pixels), max(cubby_work_capacity() / 4, 0))
             guard (1...65535).contains(sizing.width), (1...65535).contains(sizing.height),
                 Int64(sizing.width) * Int64(sizing.height) <= pixels
             else {
@@ -120,7 +120,7 @@ package enum ImageLibrary {
     ) -> cimaging_status {
         var raw = cimaging_source()
         // Four bytes per pixel of the memory that a script may still use.
-        raw.pixel_limit = min(Int64(limits.pixels), max(cubby_work_room() / 4, 0))
+        raw.pixel_limit = min(Int64(limits.pixels), max(cubby_work_capacity() / 4, 0))
         let bytes: [UInt8]
         switch source {
         case .encoded(let file, let width, let height):

@@ -13,7 +13,7 @@ public struct ImageMetadata: Sendable, Hashable {
     }
 
     /// The metadata to keep in an output file.
-    public enum Kept: Sendable, Hashable {
+    public enum Preserved: Sendable, Hashable {
         /// None of it.
         case nothing
         /// EXIF without the place and without fields that may contain it: maker's notes, comments, a thumbnail.

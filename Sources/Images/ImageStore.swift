@@ -101,7 +101,7 @@ public final class ImageStore {
     /// - Throws: `ImageError` for an invalid key, or when the file is unreadable or no picture.
     public func image(forKey key: String) throws(ImageError) -> Image? {
         let path = try imagePath(forKey: key)
-        attachments.noteRead(key)
+        attachments.recordRead(key)
         return try open(attachments.file(forKey: key), key, path)
     }
 
@@ -228,7 +228,7 @@ extension ImageStore {
     /// - Throws: `ImageError` for an invalid key, or when a file is unreadable or no picture.
     public func images(forKey key: String) throws(ImageError) -> [Image] {
         try checkKey(key)
-        attachments.noteRead(key)
+        attachments.recordRead(key)
         var images: [Image] = []
         for file in attachments.files(forKey: key) {
             if let image = try open(file, key, file.path) { images.append(image) }
@@ -251,7 +251,7 @@ extension ImageStore {
         var contents: [AttachmentContent] = []
         for image in images {
             if let name = present.first(where: { cache.peek($0) === image }) {
-                contents.append(.kept(name))
+                contents.append(.existing(name))
             } else if image.isStored, let bytes = image.encodedJPEG {
                 contents.append(.bytes(bytes))
             } else {

@@ -42,7 +42,7 @@ public struct StoreCheck {
         checkPictures()
         checkPreferences()
         checkLeftovers()
-        for exposure in ContainerExposure.all(in: container, using: layer) { note(.warning, exposure.description) }
+        for exposure in ContainerExposure.all(in: container, using: layer) { record(.warning, exposure.description) }
     }
 
     /// Whether stored data cannot be read.
@@ -51,7 +51,7 @@ public struct StoreCheck {
     /// Whether a repair would change something.
     public var canBeRepaired: Bool { findings.contains { $0.remedy != nil } }
 
-    private mutating func note(_ severity: StoreFinding.Severity, _ message: String, _ remedy: String? = nil) {
+    private mutating func record(_ severity: StoreFinding.Severity, _ message: String, _ remedy: String? = nil) {
         findings.append(StoreFinding(severity, message, remedy: remedy))
     }
 
@@ -67,27 +67,27 @@ public struct StoreCheck {
             let report = opened.loadReport
             let records = report.replayedRecords
             let commits = records.counted("commit")
-            note(
+            record(
                 .note,
                 persistence.hasArchive
                     ? "items.archive: \(Self.items(report.archivedItems)); with \(commits) of the journal "
                         + Self.items(opened.count)
                     : "items.archive: none yet; \(commits) of the journal give \(Self.items(opened.count))")
             for notice in report.notices {
-                note(
+                record(
                     .error, notice,
                     report.isSalvaged
                         ? "keep the damaged file beside, and save the items that could be read"
                         : "keep beside what cannot be used")
             }
             for misfits in opened.misfits() {
-                note(misfits.isOnlyNil ? .note : .warning, "\(misfits): carried as it is, until it is changed")
+                record(misfits.isOnlyNil ? .note : .warning, "\(misfits): carried as it is, until it is changed")
             }
-            for remark in report.remarks { note(.warning, remark) }
+            for remark in report.remarks { record(.warning, remark) }
             schema = persistence.schema
             store = opened
         } catch {
-            note(.error, error.message)
+            record(.error, error.message)
         }
     }
 
@@ -96,7 +96,7 @@ public struct StoreCheck {
         let scan = try? bytes.withBytes { bytes throws(StoreError) in try JournalScan(bytes) }
         guard let scan else { return }
         let count = scan.records.count { $0.kind == .changes }
-        note(.note, "items.journal: \(count.counted("record")), \(scan.intactLength) bytes")
+        record(.note, "items.journal: \(count.counted("record")), \(scan.intactLength) bytes")
     }
 
     private mutating func checkIndex() {
@@ -106,28 +106,28 @@ public struct StoreCheck {
         bytes.withUnsafeBytes { bytes in
             guard let header = ItemIndexFile(bytes) else {
                 hasBadIndex = true
-                return note(.warning, "items.index is damaged: the archive is read whole when it is opened", remedy)
+                return record(.warning, "items.index is damaged: the archive is read whole when it is opened", remedy)
             }
             guard header.archive == ArchiveIdentity(of: archive) else {
                 hasBadIndex = true
-                return note(.warning, "items.index belongs to another archive, and is not used", remedy)
+                return record(.warning, "items.index belongs to another archive, and is not used", remedy)
             }
             if Checksum.hash(archive) != header.archiveChecksum {
-                note(
+                record(
                     .error,
                     "items.archive is not as it was written: its checksum differs. Items that it still gives may be wrong"
                 )
             } else if header.slots(in: bytes, keeper: nil)?.isWhole != true {
                 hasBadIndex = true
-                note(
+                record(
                     .warning, "the table of items.index is damaged in part: a look there reads the keys of all items",
                     remedy)
             } else if !header.numbers(in: bytes, keeper: nil).allSatisfy({ $0?.isWhole ?? true }) {
                 hasBadIndex = true
-                note(
+                record(
                     .warning, "the numbers of items.index are damaged in part: those are read from the archive", remedy)
             } else {
-                note(.note, "items.index: matches, and the archive's checksum is right")
+                record(.note, "items.index: matches, and the archive's checksum is right")
             }
         }
     }
@@ -136,15 +136,15 @@ public struct StoreCheck {
         guard let store else { return }
         guard let keys = try? pictures.keys() else { return }
         orphans = keys.filter { !store.namesAttachment($0) }
-        if !keys.isEmpty { note(.note, keys.count.counted("picture")) }
+        if !keys.isEmpty { record(.note, keys.count.counted("picture")) }
         for key in orphans {
-            note(.warning, "the picture \(key) has no item", "move it to Documents/\(Self.orphanFolder)")
+            record(.warning, "the picture \(key) has no item", "move it to Documents/\(Self.orphanFolder)")
         }
         let known = Set(keys)
-        let aside = Set(pictures.attachments.removedKeys)
-        for key in aside.sorted() where store.namesAttachment(key) && !known.contains(key) {
+        let removed = Set(pictures.attachments.removedKeys)
+        for key in removed.sorted() where store.namesAttachment(key) && !known.contains(key) {
             let folder = pictures.attachments.removedFolder
-            note(.warning, "the picture of item \(key) is in \(folder): the next launch brings it back")
+            record(.warning, "the picture of item \(key) is in \(folder): the next launch brings it back")
         }
         var named = store.listedAttachments
         // An item without a listed picture implies one only if its key is the picture's.
@@ -158,13 +158,13 @@ public struct StoreCheck {
             }
             named.sort { $0.position < $1.position }
         }
-        let missing = named.filter { !known.contains($0.name) && !aside.contains($0.name) }
+        let missing = named.filter { !known.contains($0.name) && !removed.contains($0.name) }
         for (position, picture) in missing.prefix(20) {
             let name = (try? store[position]?.name) ?? ""
-            note(.warning, "item \(position + 1), \(name), names the picture \(picture), which is not there")
+            record(.warning, "item \(position + 1), \(name), names the picture \(picture), which is not there")
         }
         if missing.count > 20 {
-            note(.warning, "\(missing.count - 20) more pictures that items name are not there")
+            record(.warning, "\(missing.count - 20) more pictures that items name are not there")
         }
     }
 
@@ -174,23 +174,23 @@ public struct StoreCheck {
                 folder: container.preferences, domain: String(name.dropLast(".plist".count)), using: layer)
             guard let problem = preferences.problem else { continue }
             if case .file = problem {
-                note(.error, problem.message)
+                record(.error, problem.message)
             } else {
                 badPreferences.append(preferences.path)
-                note(.error, problem.message, "set the file aside, and begin with no preferences")
+                record(.error, problem.message, "set the file aside, and begin with no preferences")
             }
         }
     }
 
     private mutating func checkLeftovers() {
         if pictures.attachments.isWaitingForCommit {
-            note(
+            record(
                 .warning, "a process was killed while it committed several pictures",
                 "complete that, if the journal has the commit")
         }
         for folder in container.folders {
             for name in (try? layer.list(folder)) ?? [] where TemporaryName.matches(name) {
-                note(.warning, "\(name) is the rest of a write that was interrupted", "remove it")
+                record(.warning, "\(name) is the rest of a write that was interrupted", "remove it")
             }
         }
         for name in (try? layer.list(container.documents)) ?? [] {
@@ -201,7 +201,7 @@ public struct StoreCheck {
                 ("items.archive.original-", "an archive with more in it than items hold"),
             ]
             guard let kind = kinds.first(where: { name.hasPrefix($0.0) }) else { continue }
-            note(.note, "\(name) is kept: \(kind.1). Remove it when you do not need it")
+            record(.note, "\(name) is kept: \(kind.1). Remove it when you do not need it")
         }
     }
 
@@ -215,15 +215,15 @@ public struct StoreCheck {
     /// - Throws: `FolderLockError` when the container is in use; `StoreError` or `FileError` for a failed remedy;
     ///   earlier changes remain.
     public func repair() throws -> [String] {
-        // Opening for writing sets unusable files aside and reports them.
+        // Opening for writing quarantines unusable files and reports them.
         let persistence = ArchivePersistence(folder: container.documents, using: layer, indexFolder: container.caches)
         try persistence.takeLock()
         var done: [String] = []
         let removed = container.removeLeftovers(using: layer)
         for path in removed { done.append("removed \(PathText.name(of: path))") }
         for path in badPreferences {
-            let aside = try Defaults.setAside(path, using: layer)
-            done.append("set \(PathText.name(of: path)) aside as \(PathText.name(of: aside))")
+            let quarantined = try Defaults.quarantine(path, using: layer)
+            done.append("set \(PathText.name(of: path)) aside as \(PathText.name(of: quarantined))")
         }
         if hasBadIndex {
             try layer.remove(indexPath)
@@ -232,7 +232,7 @@ public struct StoreCheck {
         if store != nil {
             let opened = try ItemStore.open(persistence)
             done += opened.loadReport.notices
-            if opened.loadReport.isSalvaged || !opened.loadReport.keptAside.isEmpty, try opened.saveChanges() {
+            if opened.loadReport.isSalvaged || !opened.loadReport.quarantinedFiles.isEmpty, try opened.saveChanges() {
                 done.append("saved \(Self.items(opened.count))")
             }
             if pictures.attachments.isWaitingForCommit {

@@ -17,7 +17,7 @@ extension ImageStore {
     ///   error.
     public func thumbnail(forKey key: String, size: Int, cornerRadius: Double? = nil) throws(ImageError) -> Image? {
         let file = try thumbnailFile(forKey: key, size, cornerRadius)
-        if let kept = file.kept() { return kept }
+        if let cached = file.cached() { return cached }
         guard let picture = try image(forKey: key) else { return nil }
         let bytes = try file.bytes(of: picture)
         do throws(FileError) {
@@ -43,7 +43,7 @@ extension ImageStore {
         let files = try keys.map { key throws(ImageError) in try thumbnailFile(forKey: key, size, cornerRadius) }
         var failures: [String: ImageError] = [:]
         try ParallelWork.forEach(files.count) { number -> ImageError? in
-            ImageLibrary.besideOthers { files[number].prepare() }
+            ImageLibrary.concurrently { files[number].prepare() }
         } consume: { number, failure in
             if let failure { failures[files[number].picture.key] = failure }
             try progress(number + 1)
@@ -92,11 +92,11 @@ struct ThumbnailFile: Sendable {
     var path: String { PathText.join(folder, picture.file.name) }
 
     /// The cached thumbnail, unless the picture is newer or there is none.
-    func kept() -> Image? {
+    func cached() -> Image? {
         let layer = picture.layer
         if !picture.file.isImmutable {
-            guard let source = (try? layer.status(picture.path)) ?? nil, let kept = (try? layer.status(path)) ?? nil,
-                kept.modified >= source.modified
+            guard let source = (try? layer.status(picture.path)) ?? nil, let cached = (try? layer.status(path)) ?? nil,
+                cached.modified >= source.modified
             else { return nil }
         }
         return try? Image.open(path, limits: picture.limits, using: layer)
@@ -111,7 +111,7 @@ struct ThumbnailFile: Sendable {
 
     /// Makes and caches the thumbnail unless it exists. Returns the error if it fails.
     func prepare() -> ImageError? {
-        if kept() != nil { return nil }
+        if cached() != nil { return nil }
         do throws(ImageError) {
             let bytes = try bytes(of: try picture.open())
             do throws(FileError) { try write(bytes) } catch { throw ImageError(.unwritable, error) }

@@ -1,5 +1,4 @@
 public import PropertyList
-
 @_exported import Wording
 
 /// A condition on objects, written in the format language of Cocoa's `NSPredicate` and compiled once.
@@ -147,7 +146,7 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
         let atFault = problem.operand.map(\.fieldNames) ?? []
         let advice =
             atFault.compactMap { advice($0, nil) }.first
-            ?? comparison.fieldsAndOthers.compactMap { advice($0, $1) }.first
+            ?? comparison.fieldsAndOperands.compactMap { advice($0, $1) }.first
             ?? names.compactMap { advice($0, nil) }.first
         throw error(
             problem.code, "\(problem.message), in \(subject(comparison))\(advice.map { "; \($0)" } ?? "")", at: names,
@@ -177,10 +176,10 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
             case .not(let inner): return search(inner)
             case .and(let parts), .or(let parts): return parts.lazy.compactMap(search).first
             case .comparison:
-                let isRefused = kinds.allSatisfy { kind in
+                let isFailing = kinds.allSatisfy { kind in
                     PredicateChecker(kindOfPath: { $0 == path ? kind : .unknown }).firstProblem(in: node) != nil
                 }
-                return isRefused ? node : nil
+                return isFailing ? node : nil
             }
         }
         return search(node)

@@ -67,7 +67,7 @@ public struct PropertyListFields: Hashable, Sendable, ExpressibleByDictionaryLit
     /// The fields in the order of their names' bytes.
     public var sortedByName: [Element] { map { $0 }.sorted { $0.key < $1.key } }
 
-    /// Reserves room.
+    /// Reserves capacity.
     public mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }
 
     /// Sets a field and returns its earlier value.
@@ -178,7 +178,7 @@ public struct PropertyListDictionary: Hashable, Sendable, ExpressibleByDictionar
     /// The entries whose keys are texts.
     public private(set) var textEntries: PropertyListFields
     /// The entries whose keys are of another kind; nil for none.
-    private var others: [PropertyListValue: PropertyListValue]?
+    private var otherEntries: [PropertyListValue: PropertyListValue]?
 
     /// Creates a dictionary without entries.
     public init() { textEntries = [:] }
@@ -198,10 +198,10 @@ public struct PropertyListDictionary: Hashable, Sendable, ExpressibleByDictionar
     }
 
     /// The entries when all keys are texts, else nil.
-    public var fields: PropertyListFields? { others == nil ? textEntries : nil }
+    public var fields: PropertyListFields? { otherEntries == nil ? textEntries : nil }
 
     /// The number of entries.
-    public var count: Int { textEntries.count + (others?.count ?? 0) }
+    public var count: Int { textEntries.count + (otherEntries?.count ?? 0) }
 
     /// Whether there are no entries.
     public var isEmpty: Bool { count == 0 }
@@ -211,18 +211,18 @@ public struct PropertyListDictionary: Hashable, Sendable, ExpressibleByDictionar
 
     /// The entries in no order.
     public var entries: [Entry] {
-        textEntries.map { (.string($0.key), $0.value) } + (others ?? [:]).map { ($0.key, $0.value) }
+        textEntries.map { (.string($0.key), $0.value) } + (otherEntries ?? [:]).map { ($0.key, $0.value) }
     }
 
     /// The entries in the order of their keys: texts by their bytes, then the other kinds.
     public var sortedEntries: [Entry] {
-        textEntries.sortedByName.map { (.string($0.key), $0.value) } + sortedOthers
+        textEntries.sortedByName.map { (.string($0.key), $0.value) } + sortedOtherEntries
     }
 
     /// The entries whose keys are not texts, in order.
-    public var sortedOthers: [Entry] {
-        guard let others else { return [] }
-        return others.map { ($0.key, $0.value) }.sorted { PropertyListValue.precedes($0.key, $1.key) }
+    public var sortedOtherEntries: [Entry] {
+        guard let otherEntries else { return [] }
+        return otherEntries.map { ($0.key, $0.value) }.sorted { PropertyListValue.precedes($0.key, $1.key) }
     }
 
     /// The value of a text.
@@ -233,12 +233,12 @@ public struct PropertyListDictionary: Hashable, Sendable, ExpressibleByDictionar
 
     /// The value of a key. Assigning nil removes the entry.
     public subscript(key: PropertyListValue) -> PropertyListValue? {
-        get { if case .string(let text) = key { textEntries[text] } else { others?[key] } }
+        get { if case .string(let text) = key { textEntries[text] } else { otherEntries?[key] } }
         set {
             guard case .string(let text) = key else {
-                var rest = others ?? [:]
+                var rest = otherEntries ?? [:]
                 rest[key] = newValue
-                others = rest.isEmpty ? nil : rest
+                otherEntries = rest.isEmpty ? nil : rest
                 return
             }
             textEntries[text] = newValue
@@ -256,10 +256,10 @@ public struct PropertyListDictionary: Hashable, Sendable, ExpressibleByDictionar
     ) rethrows -> PropertyListDictionary {
         var result = self
         result.textEntries = try textEntries.mapValues(transform)
-        result.others = try others?.mapValues(transform)
+        result.otherEntries = try otherEntries?.mapValues(transform)
         return result
     }
 
-    /// Reserves room for texts.
+    /// Reserves capacity for texts.
     public mutating func reserveCapacity(_ count: Int) { textEntries.reserveCapacity(count) }
 }

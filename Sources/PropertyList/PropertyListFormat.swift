@@ -87,7 +87,7 @@ public struct PropertyListLimits: Sendable, Hashable {
 
     /// The end of a message if containers may not nest so deep, else nil. A recursion calls this at each level, since
     /// the thread's stack may be too small for the depth limit.
-    package func refusal(atDepth depth: Int) -> String? {
+    package func excess(atDepth depth: Int) -> String? {
         if depth >= maximumDepth { return "deeper than the limit of \(maximumDepth)" }
         return cubby_stack_is_short() == 0 ? nil : "deeper than the thread's stack allows"
     }

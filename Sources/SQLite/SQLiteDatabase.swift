@@ -1,6 +1,5 @@
 internal import CSQLite
 internal import PropertyList
-
 @_exported import Wording
 
 /// A database in one file; its statements cannot access other files. One thread owns it.
@@ -150,7 +149,7 @@ package final class SQLiteDatabase {
         }
         return SQLiteError(
             code, words.map { String(cString: $0) } ?? "error \(result)",
-            refusal: database.map { String(cString: csqlite_refusal($0)) } ?? "", longest: longest)
+            denial: database.map { String(cString: csqlite_denial($0)) } ?? "", longest: longest)
     }
 
     // MARK: Statements
@@ -244,17 +243,17 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
     /// - Parameters:
     ///   - result: the code.
     ///   - words: SQLite's own.
-    ///   - refusal: what statements must not do, for `denied`.
+    ///   - denial: what statements must not do, for `denied`.
     ///   - longest: the maximum length of a value in the statement, for `tooBig`.
-    init(_ result: Int32, _ words: String, refusal: String = "", longest: Int = .max) {
+    init(_ result: Int32, _ words: String, denial: String = "", longest: Int = .max) {
         code = Code(rawValue: result & 0xFF) ?? .error
         message =
             switch code {
             case .busy, .locked: "\(words): another process has it open and did not finish"
             case .interrupted: Interruption.message
-            case .denied where refusal.isEmpty: "\(words): statements reach one database and their own data"
-            case .denied: "\(words): \(refusal) is closed to statements"
-            case .error where !refusal.isEmpty: "\(words): \(refusal) is closed to statements"
+            case .denied where denial.isEmpty: "\(words): statements reach one database and their own data"
+            case .denied: "\(words): \(denial) is closed to statements"
+            case .error where !denial.isEmpty: "\(words): \(denial) is closed to statements"
             case .error where words.hasPrefix("unsafe use of"):
                 "\(words): views and triggers may not use it; name the table itself"
             case .noMemory: "\(words): a value or a result is larger than the memory that the script may use"

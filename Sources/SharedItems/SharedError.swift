@@ -11,7 +11,7 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
         /// The server, the database or the collection is unusable.
         case unusable
         /// The server refused a command.
-        case refused
+        case denied
     }
 
     /// The kind of failure.
@@ -39,7 +39,7 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
             case _ where error.isInDoubt: self.init(.disconnected, error.message)
             case "42501":
                 self.init(
-                    .refused,
+                    .denied,
                     "\(error.message): the owner of the database grants the rights with cubby shared grant ROLE '\(address.description)'"
                 )
             case "CB001":
@@ -47,12 +47,12 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
                     .unusable, "\(error.message): its owner makes it with cubby shared init '\(address.description)'")
             case "53100":
                 self.init(
-                    .refused,
+                    .denied,
                     "\(error.message): the server's disk is full, and nothing was committed; free space there, then commit again"
                 )
             case "55P03":
                 self.init(
-                    .refused,
+                    .denied,
                     "another host's commit keeps the collection, and nothing was committed: the server waits for a standby "
                         + "that does not answer, or that host hangs; cubby shared status shows the standbys")
             case "25006":
@@ -61,7 +61,7 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
                     "the server is a standby, which takes no commits: name the primary, or all servers, in the address")
             case "42703", "42804", "42P06", "42P07": self.init(SharedSchema.foreignSchema, address)
             case "3F000", "42P01", "42883": self.init(SharedSchema.missingSchema(address), address)
-            default: self.init(.refused, "the server refused: \(error.message) (SQLSTATE \(code))")
+            default: self.init(.denied, "the server refused: \(error.message) (SQLSTATE \(code))")
             }
         }
     }

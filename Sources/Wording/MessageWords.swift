@@ -152,8 +152,8 @@ package enum NearestNames {
     /// The end of an error message with given names, or nothing: `; did you mean name or names?`.
     package static func suggestion(_ names: [String]) -> String {
         guard let last = names.last else { return "" }
-        let others = names.dropLast().joined(separator: ", ")
-        return others.isEmpty ? "; did you mean \(last)?" : "; did you mean \(others) or \(last)?"
+        let rest = names.dropLast().joined(separator: ", ")
+        return rest.isEmpty ? "; did you mean \(last)?" : "; did you mean \(rest) or \(last)?"
     }
 
     private static func distance(_ first: [Character], _ second: [Character]) -> Int {

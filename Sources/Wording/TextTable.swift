@@ -120,14 +120,14 @@ package enum WrappedText {
         var width = 0
         var isAtStart = true
         for word in line.split(separator: " ", omittingEmptySubsequences: false) {
-            let own = DisplayWidth.of(word)
-            if !isAtStart, width + 1 + own > columns, !word.isEmpty {
+            let wordWidth = DisplayWidth.of(word)
+            if !isAtStart, width + 1 + wordWidth > columns, !word.isEmpty {
                 while result.last == " " { result.removeLast() }
                 result += "\n" + margin + word
-                width = margin.count + own
+                width = margin.count + wordWidth
             } else {
                 result += isAtStart ? String(word) : " " + word
-                width += own + (isAtStart ? 0 : 1)
+                width += wordWidth + (isAtStart ? 0 : 1)
             }
             isAtStart = false
         }

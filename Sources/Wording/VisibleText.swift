@@ -45,9 +45,9 @@ package enum VisibleText {
     }
 
     private static func replace(
-        in text: String, _ notation: Notation, keeping isKept: (UInt32) -> Bool
+        in text: String, _ notation: Notation, keeping isAllowed: (UInt32) -> Bool
     ) -> String {
-        func mustGo(_ scalar: Unicode.Scalar) -> Bool { isHidden(scalar) && !isKept(scalar.value) }
+        func mustGo(_ scalar: Unicode.Scalar) -> Bool { isHidden(scalar) && !isAllowed(scalar.value) }
         guard text.unicodeScalars.contains(where: mustGo) else { return text }
         var result = ""
         let scalars = text.unicodeScalars

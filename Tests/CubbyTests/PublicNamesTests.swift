@@ -135,7 +135,7 @@ import Testing
     // What several hosts share
     static let shared: [Any.Type] = [
         (any AttachmentPersistence).self, (any AttachmentReader).self, ItemConflict.self, ItemReads.self,
-        KeptCommit.self, RemoteChange.self, RemoteCommit.self, RemoteOutcome.self,
+        PendingCommit.self, RemoteChange.self, RemoteCommit.self, RemoteOutcome.self,
         (any RemotePersistence).self, SharedAddress.self,
         SharedAddressError.self, SharedError.self, SharedPersistence.self, SharedSchema.self, ItemTransfer.self,
         SharedStatistics.self,

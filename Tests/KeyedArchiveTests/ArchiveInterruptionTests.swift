@@ -15,7 +15,7 @@ struct ArchiveInterruptionTests {
                         let left = $0?.assumingMemoryBound(to: Int.self)
                         left?.pointee -= 1
                         return left.map { $0.pointee < 0 } == true ? 1 : 0
-                    }, room: nil, context: left))
+                    }, capacity: nil, context: left))
             defer { _ = cubby_watch_work(former) }
             return body()
         }

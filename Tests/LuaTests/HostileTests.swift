@@ -12,7 +12,7 @@ struct HostileTests {
         let watchdog = Watchdog(script)
         defer { watchdog.done() }
         fixture.state.interruptHandler = { reasons in
-            reasons.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .goOn
+            reasons.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .resume
         }
         fixture.state.setDeadline(seconds)
         defer { fixture.state.setDeadline(nil) }
@@ -71,7 +71,7 @@ struct HostileTests {
             seen += 1
             // What a host does then runs Lua code, in the middle of a match.
             _ = try? fixture.run("seen = (rawget(_G, 'seen') or 0) + #('abc'):gsub('b', '%0%0')")
-            return seen < 20 ? .goOn : .stop(LuaError(.deadline, "time is up"), depth: 1)
+            return seen < 20 ? .resume : .stop(LuaError(.deadline, "time is up"), depth: 1)
         }
         fixture.state.setDeadline(0.001)
         let script = """

@@ -49,7 +49,7 @@ import Testing
             call.returns(Meters(try call.number(0)), meters)
         }
         // Rows go by being let go; each look at whether one has gone is counted.
-        rows.declarePresence(epoch: UnsafePointer(epoch)) { [looks] row in
+        rows.declareExistence(epoch: UnsafePointer(epoch)) { [looks] row in
             looks.pointee += 1
             return row % 2 == 0
         }

@@ -46,7 +46,7 @@ import Testing
     func deadlines(script: String) throws {
         let fixture = try Fixture()
         fixture.state.interruptHandler = { reasons in
-            reasons.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .goOn
+            reasons.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .resume
         }
         fixture.state.setDeadline(0.02)
         let error = try #require(#expect(throws: LuaError.self) { try fixture.run(script) })
@@ -63,7 +63,7 @@ import Testing
         fixture.state.interruptHandler = { _ in
             seen += 1
             fixture.state.globals["stop"] = true
-            return .goOn
+            return .resume
         }
         let interrupter = fixture.state.interrupter
         let thread = Thread { interrupter.interrupt(.events) }
@@ -103,7 +103,7 @@ import Testing
             let table = closed.makeTable()
             let answer = closed.makeFunction(LuaFunctionDeclaration("f", [])) { call in call.returns(.table(table)) }
             closed.globals["f"] = .function(answer)
-            closed.interruptHandler = { _ in closed.depth > 0 ? .goOn : .stop(LuaError(.cancelled, "no"), depth: 1) }
+            closed.interruptHandler = { _ in closed.depth > 0 ? .resume : .stop(LuaError(.cancelled, "no"), depth: 1) }
             closed.close()
             state = closed
         }

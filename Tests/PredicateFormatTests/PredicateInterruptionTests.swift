@@ -11,7 +11,7 @@ import Testing
 struct PredicateInterruptionTests {
     /// Runs a body whose thread is asked to stop.
     private func stopped<Value>(_ body: () throws -> Value) rethrows -> Value {
-        let former = cubby_watch_work(cubby_watch(is_stopped: { _ in 1 }, room: nil, context: nil))
+        let former = cubby_watch_work(cubby_watch(is_stopped: { _ in 1 }, capacity: nil, context: nil))
         defer { _ = cubby_watch_work(former) }
         return try body()
     }

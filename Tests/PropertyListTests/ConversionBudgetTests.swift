@@ -9,10 +9,10 @@ struct ConversionBudgetTests {
         var budget = ConversionBudget(values: 3, bytes: 100)
         try budget.visit(bytes: 40)
         try budget.reserve(60)
-        #expect(throws: ConversionRefusal.tooManyBytes(limit: 100)) { try budget.reserve(61) }
+        #expect(throws: ConversionError.tooManyBytes(limit: 100)) { try budget.reserve(61) }
         try budget.visit(bytes: 60)
-        #expect(throws: ConversionRefusal.tooManyBytes(limit: 100)) { try budget.visit(bytes: 1) }
-        #expect(throws: ConversionRefusal.tooManyValues(limit: 3)) { try budget.visit() }
+        #expect(throws: ConversionError.tooManyBytes(limit: 100)) { try budget.visit(bytes: 1) }
+        #expect(throws: ConversionError.tooManyValues(limit: 3)) { try budget.visit() }
     }
 
     @Test(
@@ -26,14 +26,14 @@ struct ConversionBudgetTests {
     func sums() {
         #expect(ConversionBudget.sum(2, 3) == 5)
         #expect(ConversionBudget.sum(.max, 3) == .max)
-        #expect(throws: ConversionRefusal.unfoldsTooFar(limit: 65_536)) {
+        #expect(throws: ConversionError.unfoldsTooFar(limit: 65_536)) {
             try ConversionBudget().check(unfolded: .max)
         }
     }
 
     /// Runs a body whose thread is asked to stop.
     private func stopped<Value>(_ body: () -> Value) -> Value {
-        let former = cubby_watch_work(cubby_watch(is_stopped: { _ in 1 }, room: nil, context: nil))
+        let former = cubby_watch_work(cubby_watch(is_stopped: { _ in 1 }, capacity: nil, context: nil))
         defer { _ = cubby_watch_work(former) }
         return body()
     }

@@ -54,7 +54,7 @@ struct SQLiteFunctionTests {
                         limits.questions -= 1
                         return limits.questions <= 0 || limits.end <= .now ? 1 : 0
                     },
-                    room: { context in
+                    capacity: { context in
                         context.map { Unmanaged<Limits>.fromOpaque($0).takeUnretainedValue().room } ?? .max
                     }, context: Unmanaged.passUnretained(self).toOpaque()))
             defer { _ = cubby_watch_work(former) }

@@ -129,7 +129,7 @@ struct SharedCacheTests {
         try owner.runScript("update cubby.collection set epoch = gen_random_uuid() where name = 'anew'")
         store = try open(address)
         #expect(store.count == 50)
-        let aside = try #require(store.loadReport.keptAside.first)
+        let aside = try #require(store.loadReport.quarantinedFiles.first)
         #expect(FileManager.default.fileExists(atPath: aside))
         #expect(store.loadReport.notices.contains { $0.contains("another history") })
         // The server's backup is older.
@@ -137,7 +137,7 @@ struct SharedCacheTests {
         try owner.runScript(
             "update cubby.collection set head = 0 where name = 'anew'; delete from cubby.item; delete from cubby.log")
         store = try open(address)
-        #expect(store.count == 0 && store.loadReport.keptAside.count == 1)
+        #expect(store.count == 0 && store.loadReport.quarantinedFiles.count == 1)
         // The log was cut.
         try store.createItem(ItemFields(itemKey: "1"))
         try store.commit()

@@ -55,14 +55,14 @@ struct SharedDamageTests {
         }
         let known = collection(system: 7, timeline: 2)
         let latest = Lineage(revision: 5, identifier: [5])
-        #expect(collection(system: 7, timeline: 2).refusal(knowing: known, latest) == nil)
-        #expect(collection(system: 7, timeline: 3, head: 9).refusal(knowing: known, latest) == nil)
-        #expect(collection(system: 8, timeline: 1).refusal(knowing: known, latest) == nil)
-        #expect(collection(system: 7, timeline: 1).refusal(knowing: known, latest)?.kind == .formerPrimary)
-        #expect(collection(system: 7, timeline: 1, head: 4).refusal(knowing: known, latest)?.kind == .formerPrimary)
-        #expect(collection(system: 7, timeline: 3, head: 4).refusal(knowing: known, latest)?.kind == .otherHistory)
+        #expect(collection(system: 7, timeline: 2).error(knowing: known, latest) == nil)
+        #expect(collection(system: 7, timeline: 3, head: 9).error(knowing: known, latest) == nil)
+        #expect(collection(system: 8, timeline: 1).error(knowing: known, latest) == nil)
+        #expect(collection(system: 7, timeline: 1).error(knowing: known, latest)?.kind == .formerPrimary)
+        #expect(collection(system: 7, timeline: 1, head: 4).error(knowing: known, latest)?.kind == .formerPrimary)
+        #expect(collection(system: 7, timeline: 3, head: 4).error(knowing: known, latest)?.kind == .otherHistory)
         let other = Lineage(revision: 5, identifier: [6])
-        #expect(collection(system: 7, timeline: 3).refusal(knowing: known, other)?.kind == .otherHistory)
+        #expect(collection(system: 7, timeline: 3).error(knowing: known, other)?.kind == .otherHistory)
     }
 
     /// A store that has an item, and commits of another host that it has still to apply.

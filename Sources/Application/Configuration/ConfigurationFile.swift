@@ -132,8 +132,8 @@ package struct ConfigurationFile {
             let result = descriptor.map { fstat($0, &raw) } ?? stat(place, &raw)
             guard result == 0 else { throw .file(FileError(.status, place, code: errno)) }
             let status = FileStatus(raw)
-            if status.isOwnedByOthers { throw .exposed(path: place, reason: "it belongs to another user") }
-            if status.isWritableByOthers {
+            if status.isOwnedByAnother { throw .exposed(path: place, reason: "it belongs to another user") }
+            if status.isWritableByAnother {
                 throw .exposed(
                     path: place, reason: "somebody other than you can write it; chmod go-w, after a look at it")
             }

@@ -1,7 +1,6 @@
 import CPlatform
 public import Files
 import Glibc
-
 @_exported import Wording
 
 /// The folders of one application, below one root.
@@ -90,29 +89,29 @@ public struct Container: Sendable, Hashable {
     /// - Throws: `FileError`, `isMisplaced` for a folder or file of another type, and for a container whose restore was
     ///   interrupted.
     package func open() throws(FileError) -> BeneathFileLayer {
-        let layer = try openRoot(noting: nil)
+        let layer = try openRoot(recording: nil)
         try ContainerRestore.checkNone(in: self, using: layer)
-        try makeFolders(in: layer, noting: nil)
+        try makeFolders(in: layer, recording: nil)
         return layer
     }
 
     /// Opens the root, which is created if it is missing; `entries` is told of the folders with new entries.
-    func openRoot(noting entries: NewEntries?) throws(FileError) -> BeneathFileLayer {
+    func openRoot(recording entries: NewEntries?) throws(FileError) -> BeneathFileLayer {
         let system = PosixFileLayer()
         var missing: [String] = []
         while case let folder = missing.last.map(PathText.parent) ?? path, !system.exists(folder), folder != "/" {
             missing.append(folder)
         }
         try system.makeDirectories(path, permissions: 0o700)
-        for folder in missing { entries?.note(PathText.parent(of: folder)) }
+        for folder in missing { entries?.record(PathText.parent(of: folder)) }
         return try BeneathFileLayer(path)
     }
 
     /// Creates missing folders, and checks the types of all folders and files.
-    func makeFolders(in layer: BeneathFileLayer, noting entries: NewEntries?) throws(FileError) {
+    func makeFolders(in layer: BeneathFileLayer, recording entries: NewEntries?) throws(FileError) {
         for folder in folders.dropFirst() where try !layer.contains(folder, .directory) {
             try layer.makeDirectories(folder, permissions: 0o700)
-            entries?.note(PathText.parent(of: folder))
+            entries?.record(PathText.parent(of: folder))
         }
         try checkLayout(in: layer)
     }

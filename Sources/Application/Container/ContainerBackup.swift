@@ -184,14 +184,14 @@ package enum ContainerRestore {
     private static let name = ".cubby-restore"
     private static let mark = "mark"
     private static let markText = Array("A folder of cubby restore.\n".utf8)
-    private static let kept = Array("keep\n".utf8)
+    private static let retained = Array("keep\n".utf8)
     private static let dropped = Array("drop\n".utf8)
 
     /// The result of a restore.
     package struct Result: Sendable, Hashable {
         package var report = ContainerBackup.Report()
         /// The folder with the former data; nil if there was none, or it was not to be kept.
-        package var aside: String?
+        package var former: String?
     }
 
     static func folder(of container: Container) -> String { PathText.join(container.path, name) }
@@ -230,19 +230,19 @@ package enum ContainerRestore {
             result.report = try ContainerBackup.copyParts(
                 from: folder, files, to: new, layer, except: [PathText.join(folder, "Library/Caches")])
             try layer.syncDirectory(self.folder(of: container))
-            try AtomicFile.write(keeps ? kept : dropped, to: file("ready", of: container), using: layer)
+            try AtomicFile.write(keeps ? retained : dropped, to: file("ready", of: container), using: layer)
         } catch {
             if (try? layer.status(file("ready", of: container))) == nil { try? clear(container, layer) }
             throw error
         }
-        result.aside = try finish(container, layer)
+        result.former = try finish(container, layer)
         return result
     }
 
     /// Puts the new data in place of the present, from whatever step on.
     private static func finish(_ container: Container, _ layer: any FileLayer) throws(FileError) -> String? {
         let (new, old) = (file("new", of: container), file("old", of: container))
-        let keeps = try layer.contents(of: file("ready", of: container), limit: 64) == kept
+        let keeps = try layer.contents(of: file("ready", of: container), limit: 64) == retained
         for part in ContainerBackup.parts {
             let source = PathText.join(new, part)
             let place = PathText.join(container.path, part)
@@ -255,10 +255,10 @@ package enum ContainerRestore {
                 try layer.syncDirectory(container.path)
             }
         }
-        var aside: String?
-        if keeps, try layer.status(old) != nil { aside = try putAside(old, container, layer) }
+        var former: String?
+        if keeps, try layer.status(old) != nil { former = try retire(old, container, layer) }
         try remove(container, layer)
-        return aside
+        return former
     }
 
     private static func move(
@@ -276,19 +276,19 @@ package enum ContainerRestore {
     }
 
     /// Moves the former data beside the container, or into it if it cannot be moved there: the container may be a mount.
-    private static func putAside(
+    private static func retire(
         _ old: String, _ container: Container, _ layer: any FileLayer
     ) throws(FileError) -> String {
         if let root = try? RealPath.of(container.path), let beside = try? BeneathFileLayer(PathText.parent(of: root)),
-            let path = try? move(PathText.join(root, "\(name)/old"), aside: "\(root).before-restore", beside)
+            let path = try? move(PathText.join(root, "\(name)/old"), former: "\(root).before-restore", beside)
         {
             return path
         }
-        return try move(old, aside: PathText.join(container.path, "before-restore"), layer)
+        return try move(old, former: PathText.join(container.path, "before-restore"), layer)
     }
 
     private static func move(
-        _ source: String, aside start: String, _ layer: any FileLayer
+        _ source: String, former start: String, _ layer: any FileLayer
     ) throws(FileError) -> String {
         var number = 1
         while true {
@@ -341,9 +341,9 @@ package enum ContainerRestore {
             try remove(container, layer)
             return nil
         }
-        let aside = try finish(container, layer)
+        let former = try finish(container, layer)
         return "a restore of \(container.displayPath) was interrupted, and is complete now"
-            + (aside.map { "; what was there is in \(DisplayPath.abbreviate($0))" } ?? "")
+            + (former.map { "; what was there is in \(DisplayPath.abbreviate($0))" } ?? "")
     }
 
     /// Removes what an interrupted restore has prepared, before the next one.

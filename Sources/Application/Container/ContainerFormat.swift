@@ -78,13 +78,13 @@ package struct ContainerRepair {
         if !isPending, movable.isEmpty, !isFormatBad { return [] }
         var done: [String] = []
         // Without its file the lock cannot be taken; then nobody has it.
-        for part in movable where part.path == container.lockFile { done.append(try moveAside(part.path, layer)) }
+        for part in movable where part.path == container.lockFile { done.append(try quarantine(part.path, layer)) }
         let lock = try FolderLock(container.path)
         defer { lock.release() }
         let notice = try ContainerRestore.complete(in: container, using: layer)
         if isPending { done.append(notice ?? "removed what a restore had prepared that was interrupted") }
-        for part in movable where part.path != container.lockFile { done.append(try moveAside(part.path, layer)) }
-        if isFormatBad { done.append(try moveAside(PathText.join(container.path, ContainerFormat.file), layer)) }
+        for part in movable where part.path != container.lockFile { done.append(try quarantine(part.path, layer)) }
+        if isFormatBad { done.append(try quarantine(PathText.join(container.path, ContainerFormat.file), layer)) }
         for folder in container.folders.dropFirst() where try layer.status(folder) == nil {
             try layer.makeDirectories(folder, permissions: 0o700)
             done.append("made \(folder.dropFirst(container.path.count + 1))")
@@ -92,14 +92,14 @@ package struct ContainerRepair {
         return done
     }
 
-    private func moveAside(_ path: String, _ layer: BeneathFileLayer) throws(FileError) -> String {
+    private func quarantine(_ path: String, _ layer: BeneathFileLayer) throws(FileError) -> String {
         var number = 1
         while true {
-            let aside = "\(path).misplaced-\(number)"
+            let quarantined = "\(path).misplaced-\(number)"
             do throws(FileError) {
-                try layer.rename(path, toNew: aside)
+                try layer.rename(path, toNew: quarantined)
                 let name = path.dropFirst(container.path.count + 1)
-                return "moved \(name), which was not what it has to be, to \(PathText.name(of: aside))"
+                return "moved \(name), which was not what it has to be, to \(PathText.name(of: quarantined))"
             } catch {
                 guard error.code == FileLayerCode.exists else { throw error }
                 number += 1

@@ -37,7 +37,7 @@ public struct OpenedContainer {
             return
         }
         try ContainerFormat.check(container)
-        (files, lock, restoreNotice) = try Self.own(container, noting: newEntries)
+        (files, lock, restoreNotice) = try Self.own(container, recording: newEntries)
         // A restore may have brought another format.
         if restoreNotice != nil { try ContainerFormat.check(container) }
     }
@@ -50,16 +50,16 @@ public struct OpenedContainer {
     /// - Returns: the file system beneath its root, the lock, and what was done about a restore, for the user.
     /// - Throws: as the initializer.
     package static func own(
-        _ container: Container, noting entries: NewEntries? = nil
+        _ container: Container, recording entries: NewEntries? = nil
     ) throws -> (files: BeneathFileLayer, lock: FolderLock, restoreNotice: String?) {
-        let files = try container.openRoot(noting: entries)
+        let files = try container.openRoot(recording: entries)
         var lock: FolderLock?
         var notice: String?
         if try ContainerRestore.isPending(in: container, using: files) {
             lock = try FolderLock(container.path)
             notice = try ContainerRestore.complete(in: container, using: files)
         }
-        try container.makeFolders(in: files, noting: entries)
+        try container.makeFolders(in: files, recording: entries)
         return (files, try lock ?? FolderLock(container.path), notice)
     }
 }
@@ -152,7 +152,7 @@ package struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
     private init(_ path: String, _ status: FileStatus) {
         self.path = path
         let name = path.contains { !$0.isLetter && !$0.isNumber && !"/._-+@%".contains($0) } ? Self.quoted(path) : path
-        command = status.isOwnedByOthers ? "sudo chown \"$(id -u)\" \(name)" : "chmod go-w \(name)"
+        command = status.isOwnedByAnother ? "sudo chown \"$(id -u)\" \(name)" : "chmod go-w \(name)"
     }
 
     package var description: String {
@@ -198,11 +198,11 @@ package struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
 
     private static func find(_ path: String, in container: Container, _ layer: any FileLayer) -> ContainerExposure? {
         // A link's own permissions have no effect.
-        guard let status = (try? layer.status(path)) ?? nil, status.kind != .symbolicLink, status.isWritableByOthers
+        guard let status = (try? layer.status(path)) ?? nil, status.kind != .symbolicLink, status.isWritableByAnother
         else { return nil }
         // A file that others cannot reach is safe regardless of its own permissions.
         for folder in way(to: path, in: container).dropLast() {
-            guard let above = (try? layer.status(folder)) ?? nil, above.isEnterableByOthers else { return nil }
+            guard let above = (try? layer.status(folder)) ?? nil, above.isEnterableByAnother else { return nil }
         }
         return ContainerExposure(path, status)
     }

@@ -61,7 +61,7 @@ package final class MemoryPressureSource {
             let trigger = environment("MEMORY_PRESSURE_WRITE").map { Base64.decode($0.utf8) } ?? []
             candidates.append(open(.serviceManager, path, trigger: trigger))
         }
-        if let group = ownControlGroup(root) {
+        if let group = processControlGroup(root) {
             let path = root + "/sys/fs/cgroup" + group + "/memory.pressure"
             candidates.append(open(.controlGroup, path, trigger: trigger))
         }
@@ -126,7 +126,7 @@ package final class MemoryPressureSource {
     }
 
     /// The process's group in the unified hierarchy; nil for the root group, which has no pressure file.
-    private static func ownControlGroup(_ root: String) -> String? {
+    private static func processControlGroup(_ root: String) -> String? {
         guard let bytes = try? PosixFileLayer().contents(of: root + "/proc/self/cgroup", limit: 1 << 16) else {
             return nil
         }
@@ -158,14 +158,14 @@ package final class MemoryWatch: Sendable {
     package init(onExcess: @escaping @Sendable () -> Void) { self.onExcess = onExcess }
 
     /// The process's private memory in bytes, without mapped files. Nil where the system does not report it.
-    package static func ownMemory() -> Int? {
+    package static func processMemory() -> Int? {
         let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        return ownMemory(from: descriptor)
+        return processMemory(from: descriptor)
     }
 
-    private static func ownMemory(from descriptor: Int32) -> Int? {
+    private static func processMemory(from descriptor: Int32) -> Int? {
         withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { buffer in
             guard let base = buffer.baseAddress else { return nil }
             let count = pread(descriptor, base, buffer.count, 0)
@@ -209,7 +209,7 @@ package final class MemoryWatch: Sendable {
         while true {
             let state = monitor.wait(until: { $0.watchers > 0 || $0.isEnded }) { $0 }
             if state.isEnded { return }
-            if let memory = ownMemory(from: descriptor), memory > state.limit { onExcess() }
+            if let memory = processMemory(from: descriptor), memory > state.limit { onExcess() }
             usleep(interval)
         }
     }

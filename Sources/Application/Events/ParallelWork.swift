@@ -72,7 +72,7 @@ final class WorkQueue<Value: Sendable>: Sendable {
         var isCancelled = false
 
         var isDone: Bool { isCancelled || untaken >= count }
-        var hasRoom: Bool { untaken < wanted + ahead }
+        var hasCapacity: Bool { untaken < wanted + ahead }
 
         mutating func takeUntaken() -> Int {
             defer { untaken += 1 }
@@ -91,7 +91,7 @@ final class WorkQueue<Value: Sendable>: Sendable {
 
     /// The next index, once there is room for its value; nil at the end.
     func take() -> Int? {
-        state.wait(until: { $0.isDone || $0.hasRoom }) { $0.isDone ? nil : $0.takeUntaken() }
+        state.wait(until: { $0.isDone || $0.hasCapacity }) { $0.isDone ? nil : $0.takeUntaken() }
     }
 
     func put(_ value: Value, _ number: Int) {
@@ -102,7 +102,7 @@ final class WorkQueue<Value: Sendable>: Sendable {
     func next(_ number: Int) -> Step {
         // The wanted value makes room for one more.
         state.change { $0.wanted = number }
-        return state.wait(until: { $0.results[number] != nil || !$0.isDone && $0.hasRoom }) { state in
+        return state.wait(until: { $0.results[number] != nil || !$0.isDone && $0.hasCapacity }) { state in
             if let value = state.results.removeValue(forKey: number) { return .result(value) }
             return .work(state.takeUntaken())
         }

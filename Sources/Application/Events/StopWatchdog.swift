@@ -100,17 +100,17 @@ package final class StopWatchdog: Sendable {
         thread = cubby_thread_id()
     }
 
-    /// Notes that code of scripts begins, and that it has ended.
+    /// Records that code of scripts begins, and that it has ended.
     package func enter() { depth.add(1, ordering: .releasing) }
     package func leave() { depth.subtract(1, ordering: .releasing) }
 
-    /// Notes the deadline of the running code.
+    /// Records the deadline of the running code.
     package func expect(_ end: MonotonicTime?) {
         deadline.store(end?.nanoseconds ?? 0, ordering: .sequentiallyConsistent)
         if end != nil { wake() }
     }
 
-    /// Notes that the running code must stop now; from any thread.
+    /// Records that the running code must stop now; from any thread.
     package func stopNow() {
         isRequested.store(true, ordering: .sequentiallyConsistent)
         wake()

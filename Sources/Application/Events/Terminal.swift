@@ -5,7 +5,7 @@ import Glibc
 /// The process's controlling terminal, if it has one.
 package final class Terminal {
     /// The process's relation to the terminal.
-    package enum Presence: String, Sendable, Hashable {
+    package enum JobState: String, Sendable, Hashable {
         /// Its process group is the terminal's foreground group.
         case foreground
         /// Another group is in the foreground: started with `&`, or continued with `bg`.
@@ -40,7 +40,7 @@ package final class Terminal {
     deinit { if isOwned, descriptor >= 0 { close(descriptor) } }
 
     /// The current relation; one system call.
-    package var presence: Presence {
+    package var jobState: JobState {
         guard descriptor >= 0 else { return .headless }
         let group = tcgetpgrp(descriptor)
         if group >= 0 { return group == getpgrp() ? .foreground : .background }
@@ -74,41 +74,41 @@ package enum InputEnd: Sendable, Hashable {
     ///   - count: the result, 0 or less.
     ///   - code: its `errno`, when `count` is negative.
     ///   - ready: the ready events of the descriptor.
-    ///   - presence: the process's relation to the terminal; `.headless` for other input.
+    ///   - jobState: the process's relation to the terminal; `.headless` for other input.
     /// - Returns: the meaning.
-    package static func classify(count: Int, code: Int32, ready: ReadyEvents, presence: Terminal.Presence) -> InputEnd {
+    package static func classify(count: Int, code: Int32, ready: ReadyEvents, jobState: Terminal.JobState) -> InputEnd {
         if count < 0 {
             switch code {
             case EINTR, EAGAIN: return .notYet
             case EIO:
-                if presence == .background { return .inBackground }
-                return presence == .headless
+                if jobState == .background { return .inBackground }
+                return jobState == .headless
                     ? .failure(FileError(.read, "standard input", code: code)) : .hangUp
             default: return .failure(FileError(.read, "standard input", code: code))
             }
         }
         // A pipe also reports a hang-up at its ordinary end.
-        let isTerminal = presence != .headless
-        return presence == .hungUp || (isTerminal && ready.contains(.hangUp)) ? .hangUp : .endOfInput
+        let isTerminal = jobState != .headless
+        return jobState == .hungUp || (isTerminal && ready.contains(.hangUp)) ? .hangUp : .endOfInput
     }
 }
 
 /// Reports when the process enters or leaves the foreground.
 ///
 /// It polls, because the shell's `fg` of a running job sends no signal.
-package final class PresencePoller {
+package final class JobStatePoller {
     /// The default polling interval in seconds.
     package static let interval = 0.25
 
-    package private(set) var last: Terminal.Presence
-    private let look: () -> Terminal.Presence
-    private let handler: (Terminal.Presence) -> Void
+    package private(set) var last: Terminal.JobState
+    private let look: () -> Terminal.JobState
+    private let handler: (Terminal.JobState) -> Void
     private var timer: LoopTimer?
 
     /// - Parameters:
-    ///   - look: reads `Terminal.presence`.
-    ///   - handler: called when the presence has changed.
-    package init(look: @escaping () -> Terminal.Presence, handler: @escaping (Terminal.Presence) -> Void) {
+    ///   - look: reads `Terminal.jobState`.
+    ///   - handler: called when the state has changed.
+    package init(look: @escaping () -> Terminal.JobState, handler: @escaping (Terminal.JobState) -> Void) {
         self.look = look
         self.handler = handler
         last = look()
@@ -121,7 +121,7 @@ package final class PresencePoller {
     /// - Parameters:
     ///   - loop: runs the timer.
     ///   - interval: seconds.
-    package func start(on loop: EventLoop, every interval: Double = PresencePoller.interval) {
+    package func start(on loop: EventLoop, every interval: Double = JobStatePoller.interval) {
         timer?.cancel()
         timer = loop.every(interval) { [weak self] in self?.check() }
     }
@@ -134,17 +134,17 @@ package final class PresencePoller {
     /// Polls without a report, for callers that act on the result. Call it after every continuation: otherwise a later
     /// return to the foreground is not reported as a change.
     ///
-    /// - Returns: the presence.
-    package func refresh() -> Terminal.Presence {
+    /// - Returns: the state.
+    package func refresh() -> Terminal.JobState {
         last = look()
         return last
     }
 
     /// Polls and reports a change, as before each prompt.
     ///
-    /// - Returns: the presence.
+    /// - Returns: the state.
     @discardableResult
-    package func check() -> Terminal.Presence {
+    package func check() -> Terminal.JobState {
         let now = look()
         if now != last {
             last = now
@@ -159,7 +159,7 @@ package enum ProcessStopper {
     /// Stops the process by a signal's default action, and returns when it is continued.
     ///
     /// Returns at once when no process could continue it: a session leader, a container, `ssh host cmd`. SIGSTOP is
-    /// never used: it would leave such a process stopped forever. `PresencePoller.refresh()` tells whether it was
+    /// never used: it would leave such a process stopped forever. `JobStatePoller.refresh()` tells whether it was
     /// continued in the foreground.
     ///
     /// - Parameters:

@@ -52,7 +52,7 @@ package enum Landlock {
         let abi = cubby_landlock_abi()
         guard abi > 0 else { throw .unsupported }
         let ruleset = cubby_landlock_ruleset(abi, rules.allowsNetwork ? 0 : 1, rules.allowsOutsideProcesses ? 0 : 1)
-        guard ruleset >= 0 else { throw .refused(step: "a set of rules", code: -ruleset) }
+        guard ruleset >= 0 else { throw .denied(step: "a set of rules", code: -ruleset) }
         defer { close(ruleset) }
 
         let read = Int32(CUBBY_LANDLOCK_READ)
@@ -69,11 +69,11 @@ package enum Landlock {
 
         for port in rules.connectedPorts.sorted() where !rules.allowsNetwork {
             let result = cubby_landlock_allow_port(ruleset, abi, Int32(clamping: port))
-            guard result == 0 else { throw .refused(step: "the rule for the port \(port)", code: -result) }
+            guard result == 0 else { throw .denied(step: "the rule for the port \(port)", code: -result) }
         }
 
         let result = cubby_landlock_restrict(ruleset)
-        guard result == 0 else { throw .refused(step: "the restriction", code: -result) }
+        guard result == 0 else { throw .denied(step: "the restriction", code: -result) }
         return Int(abi)
     }
 
@@ -90,7 +90,7 @@ package enum Landlock {
         guard fstat(descriptor, &raw) == 0 else { throw .path(FileError(.status, path, code: errno)) }
         let isFolder = raw.st_mode & S_IFMT == S_IFDIR
         let result = cubby_landlock_allow(ruleset, abi, descriptor, isFolder ? 1 : 0, uses)
-        guard result == 0 else { throw .refused(step: "the rule for \(path)", code: -result) }
+        guard result == 0 else { throw .denied(step: "the rule for \(path)", code: -result) }
     }
 
     /// The process's number of threads; 1 without /proc.
@@ -111,7 +111,7 @@ extension Landlock {
         let abi = cubby_landlock_abi()
         guard abi > 0 else { throw .unsupported }
         let ruleset = cubby_landlock_change_ruleset(abi)
-        guard ruleset >= 0 else { throw .refused(step: "a set of rules", code: -ruleset) }
+        guard ruleset >= 0 else { throw .denied(step: "a set of rules", code: -ruleset) }
         defer { close(ruleset) }
         for root in closed.roots {
             guard closed.isBeneath(root) else {
@@ -127,7 +127,7 @@ extension Landlock {
             }
         }
         let result = cubby_landlock_restrict(ruleset)
-        guard result == 0 else { throw .refused(step: "the restriction", code: -result) }
+        guard result == 0 else { throw .denied(step: "the restriction", code: -result) }
     }
 
     private static func allowChanges(_ path: String, in ruleset: Int32, _ abi: Int32) {
@@ -234,7 +234,7 @@ package enum LandlockError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A required path cannot be opened.
     case path(FileError)
     /// The kernel refused a step, with this error number.
-    case refused(step: String, code: Int32)
+    case denied(step: String, code: Int32)
 
     package var message: String {
         switch self {
@@ -243,7 +243,7 @@ package enum LandlockError: Error, Sendable, Hashable, CustomStringConvertible {
         case .threads(let count):
             "the sandbox must be closed before other threads begin; there are \(count)"
         case .path(let error): "the sandbox cannot let a path in: \(error.message)"
-        case .refused(let step, let code): "the kernel refused \(step): \(SystemErrorText.describe(code))"
+        case .denied(let step, let code): "the kernel refused \(step): \(SystemErrorText.describe(code))"
         }
     }
 

@@ -142,13 +142,13 @@ public final class PathFence: Sendable {
         var rest: String
     }
 
-    private struct Refusal: Error { var value: FenceVerdict }
+    private struct VerdictError: Error { var value: FenceVerdict }
 
-    private func locate(_ path: String, _ access: FenceAccess) -> Result<Place, Refusal> {
+    private func locate(_ path: String, _ access: FenceAccess) -> Result<Place, VerdictError> {
         let absolute = PathText.absolute(path, from: base)
         return state.withLock { state in
             if TemporaryName.isClosed(in: absolute) || state.own.contains(where: { $0.closes(absolute, access) }) {
-                return .failure(Refusal(value: .closed(path: absolute)))
+                return .failure(VerdictError(value: .closed(path: absolute)))
             }
             var best: Place?
             var readable = false
@@ -160,7 +160,7 @@ public final class PathFence: Sendable {
                 best = Place(grant: grant, rest: rest)
             }
             if let best { return .success(best) }
-            return .failure(Refusal(value: readable ? .readOnly(path: absolute) : .notGranted(path: absolute)))
+            return .failure(VerdictError(value: readable ? .readOnly(path: absolute) : .notGranted(path: absolute)))
         }
     }
 
@@ -173,8 +173,8 @@ public final class PathFence: Sendable {
         if path.utf8.contains(0) { throw FileError(operation, path, code: EINVAL, reason: "the path holds a NUL") }
         switch locate(path, access) {
         case .success(let place): return place
-        case .failure(let refusal):
-            switch refusal.value {
+        case .failure(let error):
+            switch error.value {
             case .closed:
                 throw FileError(operation, path, code: EACCES, reason: Self.hostsOwn)
             case .readOnly:

@@ -19,7 +19,7 @@ public struct ProgramGrant: Sendable, Hashable {
     }
 
     /// Whether its arguments can name other programs, which it starts with the user's rights.
-    public var startsOthers: Bool {
+    public var startsOtherPrograms: Bool {
         [name, PathText.name(of: path)].contains(where: ProgramStarters.contain)
     }
 
@@ -36,7 +36,7 @@ public struct ProgramGrant: Sendable, Hashable {
         path = try RealPath.of(found)
         guard access(path, X_OK) == 0 else { throw FileError(.open, path, code: EACCES, reason: "it is not a program") }
         let file = try ProgramFile(path)
-        guard !file.status.isWritableByOthers else {
+        guard !file.status.isWritableByAnother else {
             throw FileError(
                 .open, path, code: EPERM, reason: "somebody other than you can write it; chmod go-w mends that")
         }
@@ -147,7 +147,7 @@ enum ProgramStarters {
         return name
     }
 
-    private static let names = Set((recorded + " " + others).split { $0 == " " || $0 == "\n" })
+    private static let names = Set((recorded + " " + rest).split { $0 == " " || $0 == "\n" })
 
     /// The entries of GTFOBins (https://gtfobins.github.io, April 2026) under one of its categories "shell", "command",
     /// "reverse shell", "bind shell", "library load" or "inherit", and their aliases.
@@ -175,7 +175,7 @@ enum ProgramStarters {
         """
 
     /// Programs of many names, interpreters, and programs that are made to start others, which have no entry there.
-    private static let others = """
+    private static let rest = """
         bmake bun bwrap clang coreutils cubby dbus-run-session deno elixir entr erl fakeroot fd flatpak gmake guix
         helix hx iex kitty luajit mariadb mksh ninja nix nix-shell npx parallel pnpm prlimit proot pypy run0 setpriv
         setsid sh sqlite swift toybox xterm

@@ -228,8 +228,8 @@ package struct AccessKey: Sendable, Hashable {
         }
         // A link replaces nothing: the key that is there first is everybody's.
         guard link(temporary, path) == 0 || errno == EEXIST else { throw FileError(.open, path, code: errno) }
-        guard let kept = try read(path) else { throw FileError(.open, path, code: ENOENT) }
-        return kept
+        guard let stored = try read(path) else { throw FileError(.open, path, code: ENOENT) }
+        return stored
     }
 }
 

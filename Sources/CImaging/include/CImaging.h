@@ -99,7 +99,7 @@ cimaging_status cimaging_render(
     const cimaging_source *source, const cimaging_request *request, cimaging_result *result);
 
 /* Declares that the calling thread processes pictures in parallel with other threads, so that libvips may be shared. */
-void cimaging_set_beside_others(int value);
+void cimaging_set_concurrent(int value);
 
 /* Sets the check for an interruption of the calling thread's work on pictures, which then fails. NULL for none. */
 void cimaging_set_stop(int (*is_stopped)(void));

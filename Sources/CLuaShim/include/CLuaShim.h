@@ -41,7 +41,7 @@ typedef struct {
     int (*method)(void *function, void *object, lua_State *L); /* object: NULL for a receiver of another class */
     int (*get)(void *accessor, void *object, lua_State *L);
     int (*set)(void *accessor, void *object, lua_State *L);
-    int (*interrupt)(void *owner, lua_State *L, int reasons); /* 0: go on; CLUA_RAISE: the error is on the stack */
+    int (*interrupt)(void *owner, lua_State *L, int reasons); /* 0: resume; CLUA_RAISE: the error is on the stack */
     /* Pushes the error by which `by`, the owner of an outer state, stops the code of this one. */
     void (*stop)(void *owner, void *by, lua_State *L);
     void (*release)(void *object);
@@ -75,7 +75,7 @@ void clua_set_finalizer_hint(clua_host *host, const char *text);
 /* A value that does not fit into the memory limit is refused: a push leaves something small in its place, and what
  * follows is refused, too. The next protected entry, or the return to the script, raises an error. Takes the refusal
  * from them: 1 if there was one. */
-int clua_take_refusal(clua_host *host);
+int clua_take_denial(clua_host *host);
 int clua_is_refusing(const clua_host *host);
 /* 1: nothing is refused, while the host pushes an error; 0: the end of that. Drops a refusal. */
 void clua_exempt(clua_host *host, int isExempt);
@@ -232,8 +232,8 @@ void clua_pushglobals(lua_State *L);
 /* The function at a level of the call stack; 0 if there is none. */
 int clua_getframe(lua_State *L, int level, clua_frame *frame);
 /* The active calls of a coroutine, innermost first, and those of the coroutines that have resumed it, if it is running.
- * Returns their number, at most `room`. */
-int clua_getcalls(lua_State *L, int isRunning, clua_frame *frames, int room);
+ * Returns their number, at most `capacity`. */
+int clua_getcalls(lua_State *L, int isRunning, clua_frame *frames, int capacity);
 const char *clua_getsource(lua_State *L, int level); /* the chunk's name, while its function is on the stack */
 /* The same for the function on top of the stack, which it pops. */
 void clua_getfunction(lua_State *L, clua_frame *frame);
@@ -343,7 +343,7 @@ void clua_pushrow(lua_State *L, uint64_t payload);
 void clua_pushrows(lua_State *L, const uint64_t *payloads, size_t count);
 /* Detects removed rows: `accessor`'s get returns 0 results for a removed row. It is called only after `epoch` has
  * changed. The accessor retains the counter. */
-void clua_setrowpresence(clua_class *cls, void *accessor, const uint64_t *epoch);
+void clua_setrowexistence(clua_class *cls, void *accessor, const uint64_t *epoch);
 /* Pushes an iterator for `for` over this many rows, which the caller stores at the result: it returns positions
  * from 1 and rows that still exist. `epoch` is the counter's value before the query. */
 uint64_t *clua_pushrowiterator(lua_State *L, size_t count, uint64_t epoch);

@@ -89,7 +89,7 @@ int cubby_tty_give_back(void);
 
 /* Registers a mapping of a file: access beyond the file's end then ends the process with status 74 and a line on
    standard error with `name`. A SIGBUS at any other address calls the former handler. */
-int cubby_mapping_note(const void *address, size_t count, const char *name);
+int cubby_mapping_record(const void *address, size_t count, const char *name);
 
 /* Removes the mapping that begins at an address, before it is unmapped. */
 void cubby_mapping_forget(const void *address);
@@ -185,7 +185,7 @@ int cubby_trim_memory(void);
 /* The checks of long work on a thread: whether it is interrupted, and how many bytes it may still use. */
 typedef struct {
     int (*is_stopped)(void *context);
-    int64_t (*room)(void *context);
+    int64_t (*capacity)(void *context);
     void *context;
 } cubby_watch;
 
@@ -200,7 +200,7 @@ int cubby_work_is_stopped(void);
 int cubby_work_is_stopped_at_step(void);
 
 /* The number of bytes that the calling thread's work may still use; INT64_MAX without a limit. */
-int64_t cubby_work_room(void);
+int64_t cubby_work_capacity(void);
 
 /* Whether a folder is on an in-memory file system (tmpfs). */
 int cubby_is_in_memory(const char *path);

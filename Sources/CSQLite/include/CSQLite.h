@@ -136,7 +136,7 @@ int csqlite_step(csqlite_database *_Nonnull database, sqlite3_stmt *_Nonnull sta
 int csqlite_finish(csqlite_database *_Nonnull database, const char *_Nonnull sql);
 
 /* What the authorizer refused last, and why; empty for nothing since the last csqlite_prepare. */
-const char *_Nonnull csqlite_refusal(const csqlite_database *_Nonnull database);
+const char *_Nonnull csqlite_denial(const csqlite_database *_Nonnull database);
 
 /* Closes the database. Its statements must be finalized, except those of SQLite's own virtual tables. */
 void csqlite_close(csqlite_database *_Nullable database);

@@ -88,12 +88,12 @@ public struct ItemLoadReport: Sendable, Hashable {
     public var revision = ItemRevision.initial
     /// Whether the archive is damaged, and was read only in part.
     public var isSalvaged = false
-    /// Problems, in words for the user; unusable parts were kept aside.
+    /// Problems, in words for the user; unusable parts are quarantined.
     public var notices: [String] = []
     /// What is carried in the archive and not shown exactly, in words for the user; nothing is lost.
     public var remarks: [String] = []
     /// Files that damaged parts were moved to.
-    public var keptAside: [String] = []
+    public var quarantinedFiles: [String] = []
 
     /// Creates an empty report.
     public init() {}

@@ -96,7 +96,7 @@ package protocol FollowingPersistence: ItemPersistence {
     func reopened() -> any FollowingPersistence
 
     /// Continues from the state that another opening of the same persistence has reached.
-    func goOn(from other: any FollowingPersistence)
+    func resume(from other: any FollowingPersistence)
 }
 
 /// A commit of the owner.

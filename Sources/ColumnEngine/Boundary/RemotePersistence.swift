@@ -2,7 +2,7 @@ public import PropertyList
 
 /// A persistence of a collection that other hosts change, too.
 ///
-/// It orders the items by ranks: changes of others get positions when they are applied.
+/// It orders the items by ranks: remote changes get positions when they are applied.
 public protocol RemotePersistence: ItemPersistence {
     /// Whether the server answered the last request.
     var isConnected: Bool { get }
@@ -19,7 +19,7 @@ public protocol RemotePersistence: ItemPersistence {
     ///
     /// - Parameters:
     ///   - commit: readable until the call returns.
-    ///   - reads: the reads of a serializable transaction: a commit of others since its revision that changed some of
+    ///   - reads: the reads of a serializable transaction: a remote commit since its revision that changed some of
     ///     them conflicts with it, and not only one that changed the same items. Nil for other commits.
     /// - Returns: the outcome.
     /// - Throws: ``StoreError`` with `disconnected`, and others; whether the changes are kept is then unknown.
@@ -61,17 +61,17 @@ public protocol RemotePersistence: ItemPersistence {
 
     // MARK: Without the server
 
-    /// Whether commits are kept while the server does not answer.
+    /// Whether commits are queued while the server does not answer.
     var keepsCommits: Bool { get }
 
     /// Whether commits are queued for the server. While there are some, new ones are queued behind them.
-    var hasKeptCommits: Bool { get }
+    var hasPendingCommits: Bool { get }
 
     /// The queued commits, oldest first.
-    var keptCommits: [KeptCommit] { get }
+    var pendingCommits: [PendingCommit] { get }
 
-    /// The commits in conflict with those of others, oldest first: the user has to settle them.
-    var conflicts: [KeptCommit] { get }
+    /// The commits in conflict with remote ones, oldest first: the user has to settle them.
+    var conflicts: [PendingCommit] { get }
 
     /// Keeps a commit until the server is back.
     ///
@@ -80,7 +80,7 @@ public protocol RemotePersistence: ItemPersistence {
     ///   - changes: the same, with the old values and in their own memory.
     ///   - reads: the reads of a serializable transaction; nil for other changes.
     ///   - durable: whether to wait until it survives a power cut.
-    /// - Throws: ``StoreError`` with `inputOutput`: the commit is not kept.
+    /// - Throws: ``StoreError`` with `inputOutput`: the commit is not queued.
     func keep(
         _ commit: borrowing ItemCommit, _ changes: [ItemChange], reads: ItemReads?, durable: Bool
     ) throws(StoreError)
@@ -90,22 +90,22 @@ public protocol RemotePersistence: ItemPersistence {
 
     /// Sends the queued commits, all of them or none, based on a revision.
     ///
-    /// - Returns: the last one's revision; ``RemoteOutcome/behind`` if others have committed since.
-    func sendKeptCommits(after revision: ItemRevision) throws(StoreError) -> RemoteOutcome
+    /// - Returns: the last one's revision; ``RemoteOutcome/behind`` if other hosts have committed since.
+    func sendPendingCommits(after revision: ItemRevision) throws(StoreError) -> RemoteOutcome
 
-    /// Moves a queued commit that conflicts with those of others to ``conflicts``, for the user to settle.
+    /// Moves a queued commit that conflicts with remote ones to ``conflicts``, for the user to settle.
     ///
     /// - Parameters:
-    ///   - commit: one of ``keptCommits``.
+    ///   - commit: one of ``pendingCommits``.
     ///   - host: the name of the other host.
-    ///   - lost: by key, the fields that this host had of items that others removed.
+    ///   - lost: by key, the fields that this host had of items that other hosts removed.
     /// - Throws: ``StoreError`` with `inputOutput`: it remains queued.
-    func setAside(
-        _ commit: KeptCommit, host: String, lost: [String: PropertyListFields]
+    func quarantine(
+        _ commit: PendingCommit, host: String, lost: [String: PropertyListFields]
     ) throws(StoreError)
 
     /// Removes settled commits.
-    func endKeptCommits(_ commits: [KeptCommit]) throws(StoreError)
+    func endPendingCommits(_ commits: [PendingCommit]) throws(StoreError)
 }
 
 extension RemotePersistence {
@@ -116,7 +116,7 @@ extension RemotePersistence {
 public enum RemoteOutcome: Sendable, Hashable {
     /// The commit has become this revision of the collection.
     case committed(ItemRevision)
-    /// Others have committed since, and it is not kept: the commits since its revision have to be applied first.
+    /// Other hosts have committed since, and it is not applied: commits since its revision have to be applied first.
     case behind
 }
 
@@ -178,7 +178,7 @@ public protocol AttachmentReader: Sendable {
 }
 
 /// A commit of this host that the server does not have: it was made while the server did not answer.
-public struct KeptCommit: Sendable {
+public struct PendingCommit: Sendable {
     /// One change, with the data to undo it.
     public struct Change: Sendable {
         /// The change; an update and a removal have the old values.
@@ -223,7 +223,7 @@ public struct KeptCommit: Sendable {
     public let reads: ItemReads?
     /// The host whose changes conflict with it; empty for a commit that is only queued.
     public var host = ""
-    /// By key, the fields that this host had of items that the others removed.
+    /// By key, the fields that this host had of items that other hosts removed.
     public var lostItems: [String: PropertyListFields] = [:]
 
     /// Creates a commit of changes in order.

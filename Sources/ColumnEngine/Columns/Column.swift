@@ -6,7 +6,7 @@ import Glibc
 /// Unlike `Array` it never checks for exclusive access, so that a scan is a pointer walk and an item's deinitialiser
 /// can clear its slot while a method of the store runs. Large columns reserve addresses to grow into.
 ///
-/// A row of a mapped archive is read at its first access (`RowSource`); the presence bitmap records which rows are in
+/// A row of a mapped archive is read at its first access (`RowSource`); the validity bitmap records which rows are in
 /// memory. Snapshots share the memory, which is copied on write: call `copyIfShared()` before changing a shared row.
 struct Column<Element: BitwiseCopyable>: ~Copyable {
     private var memory: UnsafeMutablePointer<Element>
@@ -15,7 +15,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     private var buffer: ColumnBuffer
     private var isShared = false
     /// The archive's rows that are in memory; nil if the column is not mapped.
-    private var presence: PresenceBitmap?
+    private var validity: ValidityBitmap?
     /// Rows below this number may be missing; 0 if the column was never mapped.
     private var mappedCount: UInt32 = 0
 
@@ -34,7 +34,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         }
         nonmutating set {
             assert(Int(row) < count)
-            if row < mappedCount { presence?.markPresent(row) }
+            if row < mappedCount { validity?.markPresent(row) }
             memory[Int(row)] = newValue
         }
     }
@@ -68,15 +68,15 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     /// Whether the row's element is in memory.
     @inline(__always)
     func isPresent(_ row: UInt32) -> Bool {
-        row >= mappedCount || presence?.isPresent(row) ?? true
+        row >= mappedCount || validity?.isPresent(row) ?? true
     }
 
     /// Whether every row's element is in memory.
-    var isWhole: Bool { presence.map { $0.missing == 0 } ?? true }
+    var isWhole: Bool { validity.map { $0.missing == 0 } ?? true }
 
     /// Drops a row's element, which the archive has.
     func forget(_ row: UInt32) {
-        if row < mappedCount { presence?.markMissing(row) }
+        if row < mappedCount { validity?.markMissing(row) }
     }
 
     @inline(__always)
@@ -91,7 +91,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     }
 
     /// Appends elements that the caller must set before they are read.
-    mutating func makeRoom(_ number: Int) {
+    mutating func reserveCapacity(_ number: Int) {
         reserve(count + number)
         count += number
     }
@@ -143,7 +143,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     ///   - isDense: whether scattered rows are going to be accessed soon, as by the journal: then it uses large pages.
     mutating func map(_ number: Int, _ column: MappedColumn, _ source: any RowSource, isDense: Bool = false) {
         replaceEmpty(number, isDense: isDense)
-        presence = PresenceBitmap(number, column, source)
+        validity = ValidityBitmap(number, column, source)
         mappedCount = UInt32(number)
     }
 
@@ -163,7 +163,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
 
     @inline(__always)
     private func fault(_ row: UInt32) {
-        if let presence, !presence.isPresent(row) { presence.load(row, to: memory + Int(row)) }
+        if let validity, !validity.isPresent(row) { validity.load(row, to: memory + Int(row)) }
     }
 
     /// Materialises every row.
@@ -173,7 +173,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
 
     @inline(never)
     private func faultAll() {
-        presence?.loadAll(to: memory, stride: MemoryLayout<Element>.stride)
+        validity?.loadAll(to: memory, stride: MemoryLayout<Element>.stride)
     }
 
     // MARK: Snapshots
@@ -181,7 +181,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     /// The current elements, kept as long as the returned column.
     mutating func share() -> SharedColumn<Element> {
         isShared = true
-        return SharedColumn(buffer, memory, presentRows: presence?.presentRows ?? [], mappedCount: mappedCount)
+        return SharedColumn(buffer, memory, presentRows: validity?.presentRows ?? [], mappedCount: mappedCount)
     }
 
     /// Copy on write: leaves the memory to the snapshots that share it, if there are any.
@@ -201,7 +201,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         let old = buffer
         let source = memory
         let byteCount = wanted * MemoryLayout<Element>.stride
-        let fresh = presence == nil ? ColumnBuffer(toBeFilled: byteCount) : ColumnBuffer(zeros: byteCount)
+        let fresh = validity == nil ? ColumnBuffer(toBeFilled: byteCount) : ColumnBuffer(zeros: byteCount)
         let target = fresh.base.assumingMemoryBound(to: Element.self)
         buffer = fresh
         memory = target
@@ -209,8 +209,8 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         isShared = false
         var start = 0
         // Rows that are still in the archive are skipped: copying would bring their pages in.
-        if let presence {
-            for (word, bits) in presence.presentRows.enumerated() where bits != 0 {
+        if let validity {
+            for (word, bits) in validity.presentRows.enumerated() where bits != 0 {
                 let first = word * 64
                 (target + first).update(from: source + first, count: min(64, count - first))
             }
@@ -226,19 +226,19 @@ extension Column where Element == Cell {
     ///
     /// - Returns: whether it is the first, and some texts are only in the archive.
     func beginScan() -> Bool {
-        mappedCount > 0 && presence?.beginScan() ?? false
+        mappedCount > 0 && validity?.beginScan() ?? false
     }
 
     /// Reads the cells of some rows; they are valid as long as the column's. Rows in the archive are not materialised:
     /// a single scan would occupy a page of memory for every few rows read.
     func peek(at rows: UnsafeMutableBufferPointer<UInt32>, _ cells: UnsafeMutablePointer<Cell>) {
-        if let presence { return presence.peek(at: rows, in: memory, cells) }
+        if let validity { return validity.peek(at: rows, in: memory, cells) }
         for (place, row) in rows.enumerated() { cells[place] = memory[Int(row)] }
     }
 
     /// Materialises some rows in a batch, before each is accessed.
     func materialiseTexts(_ rows: UnsafeMutableBufferPointer<UInt32>) {
-        if mappedCount > 0, let presence, presence.missing > 0 { presence.loadTexts(rows, to: memory) }
+        if mappedCount > 0, let validity, validity.missing > 0 { validity.loadTexts(rows, to: memory) }
     }
 }
 

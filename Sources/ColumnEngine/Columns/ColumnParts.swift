@@ -3,13 +3,13 @@
 /// A bitmap marks the rows that have a value, and another one the reals that are integers. A declared field has neither.
 struct NumberRows: ~Copyable {
     var words = Column<UInt64>(minimumCapacity: 1)
-    private var presence = Column<UInt64>(minimumCapacity: 1)
+    private var validity = Column<UInt64>(minimumCapacity: 1)
     private var integral = Column<UInt64>(minimumCapacity: 1)
 
     // MARK: Reading
 
     @inline(__always)
-    func isPresent(_ row: UInt32) -> Bool { presence[row >> 6] & 1 << UInt64(row & 63) != 0 }
+    func isPresent(_ row: UInt32) -> Bool { validity[row >> 6] & 1 << UInt64(row & 63) != 0 }
 
     /// The cell of a row that has a real.
     func real(_ row: UInt32) -> Cell {
@@ -20,7 +20,7 @@ struct NumberRows: ~Copyable {
     /// The addresses of the words, and of the bitmaps, valid until the column is changed.
     var integers: UnsafePointer<Int64> { UnsafeRawPointer(words.base).assumingMemoryBound(to: Int64.self) }
     var reals: UnsafePointer<Double> { UnsafeRawPointer(words.base).assumingMemoryBound(to: Double.self) }
-    var presenceBits: UnsafePointer<UInt64> { UnsafePointer(presence.base) }
+    var validityBits: UnsafePointer<UInt64> { UnsafePointer(validity.base) }
     var integralBits: UnsafePointer<UInt64> { UnsafePointer(integral.base) }
 
     // MARK: Changing
@@ -39,7 +39,7 @@ struct NumberRows: ~Copyable {
     }
 
     /// Marks whether a row has a value.
-    mutating func setPresent(_ row: UInt32, _ isPresent: Bool) { Self.setBit(&presence, row, isPresent) }
+    mutating func setPresent(_ row: UInt32, _ isPresent: Bool) { Self.setBit(&validity, row, isPresent) }
 
     private static func setBit(_ bits: inout Column<UInt64>, _ row: UInt32, _ value: Bool) {
         bits.copyIfShared()
@@ -47,10 +47,10 @@ struct NumberRows: ~Copyable {
         if value { bits[row >> 6] |= bit } else { bits[row >> 6] &= ~bit }
     }
 
-    /// Makes room for rows below `wanted`. Without bitmaps for a declared field.
-    mutating func extend(to wanted: Int, unset: UInt64, hasPresence: Bool, hasIntegral: Bool) {
+    /// Reserves capacity for rows below `wanted`. Without bitmaps for a declared field.
+    mutating func extend(to wanted: Int, unset: UInt64, hasValidity: Bool, hasIntegral: Bool) {
         words.pad(to: wanted, unset)
-        if hasPresence { presence.pad(to: (wanted + 63) / 64, 0) }
+        if hasValidity { validity.pad(to: (wanted + 63) / 64, 0) }
         if hasIntegral { integral.pad(to: (wanted + 63) / 64, 0) }
     }
 
@@ -58,26 +58,26 @@ struct NumberRows: ~Copyable {
     mutating func makeReals(_ count: Int) {
         words.copyIfShared()
         integral.copyIfShared()
-        integral.pad(to: presence.count, 0)
+        integral.pad(to: validity.count, 0)
         for row in 0..<UInt32(count) where isPresent(row) {
             words[row] = Double(Int64(bitPattern: words[row])).bitPattern
         }
-        for word in 0..<UInt32(presence.count) { integral[word] = presence[word] }
+        for word in 0..<UInt32(validity.count) { integral[word] = validity[word] }
     }
 
     mutating func share() -> SharedNumberRows {
-        SharedNumberRows(words: words.share(), presence: presence.share(), integral: integral.share())
+        SharedNumberRows(words: words.share(), validity: validity.share(), integral: integral.share())
     }
 }
 
 /// The state of ``NumberRows`` when a snapshot was taken.
 struct SharedNumberRows {
     let words: SharedColumn<UInt64>
-    fileprivate let presence: SharedColumn<UInt64>
+    fileprivate let validity: SharedColumn<UInt64>
     fileprivate let integral: SharedColumn<UInt64>
 
     @inline(__always)
-    func isPresent(_ row: UInt32) -> Bool { Self.has(presence, row) }
+    func isPresent(_ row: UInt32) -> Bool { Self.has(validity, row) }
 
     /// Whether a row's real is an integer.
     func isIntegral(_ row: UInt32) -> Bool { Self.has(integral, row) }

@@ -3,15 +3,15 @@
 /// The first value decides the encoding; a value that does not fit converts the column, once. Rows from ``count`` on
 /// are unset, so that a field that newer items lack takes no memory for them.
 ///
-/// A declared field's encoding never changes. Its texts are cells, its numbers have no presence bitmap, and its rows
+/// A declared field's encoding never changes. Its texts are cells, its numbers have no validity bitmap, and its rows
 /// may still be in a mapped archive. Values of another kind, which archives contain, are in ``misfits``.
 final class FieldColumn {
     enum Encoding: String {
-        /// 64-bit integers and a presence bitmap.
+        /// 64-bit integers and a validity bitmap.
         case integers
-        /// Reals, and integers that a real represents exactly; a presence bitmap, and one that marks the integers.
+        /// Reals, and integers that a real represents exactly; a validity bitmap, and one that marks the integers.
         case reals
-        /// Seconds since the reference date and a presence bitmap.
+        /// Seconds since the reference date and a validity bitmap.
         case dates
         /// Codes of a dictionary, for repeated values.
         case codes
@@ -119,10 +119,10 @@ final class FieldColumn {
         if Int(row) >= count { extend(to: Int(row) + 1) }
         switch encoding {
         case .integers, .dates:
-            note(row)
+            record(row)
             numbers.set(row, cell.tail)
         case .reals:
-            note(row)
+            record(row)
             numbers.setReal(row, cell)
         case .codes:
             if coded.set(row, cell) { held += 1 }
@@ -228,21 +228,21 @@ final class FieldColumn {
     /// Whether a real represents the integer exactly, and no other integer rounds to it.
     static func isExact(_ integer: Int64) -> Bool { integer.magnitude < 1 << 53 }
 
-    private func note(_ row: UInt32) {
+    private func record(_ row: UInt32) {
         if !isPresent(row) {
             held += 1
             numbers.setPresent(row, true)
         }
     }
 
-    /// Makes room for rows below `wanted`; for loops over all rows, and before a row is set.
+    /// Reserves capacity for rows below `wanted`; for loops over all rows, and before a row is set.
     func extend(to wanted: Int) {
         guard wanted > count else { return }
         count = wanted
         switch encoding {
         case .integers, .reals, .dates:
             numbers.extend(
-                to: wanted, unset: unset.tail, hasPresence: !isDeclared, hasIntegral: encoding == .reals)
+                to: wanted, unset: unset.tail, hasValidity: !isDeclared, hasIntegral: encoding == .reals)
         case .codes: coded.extend(to: wanted)
         case .cells: cells.pad(to: wanted, unset)
         case .sparse: break
@@ -339,9 +339,9 @@ extension FieldColumn {
         case .cells:
             // Rows that are still in the archive stay there.
             for row in 0..<UInt32(count) where cells.isPresent(row) && !cells[row].isAbsent {
-                let isKept = isUsed(row)
-                cells[row] = isKept ? replacement(cells[row]) : unset
-                if !isKept { held -= 1 }
+                let isLive = isUsed(row)
+                cells[row] = isLive ? replacement(cells[row]) : unset
+                if !isLive { held -= 1 }
             }
             misfits.replace(isUsed: isUsed) { row, _ in cells[row] }
         case .sparse:

@@ -46,8 +46,8 @@ extension FieldColumn {
     }
 }
 
-/// The presence bitmap of a mapped column: records the rows in memory, and reads the others from the archive.
-final class PresenceBitmap {
+/// The validity bitmap of a mapped column: records the rows in memory, and reads the others from the archive.
+final class ValidityBitmap {
     private let column: MappedColumn
     private let source: any RowSource
     private let count: Int

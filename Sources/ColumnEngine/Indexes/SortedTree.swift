@@ -144,7 +144,7 @@ struct SortedTree<Element: BitwiseCopyable>: ~Copyable {
     }
 
     /// Updates the least element of the last step's child, and of every node that begins with it.
-    mutating func noteLeast(_ element: Element) {
+    mutating func updateLeast(_ element: Element) {
         for step in path.reversed() {
             inner.setLeast(step.node, step.child, element)
             if step.child > 0 { return }
@@ -184,19 +184,19 @@ extension SortedTree {
         let offset = leaves.lowerBound(leaf) { isBefore($0, element) }
         if leaves.count(leaf) < Self.width {
             leaves.insert(element, into: leaf, at: offset)
-            if offset == 0 { noteLeast(element) }
+            if offset == 0 { updateLeast(element) }
             return
         }
         // Insertions in ascending order leave nodes full; otherwise nodes are halved.
         let isLast = offset == Self.width && leaf == lastLeaf
-        let kept = isLast ? Self.width : Self.width / 2
-        let right = leaves.split(leaf, keeping: kept)
+        let leftCount = isLast ? Self.width : Self.width / 2
+        let right = leaves.split(leaf, keeping: leftCount)
         if lastLeaf == leaf { lastLeaf = right }
-        if offset > kept || isLast {
-            leaves.insert(element, into: right, at: offset - kept)
+        if offset > leftCount || isLast {
+            leaves.insert(element, into: right, at: offset - leftCount)
         } else {
             leaves.insert(element, into: leaf, at: offset)
-            if offset == 0 { noteLeast(element) }
+            if offset == 0 { updateLeast(element) }
         }
         addSibling(
             right, least: leaves.elements(right)[0], size: leaves.count(right), leftSize: leaves.count(leaf), isLast)
@@ -213,11 +213,11 @@ extension SortedTree {
                 inner.insert(sibling, least: least, size: size, into: step.node, at: step.child + 1)
                 return
             }
-            let kept = isLast && step.child == Self.width - 1 ? Self.width - 1 : Self.width / 2
-            let right = inner.split(step.node, keeping: kept)
+            let leftCount = isLast && step.child == Self.width - 1 ? Self.width - 1 : Self.width / 2
+            let right = inner.split(step.node, keeping: leftCount)
             let place = step.child + 1
-            if place > kept {
-                inner.insert(sibling, least: least, size: size, into: right, at: place - kept)
+            if place > leftCount {
+                inner.insert(sibling, least: least, size: size, into: right, at: place - leftCount)
             } else {
                 inner.insert(sibling, least: least, size: size, into: step.node, at: place)
             }
@@ -251,7 +251,7 @@ extension SortedTree {
         if left == 0 {
             removeLeaf(leaf)
         } else {
-            if offset == 0 { noteLeast(leaves.elements(leaf)[0]) }
+            if offset == 0 { updateLeast(leaves.elements(leaf)[0]) }
             if left < Self.width / 4 { mergeWithNext(leaf) }
         }
         return true
@@ -280,7 +280,7 @@ extension SortedTree {
             inner.remove(from: step.node, at: step.child)
             path.removeLast()
             if inner.count(step.node) > 0 {
-                if step.child == 0 { noteLeast(inner.least(step.node, 0)) }
+                if step.child == 0 { updateLeast(inner.least(step.node, 0)) }
                 break
             }
             inner.free(step.node)

@@ -22,9 +22,9 @@ struct SortedTreeNodes<Element: BitwiseCopyable>: ~Copyable {
         }
         let node = UInt32(counts.count)
         counts.append(0)
-        leasts.makeRoom(width)
-        children.makeRoom(width)
-        sizes.makeRoom(width)
+        leasts.reserveCapacity(width)
+        children.reserveCapacity(width)
+        sizes.reserveCapacity(width)
         return node
     }
 
@@ -109,14 +109,14 @@ struct SortedTreeNodes<Element: BitwiseCopyable>: ~Copyable {
     }
 
     /// Moves all but the first children into a new node.
-    mutating func split(_ node: UInt32, keeping kept: Int) -> UInt32 {
+    mutating func split(_ node: UInt32, keeping leftCount: Int) -> UInt32 {
         let right = make()
-        let moved = count(node) - kept
-        let (source, target) = (start(node) + kept, start(right))
+        let moved = count(node) - leftCount
+        let (source, target) = (start(node) + leftCount, start(right))
         (leasts.base + target).update(from: leasts.base + source, count: moved)
         (children.base + target).update(from: children.base + source, count: moved)
         (sizes.base + target).update(from: sizes.base + source, count: moved)
-        counts[node] = UInt32(kept)
+        counts[node] = UInt32(leftCount)
         counts[right] = UInt32(moved)
         return right
     }
@@ -219,11 +219,11 @@ struct SortedTreeLeaves<Element: BitwiseCopyable>: ~Copyable {
     }
 
     /// Moves all but the first elements into a new leaf after this one.
-    mutating func split(_ leaf: UInt32, keeping kept: Int) -> UInt32 {
+    mutating func split(_ leaf: UInt32, keeping leftCount: Int) -> UInt32 {
         let right = make()
-        let moved = count(leaf) - kept
-        (contents + Int(right) * width).update(from: contents + Int(leaf) * width + kept, count: moved)
-        headers.base[Int(leaf)].count = UInt32(kept)
+        let moved = count(leaf) - leftCount
+        (contents + Int(right) * width).update(from: contents + Int(leaf) * width + leftCount, count: moved)
+        headers.base[Int(leaf)].count = UInt32(leftCount)
         headers.base[Int(right)].count = UInt32(moved)
         let after = next(leaf)
         link(leaf, right)

@@ -50,12 +50,12 @@ package struct KeyIndex: ~Copyable {
         count = mapped.itemCount
     }
 
-    /// Whether ``find(_:where:)`` stopped at a damaged page of a mapped table: call ``own(_:)`` then.
+    /// Whether ``find(_:where:)`` stopped at a damaged page of a mapped table: call ``materialize(_:)`` then.
     var isDamaged: Bool { mapped?.isDamaged ?? false }
 
     /// Switches to its own slots, copied from the mapped ones or, if damaged, rebuilt from the rows' hashes.
     @inline(__always)
-    mutating func own(_ rehash: (UInt32) -> UInt64) {
+    mutating func materialize(_ rehash: (UInt32) -> UInt64) {
         if mapped != nil { makeSlots(rehash) }
     }
 
@@ -121,19 +121,19 @@ package struct KeyIndex: ~Copyable {
 
     /// Adds a row that is not in the index. `rehash` returns the hash of any row.
     mutating func insert(_ row: UInt32, hash: UInt64, rehash: (UInt32) -> UInt64) {
-        if needsRoom { makeRoom(for: row, rehash) }
+        if needsCapacity { reserveCapacity(for: row, rehash) }
         insert(row, hash: hash)
     }
 
-    /// Whether to call ``makeRoom(for:_:)`` before adding a row.
+    /// Whether to call ``reserveCapacity(for:_:)`` before adding a row.
     @inline(__always)
-    var needsRoom: Bool { mapped != nil || (count + 1) * 4 > (mask + 1) * 3 }
+    var needsCapacity: Bool { mapped != nil || (count + 1) * 4 > (mask + 1) * 3 }
 
     @inline(never)
-    mutating func makeRoom(for row: UInt32, _ rehash: (UInt32) -> UInt64) {
-        own(rehash)
+    mutating func reserveCapacity(for row: UInt32, _ rehash: (UInt32) -> UInt64) {
+        materialize(rehash)
         if row > highestRow { highestRow = row }
-        if needsRoom { grow(to: (mask + 1) * 2, rehash: rehash) }
+        if needsCapacity { grow(to: (mask + 1) * 2, rehash: rehash) }
     }
 
     /// Adds a row that is not in the index, which has room for it.
@@ -146,7 +146,7 @@ package struct KeyIndex: ~Copyable {
     }
 
     mutating func reserve(_ wanted: Int, rehash: (UInt32) -> UInt64) {
-        own(rehash)
+        materialize(rehash)
         var size = mask + 1
         while wanted * 4 > size * 3 { size *= 2 }
         if size > mask + 1 { grow(to: size, rehash: rehash) }
@@ -154,7 +154,7 @@ package struct KeyIndex: ~Copyable {
 
     /// Removes a row, and moves the following entries up so that no gap breaks their runs.
     mutating func remove(_ row: UInt32, hash: UInt64, rehash: (UInt32) -> UInt64) {
-        own(rehash)
+        materialize(rehash)
         var hole = Int(truncatingIfNeeded: hash >> 20) & mask
         while self.row(slots[hole]) != row {
             if slots[hole] == 0 { return }

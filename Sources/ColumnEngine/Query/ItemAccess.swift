@@ -17,7 +17,7 @@ extension RowQuery {
     /// - Parameter builds: whether to build an index from an earlier run for this query alone.
     /// - Returns: a scan if no index is usable, or none is cheaper.
     func access(builds: Bool = false) -> ItemAccess {
-        store.noteWholeRead()
+        store.recordWholeRead()
         if let rows = keyedRows() { return .keys(rows) }
         guard !store.indexes.isEmpty else { return .scan }
         var constraints: [PredicateConstraint] = []
@@ -34,10 +34,12 @@ extension RowQuery {
         var least = Int.max
         for candidate in store.indexes {
             let name = store.fields.name(of: candidate.field)
-            let own = constraints.filter { $0.field == name }
-            guard !own.isEmpty, candidate.isReady(builds: builds), let ranges = ranges(own, candidate) else { continue }
+            let matching = constraints.filter { $0.field == name }
+            guard !matching.isEmpty, candidate.isReady(builds: builds), let ranges = ranges(matching, candidate) else {
+                continue
+            }
             let count = ranges.reduce(0) { $0 + $1.count }
-            let isExact = isCovered && own.count == constraints.count
+            let isExact = isCovered && matching.count == constraints.count
             // For more than half of the items a scan is as fast, since it reads memory sequentially.
             guard count < least, isExact || count <= store.order.count / 2 else { continue }
             least = count
@@ -142,7 +144,7 @@ extension RowQuery {
     /// The ranks of an index that are the result of a query without conditions in the index's own order; nil for any
     /// other query.
     package func partOfIndex() -> (index: OrderedIndex, ranks: Range<Int>, isDescending: Bool)? {
-        store.noteWholeRead()
+        store.recordWholeRead()
         guard !hasConditions, let key = order.first, order.keys.allSatisfy(store.isPlain),
             let index = store.indexes.first(where: { $0.field == key.field }),
             key.field == store.table.keyField
@@ -169,8 +171,8 @@ extension RowQuery {
         if let profile, let start {
             let skipped = Swift.min(offsetCount, index.count)
             let passed = isDescending ? ranks.lowerBound..<ranks.upperBound + skipped : 0..<ranks.upperBound
-            profile.noteSource(orderedSource(index, passed, rowsOut: passed.count))
-            profile.noteFound(since: start)
+            profile.recordSource(orderedSource(index, passed, rowsOut: passed.count))
+            profile.recordFound(since: start)
             profile.isInIndexOrder = true
         }
         return rows
@@ -215,9 +217,9 @@ extension RowQuery {
         if case .scan = access, !tests.isEmpty { walk.budget = Swift.max(1024, store.order.count / 8) }
         guard let rows = walk.rows(ranks) else { return nil }
         if let profile, let start {
-            profile.noteFilter(counts.map { $0.plan() }, rowsIn: walk.examined, rowsOut: rows.count)
-            profile.noteSource(orderedSource(index, ranks, rowsOut: walk.examined))
-            profile.noteFound(since: start)
+            profile.recordFilter(counts.map { $0.plan() }, rowsIn: walk.examined, rowsOut: rows.count)
+            profile.recordSource(orderedSource(index, ranks, rowsOut: walk.examined))
+            profile.recordFound(since: start)
             profile.isInIndexOrder = true
         }
         return Array(rows.dropFirst(offsetCount).prefix(limitCount ?? .max))
@@ -307,8 +309,8 @@ private struct IndexWalk {
             slots.sort()
             group = slots.map { order[Int($0)] }
             if !otherKeys.isEmpty {
-                let kept = wanted == .max ? nil : wanted - found.count
-                guard var sorter = try? ItemSorter(query, otherKeys, keeping: kept) else { return }
+                let topCount = wanted == .max ? nil : wanted - found.count
+                guard var sorter = try? ItemSorter(query, otherKeys, keeping: topCount) else { return }
                 group.withUnsafeBufferPointer { try? sorter.add($0) }
                 group = sorter.finish()
             }

@@ -11,7 +11,7 @@ struct ItemAggregate {
     private var reals = 0.0
     private var hasReals = false
     /// The values that are not numbers, by their kinds.
-    private(set) var others: [OtherKind: Int] = [:]
+    private(set) var otherKinds: [OtherKind: Int] = [:]
 
     /// A kind of values that are not added up.
     enum OtherKind: String, CaseIterable {
@@ -38,9 +38,9 @@ struct ItemAggregate {
     mutating func add(_ rows: UnsafeBufferPointer<UInt32>, _ key: VectorKey, _ store: ColumnStore) throws {
         try Self.forEachLiveBatch(rows, store) { batch in
             switch key {
-            case .view(.integers(let values, let presence), _): addIntegers(batch, values, presence)
-            case .view(.reals(let values, let presence, let integral), _):
-                addReals(batch, values, presence, integral)
+            case .view(.integers(let values, let validity), _): addIntegers(batch, values, validity)
+            case .view(.reals(let values, let validity, let integral), _):
+                addReals(batch, values, validity, integral)
             default:
                 var heap = CellHeap()
                 try key.withCells(batch, store, &heap) { cells in for cell in cells { add(cell) } }
@@ -71,13 +71,13 @@ struct ItemAggregate {
     }
 
     private mutating func addIntegers(
-        _ rows: UnsafeBufferPointer<UInt32>, _ values: UnsafePointer<Int64>, _ presence: UnsafePointer<UInt64>?
+        _ rows: UnsafeBufferPointer<UInt32>, _ values: UnsafePointer<Int64>, _ validity: UnsafePointer<UInt64>?
     ) {
         var (sum, number) = (Int64(0), 0)
         for (place, row) in rows.enumerated() {
             // The values of a group's rows are scattered over the column.
             cubby_prefetch(values + Int(rows[min(place &+ Self.lookahead, rows.count &- 1)]))
-            guard ColumnView.isPresent(row, presence) else { continue }
+            guard ColumnView.isPresent(row, validity) else { continue }
             let (next, overflow) = sum.addingReportingOverflow(values[Int(row)])
             if overflow {
                 add(sum)
@@ -92,12 +92,12 @@ struct ItemAggregate {
     }
 
     private mutating func addReals(
-        _ rows: UnsafeBufferPointer<UInt32>, _ values: UnsafePointer<Double>, _ presence: UnsafePointer<UInt64>,
+        _ rows: UnsafeBufferPointer<UInt32>, _ values: UnsafePointer<Double>, _ validity: UnsafePointer<UInt64>,
         _ integral: UnsafePointer<UInt64>
     ) {
         for (place, row) in rows.enumerated() {
             cubby_prefetch(values + Int(rows[min(place &+ Self.lookahead, rows.count &- 1)]))
-            guard ColumnView.isPresent(row, presence) else { continue }
+            guard ColumnView.isPresent(row, validity) else { continue }
             if ColumnView.isPresent(row, integral) {
                 add(Int64(values[Int(row)]))
             } else {
@@ -119,7 +119,7 @@ struct ItemAggregate {
             hasReals = true
         case .box: return boxes.append(cell)
         default:
-            if let kind = OtherKind(cell) { others[kind, default: 0] += 1 }
+            if let kind = OtherKind(cell) { otherKinds[kind, default: 0] += 1 }
             return
         }
         count += 1
@@ -136,8 +136,8 @@ struct ItemAggregate {
                 integers = sum
             }
             count += 1
-        case .data: others[.data, default: 0] += 1
-        default: others[.collection, default: 0] += 1
+        case .data: otherKinds[.data, default: 0] += 1
+        default: otherKinds[.collection, default: 0] += 1
         }
     }
 
@@ -185,7 +185,7 @@ struct ItemAggregate {
     /// kinds those of the most frequent kind are compared, and the others are counted.
     static func extreme(
         _ rows: UnsafeBufferPointer<UInt32>, _ key: VectorKey, _ store: ColumnStore, wanted: Int
-    ) throws -> (value: PropertyListValue?, others: [(kind: String, count: Int)]) {
+    ) throws -> (value: PropertyListValue?, otherKinds: [(kind: String, count: Int)]) {
         var bests = [Best](repeating: Best(), count: Comparable.allCases.count)
         var heap = CellHeap()
         try forEachLiveBatch(rows, store) { batch in
@@ -223,10 +223,10 @@ struct ItemAggregate {
             }
         }
         let winner = bests.indices.max { (bests[$0].count, -$0) < (bests[$1].count, -$1) } ?? 0
-        let others = bests.indices.filter { $0 != winner && bests[$0].count > 0 }.map {
+        let otherKinds = bests.indices.filter { $0 != winner && bests[$0].count > 0 }.map {
             (kind: Comparable(rawValue: $0)?.named ?? "", count: bests[$0].count)
         }
-        return (bests[winner].value, others)
+        return (bests[winner].value, otherKinds)
     }
 }
 
@@ -306,13 +306,13 @@ public struct ItemAggregateFunction {
     /// several groups: then values that are all of another kind are counted and the result is nil; otherwise they are an
     /// error, as they are when no group has another: ``check(_:of:)``.
     package func value(of rows: UnsafeBufferPointer<UInt32>, isPart: Bool = false) throws -> PropertyListValue? {
-        store.noteWholeRead()
+        store.recordWholeRead()
         guard let key else { return .integer(Int64(rows.count)) }
-        defer { store.note(key.audit, "\(name.rawValue)(\(text))") }
+        defer { store.record(key.audit, "\(name.rawValue)(\(text))") }
         switch name {
         case .min, .max:
-            let (value, others) = try ItemAggregate.extreme(rows, key, store, wanted: name == .min ? -1 : 1)
-            for (kind, count) in others { note("is " + kind, count) }
+            let (value, otherKinds) = try ItemAggregate.extreme(rows, key, store, wanted: name == .min ? -1 : 1)
+            for (kind, count) in otherKinds { record("is " + kind, count) }
             if !isPart { try checkComputed(key, hasValues: value != nil) }
             return value
         case .count, .sum, .average:
@@ -326,16 +326,18 @@ public struct ItemAggregateFunction {
                 return .integer(Int64(number))
             }
             try totals.add(rows, key, store)
-            let others = ItemAggregate.OtherKind.allCases.compactMap { kind in totals.others[kind].map { (kind, $0) } }
-            if totals.count == 0, !isPart, let (kind, count) = others.first {
+            let otherKinds = ItemAggregate.OtherKind.allCases.compactMap { kind in
+                totals.otherKinds[kind].map { (kind, $0) }
+            }
+            if totals.count == 0, !isPart, let (kind, count) = otherKinds.first {
                 throw StoreError(
                     .invalidValue(field: text),
                     "\(text) cannot be added up: \(example(rows) ?? "it is \(kind.rawValue) in \(count.counted("item"))")\(advice(kind))"
                 )
             }
-            for (kind, count) in others { note("is " + kind.rawValue, count) }
+            for (kind, count) in otherKinds { record("is " + kind.rawValue, count) }
             if !isPart { try checkComputed(key, hasValues: totals.count > 0) }
-            if isPart, totals.count == 0, !others.isEmpty || key.audit?.all.isEmpty == false { return nil }
+            if isPart, totals.count == 0, !otherKinds.isEmpty || key.audit?.all.isEmpty == false { return nil }
             return name == .sum ? totals.sum : totals.average.map(PropertyListValue.real)
         }
     }
@@ -349,14 +351,14 @@ public struct ItemAggregateFunction {
             if value == nil { isUndefined = true } else if name != .sum || value != .integer(0) { return }
         }
         guard isUndefined else { return }
-        // The groups' own values were noted.
-        let noted = store.questions.leftOut
-        defer { store.questions.leftOut = noted }
+        // The groups' own values were recorded.
+        let saved = store.questions.leftOut
+        defer { store.questions.leftOut = saved }
         _ = try rows().withUnsafeBufferPointer { try value(of: $0) }
     }
 
-    private func note(_ reason: String, _ count: Int) {
-        store.questions.leftOut.note("\(name.rawValue)(\(text))", text, reason, count)
+    private func record(_ reason: String, _ count: Int) {
+        store.questions.leftOut.record("\(name.rawValue)(\(text))", text, reason, count)
     }
 
     /// Refuses an expression that has a value for no item, because of the kinds of their values.

@@ -50,14 +50,14 @@ struct ItemFilter {
         guard let halves = try halves(of: rows) else { return try scan(rows, body) }
         profile?.threads = halves.count
         for var half in halves {
-            let goesOn = try half.withUnsafeMutableBufferPointer { half in
+            let continues = try half.withUnsafeMutableBufferPointer { half in
                 for start in stride(from: 0, to: half.count, by: Self.batch) {
                     let batch = SelectionVector(rebasing: half[start..<min(start + Self.batch, half.count)])
                     if try !body(batch) { return false }
                 }
                 return true
             }
-            if !goesOn { break }
+            if !continues { break }
         }
         return rows.count
     }
@@ -81,10 +81,10 @@ struct ItemFilter {
                 if Interruption.isDue { throw WorkStopped() }
                 let count = fill(start..<min(start + Self.batch, rowCount), batch)
                 examined += count
-                let kept = test.keep(batch.first(count), store)
+                let selected = test.keep(batch.first(count), store)
                 // After an interruption conditions end early, with any result.
                 if Interruption.isDueAtStep { throw WorkStopped() }
-                if kept > 0, try !body(batch.first(kept)) { return }
+                if selected > 0, try !body(batch.first(selected)) { return }
             }
         }
         return examined
@@ -135,7 +135,7 @@ enum TwoThreads {
                     guard let context else { return 0 }
                     let signals = Unmanaged<Signals>.fromOpaque(context).takeUnretainedValue()
                     return signals.isStopped.load(ordering: .relaxed) ? 1 : 0
-                }, room: nil, context: Unmanaged.passUnretained(self).toOpaque())
+                }, capacity: nil, context: Unmanaged.passUnretained(self).toOpaque())
             let former = cubby_watch_work(watch)
             defer {
                 _ = cubby_watch_work(former)
@@ -194,29 +194,29 @@ extension SelectionVector {
     /// - Returns: their number.
     @inline(__always)
     func keep(_ holds: (UInt32) -> Bool) -> Int {
-        var kept = 0
+        var selected = 0
         for place in indices {
             let row = self[place]
-            self[kept] = row
-            kept &+= holds(row) ? 1 : 0
+            self[selected] = row
+            selected &+= holds(row) ? 1 : 0
         }
-        return kept
+        return selected
     }
 
     /// Moves the rows to the front that are not in another vector, an ordered subset of this one.
     ///
     /// - Returns: their number.
     func remove(_ other: SelectionVector) -> Int {
-        var (kept, next) = (0, 0)
+        var (selected, next) = (0, 0)
         for place in indices {
             let row = self[place]
             if next < other.count, other[next] == row {
                 next += 1
             } else {
-                self[kept] = row
-                kept += 1
+                self[selected] = row
+                selected += 1
             }
         }
-        return kept
+        return selected
     }
 }

@@ -22,13 +22,13 @@ struct ItemGrouper {
         self.key = try VectorKey(key, query)
     }
 
-    /// Notes the rows for which the key has no value.
-    func noteMissing() { store.note(key.audit, "groupBy(\(text))") }
+    /// Records the rows for which the key has no value.
+    func recordMissing() { store.record(key.audit, "groupBy(\(text))") }
 
     /// The groups of some rows. O(n).
     mutating func groups(of rows: [UInt32]) throws -> [RowGroup] {
         let numbers = try numbers(of: rows)
-        noteMissing()
+        recordMissing()
         let (sorted, starts) = Self.sort(rows, by: numbers, groupCount: cells.count)
         return cells.indices.map { group in
             RowGroup(key: value(cells[group]), rows: sorted[starts[group]..<starts[group + 1]])

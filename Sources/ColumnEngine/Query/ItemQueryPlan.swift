@@ -39,7 +39,7 @@ public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
     /// Its argument: the condition's text, the keys of a sort, the number of a limit.
     public var detail: String
     /// Its input: `column of texts, dictionary of 12`; or why items are tested one by one.
-    public var note = ""
+    public var remark = ""
     /// The number of input rows; nil for a source.
     public var rowsIn: Int?
     /// The number of output rows.
@@ -65,7 +65,7 @@ struct ItemQueryPlanPrinter {
 
     private struct Line {
         var label: String
-        var rowsIn = "", rowsOut = "", time = "", note = ""
+        var rowsIn = "", rowsOut = "", time = "", remark = ""
     }
 
     func text(of plan: ItemQueryPlan) -> String {
@@ -78,7 +78,7 @@ struct ItemQueryPlanPrinter {
             text += (line.rowsIn.isEmpty ? "   " : " → ") + line.rowsOut.padded(to: rowsOut, isRight: true)
             text += line.rowsOut == "1" ? " row " : " rows"
             if time > 0 { text += "  " + line.time.padded(to: time, isRight: true) }
-            text += "  " + line.note
+            text += "  " + line.remark
             while text.last == " " { text.removeLast() }
             return text
         }.joined(separator: "\n")
@@ -88,7 +88,7 @@ struct ItemQueryPlanPrinter {
         lines.append(
             Line(
                 label: first + label(plan), rowsIn: plan.rowsIn?.grouped ?? "", rowsOut: plan.rowsOut.grouped,
-                time: showsTimes ? plan.duration.map(Self.milliseconds) ?? "" : "", note: note(plan)))
+                time: showsTimes ? plan.duration.map(Self.milliseconds) ?? "" : "", remark: remark(plan)))
         for (place, child) in plan.children.enumerated() {
             let isLast = place == plan.children.count - 1
             add(child, first: rest + (isLast ? "└ " : "├ "), rest: rest + (isLast ? "  " : "│ "), to: &lines)
@@ -113,10 +113,10 @@ struct ItemQueryPlanPrinter {
         }
     }
 
-    private func note(_ plan: ItemQueryPlan) -> String {
-        guard plan.operation == .filter else { return plan.note }
+    private func remark(_ plan: ItemQueryPlan) -> String {
+        guard plan.operation == .filter else { return plan.remark }
         let threads = plan.threads.counted("thread")
-        return plan.note.isEmpty ? threads : "\(plan.note), \(threads)"
+        return plan.remark.isEmpty ? threads : "\(plan.remark), \(threads)"
     }
 
     private static func milliseconds(_ duration: Duration) -> String {
@@ -183,7 +183,7 @@ extension RowQuery {
             return ItemQueryPlan(operation: .keys, detail: constraintText(store.table.keyField), rowsOut: rowsOut)
         case .index(let index, let ranges, _):
             return ItemQueryPlan(
-                operation: .index, detail: constraintText(index.field), note: Self.text(ranges, of: index),
+                operation: .index, detail: constraintText(index.field), remark: Self.text(ranges, of: index),
                 rowsOut: rowsOut)
         }
     }
@@ -194,7 +194,7 @@ extension RowQuery {
         return ItemQueryPlan(
             operation: .index,
             detail: (constraints.isEmpty ? "" : constraints + " ") + "in order of \(order.text(in: store))",
-            note: Self.text([ranks], of: index), rowsOut: rowsOut)
+            remark: Self.text([ranks], of: index), rowsOut: rowsOut)
     }
 
     private func constraintText(_ field: ItemField) -> String {
@@ -210,22 +210,22 @@ extension RowQuery {
     static func text(_ ranges: [Range<Int>], of index: OrderedIndex) -> String {
         let taken = ranges.filter { !$0.isEmpty }
         guard let first = taken.first else { return "no rank of \(index.count.grouped)" }
-        let others = taken.count > 1 ? " and \((taken.count - 1).counted("other range"))" : ""
+        let rest = taken.count > 1 ? " and \((taken.count - 1).counted("other range"))" : ""
         let range =
             first.count == 1
             ? "rank \(first.upperBound.grouped)"
             : "ranks \((first.lowerBound + 1).grouped) to \(first.upperBound.grouped)"
-        return "\(range)\(others) of \(index.count.grouped)"
+        return "\(range)\(rest) of \(index.count.grouped)"
     }
 }
 
 extension VectorPlanner {
     /// The input of a pass, for users; for rows that are tested one by one, the reason.
-    func note(_ plan: PredicatePlan, _ test: VectorTest) -> String {
+    func remark(_ plan: PredicatePlan, _ test: VectorTest) -> String {
         switch test {
         case .all, .any, .not, .counted: return ""
         case .constant: return "the same for all items"
-        case .presence, .cellPresence: return "presence in a \(columnText(plan))"
+        case .validity, .cellValidity: return "presence in a \(columnText(plan))"
         case .integers, .reals, .dates, .codes, .cells: return columnText(plan)
         case .texts(_, _, _, let isFirstScan):
             return columnText(plan) + (isFirstScan ? ", read where they lie" : ", kept once read")

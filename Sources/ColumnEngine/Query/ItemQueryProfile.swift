@@ -19,24 +19,24 @@ final class ItemQueryProfile {
         filter.threads = threads
         // A single condition is merged with its filter.
         if let sole = filter.children.first, filter.children.count == 1, sole.operation == .condition {
-            (filter.detail, filter.note, filter.children) = (sole.detail, sole.note, [])
+            (filter.detail, filter.remark, filter.children) = (sole.detail, sole.remark, [])
         }
         filter.children.append(source)
         return filter
     }
 
     /// Records the source of the items.
-    func noteSource(_ source: ItemQueryPlan) { self.source = source }
+    func recordSource(_ source: ItemQueryPlan) { self.source = source }
 
     /// Records the filter's conditions and counts; there is no filter if an index evaluated all conditions.
-    func noteFilter(_ conditions: [ItemQueryPlan], rowsIn: Int, rowsOut: Int) {
+    func recordFilter(_ conditions: [ItemQueryPlan], rowsIn: Int, rowsOut: Int) {
         guard !conditions.isEmpty else { return }
         filter = ItemQueryPlan(
             operation: .filter, detail: "", rowsIn: rowsIn, rowsOut: rowsOut, children: conditions)
     }
 
     /// Records the time for finding the items, without that of the concurrent sort, which is counted separately.
-    func noteFound(since start: ContinuousClock.Instant) {
+    func recordFound(since start: ContinuousClock.Instant) {
         let duration = ContinuousClock.now - start - sort.duration
         if filter == nil { source.duration = duration } else { filter?.duration = duration }
     }
@@ -67,17 +67,17 @@ final class OperatorCount: Sendable {
 /// A condition of an explained query.
 final class ConditionCount: Sendable {
     private let text: String
-    private let note: String
+    private let remark: String
     private let count = OperatorCount()
 
-    init(_ text: String, _ note: String) { (self.text, self.note) = (text, note) }
+    init(_ text: String, _ remark: String) { (self.text, self.remark) = (text, remark) }
 
     /// Counts a pass over a batch of rows, which returns the number of rows kept.
     func measure(_ rowsIn: Int, _ pass: () -> Int) -> Int {
         let start = ContinuousClock.now
-        let kept = pass()
-        count.add(rowsIn: rowsIn, rowsOut: kept, since: start)
-        return kept
+        let selected = pass()
+        count.add(rowsIn: rowsIn, rowsOut: selected, since: start)
+        return selected
     }
 
     /// Counts a condition that is tested row by row, without time: reading a clock costs more than most conditions.
@@ -91,7 +91,7 @@ final class ConditionCount: Sendable {
 
     func plan(_ operation: ItemQueryPlan.Operator = .condition, _ children: [ItemQueryPlan] = []) -> ItemQueryPlan {
         ItemQueryPlan(
-            operation: operation, detail: operation == .condition ? text : "", note: note, rowsIn: count.rowsIn,
+            operation: operation, detail: operation == .condition ? text : "", remark: remark, rowsIn: count.rowsIn,
             rowsOut: count.rowsOut, duration: count.duration == .zero ? nil : count.duration, children: children)
     }
 }
@@ -105,7 +105,7 @@ extension RowQuery {
         if !order.isEmpty, !profile.isInIndexOrder {
             plan = ItemQueryPlan(
                 operation: .sort, detail: order.text(in: store),
-                note: order.keys.map(note).joined(separator: "; "), rowsIn: profile.sort.rowsIn,
+                remark: order.keys.map(remark).joined(separator: "; "), rowsIn: profile.sort.rowsIn,
                 rowsOut: profile.sort.rowsOut, duration: profile.sort.duration, children: [plan])
         }
         if offsetCount > 0 {
@@ -120,7 +120,7 @@ extension RowQuery {
         return plan
     }
 
-    private func note(_ key: ItemSortKey) -> String {
+    private func remark(_ key: ItemSortKey) -> String {
         switch key.key {
         case .field(let field): store.columnText(field)
         case .expression: "computed"

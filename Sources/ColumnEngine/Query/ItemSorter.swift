@@ -11,20 +11,20 @@ struct ItemSorter {
     }
 
     private let columns: [SortColumn]
-    private let kept: Int?
+    private let topCount: Int?
     private var entries: [Entry] = []
     private var place: UInt32 = 0
     /// The last entry of those kept so far: entries after it are not in the result.
     private var bar: Entry?
 
     /// A sorter of rows to be added in the order of the scan; none of the keys is a function.
-    init(_ query: RowQuery, _ keys: [ItemSortKey], keeping kept: Int?) throws {
+    init(_ query: RowQuery, _ keys: [ItemSortKey], keeping topCount: Int?) throws {
         columns = try keys.map { try SortColumn($0, query) }
-        self.kept = kept
+        self.topCount = topCount
     }
 
     /// A sorter of given rows. Functions are called first: they may change the store, and other keys point into it.
-    init(_ query: RowQuery, _ keys: [ItemSortKey], keeping kept: Int?, rows: [UInt32]) throws {
+    init(_ query: RowQuery, _ keys: [ItemSortKey], keeping topCount: Int?, rows: [UInt32]) throws {
         var asked: [Int: SortColumn] = [:]
         for (index, key) in keys.enumerated() {
             guard case .function = key.key else { continue }
@@ -34,14 +34,14 @@ struct ItemSorter {
             asked[index] = column
         }
         columns = try keys.enumerated().map { try asked[$0] ?? SortColumn($1, query) }
-        self.kept = kept
+        self.topCount = topCount
         try rows.withUnsafeBufferPointer { try add($0) }
     }
 
     /// Adds rows in the order of the scan.
     mutating func add(_ rows: UnsafeBufferPointer<UInt32>) throws {
         for column in columns { try column.add(rows) }
-        guard let kept else {
+        guard let topCount else {
             entries.reserveCapacity(entries.count + rows.count)
             for row in rows {
                 entries.append(Entry(word: 0, row: row, place: place))
@@ -58,24 +58,24 @@ struct ItemSorter {
             if let bar, word > bar.word || !isBefore(entry, bar) { return }
             entries.append(entry)
             // Half of the capacity is kept each time: O(log k) per item, amortised.
-            if entries.count >= max(64, kept &* 2) { shrink(to: kept) }
+            if entries.count >= max(64, topCount &* 2) { shrink(to: topCount) }
         }
     }
 
-    /// Notes the rows that a key could not compare.
-    func noteOthers() { for column in columns { column.noteOthers() } }
+    /// Records the rows that a key could not compare.
+    func recordOtherKinds() { for column in columns { column.recordOtherKinds() } }
 
-    private mutating func shrink(to kept: Int) {
+    private mutating func shrink(to topCount: Int) {
         var entries = entries
         entries.sort(by: isBefore)
-        if entries.count > kept { entries.removeLast(entries.count - kept) }
+        if entries.count > topCount { entries.removeLast(entries.count - topCount) }
         self.entries = entries
-        if entries.count == kept { bar = entries.last }
+        if entries.count == topCount { bar = entries.last }
     }
 
     mutating func finish() -> [UInt32] {
-        if let kept {
-            shrink(to: kept)
+        if let topCount {
+            shrink(to: topCount)
             return entries.map(\.row)
         }
         var entries = entries
@@ -271,9 +271,9 @@ package struct ItemSortKey {
 package struct ItemSortOrder {
     package private(set) var first: ItemSortKey?
     package private(set) var second: ItemSortKey?
-    private var others: Others?
+    private var rest: Rest?
 
-    private final class Others {
+    private final class Rest {
         let keys: [ItemSortKey]
         init(_ keys: [ItemSortKey]) { self.keys = keys }
     }
@@ -284,12 +284,12 @@ package struct ItemSortOrder {
     package var keys: [ItemSortKey] {
         guard let first else { return [] }
         guard let second else { return [first] }
-        return [first, second] + (others?.keys ?? [])
+        return [first, second] + (rest?.keys ?? [])
     }
 
     /// Whether a key is a function, which may change the store.
     var asksFunctions: Bool {
-        first?.isFunction ?? false || second?.isFunction ?? false || others?.keys.contains(where: \.isFunction) ?? false
+        first?.isFunction ?? false || second?.isFunction ?? false || rest?.keys.contains(where: \.isFunction) ?? false
     }
 
     /// The keys, for users: `year descending, name`.
@@ -304,7 +304,7 @@ package struct ItemSortOrder {
         } else if second == nil {
             second = key
         } else {
-            others = Others((others?.keys ?? []) + [key])
+            rest = Rest((rest?.keys ?? []) + [key])
         }
     }
 }

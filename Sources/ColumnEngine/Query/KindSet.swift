@@ -73,7 +73,7 @@ extension ColumnStore {
     package func summary(of path: PredicateKeyPath) throws -> PredicatePathSummary {
         guard let field = fields.existing(path.field), !path.isSelf else { return PredicatePathSummary() }
         if let known = questions.summary(of: path, at: version) { return known }
-        noteWholeRead()
+        recordWholeRead()
         _ = materialise(field)
         var summary = PredicatePathSummary()
         var pace = InterruptionPace()
@@ -86,7 +86,7 @@ extension ColumnStore {
             let cell = table.cell(row, field)
             if cell.isAbsent { continue }
             if path.rest.isEmpty, let kind = KindSet(cell).kinds.first {
-                summary.note(kind)
+                summary.record(kind)
             } else {
                 summary.add(heap.value(cell), path.rest)
             }
@@ -97,7 +97,7 @@ extension ColumnStore {
 
     /// The kinds at the end of a path that a predicate does not take; with nil, whether a value on the way lacks the
     /// path's property.
-    func refusedKinds(_ path: PredicateKeyPath, _ predicate: FormatPredicate) throws -> Set<PredicateKind>? {
+    func failingKinds(_ path: PredicateKeyPath, _ predicate: FormatPredicate) throws -> Set<PredicateKind>? {
         guard let field = fields.existing(path.field) else { return [] }
         let set = kindSet(field)
         if path.rest.isEmpty, set.isPlain, set != .text { return [] }
@@ -168,7 +168,8 @@ extension ColumnStore {
             else { continue }
             let text = FormatExpression.keyPath(path).description
             if summary.isMissing {
-                let names = NearestNames.nearest(to: path.rest.last ?? "", among: summary.others.sorted().map(\.string))
+                let names = NearestNames.nearest(
+                    to: path.rest.last ?? "", among: summary.otherNames.sorted().map(\.string))
                 throw predicate.error(
                     .unknownField, "no item has \(text)\(NearestNames.suggestion(names))", at: [path.field],
                     suggestions: names)

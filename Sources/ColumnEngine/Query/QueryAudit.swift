@@ -8,7 +8,7 @@ import Wording
 /// Fields with values of one kind cost nothing, texts that are compared with dates aside: their comparisons are checked
 /// when the query is made.
 extension RowQuery {
-    /// Notes what the conditions leave out, in the store's tally. A condition that is a function counts as satisfied: it
+    /// Counts what the conditions leave out, in the store's tally. A condition that is a function counts as satisfied: it
     /// is not called for the count.
     func auditConditions(_ access: ItemAccess) throws {
         guard hasConditions, store.questions.onLeftOut != nil, conditions.contains(where: maySuspect) else { return }
@@ -20,17 +20,17 @@ extension RowQuery {
             guard store.maySuspect(predicate) else { continue }
             if predicate.isPartial { (isSuspect, suspects) = (true, nil) }
             for path in FormatPredicate.paths(of: predicate.node) {
-                guard let refused = try store.refusedKinds(path, predicate) else {
+                guard let failing = try store.failingKinds(path, predicate) else {
                     (isSuspect, suspects) = (true, nil)
                     continue
                 }
-                if refused.isEmpty { continue }
+                if failing.isEmpty { continue }
                 isSuspect = true
                 guard path.rest.isEmpty, let field = store.fields.existing(path.field) else {
                     suspects = nil
                     continue
                 }
-                suspects?.append((field, KindSet(refused)))
+                suspects?.append((field, KindSet(failing)))
             }
         }
         guard isSuspect else { return }
@@ -74,7 +74,7 @@ extension RowQuery {
             }
         }
         for (comparison, fault) in order {
-            store.questions.leftOut.note(
+            store.questions.leftOut.record(
                 PredicateNode.comparison(comparison).description, fault.subject, fault.text,
                 counts[fault]?[comparison] ?? 0)
         }
@@ -128,14 +128,14 @@ final class KeyAudit {
         let predicate = FormatPredicate(checking: expression, text: text)
         var mayFail = predicate.isPartial || expression.mayDivideByZero
         for path in FormatPredicate.paths(of: predicate.node) where !mayFail {
-            mayFail = try store.refusedKinds(path, predicate).map { !$0.isEmpty } ?? true
+            mayFail = try store.failingKinds(path, predicate).map { !$0.isEmpty } ?? true
         }
         guard mayFail else { return nil }
         (self.expression, self.store) = (expression, store)
     }
 
-    /// Notes a row for which the expression has no value.
-    func note(_ row: UInt32) {
+    /// Records a row for which the expression has no value.
+    func record(_ row: UInt32) {
         var audit = PredicateAudit { [store] in store.value(of: row, named: $0) }
         do throws(PredicateFault) { _ = try audit.value(expression) } catch {
             if counts[error] == nil { order.append(error) }
@@ -143,10 +143,10 @@ final class KeyAudit {
         }
     }
 
-    /// What was noted.
+    /// What was recorded.
     var all: [(fault: PredicateFault, count: Int)] { order.map { ($0, counts[$0] ?? 0) } }
 
-    /// What was noted, and forgets it.
+    /// What was recorded, and forgets it.
     func take() -> [(fault: PredicateFault, count: Int)] {
         defer { (counts, order) = ([:], []) }
         return all
@@ -154,10 +154,10 @@ final class KeyAudit {
 }
 
 extension ColumnStore {
-    /// Notes the rows for which a key has no value.
-    func note(_ audit: KeyAudit?, _ operation: String) {
+    /// Records the rows for which a key has no value.
+    func record(_ audit: KeyAudit?, _ operation: String) {
         guard let audit else { return }
-        for (fault, count) in audit.take() { questions.leftOut.note(operation, fault.subject, fault.text, count) }
+        for (fault, count) in audit.take() { questions.leftOut.record(operation, fault.subject, fault.text, count) }
     }
 }
 
@@ -173,12 +173,12 @@ public struct ItemsLeftOut: Sendable, Hashable, CustomStringConvertible {
     /// What is wrong with it: `is text`.
     public let reason: String
     /// Whether the items are in the answer, apart from those that could be compared: in a sort.
-    public let areKept: Bool
+    public let areIncluded: Bool
     /// The number of items.
     public let count: Int
 
     public var description: String {
-        "\(operation) \(areKept ? "kept apart" : "left out") \(count.counted("item")) whose \(subject) \(reason)"
+        "\(operation) \(areIncluded ? "kept apart" : "left out") \(count.counted("item")) whose \(subject) \(reason)"
     }
 }
 
@@ -186,7 +186,7 @@ public struct ItemsLeftOut: Sendable, Hashable, CustomStringConvertible {
 struct LeftOutTally {
     private struct Key: Hashable {
         let operation: String, subject: String, reason: String
-        let areKept: Bool
+        let areIncluded: Bool
     }
 
     private var keys: [Key] = []
@@ -194,18 +194,20 @@ struct LeftOutTally {
 
     var isEmpty: Bool { keys.isEmpty }
 
-    /// In the order in which they were noted.
+    /// In the order in which they were recorded.
     var all: [ItemsLeftOut] {
         keys.map {
             ItemsLeftOut(
-                operation: $0.operation, subject: $0.subject, reason: $0.reason, areKept: $0.areKept,
+                operation: $0.operation, subject: $0.subject, reason: $0.reason, areIncluded: $0.areIncluded,
                 count: counts[$0] ?? 0)
         }
     }
 
-    mutating func note(_ operation: String, _ subject: String, _ reason: String, _ count: Int, areKept: Bool = false) {
+    mutating func record(
+        _ operation: String, _ subject: String, _ reason: String, _ count: Int, areIncluded: Bool = false
+    ) {
         if count == 0 { return }
-        let key = Key(operation: operation, subject: subject, reason: reason, areKept: areKept)
+        let key = Key(operation: operation, subject: subject, reason: reason, areIncluded: areIncluded)
         if counts[key] == nil { keys.append(key) }
         counts[key, default: 0] += count
     }

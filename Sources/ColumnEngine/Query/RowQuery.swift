@@ -62,7 +62,7 @@ package struct RowQuery {
                     // Made in turn: a key that is a function may change the columns that a later one reads.
                     var grouper = try ItemGrouper(self, key)
                     let numbers = try grouper.numbers(of: rows)
-                    grouper.noteMissing()
+                    grouper.recordMissing()
                     try tuples.add(numbers, grouper.values)
                 }
                 return tuples.groups(of: rows)
@@ -100,20 +100,20 @@ extension RowQuery {
         var unlimited = self
         (unlimited.limitCount, unlimited.offsetCount) = (nil, 0)
         let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
-        let kept = wanted.flatMap { $0.overflow || $0.partialValue >= store.order.count ? nil : $0.partialValue }
+        let topCount = wanted.flatMap { $0.overflow || $0.partialValue >= store.order.count ? nil : $0.partialValue }
         if order.asksFunctions {
             unlimited.order = ItemSortOrder()
             return try store.pinningRows {
                 let rows = try unlimited.foundRows(unlimited.access(builds: profile != nil), profile)
                 let start = profile.map { _ in ContinuousClock.now }
-                var sorter = try ItemSorter(self, order.keys, keeping: kept, rows: rows)
+                var sorter = try ItemSorter(self, order.keys, keeping: topCount, rows: rows)
                 let sorted = sorter.finish()
-                sorter.noteOthers()
+                sorter.recordOtherKinds()
                 profile?.sort.add(rowsIn: rows.count, rowsOut: sorted.count, since: start)
                 return Array(sorted.dropFirst(offsetCount).prefix(limitCount ?? .max))
             }
         }
-        var sorter = try ItemSorter(self, order.keys, keeping: kept)
+        var sorter = try ItemSorter(self, order.keys, keeping: topCount)
         try unlimited.visitBatches(access, profile) { batch in
             let start = profile.map { _ in ContinuousClock.now }
             try sorter.add(UnsafeBufferPointer(batch))
@@ -121,7 +121,7 @@ extension RowQuery {
         }
         let start = profile.map { _ in ContinuousClock.now }
         let sorted = sorter.finish()
-        sorter.noteOthers()
+        sorter.recordOtherKinds()
         profile?.sort.add(rowsIn: 0, rowsOut: sorted.count, since: start)
         if Interruption.isDue { throw WorkStopped() }
         return Array(sorted.dropFirst(offsetCount).prefix(limitCount ?? .max))
@@ -149,7 +149,7 @@ extension RowQuery {
         _ access: ItemAccess, _ profile: ItemQueryProfile?, _ body: (SelectionVector) throws -> Void
     ) throws {
         let start = profile.map { _ in ContinuousClock.now }
-        defer { if let start { profile?.noteFound(since: start) } }
+        defer { if let start { profile?.recordFound(since: start) } }
         let isDone = try filterBatches(access, profile, changes: false) {
             try body($0)
             return true
@@ -189,8 +189,8 @@ extension RowQuery {
             }
         }
         if let profile, let plan = filter.plan {
-            profile.noteFilter(plan.children, rowsIn: examined, rowsOut: plan.rowsOut)
-            profile.noteSource(source(access, rowsOut: examined))
+            profile.recordFilter(plan.children, rowsIn: examined, rowsOut: plan.rowsOut)
+            profile.recordSource(source(access, rowsOut: examined))
         }
         return true
     }
@@ -213,9 +213,9 @@ extension RowQuery {
         var examined = 0
         defer {
             if let profile {
-                let kept = (offsetCount - toSkip) + ((limitCount ?? .max) - left)
-                profile.noteFilter(counts.map { $0.plan() }, rowsIn: examined, rowsOut: kept)
-                profile.noteSource(source(access, rowsOut: examined))
+                let selected = (offsetCount - toSkip) + ((limitCount ?? .max) - left)
+                profile.recordFilter(counts.map { $0.plan() }, rowsIn: examined, rowsOut: selected)
+                profile.recordSource(source(access, rowsOut: examined))
             }
         }
         if left == 0 { return }

@@ -78,15 +78,15 @@ final class SortColumn {
         if !cell.isAbsent { tally?[KindSet(cell).rawValue, default: 0] += 1 }
     }
 
-    /// Notes the rows whose values are of other kinds than most, and those for which the key has no value.
-    func noteOthers() {
-        store.note(key.audit, "sorted(\(text))")
+    /// Records the rows whose values are of other kinds than most, and those for which the key has no value.
+    func recordOtherKinds() {
+        store.record(key.audit, "sorted(\(text))")
         guard let tally, tally.count > 1,
             let winner = tally.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })
         else { return }
         for (kind, count) in tally.sorted(by: { $0.key < $1.key }) where kind != winner.key {
-            store.questions.leftOut.note(
-                "sorted(\(text))", text, "is \(KindSet(rawValue: kind).named)", count, areKept: true)
+            store.questions.leftOut.record(
+                "sorted(\(text))", text, "is \(KindSet(rawValue: kind).named)", count, areIncluded: true)
         }
     }
 
@@ -137,13 +137,13 @@ final class SortColumn {
         var isExact = true
         switch source {
         case .ranks(let codes, let ranks): word = UInt64(ranks[Int(codes[Int(row)])])
-        case .view(.integers(let values, let presence), _):
+        case .view(.integers(let values, let validity), _):
             (word, isExact) = Self.word(
-                UInt64(bitPattern: values[Int(row)]) ^ 1 << 63, ColumnView.isPresent(row, presence))
-        case .view(.dates(let values, let presence), _):
-            (word, isExact) = Self.word(CellOrder.ordered(values[Int(row)]), ColumnView.isPresent(row, presence))
-        case .view(.reals(let values, let presence, _), _):
-            (word, isExact) = Self.word(CellOrder.ordered(values[Int(row)]), ColumnView.isPresent(row, presence))
+                UInt64(bitPattern: values[Int(row)]) ^ 1 << 63, ColumnView.isPresent(row, validity))
+        case .view(.dates(let values, let validity), _):
+            (word, isExact) = Self.word(CellOrder.ordered(values[Int(row)]), ColumnView.isPresent(row, validity))
+        case .view(.reals(let values, let validity, _), _):
+            (word, isExact) = Self.word(CellOrder.ordered(values[Int(row)]), ColumnView.isPresent(row, validity))
         case .view(.absent, _): word = 0
         default:
             word = withText(row, place) { $0.map { CellOrder.prefix($0) } } ?? CellOrder.prefix(cell(row, place))

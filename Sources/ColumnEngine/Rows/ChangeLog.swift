@@ -131,7 +131,7 @@ extension ColumnStore {
     }
 
     /// Logs that a row was appended while loading the store.
-    package func noteAppended(_ row: UInt32) {
+    package func recordAppended(_ row: UInt32) {
         var change = Change(kind: .append, row: row, position: UInt32(order.count - 1))
         change.count = 1
         log.record(change)

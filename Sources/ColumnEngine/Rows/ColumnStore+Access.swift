@@ -9,7 +9,7 @@ extension ColumnStore {
     /// The number of rows in the store.
     package var count: Int {
         @inline(never) get {
-            noteWholeRead()
+            recordWholeRead()
             return order.count
         }
     }
@@ -17,7 +17,7 @@ extension ColumnStore {
     /// The rows in order, with holes for recently removed ones.
     package var slots: [UInt32] {
         @inline(never) get {
-            noteWholeRead()
+            recordWholeRead()
             return order.slots
         }
     }
@@ -25,13 +25,13 @@ extension ColumnStore {
     /// O(1), or O(log n) after a hole.
     @inline(never)
     package func row(at position: Int) -> UInt32 {
-        noteWholeRead()
+        recordWholeRead()
         return order.row(at: position)
     }
 
     @inline(never)
     package func position(of row: UInt32) -> Int {
-        noteWholeRead()
+        recordWholeRead()
         return order.position(of: row)
     }
 
@@ -44,14 +44,14 @@ extension ColumnStore {
 
     @inline(never)
     package func state(_ row: UInt32) -> ItemTable.State {
-        noteRead(row)
+        recordRead(row)
         return table.state(row)
     }
 
     /// Whether the row is in the store.
     @inline(never)
     package func isLive(_ row: UInt32) -> Bool {
-        noteRead(row)
+        recordRead(row)
         return table.states[row] == ItemTable.State.live.rawValue
     }
 
@@ -131,7 +131,7 @@ extension ColumnStore {
 
     /// The numbers of the custom fields that some item in the store has.
     package var customFieldsInUse: Set<UInt32> {
-        noteWholeRead()
+        recordWholeRead()
         var held: Set<UInt32> = []
         var isInBlocks = false
         for number in (table.keyField.rawValue + 1)..<max(UInt32(fields.names.count), table.keyField.rawValue + 1) {
@@ -162,7 +162,7 @@ extension ColumnStore {
     /// Whether an item in the store has a value of a field. O(n) if the first items lack it.
     @inline(never)
     package func isInUse(_ field: ItemField) -> Bool {
-        noteWholeRead()
+        recordWholeRead()
         return order.slots.contains { $0 != ItemOrder.hole && !table.cell($0, field).isAbsent }
     }
 
@@ -177,21 +177,21 @@ extension ColumnStore {
     /// Materialises the columns of fields from a mapped archive, in batches, before row-by-row access.
     @inline(never)
     package func prepareColumns(_ fields: [ItemField]) {
-        noteWholeRead()
+        recordWholeRead()
         for field in fields { _ = materialise(field) }
     }
 
     /// The kinds of cells that a field has ever had, a bit each; for a declared field, its own and those of the misfits
     /// that it has.
     package func cellKinds(_ field: ItemField) -> UInt16 {
-        let own: Cell.Kind
+        let declared: Cell.Kind
         switch table.declared(field)?.kind {
-        case .integer?: own = .integer
-        case .date?: own = .date
-        case .text?: own = .shortText
+        case .integer?: declared = .integer
+        case .date?: declared = .date
+        case .text?: declared = .shortText
         default: return table.kinds(field) ?? 1 << UInt16(Cell.Kind.shortText.rawValue)
         }
-        return table.column(field)?.misfits.cells.values.reduce(1 << UInt16(own.rawValue)) {
+        return table.column(field)?.misfits.cells.values.reduce(1 << UInt16(declared.rawValue)) {
             $1.isAbsent ? $0 : $0 | 1 << UInt16($1.kind.rawValue)
         } ?? 0
     }
@@ -210,7 +210,7 @@ extension ColumnStore {
 
     /// Calls a body with each row in the store whose value of a declared field is not of its kind, in order.
     package func forEachMisfit(_ field: ItemField, among rows: [UInt32]?, _ body: (UInt32, Cell) -> Void) {
-        noteWholeRead()
+        recordWholeRead()
         guard let misfits = table.column(field)?.misfits else { return }
         for row in rows ?? order.slots where row != ItemOrder.hole {
             if let cell = misfits[row] { body(row, cell) }
@@ -219,7 +219,7 @@ extension ColumnStore {
 
     /// Whether an item in the store has a text in a field.
     package func hasTexts(_ field: ItemField) -> Bool {
-        noteWholeRead()
+        recordWholeRead()
         let texts = [Cell.Kind.shortText, .longText].reduce(UInt16(0)) { $0 | 1 << UInt16($1.rawValue) }
         guard let kinds = table.kinds(field), kinds & texts != 0 else { return false }
         _ = materialise(field)
@@ -266,7 +266,7 @@ extension ColumnStore {
 
     @inline(never)
     package func row(forKey key: PackedKey) -> UInt32? {
-        noteWholeRead()
+        recordWholeRead()
         return row(forKey: key, index.hasher.hash(key))
     }
 
@@ -334,7 +334,7 @@ package struct ItemDraft {
     @inline(never)
     package func set(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) {
         if field == store.table.keyField {
-            guard case .string(let key)? = value else { throw FieldValidation.refusal("itemKey", "a string", value) }
+            guard case .string(let key)? = value else { throw FieldValidation.error("itemKey", "a string", value) }
             return try setKey(key)
         }
         place(try store.checkedCell(value, for: field), field)

@@ -6,7 +6,7 @@ extension ColumnStore {
     func append(_ row: UInt32, _ hash: UInt64) {
         let position = order.count
         order.append(row)
-        if index.needsRoom { makeIndexRoom(for: row) }
+        if index.needsCapacity { reserveIndexCapacity(for: row) }
         index.insert(row, hash: hash)
         table.states[row] = ItemTable.State.live.rawValue
         if !indexes.isEmpty { rowCame(row) }
@@ -15,9 +15,9 @@ extension ColumnStore {
     }
 
     @inline(never)
-    private func makeIndexRoom(for row: UInt32) {
+    private func reserveIndexCapacity(for row: UInt32) {
         let hasher = index.hasher
-        index.makeRoom(for: row) { keyHash($0, hasher) }
+        index.reserveCapacity(for: row) { keyHash($0, hasher) }
     }
 
     package func insert(_ row: UInt32, at position: Int) {
@@ -31,7 +31,7 @@ extension ColumnStore {
     }
 
     package func move(from: Int, to: Int) {
-        noteWholeRead()
+        recordWholeRead()
         let row = order.row(at: from)
         order.move(from: from, to: to)
         version &+= 1
@@ -108,7 +108,7 @@ extension ColumnStore {
         }
     }
 
-    /// Changes of others may have shifted the item since.
+    /// Remote changes may have shifted the item since.
     private func takeBackMove(_ change: Change) {
         order.move(from: order.position(of: change.row), to: min(Int(change.position), order.count - 1))
         version &+= 1
@@ -138,12 +138,12 @@ extension ColumnStore {
                 if offset >= Self.lookahead { index.prefetch(keyHash(change.row + UInt32(offset - Self.lookahead))) }
                 let row = change.row + UInt32(offset)
                 _ = withdraw(row)
-                noteTakenBack(row)
+                recordRolledBack(row)
                 died.append(row)
             }
         case .insert:
             _ = withdraw(change.row)
-            noteTakenBack(change.row)
+            recordRolledBack(change.row)
         case .remove:
             restore(change.row, at: min(Int(change.position), order.count))
         case .set:
@@ -222,7 +222,7 @@ extension ColumnStore {
 
     private func givenField(_ name: String) throws(StoreError) -> ItemField {
         if let field = fields.existing(name) { return field }
-        try FieldValidation.checkKeptName(name)
+        try FieldValidation.checkStoredName(name)
         return fields.field(named: name)
     }
 

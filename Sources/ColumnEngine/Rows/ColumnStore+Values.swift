@@ -129,7 +129,7 @@ extension ColumnStore {
     func newKeyHash(_ row: UInt32) throws(StoreError) -> UInt64 {
         let hash = keyHash(row)
         if let other = holder(ofKeyOf: row, hash) {
-            noteRead(other)
+            recordRead(other)
             let key = table.keyString(other)
             throw StoreError(.duplicateKey(key), "an item with the itemKey \(key) is in the store already")
         }
@@ -149,8 +149,8 @@ extension ColumnStore {
 extension ColumnStore {
     /// Copies every referenced text and boxed value into a new heap.
     ///
-    /// - Parameter others: called with a function that copies the cells of changes outside of the log.
-    package func compactHeap(_ others: ((inout [Change]) -> Void) -> Void) {
+    /// - Parameter visitOtherChanges: called with a function that copies the cells of changes outside of the log.
+    package func compactHeap(_ visitOtherChanges: ((inout [Change]) -> Void) -> Void) {
         var fresh = CellHeap()
         fresh.faulted = heap.faulted
         // Rows that are still in the archive reference nothing in the heap, and stay there.
@@ -182,7 +182,7 @@ extension ColumnStore {
             }
         }
         log.withChanges(adopt)
-        others(adopt)
+        visitOtherChanges(adopt)
         heap = fresh
     }
 }

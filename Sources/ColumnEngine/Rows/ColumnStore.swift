@@ -36,14 +36,14 @@ package final class ColumnStore {
 
     @inline(never)
     package func isAccessible(_ row: UInt32) -> Bool {
-        noteRead(row)
+        recordRead(row)
         let state = table.states[row]
         return state == ItemTable.State.live.rawValue || state == ItemTable.State.draft.rawValue
     }
 
     package func row(forKey key: UnsafeBufferPointer<UInt8>) -> UInt32? {
         let row = find(key)
-        if reads.isTracking { if let row { reads.note(row) } else { reads.noteAbsent(key) } }
+        if reads.isTracking { if let row { reads.record(row) } else { reads.recordAbsent(key) } }
         return row
     }
 
@@ -73,7 +73,7 @@ package final class ColumnStore {
         let row = index.find(hash, where: matches)
         guard row == nil, index.isDamaged else { return row }
         let hasher = index.hasher
-        index.own { keyHash($0, hasher) }
+        index.materialize { keyHash($0, hasher) }
         return index.find(hash, where: matches)
     }
 
@@ -162,19 +162,19 @@ package final class ColumnStore {
     }
 
     @inline(__always)
-    func noteRead(_ row: UInt32) {
-        if reads.isTracking { reads.note(row) }
+    func recordRead(_ row: UInt32) {
+        if reads.isTracking { reads.record(row) }
     }
 
     /// A new item's key is sent with it; of a reverted item only the fact that its key was unused remains.
-    func noteTakenBack(_ row: UInt32) {
-        if reads.isTracking { table.withKey(row) { reads.noteAbsent($0) } }
+    func recordRolledBack(_ row: UInt32) {
+        if reads.isTracking { table.withKey(row) { reads.recordAbsent($0) } }
     }
 
     /// Records a read that may depend on every item.
     @inline(__always)
-    package func noteWholeRead() {
-        if reads.isTracking { reads.noteWhole() }
+    package func recordWholeRead() {
+        if reads.isTracking { reads.recordWhole() }
     }
 
     /// - Returns: the log's length at the beginning of the closed savepoint; nil if none is open.
@@ -203,7 +203,7 @@ struct ReadSet {
     /// The row recorded last, which is often the next one, too.
     private var latestRow: UInt32?
 
-    /// More keys and rows count as the whole collection: the server compares each with those of others' commits.
+    /// More keys and rows count as the whole collection: the server compares each with those of remote commits.
     private static let countLimit = 1000
     /// A longer key counts as the whole collection: it would be sent with the commit.
     private static let keyLimit = 4096
@@ -219,7 +219,7 @@ struct ReadSet {
     var items: (rows: Set<UInt32>, absentKeys: Set<[UInt8]>)? { isTracking ? (rows, absentKeys) : nil }
 
     @inline(never)
-    mutating func note(_ row: UInt32) {
+    mutating func record(_ row: UInt32) {
         guard isTracking, row != latestRow else { return }
         latestRow = row
         rows.insert(row)
@@ -227,16 +227,16 @@ struct ReadSet {
     }
 
     @inline(never)
-    mutating func noteAbsent(_ key: UnsafeBufferPointer<UInt8>) {
-        guard key.count <= Self.keyLimit else { return noteWhole() }
+    mutating func recordAbsent(_ key: UnsafeBufferPointer<UInt8>) {
+        guard key.count <= Self.keyLimit else { return recordWhole() }
         absentKeys.insert(Array(key))
         checkCount()
     }
 
     @inline(never)
-    mutating func noteWhole() { self = ReadSet() }
+    mutating func recordWhole() { self = ReadSet() }
 
     private mutating func checkCount() {
-        if rows.count + absentKeys.count > Self.countLimit { noteWhole() }
+        if rows.count + absentKeys.count > Self.countLimit { recordWhole() }
     }
 }

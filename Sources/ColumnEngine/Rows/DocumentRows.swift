@@ -19,7 +19,7 @@ package struct DocumentRows {
     }
 
     /// Remembers the source of a copied item.
-    package mutating func noteCopy(of source: String, as copy: String) {
+    package mutating func recordCopy(of source: String, as copy: String) {
         if remembersCopies() { copies[copy] = copies[source] ?? source }
     }
 }

@@ -121,7 +121,7 @@ package enum FieldValidation {
             case .text where isOptional: "a string or nil"
             default: kind.named
             }
-        throw refusal(name(), wanted, value)
+        throw error(name(), wanted, value)
     }
 
     /// The value in the form stored by a custom field; nil to remove the field.
@@ -152,7 +152,7 @@ package enum FieldValidation {
     }
 
     /// Refuses a name that is not allowed for a field of a stored item.
-    package static func checkKeptName(_ name: String) throws(StoreError) {
+    package static func checkStoredName(_ name: String) throws(StoreError) {
         if name != FieldTable.attachmentName { try checkName(name) }
     }
 
@@ -195,7 +195,7 @@ package enum FieldValidation {
         case .dictionary(let entries):
             depth < depthLimit
                 && entries.textEntries.values.allSatisfy { isPlain($0, depth: depth + 1) }
-                && entries.sortedOthers.allSatisfy {
+                && entries.sortedOtherEntries.allSatisfy {
                     isPlain($0.key, depth: depth + 1) && isPlain($0.value, depth: depth + 1)
                 }
         case .boolean, .integer, .wideInteger, .real, .single: true
@@ -214,7 +214,7 @@ package enum FieldValidation {
             throw StoreError(
                 .invalidValue(field: path), "\(path) takes a property-list value: a set is not one, an array is")
         case .date(let date):
-            guard date.secondsSinceReferenceDate.isFinite else { throw refusal(path, "a date", value) }
+            guard date.secondsSinceReferenceDate.isFinite else { throw error(path, "a date", value) }
         case .string(let text):
             try checkLength(text.utf8.count, path)
         case .utf16(let units):
@@ -252,7 +252,7 @@ package enum FieldValidation {
         }
     }
 
-    package static func refusal(_ field: String, _ wanted: String, _ value: PropertyListValue?) -> StoreError {
+    package static func error(_ field: String, _ wanted: String, _ value: PropertyListValue?) -> StoreError {
         StoreError(.invalidValue(field: field), "\(field) takes \(wanted): \(describe(value)) is not one")
     }
 

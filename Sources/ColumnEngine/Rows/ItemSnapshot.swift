@@ -36,7 +36,7 @@ public final class ItemSnapshot: @unchecked Sendable {
         let copies: NameTable<String>
 
         init(_ store: ColumnStore) {
-            store.noteWholeRead()
+            store.recordWholeRead()
             count = store.order.count
             keyField = store.table.keyField
             fieldNames = store.fields.names

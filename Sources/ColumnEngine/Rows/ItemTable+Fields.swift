@@ -37,7 +37,7 @@ extension ItemTable {
     /// Sets a field to a cell of a kind that the field accepts.
     @inline(__always)
     mutating func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
-        if field.rawValue > keyField.rawValue { note(cell, in: Int(field.rawValue)) }
+        if field.rawValue > keyField.rawValue { record(cell, in: Int(field.rawValue)) }
         if withColumn(field, { $0.set(row, cell) }) != nil || field == keyField { return }
         if setInBlock(row, field.rawValue, cell) { countInBlocks(field) }
     }
@@ -47,7 +47,7 @@ extension ItemTable {
     /// - Returns: the cell before; absent in a new row.
     @inline(__always)
     mutating func replaceCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) -> Cell {
-        if field.rawValue > keyField.rawValue { note(cell, in: Int(field.rawValue)) }
+        if field.rawValue > keyField.rawValue { record(cell, in: Int(field.rawValue)) }
         if let old = withColumn(field, { $0.replace(row, cell) }) { return old }
         let old = self.cell(row, field)
         if field != keyField, setInBlock(row, field.rawValue, cell) { countInBlocks(field) }

@@ -200,7 +200,7 @@ package struct ItemTable: ~Copyable {
     }
 
     @inline(__always)
-    mutating func note(_ cell: Cell, in field: Int) {
+    mutating func record(_ cell: Cell, in field: Int) {
         while customKinds.count <= field { customKinds.append(0) }
         if !cell.isAbsent { customKinds[field] |= 1 << UInt16(cell.kind.rawValue) }
     }
@@ -215,7 +215,7 @@ package struct ItemTable: ~Copyable {
     mutating func recountKinds(_ field: ItemField) {
         guard field.rawValue > keyField.rawValue, Int(field.rawValue) < customKinds.count else { return }
         customKinds[Int(field.rawValue)] = 0
-        for row in 0..<UInt32(rowCount) { note(cell(row, field), in: Int(field.rawValue)) }
+        for row in 0..<UInt32(rowCount) { record(cell(row, field), in: Int(field.rawValue)) }
     }
 
     func soleKind(_ field: ItemField) -> FieldKind {

@@ -45,12 +45,12 @@ struct ArchiveSurvey {
         }
         progress?.finish()
         guard !output.isClosed else { throw ExitCode.success }
-        tellCounts()
+        reportCounts()
         if status == .done, search != nil, hitCount == 0 { throw ExitCode(ArchiveFiles.different) }
         if status != .done { throw ExitCode(status.rawValue) }
     }
 
-    private func tellCounts() {
+    private func reportCounts() {
         var parts: [String] = []
         if failureCount > 0 { parts.append("\(failureCount) of \(fileCount.counted("file")) cannot be read whole") }
         if passedOverCount > 0 {

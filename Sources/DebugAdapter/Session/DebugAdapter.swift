@@ -3,7 +3,6 @@ import CPlatform
 import Glibc
 import PropertyList
 package import Scripting
-
 @_exported import Wording
 
 /// The adapter's side of a connection: the client's settings, which it keeps when its program is restarted.
@@ -71,21 +70,21 @@ package final class DebugAdapter {
     }
 
     /// Tells the client why the connection ends, if it sent a malformed message.
-    func tellProblem() {
+    func reportProblem() {
         guard let problem = connection.inbox.problem else { return }
         connection.outbox.send(
             DebugOutput(category: .important, text: "the connection ends: \(problem.message)\n"))
     }
 
     /// Refuses a request out of order or without the key, and the client with it.
-    func admit(_ request: DebugRequest) throws(DebugRefusal) {
+    func admit(_ request: DebugRequest) throws(DebugError) {
         isRejected = true
         guard greeting != nil || request.command == "initialize" else {
-            throw DebugRefusal("initialize comes first")
+            throw DebugError("initialize comes first")
         }
         if let key, ["launch", "attach"].contains(request.command) {
             guard key.isShown(by: request.arguments["token"]?.text) else {
-                throw DebugRefusal("\(request.command) has to have the right \"token\"")
+                throw DebugError("\(request.command) has to have the right \"token\"")
             }
             connection.inbox.limit(toStranger: false)
         }
@@ -93,8 +92,8 @@ package final class DebugAdapter {
     }
 
     /// Answers `initialize`.
-    func initialize(_ request: DebugRequest, isLaunched: Bool) throws(DebugRefusal) {
-        guard greeting == nil else { throw DebugRefusal("the client has been greeted already") }
+    func initialize(_ request: DebugRequest, isLaunched: Bool) throws(DebugError) {
+        guard greeting == nil else { throw DebugError("the client has been greeted already") }
         greeting = request
         conventions = try ClientConventions(request.arguments)
         respond(to: request, Capabilities.body(isLaunched: isLaunched))
@@ -130,7 +129,7 @@ package final class DebugAdapter {
     package func arrive(program: String?, arguments: [String]) -> Arrival {
         defer { connection.outbox.drain() }
         while let request = connection.inbox.next() {
-            do throws(DebugRefusal) {
+            do throws(DebugError) {
                 try admit(request)
                 if let target = try target(of: request, program, arguments) { return .target(target) }
                 if ["disconnect", "terminate"].contains(request.command) { return .gone }
@@ -140,7 +139,7 @@ package final class DebugAdapter {
             }
         }
         guard connection.inbox.isClosed || connection.outbox.isOver else { return .waits }
-        tellProblem()
+        reportProblem()
         return .gone
     }
 
@@ -152,7 +151,7 @@ package final class DebugAdapter {
     /// - Returns: the target, if the request names one.
     private func target(
         of request: DebugRequest, _ program: String?, _ arguments: [String]
-    ) throws(DebugRefusal) -> DebugTarget? {
+    ) throws(DebugError) -> DebugTarget? {
         switch request.command {
         case "initialize": try initialize(request, isLaunched: true)
         case "launch":
@@ -163,7 +162,7 @@ package final class DebugAdapter {
             pending = request
             return .host(container: request.arguments["container"]?.text)
         case "disconnect", "terminate": respond(to: request)
-        default: throw DebugRefusal("nothing is debugged yet")
+        default: throw DebugError("nothing is debugged yet")
         }
         return nil
     }
@@ -255,19 +254,19 @@ extension DebugAdapter {
     /// - Returns: the other bytes received; nil if the host is gone or sent malformed JSON.
     private func skipGreeting(from host: Int32) -> [UInt8]? {
         var decoder = MessageDecoder()
-        var others: [UInt8] = []
+        var remaining: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             while let content = (try? decoder.next()) ?? nil {
                 guard let message = try? JSONValue(json: content) else { return nil }
                 if message["type"]?.text == "response", message["command"]?.text == "initialize" {
-                    return others + decoder.takeRest()
+                    return remaining + decoder.takeRest()
                 }
-                others += message.framed
+                remaining += message.framed
             }
             let count = read(host, &buffer, buffer.count)
             guard count > 0 else {
-                _ = Self.write(others, to: connection.output)
+                _ = Self.write(remaining, to: connection.output)
                 return nil
             }
             decoder.append(buffer[..<count])
@@ -315,9 +314,9 @@ package struct DebugLaunch: Sendable {
     let isPlain: Bool
 
     /// Reads the arguments of `launch`; the command line supplies missing ones.
-    init(_ fields: JSONValue, program: String?, arguments: [String]) throws(DebugRefusal) {
+    init(_ fields: JSONValue, program: String?, arguments: [String]) throws(DebugError) {
         guard let program = fields["program"]?.text ?? program, !program.isEmpty else {
-            throw DebugRefusal("there is no program: launch takes \"program\", the path of a script")
+            throw DebugError("there is no program: launch takes \"program\", the path of a script")
         }
         self.program = program
         self.arguments = try Self.words(fields, "args") ?? arguments
@@ -327,11 +326,11 @@ package struct DebugLaunch: Sendable {
         isPlain = fields["noDebug"]?.flag ?? false
     }
 
-    private static func words(_ fields: JSONValue, _ name: String) throws(DebugRefusal) -> [String]? {
+    private static func words(_ fields: JSONValue, _ name: String) throws(DebugError) -> [String]? {
         guard let value = fields[name] else { return nil }
         let words = value.elements?.compactMap(\.text) ?? []
         guard let count = value.elements?.count, words.count == count else {
-            throw DebugRefusal("\"\(name)\" is an array of strings")
+            throw DebugError("\"\(name)\" is an array of strings")
         }
         return words
     }

@@ -8,13 +8,13 @@ extension DebugSession {
     private static let limit = 1000
 
     /// Replaces the breakpoints of a source.
-    func setBreakpoints(_ arguments: JSONValue) throws(DebugRefusal) -> JSONValue {
-        guard let source = arguments["source"] else { throw DebugRefusal("there is no source") }
+    func setBreakpoints(_ arguments: JSONValue) throws(DebugError) -> JSONValue {
+        guard let source = arguments["source"] else { throw DebugError("there is no source") }
         let path = try adapter.sources.chunk(of: source)
         let wanted =
             arguments["breakpoints"]?.elements
             ?? (arguments["lines"]?.elements ?? []).map { .object(["line": $0]) }
-        guard wanted.count <= Self.limit else { throw DebugRefusal("at most \(Self.limit) breakpoints of a source") }
+        guard wanted.count <= Self.limit else { throw DebugError("at most \(Self.limit) breakpoints of a source") }
         host.debugger.core.onPlaced = { [weak self] in self?.placed($0) }
         removeBreakpoints(of: path)
         var breakpoints: [SourceBreakpoint] = []
@@ -23,7 +23,7 @@ extension DebugSession {
             adapter.lastBreakpoint += 1
             guard
                 var breakpoint = SourceBreakpoint(value, number: adapter.lastBreakpoint, adapter.conventions)
-            else { throw DebugRefusal("a breakpoint has no line") }
+            else { throw DebugError("a breakpoint has no line") }
             answers.append(set(&breakpoint, path))
             breakpoints.append(breakpoint)
         }
@@ -36,7 +36,7 @@ extension DebugSession {
     /// - Returns: a `Breakpoint`, with the reason if it was not set.
     private func set(_ breakpoint: inout SourceBreakpoint, _ path: String) -> JSONValue {
         var reason: String?
-        do throws(DebugRefusal) {
+        do throws(DebugError) {
             let wanted = try breakpoint.breakpoint(in: path)
             do throws(LuaError) {
                 breakpoint.set = try host.debugger.add(wanted)
@@ -120,19 +120,19 @@ struct SourceBreakpoint {
     private static func text(_ value: JSONValue?) -> String? { value?.text.flatMap { $0.isEmpty ? nil : $0 } }
 
     /// Makes the debugger's breakpoint.
-    func breakpoint(in path: String) throws(DebugRefusal) -> LuaBreakpoint {
-        guard line > 0 else { throw DebugRefusal("there is no line \(line)") }
+    func breakpoint(in path: String) throws(DebugError) -> LuaBreakpoint {
+        guard line > 0 else { throw DebugError("there is no line \(line)") }
         return LuaBreakpoint(
             path: path, line: line, condition: condition, firstHit: try firstHit(), message: message)
     }
 
     /// `5`, `>= 5` and `> 4` all mean the fifth hit and later ones.
-    private func firstHit() throws(DebugRefusal) -> Int {
+    private func firstHit() throws(DebugError) -> Int {
         guard let hits else { return 1 }
         let text = hits.filter { !$0.is(" ") }
         let isAfter = text.hasPrefix(">") && !text.hasPrefix(">=")
         guard let number = Int(text.drop { ">=".contains($0) }), (0...1 << 30).contains(number) else {
-            throw DebugRefusal("a hit count is a number, from which on the script stops: not \(hits)")
+            throw DebugError("a hit count is a number, from which on the script stops: not \(hits)")
         }
         return isAfter ? number + 1 : max(number, 1)
     }

@@ -13,25 +13,25 @@ extension DebugSession {
     /// Performs a request.
     ///
     /// - Returns: the response's body; nil if the response was sent already or follows later.
-    func perform(_ request: DebugRequest) throws(DebugRefusal) -> JSONValue? {
+    func perform(_ request: DebugRequest) throws(DebugError) -> JSONValue? {
         let arguments = request.arguments
         if adapter.launch == nil {
             try adapter.admit(request)
             let isFirst = ["initialize", "attach", "disconnect"].contains(request.command)
-            guard isAttached || isFirst else { throw DebugRefusal("attach comes first") }
+            guard isAttached || isFirst else { throw DebugError("attach comes first") }
         }
         switch request.command {
         case "initialize":
             try adapter.initialize(request, isLaunched: false)
             return nil
         case "attach":
-            guard adapter.launch == nil, !isAttached else { throw DebugRefusal("the client is attached already") }
-            guard claim() else { throw DebugRefusal("another debugger is attached to this host: leave it first") }
+            guard adapter.launch == nil, !isAttached else { throw DebugError("the client is attached already") }
+            guard claim() else { throw DebugError("another debugger is attached to this host: leave it first") }
             isAttached = true
             adapter.pending = request
             return nil
         case "configurationDone":
-            guard !adapter.isConfigured else { throw DebugRefusal("everything is configured already") }
+            guard !adapter.isConfigured else { throw DebugError("everything is configured already") }
             adapter.isConfigured = true
             return .object([:])
         case "setBreakpoints": return try setBreakpoints(arguments)
@@ -48,16 +48,16 @@ extension DebugSession {
         case "exceptionInfo": return try exceptionInfo()
         case "source": return try source(arguments)
         case "loadedSources": return loadedSources()
-        case "continue": return try go(.goOn)
+        case "continue": return try go(.resume)
         case "next": return try go(.stepOver)
         case "stepIn": return try go(.stepIn)
         case "stepOut": return try go(.stepOut)
         case "pause": return pause()
         case "cancel", "disconnect": return .object([:])
         case "terminate", "restart":
-            guard adapter.launch != nil else { throw DebugRefusal("the host goes on: disconnect leaves it") }
+            guard adapter.launch != nil else { throw DebugError("the host goes on: disconnect leaves it") }
             return .object([:])
-        default: throw DebugRefusal("'\(request.command)' is not done here")
+        default: throw DebugError("'\(request.command)' is not done here")
         }
     }
 
@@ -89,7 +89,7 @@ extension DebugSession {
 
     // MARK: Going on
 
-    private func go(_ resume: LuaDebugger.Resume) throws(DebugRefusal) -> JSONValue {
+    private func go(_ resume: LuaDebugger.Resume) throws(DebugError) -> JSONValue {
         _ = try stop
         self.resume = resume
         return .object(["allThreadsContinued": .boolean(true)])
@@ -146,9 +146,9 @@ extension DebugSession {
             filters.contains("all") ? .all : filters.contains("uncaught") ? .uncaught : .none
     }
 
-    private func exceptionInfo() throws(DebugRefusal) -> JSONValue {
+    private func exceptionInfo() throws(DebugError) -> JSONValue {
         let stop = try stop
-        guard case .error(let value) = stop.stop.stop.reason else { throw DebugRefusal("no error was raised here") }
+        guard case .error(let value) = stop.stop.stop.reason else { throw DebugError("no error was raised here") }
         let stack = stop.calls.map { "\($0.source)\($0.line.map { ":\($0)" } ?? ""): in \($0.title)" }
         return .object([
             "exceptionId": .string(value.textValue == nil ? value.typeName : "error"),
@@ -163,15 +163,15 @@ extension DebugSession {
 
 /// Completion in the client's console.
 extension DebugSession {
-    func completions(_ arguments: JSONValue) throws(DebugRefusal) -> JSONValue {
+    func completions(_ arguments: JSONValue) throws(DebugError) -> JSONValue {
         let stop = try stop
         guard let text = arguments["text"]?.text, let column = arguments["column"]?.number else {
-            throw DebugRefusal("a completion needs a text and a column")
+            throw DebugError("a completion needs a text and a column")
         }
         // Columns count UTF-16 units; the completer counts bytes.
         let line = arguments["line"].flatMap(\.number).map { adapter.conventions.line(client: $0) } ?? 1
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        guard lines.indices.contains(line &- 1) else { throw DebugRefusal("the text has no line \(line)") }
+        guard lines.indices.contains(line &- 1) else { throw DebugError("the text has no line \(line)") }
         let current = lines[line - 1]
         let before = current.utf16.prefix(adapter.conventions.offset(client: column))
         let cursor = String(decoding: before, as: UTF16.self).utf8.count
@@ -239,9 +239,9 @@ struct ClientConventions: Sendable {
     init() {}
 
     /// Reads the arguments of `initialize`.
-    init(_ arguments: JSONValue) throws(DebugRefusal) {
+    init(_ arguments: JSONValue) throws(DebugError) {
         if let format = arguments["pathFormat"]?.text, format != "path" {
-            throw DebugRefusal("paths are plain here: pathFormat has to be path")
+            throw DebugError("paths are plain here: pathFormat has to be path")
         }
         firstLine = arguments["linesStartAt1"]?.flag ?? true ? 1 : 0
         firstColumn = arguments["columnsStartAt1"]?.flag ?? true ? 1 : 0

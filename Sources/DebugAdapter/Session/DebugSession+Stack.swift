@@ -6,7 +6,7 @@ import Scripting
 
 /// The call stack at a break, and the sources of chunks.
 extension DebugSession {
-    func stackTrace(_ arguments: JSONValue) throws(DebugRefusal) -> JSONValue {
+    func stackTrace(_ arguments: JSONValue) throws(DebugError) -> JSONValue {
         let stop = try stop
         let count = stop.calls.count
         let start = min(max(arguments["startFrame"]?.number ?? 0, 0), count)
@@ -29,7 +29,7 @@ extension DebugSession {
         ])
     }
 
-    func scopes(_ arguments: JSONValue) throws(DebugRefusal) -> JSONValue {
+    func scopes(_ arguments: JSONValue) throws(DebugError) -> JSONValue {
         let stop = try stop
         let call = try call(arguments, stop)
         func scope(_ name: String, _ hint: String?, _ container: VariableContainer, isLarge: Bool = false) -> JSONValue
@@ -49,19 +49,19 @@ extension DebugSession {
     }
 
     /// The call of a request's `frameId`; without one, the innermost call of a script.
-    func call(_ arguments: JSONValue, _ stop: DebugStop) throws(DebugRefusal) -> Int {
+    func call(_ arguments: JSONValue, _ stop: DebugStop) throws(DebugError) -> Int {
         guard let frame = arguments["frameId"]?.number else { return stop.stop.stop.innermost }
         return try stop.call(ofFrame: frame)
     }
 
     // MARK: Sources
 
-    func source(_ arguments: JSONValue) throws(DebugRefusal) -> JSONValue {
+    func source(_ arguments: JSONValue) throws(DebugError) -> JSONValue {
         guard let reference = arguments["source"]?["sourceReference"]?.number ?? arguments["sourceReference"]?.number
-        else { throw DebugRefusal("the source has no number") }
+        else { throw DebugError("the source has no number") }
         let chunk = try adapter.sources.chunk(reference)
         guard let text = host.sources.text(where: { $0 == chunk }) else {
-            throw DebugRefusal("the text of \(chunk) is not known")
+            throw DebugError("the text of \(chunk) is not known")
         }
         return .object(["content": .string(text), "mimeType": .string("text/x-lua")])
     }
@@ -89,16 +89,16 @@ struct SourceCatalog {
     }
 
     /// The chunk of a client's `Source`: a path, or a chunk's name.
-    func chunk(of source: JSONValue) throws(DebugRefusal) -> String {
+    func chunk(of source: JSONValue) throws(DebugError) -> String {
         if let reference = source["sourceReference"]?.number, reference > 0 { return try chunk(reference) }
         guard let path = source["path"]?.text ?? source["name"]?.text, !path.isEmpty else {
-            throw DebugRefusal("the source has neither a path nor a number")
+            throw DebugError("the source has neither a path nor a number")
         }
         return path
     }
 
-    func chunk(_ reference: Int) throws(DebugRefusal) -> String {
-        guard chunks.indices.contains(reference &- 1) else { throw DebugRefusal("there is no source \(reference)") }
+    func chunk(_ reference: Int) throws(DebugError) -> String {
+        guard chunks.indices.contains(reference &- 1) else { throw DebugError("there is no source \(reference)") }
         return chunks[reference - 1]
     }
 

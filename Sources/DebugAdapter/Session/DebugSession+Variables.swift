@@ -8,9 +8,9 @@ extension DebugSession {
     /// Maximum number of variables in a response.
     private static let limit = 2000
 
-    func variables(_ arguments: JSONValue) throws(DebugRefusal) -> JSONValue {
+    func variables(_ arguments: JSONValue) throws(DebugError) -> JSONValue {
         let stop = try stop
-        guard let reference = arguments["variablesReference"]?.number else { throw DebugRefusal("there is no number") }
+        guard let reference = arguments["variablesReference"]?.number else { throw DebugError("there is no number") }
         let container = try stop.container(reference)
         let found: [DebugVariable]
         switch container.kind {
@@ -111,11 +111,11 @@ extension DebugSession {
 
     // MARK: Assignments
 
-    func setVariable(_ arguments: JSONValue) throws(DebugRefusal) -> JSONValue {
+    func setVariable(_ arguments: JSONValue) throws(DebugError) -> JSONValue {
         let stop = try stop
         guard let reference = arguments["variablesReference"]?.number, let name = arguments["name"]?.text,
             let text = arguments["value"]?.text
-        else { throw DebugRefusal("an assignment needs a variable and a value") }
+        else { throw DebugError("an assignment needs a variable and a value") }
         let container = try stop.container(reference)
         let variables: [LuaBreak.Variable]
         switch container.kind {
@@ -124,11 +124,11 @@ extension DebugSession {
         case .value(let value):
             guard let key = key(name, reference, value, stop),
                 let expression = ValueChildren.expression(key, of: container.expression)
-            else { throw DebugRefusal("\(name) cannot be assigned here") }
+            else { throw DebugError("\(name) cannot be assigned here") }
             return try assign(expression, text, container.call, stop)
         }
         guard let variable = variables.first(where: { $0.name == name }) else {
-            throw DebugRefusal("there is no variable \(name)")
+            throw DebugError("there is no variable \(name)")
         }
         let value = try self.value(of: text, container.call, stop)
         stop.stop.stop.set(variable, of: container.call, to: value)
@@ -145,16 +145,16 @@ extension DebugSession {
         return .integer(index)
     }
 
-    func setExpression(_ arguments: JSONValue) throws(DebugRefusal) -> JSONValue {
+    func setExpression(_ arguments: JSONValue) throws(DebugError) -> JSONValue {
         let stop = try stop
         guard let expression = arguments["expression"]?.text, let text = arguments["value"]?.text else {
-            throw DebugRefusal("an assignment needs an expression and a value")
+            throw DebugError("an assignment needs an expression and a value")
         }
         return try assign(expression, text, try call(arguments, stop), stop)
     }
 
     /// Assigns as the script would: an item validates the value and notifies its observers.
-    private func assign(_ expression: String, _ text: String, _ call: Int, _ stop: DebugStop) throws(DebugRefusal)
+    private func assign(_ expression: String, _ text: String, _ call: Int, _ stop: DebugStop) throws(DebugError)
         -> JSONValue
     {
         // The line break ends a comment at the end of the value.
@@ -163,18 +163,18 @@ extension DebugSession {
         return .fields(described(try value(of: expression, call, stop), expression, call, stop))
     }
 
-    private func value(of text: String, _ call: Int, _ stop: DebugStop) throws(DebugRefusal) -> LuaValue {
+    private func value(of text: String, _ call: Int, _ stop: DebugStop) throws(DebugError) -> LuaValue {
         switch stop.stop.evaluate(text, in: call, seconds: ScriptDebugger.evaluationLimit) {
         case .success(let values): return values.first ?? .nil
-        case .failure(let error): throw DebugRefusal(error.message)
+        case .failure(let error): throw DebugError(error.message)
         }
     }
 
     // MARK: Expressions
 
-    func evaluate(_ arguments: JSONValue) throws(DebugRefusal) -> JSONValue {
+    func evaluate(_ arguments: JSONValue) throws(DebugError) -> JSONValue {
         let stop = try stop
-        guard let text = arguments["expression"]?.text else { throw DebugRefusal("there is no expression") }
+        guard let text = arguments["expression"]?.text else { throw DebugError("there is no expression") }
         let call = try call(arguments, stop)
         let context = arguments["context"]?.text
         let isEntry = context == "repl"
@@ -182,7 +182,7 @@ extension DebugSession {
         // What the client evaluates by itself, again and again, only looks.
         let kind: LuaBreakText = context == "watch" || context == "hover" ? .expression : .entry
         switch stop.stop.evaluate(text, in: call, as: kind, seconds: limit, willRun: lookAgain) {
-        case .failure(let error): throw DebugRefusal(error.message)
+        case .failure(let error): throw DebugError(error.message)
         case .success(let values):
             stop.forgetChildren()
             let texts = ValueText(host: host, stop: stop.stop)

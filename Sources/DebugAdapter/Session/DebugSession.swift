@@ -121,7 +121,7 @@ package final class DebugSession {
             served = nil
         }
         guard !isEnded, resume == nil, adapter.connection.inbox.isClosed else { return }
-        adapter.tellProblem()
+        adapter.reportProblem()
         // Nobody is left to say how a paused program goes on.
         if current != nil, adapter.launch != nil { host.terminate(Self.lostStatus, cause: .eof, explicitly: true) }
         end()
@@ -139,7 +139,7 @@ package final class DebugSession {
     }
 
     private func serve(_ request: DebugRequest) {
-        do throws(DebugRefusal) {
+        do throws(DebugError) {
             if let body = try perform(request) { adapter.respond(to: request, body) }
             finish(request)
         } catch {
@@ -150,8 +150,8 @@ package final class DebugSession {
 
     /// The current break, for a request that needs one.
     var stop: DebugStop {
-        get throws(DebugRefusal) {
-            guard let current else { throw DebugRefusal("the script runs: pause it first") }
+        get throws(DebugError) {
+            guard let current else { throw DebugError("the script runs: pause it first") }
             return current
         }
     }
@@ -175,7 +175,7 @@ package final class DebugSession {
             if stop.stop.ending != nil { break }
         }
         if resume == nil, !isEnded { adapter.event("continued", .object(["threadId": .number(Self.thread)])) }
-        return resume ?? .goOn
+        return resume ?? .resume
     }
 }
 
@@ -234,9 +234,9 @@ final class DebugStop {
     /// The number of a call. It includes the break's, so that a call of an earlier break is recognized.
     func frame(_ call: Int) -> Int { (number & 0x3F_FFFF) << 8 | (call + 1) }
 
-    func call(ofFrame frame: Int) throws(DebugRefusal) -> Int {
+    func call(ofFrame frame: Int) throws(DebugError) -> Int {
         guard frame >> 8 == number & 0x3F_FFFF, calls.indices.contains(frame & 0xFF - 1) else {
-            throw DebugRefusal("there is no such call at this break")
+            throw DebugError("there is no such call at this break")
         }
         return frame & 0xFF - 1
     }
@@ -252,9 +252,9 @@ final class DebugStop {
         return base + containers.count - 1
     }
 
-    func container(_ reference: Int) throws(DebugRefusal) -> VariableContainer {
+    func container(_ reference: Int) throws(DebugError) -> VariableContainer {
         guard containers.indices.contains(reference &- base) else {
-            throw DebugRefusal("there are no such variables at this break")
+            throw DebugError("there are no such variables at this break")
         }
         return containers[reference - base]
     }

@@ -88,9 +88,9 @@ package final class DebugConnection: Sendable {
             return false
         }
         return DetachedThread.start { [self] in
-            var goesOn = true
-            while goesOn {
-                goesOn = read()
+            var continues = true
+            while continues {
+                continues = read()
                 receiver.withLock {
                     $0?.notifier.notify()
                     // The interrupt comes last: a running script polls for notifications once.

@@ -32,7 +32,7 @@ final class DebugOutbox: Sendable {
 
         mutating func append(_ entry: Entry) {
             guard !isOver, end == nil else { return }
-            noteDropped()
+            recordDropped()
             entries.append(entry)
             if entries.count > DebugOutbox.messageLimit { (isOver, entries) = (true, []) }
         }
@@ -44,7 +44,7 @@ final class DebugOutbox: Sendable {
             guard outputBytes + count <= DebugOutbox.outputLimit, dropped == 0 || entries.isEmpty else {
                 return dropped += count
             }
-            noteDropped()
+            recordDropped()
             outputBytes += count
             if case .output(var last)? = entries.last {
                 // Removed, so that the unshared text grows in place.
@@ -56,11 +56,11 @@ final class DebugOutbox: Sendable {
             append(.output(output))
         }
 
-        private mutating func noteDropped() {
+        private mutating func recordDropped() {
             guard dropped > 0 else { return }
-            let note = "[\(dropped) bytes of output were left out: the client did not read them in time]\n"
+            let notice = "[\(dropped) bytes of output were left out: the client did not read them in time]\n"
             dropped = 0
-            entries.append(.output(DebugOutput(category: .important, text: note)))
+            entries.append(.output(DebugOutput(category: .important, text: notice)))
         }
 
         mutating func take() -> [Entry] {

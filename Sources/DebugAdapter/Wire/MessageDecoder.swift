@@ -158,7 +158,7 @@ package struct DebugRequest: Sendable {
 }
 
 /// The reason why a request is refused.
-struct DebugRefusal: Error {
+struct DebugError: Error {
     let message: String
 
     init(_ message: String) { self.message = message }

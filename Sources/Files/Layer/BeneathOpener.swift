@@ -112,8 +112,8 @@ package final class NewEntries: Sendable {
     /// The folders that are not synced yet.
     package var paths: [String] { folders.withLock { $0.keys.sorted() } }
 
-    /// Notes a folder that has a new entry.
-    package func note(_ path: String) {
+    /// Records a folder that has a new entry.
+    package func record(_ path: String) {
         folders.withLock { folders in
             guard folders[path] == nil else { return }
             let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,5 +1,4 @@
 import CPlatform
-
 @_exported import Wording
 
 /// The file operations of this package, each of which can fail.
@@ -138,7 +137,9 @@ extension FileLayer {
     public func contents(of file: OpenFile, limit: Int = .max) throws(FileError) -> [UInt8] {
         let size = try status(file).size
         guard size <= limit else { throw FileError(.read, file.path, code: FileLayerCode.tooLarge) }
-        guard Int64(size) <= cubby_work_room() else { throw FileError(.read, file.path, code: FileLayerCode.noMemory) }
+        guard Int64(size) <= cubby_work_capacity() else {
+            throw FileError(.read, file.path, code: FileLayerCode.noMemory)
+        }
         // Reserves one byte more than the size to detect the end without growing; pipes and /proc report size 0.
         var bytes: [UInt8] = []
         var chunk = max(size, 4095) + 1

@@ -94,21 +94,21 @@ public struct FileStatus: Sendable, Hashable {
     }
 
     /// Whether the owner is neither the process's user nor root.
-    package var isOwnedByOthers: Bool { isOwnedByOthers(than: geteuid()) }
+    package var isOwnedByAnother: Bool { isOwnedByAnother(than: geteuid()) }
 
     /// Whether the permissions let users other than the process's and root change it.
     ///
     /// A group with the user's own number is a private group, as on systems with a umask of 002, and counts as the
     /// user.
-    package var isWritableByOthers: Bool { isOpen(0o022, toOthersThan: geteuid()) }
+    package var isWritableByAnother: Bool { isOpen(0o022, toAnyoneBut: geteuid()) }
 
     /// Whether the permissions let users other than the process's and root enter the folder.
-    package var isEnterableByOthers: Bool { isOpen(0o011, toOthersThan: geteuid()) }
+    package var isEnterableByAnother: Bool { isOpen(0o011, toAnyoneBut: geteuid()) }
 
-    func isOwnedByOthers(than user: UInt32) -> Bool { owner != user && owner != 0 }
+    func isOwnedByAnother(than user: UInt32) -> Bool { owner != user && owner != 0 }
 
-    func isOpen(_ bits: UInt32, toOthersThan user: UInt32) -> Bool {
-        isOwnedByOthers(than: user) || permissions & bits & (group == user ? 0o007 : 0o077) != 0
+    func isOpen(_ bits: UInt32, toAnyoneBut user: UInt32) -> Bool {
+        isOwnedByAnother(than: user) || permissions & bits & (group == user ? 0o007 : 0o077) != 0
     }
 }
 
@@ -141,10 +141,10 @@ public final class MappedFile: Sendable {
         guard let address = mmap(nil, count, PROT_READ, MAP_PRIVATE, file.descriptor, 0), address != MAP_FAILED else {
             throw FileError(.map, file.path, code: errno)
         }
-        let noted = cubby_mapping_note(address, count, DisplayPath.abbreviate(file.path))
-        guard noted == 0 else {
+        let result = cubby_mapping_record(address, count, DisplayPath.abbreviate(file.path))
+        guard result == 0 else {
             munmap(address, count)
-            throw FileError(.map, file.path, code: -noted)
+            throw FileError(.map, file.path, code: -result)
         }
         self.init(address: address, count: count)
     }

@@ -39,7 +39,7 @@ final class ArchiveRows: RowSource {
             case .custom: element.storeBytes(of: try items.custom(number, values), as: CustomFields.self)
             }
         } catch {
-            note(row, error)
+            record(row, error)
             switch column {
             // A unique key, the same at each reading.
             case .key: element.storeBytes(of: .uuid(high: UInt64(row), low: .max, version: 8), as: PackedKey.self)
@@ -55,7 +55,7 @@ final class ArchiveRows: RowSource {
             if let number = numbers(of: field)?.number(Int(row)) { return .integer(number) }
             return try items.cell(Int(row), field, values)
         } catch {
-            note(row, error)
+            record(row, error)
             return MappedItems.declared[Int(field.rawValue)].unset
         }
     }
@@ -95,7 +95,7 @@ final class ArchiveRows: RowSource {
 
     func cell(_ row: UInt32) -> Cell {
         do throws(PropertyListError) { return try items.columnCell(Int(row), values) } catch {
-            note(row, error)
+            record(row, error)
             return .absent
         }
     }
@@ -105,7 +105,7 @@ final class ArchiveRows: RowSource {
         try? items.uuid(Int(row))
     }
 
-    private func note(_ row: UInt32, _ error: PropertyListError) {
+    private func record(_ row: UInt32, _ error: PropertyListError) {
         let text = "item \(row + 1) of the archive cannot be read whole: \(error.message)"
         guard damage.count < 20, !damage.contains(text) else { return }
         damage.append(text)

@@ -186,7 +186,7 @@ extension ColumnStore {
     package func misfits(
         among rows: [UInt32]? = nil, in fields: [ItemField] = ItemField.domain
     ) -> [FieldMisfits] {
-        noteWholeRead()
+        recordWholeRead()
         return fields.compactMap { field in
             guard let kind = misfitKind(field) else { return nil }
             var examples: [FieldMisfits.Example] = []

@@ -141,7 +141,7 @@ struct ItemPlaces {
     private struct List {
         var topIndex: Int
         /// The elements that are not items, with their indices.
-        var others: [(index: Int, value: ArchiveValue?)] = []
+        var otherMembers: [(index: Int, value: ArchiveValue?)] = []
     }
 
     /// The items by key.
@@ -166,22 +166,22 @@ struct ItemPlaces {
                 for (index, member) in members.enumerated() {
                     guard let key = rest.popFirst() else { return nil }
                     guard let key else {
-                        list.others.append((index, member))
+                        list.otherMembers.append((index, member))
                         continue
                     }
-                    guard case .unknown(let object)? = member, note(object, key) else { return nil }
+                    guard case .unknown(let object)? = member, record(object, key) else { return nil }
                     listOfItem[ExactText(key)] = lists.count
                 }
                 lists.append(list)
             } else if case .unknown(let object) = value, ArchiveSchema.isItemClass(object.archivedClass.name) {
-                guard let key = rest.popFirst(), let key, single == nil, note(object, key) else { return nil }
+                guard let key = rest.popFirst(), let key, single == nil, record(object, key) else { return nil }
                 single = topIndex
             }
         }
         guard rest.isEmpty, Set(objects.values.map(ObjectIdentifier.init)).count == objects.count else { return nil }
     }
 
-    private mutating func note(_ object: ArchivedObject, _ key: String) -> Bool {
+    private mutating func record(_ object: ArchivedObject, _ key: String) -> Bool {
         objects.updateValue(object, forKey: ExactText(key)) == nil
     }
 
@@ -209,26 +209,26 @@ struct ItemPlaces {
         }
         for (list, items) in zip(lists, members) {
             guard case .object(let value?) = graph.top[list.topIndex].value else { continue }
-            Self.setElements(of: value, to: Self.merged(items, list.others))
+            Self.setElements(of: value, to: Self.merged(items, list.otherMembers))
         }
         if let single, !hasSingle { graph.top[single].value = .object(nil) }
     }
 
     /// Merges items with an array's other elements, which keep their indices as far as enough items precede them.
     private static func merged(
-        _ items: [ArchiveValue?], _ others: [(index: Int, value: ArchiveValue?)]
+        _ items: [ArchiveValue?], _ otherMembers: [(index: Int, value: ArchiveValue?)]
     ) -> [ArchiveValue?] {
         var elements: [ArchiveValue?] = []
-        elements.reserveCapacity(items.count + others.count)
+        elements.reserveCapacity(items.count + otherMembers.count)
         var next = 0
         for item in items {
-            while next < others.count, others[next].index <= elements.count {
-                elements.append(others[next].value)
+            while next < otherMembers.count, otherMembers[next].index <= elements.count {
+                elements.append(otherMembers[next].value)
                 next += 1
             }
             elements.append(item)
         }
-        return elements + others[next...].map(\.value)
+        return elements + otherMembers[next...].map(\.value)
     }
 
     /// The elements of an array; also of an array that is kept as an archived object.

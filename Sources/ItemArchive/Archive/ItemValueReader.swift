@@ -223,7 +223,7 @@ struct ItemPlan {
             default:
                 // An archiver writes a key that begins with $ as one that begins with $$.
                 let key = isKeyed ? ArchiveKey.given(text) : text
-                if (try? FieldValidation.checkKeptName(key)) != nil {
+                if (try? FieldValidation.checkStoredName(key)) != nil {
                     let name = report.schema.field(ofArchivedKey: key)
                     roles.append(.custom(store.field(named: name), name))
                 } else {

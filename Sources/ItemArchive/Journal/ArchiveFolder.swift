@@ -45,11 +45,11 @@ struct ArchiveFolder {
     // MARK: Quarantine
 
     /// An unused path beside the store's files: `<name>-1`, `<name>-2`, …
-    func aside(_ name: String) throws(FileError) -> String {
+    func quarantinePath(_ name: String) throws(FileError) -> String {
         try numbered(name).next
     }
 
-    /// The last path that ``aside(_:)`` returned for a name; nil if there is none.
+    /// The last path that ``quarantinePath(_:)`` returned for a name; nil if there is none.
     func previous(_ name: String) throws(FileError) -> String? {
         try numbered(name).last
     }
@@ -84,8 +84,8 @@ struct ArchiveFolder {
         guard let first = found.first else { return false }
         var text = "\(first.name) was opened: its items are kept in items.archive from now on, and it stays as it is"
         if found.count > 1 {
-            let others = found.dropFirst().map(\.name).joined(separator: ", ")
-            text += "; \(others) would hold items, too (items:import takes them)"
+            let rest = found.dropFirst().map(\.name).joined(separator: ", ")
+            text += "; \(rest) would hold items, too (items:import takes them)"
         }
         try attempt { () throws(FileError) in
             try AtomicFile.write(first.bytes, to: archivePath, using: layer, durable: true)

@@ -73,7 +73,7 @@ struct ArchiveLoader {
             attempts += 1
         }
         if !options.isReadOnly { try checkFormat() }
-        try checkPresence()
+        try checkExistence()
         // A journal, or an empty archive, shows that the folder already was a store's.
         if files.archive == nil, files.journal == nil {
             if options.isReadOnly {
@@ -217,7 +217,7 @@ struct ArchiveLoader {
         return nil
     }
 
-    /// Puts a copy of a damaged archive aside before a save replaces it, and reports it.
+    /// Quarantines a copy of a damaged archive before a save replaces it, and reports it.
     private mutating func keepDamaged(
         _ storage: PropertyListStorage, _ archived: ItemArchiveReport, _ failure: PropertyListError?
     ) throws(StoreError) {
@@ -234,7 +234,7 @@ struct ArchiveLoader {
         try quarantine(text + "; it is") { () throws(FileError) in
             // If it was opened before without a save, the copy exists already.
             let name = "items.archive.damaged"
-            let path = try folder.aside(name)
+            let path = try folder.quarantinePath(name)
             if let last = try folder.previous(name),
                 try folder.layer.contents(of: last).elementsEqual(storage.bytes)
             {
@@ -251,7 +251,7 @@ struct ArchiveLoader {
     ) throws(StoreError) {
         let path = try attempt(put)
         loaded.report.notices.append("\(text) kept as \(PathText.name(of: path))")
-        loaded.report.keptAside.append(path)
+        loaded.report.quarantinedFiles.append(path)
     }
 
     // MARK: The journal
@@ -304,7 +304,7 @@ struct ArchiveLoader {
                 loaded.report.notices.append("\(loss); they are left as they are")
             } else {
                 try quarantine("\(loss); they are") { () throws(FileError) in
-                    let path = try folder.aside("items.journal.torn")
+                    let path = try folder.quarantinePath("items.journal.torn")
                     try AtomicFile.write(tail, to: path, using: folder.layer)
                     let cut = try writer()
                     try cut.cut()
@@ -340,7 +340,7 @@ struct ArchiveLoader {
         return (scan.intactLength, scan.nextSequence, scan.damage, skipped)
     }
 
-    /// Puts a whole journal aside: none of it is usable.
+    /// Quarantines a whole journal: none of it is usable.
     private mutating func keepJournal(as name: String, _ reason: String) throws(StoreError) {
         guard !options.isReadOnly else {
             loaded.report.notices.append("\(reason); it is left as it is")
@@ -348,7 +348,7 @@ struct ArchiveLoader {
         }
         let folder = folder
         try quarantine("\(reason); it is") { () throws(FileError) in
-            let path = try folder.aside(name)
+            let path = try folder.quarantinePath(name)
             try folder.layer.rename(folder.journalPath, to: path)
             try folder.layer.syncDirectory(folder.path)
             return path
@@ -367,7 +367,7 @@ extension ArchiveLoader {
 
     /// Refuses to open without the archive that the journal follows or, without a readable journal, that the index
     /// belongs to. A journal that follows none is complete by itself.
-    private func checkPresence() throws(StoreError) {
+    private func checkExistence() throws(StoreError) {
         if let archive = files.archive, archive.bytes.count > 0 { return }
         let known: ArchiveIdentity
         let witness: Witness

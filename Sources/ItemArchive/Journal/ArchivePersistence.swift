@@ -112,7 +112,7 @@ public final class ArchivePersistence: DocumentPersistence {
             _ = try attempt { () throws(FileError) in
                 try AtomicFile.removeLeftovers(in: folder.path, using: folder.layer)
             }
-            lock?.noteOrder()
+            lock?.recordOrder()
         }
         return loaded.report
     }
@@ -191,7 +191,7 @@ public final class ArchivePersistence: DocumentPersistence {
     private func keepOriginal() throws(FileError) {
         guard keepsOriginal else { return }
         let bytes = try folder.layer.contents(of: path)
-        try AtomicFile.write(bytes, to: try folder.aside("items.archive.original"), using: folder.layer)
+        try AtomicFile.write(bytes, to: try folder.quarantinePath("items.archive.original"), using: folder.layer)
         keepsOriginal = false
     }
 }
@@ -227,7 +227,7 @@ extension ArchivePersistence: FollowingPersistence {
             mappedFrom: options.mappedFrom)
     }
 
-    package func goOn(from other: any FollowingPersistence) {
+    package func resume(from other: any FollowingPersistence) {
         guard let other = other as? ArchivePersistence else { return }
         (tail, revision) = (other.tail, other.revision)
     }

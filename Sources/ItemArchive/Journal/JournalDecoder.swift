@@ -52,7 +52,7 @@ struct JournalDecoder {
                 if from != Int(position) { store.move(from: from, to: Int(position)) }
             case .defineField:
                 let name = try reader.string()
-                guard (try? FieldValidation.checkKeptName(name)) != nil else {
+                guard (try? FieldValidation.checkStoredName(name)) != nil else {
                     throw corrupt("a field has no usable name")
                 }
                 let field = store.field(named: name)
@@ -61,7 +61,7 @@ struct JournalDecoder {
             case .copy:
                 let row = try existingRow()
                 let source = try reader.string()
-                if let row { store.document.noteCopy(of: source, as: store.keyString(row)) }
+                if let row { store.document.recordCopy(of: source, as: store.keyString(row)) }
             case .rank, nil:
                 reader.stepBack()
                 throw corrupt("an unknown change")
@@ -84,7 +84,7 @@ struct JournalDecoder {
             }
             throw error
         }
-        store.noteAppended(draft.row)
+        store.recordAppended(draft.row)
         if let position, position < store.count - 1 {
             store.move(from: store.count - 1, to: position)
         }

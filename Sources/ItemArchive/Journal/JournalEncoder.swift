@@ -21,12 +21,12 @@ package struct JournalEncoder {
 
     /// - Parameters:
     ///   - rows: the items.
-    ///   - room: bytes to leave free in front.
+    ///   - reserved: bytes to leave free in front.
     ///   - givesPlaces: whether keys come with their indices in the archive: for the journal that follows it.
-    package init(_ rows: ColumnStore, room: Int = 0, givesPlaces: Bool = false) {
+    package init(_ rows: ColumnStore, reserved: Int = 0, givesPlaces: Bool = false) {
         self.rows = rows
         self.givesPlaces = givesPlaces
-        writer = RecordWriter([UInt8](repeating: 0, count: room))
+        writer = RecordWriter([UInt8](repeating: 0, count: reserved))
     }
 
     package mutating func reserveCapacity(_ count: Int) { writer.bytes.reserveCapacity(count) }
@@ -39,7 +39,7 @@ package struct JournalEncoder {
     ///
     /// - Returns: the record, and whether it has values of other kinds than their fields'.
     static func record(of commit: borrowing ItemCommit) -> (bytes: [UInt8], carries: Bool) {
-        var encoder = JournalEncoder(commit.rows, room: JournalRecord.headerLength, givesPlaces: true)
+        var encoder = JournalEncoder(commit.rows, reserved: JournalRecord.headerLength, givesPlaces: true)
         encoder.encode(commit)
         return (encoder.writer.bytes, encoder.carries || encoder.writer.hasLatestKinds)
     }

@@ -33,7 +33,7 @@ public struct JournalScan: Sendable {
         var expected = header.firstSequence
         while intactLength < bytes.count {
             let start = intactLength
-            if Self.isRoom(bytes[start...]) { return }
+            if Self.isPreallocated(bytes[start...]) { return }
             let rest = bytes.count - start
             guard rest >= JournalRecord.headerLength else {
                 damage = "a record breaks off within its header"
@@ -70,7 +70,7 @@ public struct JournalScan: Sendable {
     }
 
     /// Whether there are only zeros; a record's first bytes are not.
-    private static func isRoom(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
+    private static func isPreallocated(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
         bytes.allSatisfy { $0 == 0 }
     }
 

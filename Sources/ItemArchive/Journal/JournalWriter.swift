@@ -21,7 +21,7 @@ package final class JournalWriter {
 
     /// The number of zeros written after a record that waits for the disk. A later record in their place changes
     /// neither the file's size nor its blocks, so that no metadata needs to reach the disk.
-    private static let room = 1 << 16
+    private static let preallocation = 1 << 16
     /// Maximum length of a record with zeros after it; longer ones are rare.
     private static let shortRecord = 1 << 12
 
@@ -75,7 +75,7 @@ package final class JournalWriter {
         let count = record.count
         defer { record.removeLast(record.count - count) }
         if durable, kind == .changes, count <= Self.shortRecord, length + count > end {
-            record += [UInt8](repeating: 0, count: Self.room)
+            record += [UInt8](repeating: 0, count: Self.preallocation)
         }
         do throws(FileError) {
             hasRest = true

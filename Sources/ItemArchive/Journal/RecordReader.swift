@@ -194,7 +194,7 @@ package enum RecordChange: Sendable {
                 changes.append(.rank(key: key, rank))
             case (.defineField, _):
                 let name = try reader.string()
-                guard (try? FieldValidation.checkKeptName(name)) != nil, !names.prefix(5).contains(name) else {
+                guard (try? FieldValidation.checkStoredName(name)) != nil, !names.prefix(5).contains(name) else {
                     throw reader.corrupt("a field has no usable name")
                 }
                 names.append(name)

@@ -46,7 +46,7 @@ final class AttachmentFiles {
     }
 
     /// Records the path of a change's file.
-    func note(_ change: AttachmentChange, at path: String?) {
+    func record(_ change: AttachmentChange, at path: String?) {
         if path == removedPlace(change.key) {
             removedOnes[change.key] = Weak(change: change)
         } else if removedOnes[change.key]?.change === change {
@@ -105,7 +105,7 @@ package struct AttachmentFile: Sendable {
 /// One element of the new list of an item's attachments.
 package enum AttachmentContent {
     /// The existing attachment with this ``AttachmentFile/name``.
-    case kept(String)
+    case existing(String)
     /// These bytes; not written again if the item already has an equal attachment.
     case bytes([UInt8])
 }

@@ -6,18 +6,18 @@ extension ItemAttachments {
     /// Keeps a copy of a key's file for undo, without a moment in which the key has no file.
     ///
     /// - Returns: nil if it is not to be kept or cannot be.
-    func keepCopy(_ key: String, isKept: Bool) -> AttachmentChange? {
-        isKept ? keep(key) { [files] (place, path) throws(FileError) in try files.copy(place, to: path) } : nil
+    func keepCopy(_ key: String, isRetained: Bool) -> AttachmentChange? {
+        isRetained ? keep(key) { [files] (place, path) throws(FileError) in try files.copy(place, to: path) } : nil
     }
 
     /// Removes a key's file. A missing file is not an error, and no change.
     ///
     /// - Throws: `FileError` if the file cannot be removed; it is then unchanged.
-    func remove(_ key: String, isKept: Bool) throws(FileError) -> AttachmentChange? {
+    func remove(_ key: String, isRetained: Bool) throws(FileError) -> AttachmentChange? {
         let place = files.place(key)
         guard layer.exists(place) else { return nil }
         isUnsynced = true
-        if isKept,
+        if isRetained,
             let change = keep(key, { [layer] (place, path) throws(FileError) in try layer.rename(place, to: path) })
         {
             return change
@@ -49,7 +49,7 @@ extension ItemAttachments {
     ///
     /// - Parameter names: the file names; skipped if an item in the store has one again.
     /// - Returns: the changes. Files that no step refers to are deleted.
-    func setAside(_ names: Set<String>) -> [AttachmentChange] {
+    func retire(_ names: Set<String>) -> [AttachmentChange] {
         self.keys(among: names).sorted().compactMap { key in
             if isNamed(key) { return nil }
             do throws(FileError) {
@@ -125,7 +125,7 @@ struct AttachmentStep {
     var isEmpty: Bool { changes.isEmpty }
 
     /// Adds a change, unless an earlier one for its key holds the original content: reversing that one is enough.
-    mutating func note(_ change: AttachmentChange) {
+    mutating func record(_ change: AttachmentChange) {
         if keys.insert(change.key).inserted { changes.append(change) }
     }
 

@@ -89,7 +89,7 @@ extension ItemAttachments {
         for content in contents {
             let bytes: [UInt8]
             switch content {
-            case .kept(let name):
+            case .existing(let name):
                 if unused.remove(name) != nil {
                     names.append(name)
                     continue
@@ -144,7 +144,7 @@ extension ItemAttachments {
     }
 
     /// The item whose list contains a file name, and the list without it.
-    func list(naming key: String) -> (item: Item, others: [String])? {
+    func list(naming key: String) -> (item: Item, otherNames: [String])? {
         if let names = listedNames(forKey: key) { return item(key).map { ($0, Array(names.dropFirst())) } }
         guard shared == nil, let columns, columns.row(ofKey: key) == nil, let row = columns.itemNaming(key),
             let item = item(columns.keyString(row)), let names = columns.attachmentNames(row)
@@ -197,7 +197,7 @@ extension ItemAttachments {
     private func discard(_ name: String) {
         freshNames.remove(name)
         if let innermost = transactions.indices.last {
-            if let path = transactions[innermost].deeds.removeValue(forKey: name)?.stagedPath {
+            if let path = transactions[innermost].actions.removeValue(forKey: name)?.stagedPath {
                 removeStaged(path, name)
             }
         } else {

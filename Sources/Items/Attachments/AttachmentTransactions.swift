@@ -23,12 +23,12 @@ extension ItemAttachments {
     func prepareToCommit() throws(StoreError) {
         guard let innermost = transactions.indices.last else { return }
         do throws(FileError) {
-            let deeds = transactions[innermost].deeds
-            if deeds.count > 1, shared == nil { return try prepareTogether(innermost) }
-            for (key, deed) in deeds {
-                guard let staged = deed.stagedPath, !layer.exists(files.place(key)) else { continue }
+            let actions = transactions[innermost].actions
+            if actions.count > 1, shared == nil { return try prepareTogether(innermost) }
+            for (key, action) in actions {
+                guard let staged = action.stagedPath, !layer.exists(files.place(key)) else { continue }
                 try layer.rename(staged, to: files.place(key))
-                transactions[innermost].deeds[key] = .placed
+                transactions[innermost].actions[key] = .placed
                 // An item must not survive a power cut without its attachment.
                 try layer.syncDirectory(folder)
             }
@@ -45,12 +45,12 @@ extension ItemAttachments {
         try layer.makeDirectory(waitingFolder, permissions: 0o700)
         waiting = .plan
         var (new, removed) = (PropertyListFields(), PropertyListFields())
-        for (key, deed) in transactions[index].deeds {
+        for (key, action) in transactions[index].actions {
             let present = try layer.status(files.place(key))
-            if let staged = deed.stagedPath {
+            if let staged = action.stagedPath {
                 let path = PathText.join(waitingFolder, key)
                 try layer.rename(staged, to: path)
-                transactions[index].deeds[key] = .staged(path: path)
+                transactions[index].actions[key] = .staged(path: path)
                 if present == nil, let status = try layer.status(path) { new[key] = Self.identity(status) }
             } else if let present {
                 removed[key] = Self.identity(present)
@@ -71,7 +71,7 @@ extension ItemAttachments {
         try layer.syncDirectory(folder)
         for (key, _) in new {
             try layer.rename(PathText.join(waitingFolder, key), to: files.place(key))
-            transactions[index].deeds[key] = .placed
+            transactions[index].actions[key] = .placed
         }
         // An item must not survive a power cut without its attachment.
         if !new.isEmpty { try layer.syncDirectory(folder) }
@@ -138,25 +138,25 @@ extension ItemAttachments {
     ///
     /// - Returns: the reversible changes.
     func closeSavepoint() -> [AttachmentChange] {
-        guard let ended = transactions.popLast(), !ended.deeds.isEmpty else { return [] }
+        guard let ended = transactions.popLast(), !ended.actions.isEmpty else { return [] }
         if let outer = transactions.indices.last {
-            for (key, deed) in ended.deeds { replace(deed, key, in: outer) }
-            transactions[outer].keptKeys.formUnion(ended.keptKeys)
+            for (key, action) in ended.actions { replace(action, key, in: outer) }
+            transactions[outer].retainedKeys.formUnion(ended.retainedKeys)
             return []
         }
         var changes: [AttachmentChange] = []
-        for (key, deed) in ended.deeds {
-            let isKept = ended.keptKeys.contains(key)
-            switch deed {
+        for (key, action) in ended.actions {
+            let isRetained = ended.retainedKeys.contains(key)
+            switch action {
             case .removed:
                 do throws(FileError) {
-                    if let change = try remove(key, isKept: isKept) { changes.append(change) }
+                    if let change = try remove(key, isRetained: isRetained) { changes.append(change) }
                 } catch {
                     report(.removal, key, error)
                 }
-            case .placed: if isKept { changes.append(AttachmentChange(key, nil, in: files)) }
+            case .placed: if isRetained { changes.append(AttachmentChange(key, nil, in: files)) }
             case .staged(let path):
-                let change = keepCopy(key, isKept: isKept)
+                let change = keepCopy(key, isRetained: isRetained)
                 do throws(FileError) {
                     try layer.rename(path, to: files.place(key))
                     if let change { changes.append(change) }
@@ -177,8 +177,8 @@ extension ItemAttachments {
         guard let ended = transactions.popLast() else { return }
         // After a crash it would complete what is rolled back.
         if waiting == .commit { endPlan() }
-        for (key, deed) in ended.deeds {
-            switch deed {
+        for (key, action) in ended.actions {
+            switch action {
             case .staged(let path): forget(key, path)
             case .placed: forget(key, files.place(key))
             case .removed: continue
@@ -188,20 +188,20 @@ extension ItemAttachments {
     }
 
     /// The combined changes of all open transactions.
-    var deedsUnderWay: [String: AttachmentTransaction.Deed] {
-        transactions.reduce(into: [:]) { $0.merge($1.deeds) { _, new in new } }
+    var pendingActions: [String: AttachmentTransaction.Action] {
+        transactions.reduce(into: [:]) { $0.merge($1.actions) { _, new in new } }
     }
 
     /// The path from which a key's bytes are currently read; nil if they are removed.
     package func currentPath(forKey key: String) -> String? {
-        noteRead(key)
+        recordRead(key)
         return name(forKey: key).flatMap(path(ofFile:))
     }
 
     /// The same for a file name.
     func path(ofFile name: String) -> String? {
         for transaction in transactions.reversed() {
-            switch transaction.deeds[name] {
+            switch transaction.actions[name] {
             case .removed: return nil
             case .staged(let path): return path
             case .placed, nil: continue
@@ -220,17 +220,17 @@ extension ItemAttachments {
             removeStaged(path, key)
             throw error
         }
-        note(.staged(path: path), key)
+        record(.staged(path: path), key)
     }
 
-    func note(_ deed: AttachmentTransaction.Deed, _ key: String) {
+    func record(_ action: AttachmentTransaction.Action, _ key: String) {
         guard let innermost = transactions.indices.last else { return }
-        replace(deed, key, in: innermost)
-        if isNamed(key) { transactions[innermost].keptKeys.insert(key) }
+        replace(action, key, in: innermost)
+        if isNamed(key) { transactions[innermost].retainedKeys.insert(key) }
     }
 
-    private func replace(_ deed: AttachmentTransaction.Deed, _ key: String, in index: Int) {
-        let earlier = transactions[index].deeds.updateValue(deed, forKey: key)
+    private func replace(_ action: AttachmentTransaction.Action, _ key: String, in index: Int) {
+        let earlier = transactions[index].actions.updateValue(action, forKey: key)
         if let path = earlier?.stagedPath { removeStaged(path, key) }
     }
 
@@ -252,7 +252,7 @@ extension ItemAttachments {
 
 /// The attachment changes of a transaction or savepoint; replacements and removals reach the folder at its end.
 struct AttachmentTransaction {
-    enum Deed: Equatable {
+    enum Action: Equatable {
         /// New bytes in a temporary file beside their final path.
         case staged(path: String)
         /// New bytes already at their final path, which was free.
@@ -264,10 +264,10 @@ struct AttachmentTransaction {
         }
     }
 
-    /// By file name; a later deed replaces an earlier one.
-    var deeds: [String: Deed] = [:]
+    /// By file name; a later action replaces an earlier one.
+    var actions: [String: Action] = [:]
     /// The names whose previous content is kept for undo: decided at the change, since items may be gone at the end.
-    var keptKeys: Set<String> = []
+    var retainedKeys: Set<String> = []
 }
 
 /// A reversible change to a key's attachment. Holds the previous content or, while the change is undone, the new one.
@@ -299,7 +299,7 @@ final class AttachmentChange {
     func moved(to path: String?) {
         self.path = path
         byteCount = path.flatMap { try? files.layer.status($0) }?.size ?? 0
-        files.note(self, at: path)
+        files.record(self, at: path)
     }
 
     /// Swaps the change's file and the key's file.
@@ -313,8 +313,8 @@ final class AttachmentChange {
         if let path, !layer.exists(path) { return false }
         var other: String?
         if layer.exists(place) {
-            let goesAside = !isNamed && path != files.removedPlace(key)
-            other = goesAside ? try files.freeRemovedPlace(key) : try files.freePlace()
+            let isRetired = !isNamed && path != files.removedPlace(key)
+            other = isRetired ? try files.freeRemovedPlace(key) : try files.freePlace()
         }
         if let path {
             if let other { try files.copy(place, to: other) }

@@ -91,9 +91,9 @@ extension ItemAttachments {
     /// Writes a file at its path; within a transaction, beside it.
     func write(_ bytes: [UInt8], _ name: String) throws(FileError) {
         guard transactions.isEmpty else { return try stage(bytes, name) }
-        let change = keepCopy(name, isKept: isNamed(name))
+        let change = keepCopy(name, isRetained: isNamed(name))
         try AtomicFile.write(bytes, to: files.place(name), using: layer)
-        note(change)
+        record(change)
     }
 
     /// The bytes under a key, including the open transaction's; nil when there are none.
@@ -130,11 +130,11 @@ extension ItemAttachments {
         } else if let (item, names) = list(naming: key) {
             try setNames(names, of: item)
         } else if transactions.isEmpty {
-            do throws(FileError) { note(try remove(key, isKept: isNamed(key))) } catch {
+            do throws(FileError) { record(try remove(key, isRetained: isNamed(key))) } catch {
                 throw StoreError(attachment: error)
             }
         } else {
-            note(.removed, key)
+            record(.removed, key)
         }
         onChange?(key)
     }
@@ -149,17 +149,17 @@ extension ItemAttachments {
     ///
     /// - Throws: `StoreError` with `inputOutput` if the folder cannot be listed.
     public func keys() throws(StoreError) -> [String] {
-        store?.store?.columns.noteWholeRead()
+        store?.store?.columns.recordWholeRead()
         do throws(FileError) {
-            let deeds = deedsUnderWay
-            let kept = try layer.list(folder).filter { name in
-                guard deeds[name] == nil, AttachmentKey.isKey(name), shared == nil || !isItem(name) else {
+            let actions = pendingActions
+            let stored = try layer.list(folder).filter { name in
+                guard actions[name] == nil, AttachmentKey.isKey(name), shared == nil || !isItem(name) else {
                     return false
                 }
                 return (try? layer.status(files.place(name)))?.kind == .regular
             }
-            let staged = deeds.compactMap { $0.value == .removed ? nil : $0.key }
-            var keys = Set(kept + staged + (shared?.keys ?? []))
+            let staged = actions.compactMap { $0.value == .removed ? nil : $0.key }
+            var keys = Set(stored + staged + (shared?.keys ?? []))
             for key in listingKeys {
                 let names = presentNames(forKey: key)
                 if names.isEmpty { keys.remove(key) }
@@ -227,14 +227,14 @@ extension ItemAttachments {
     func isNamed(_ name: String) -> Bool { columns?.namesAttachment(name) ?? false }
 
     /// Counts reading an attachment as reading its item in the transaction.
-    package func noteRead(_ key: String) {
+    package func recordRead(_ key: String) {
         guard !transactions.isEmpty, let columns = store?.store?.columns else { return }
         var key = key
         _ = key.withUTF8 { columns.row(forKey: $0) }
     }
 
-    private func note(_ change: AttachmentChange?) {
-        if let change { store?.store?.changeHistory.note(change) }
+    private func record(_ change: AttachmentChange?) {
+        if let change { store?.store?.changeHistory.record(change) }
     }
 
     func report(_ step: AttachmentProblem.Step, _ key: String?, _ error: FileError) {

@@ -39,7 +39,7 @@ final class SharedAttachments {
 
     /// Takes over an earlier process's files: keeps those of waiting commits, and deletes those of uncommitted changes.
     private func takeLeftovers(_ persistence: any AttachmentPersistence, isReadOnly: Bool) {
-        let isWanted = persistence.hasKeptCommits || !persistence.conflicts.isEmpty
+        let isWanted = persistence.hasPendingCommits || !persistence.conflicts.isEmpty
         for name in (try? layer.list(outgoing)) ?? [] {
             if isWanted, let digest = SHA256.digest(ofText: name) {
                 waiting.insert(digest)
@@ -69,7 +69,7 @@ final class SharedAttachments {
         do throws(StoreError) {
             for content in contents {
                 switch content {
-                case .kept(let name): digests += old.filter { SHA256.text($0) == name }.prefix(1)
+                case .existing(let name): digests += old.filter { SHA256.text($0) == name }.prefix(1)
                 case .bytes(let bytes):
                     try Self.checkCount(bytes.count, limit)
                     let digest = SHA256.digest(bytes)
@@ -144,7 +144,7 @@ final class SharedAttachments {
 
     /// Moves the files to the cache as copies once no commit waits: the server has the bytes then.
     func settle() {
-        guard !waiting.isEmpty, let remote = store.store?.replica.remote, !remote.hasKeptCommits,
+        guard !waiting.isEmpty, let remote = store.store?.replica.remote, !remote.hasPendingCommits,
             remote.conflicts.isEmpty
         else {
             return
@@ -198,8 +198,8 @@ extension ItemAttachments {
     package func isShared(_ key: String) -> Bool { shared != nil && isItem(key) }
 
     func setShared(_ bytes: [UInt8], _ item: Item, in shared: SharedAttachments) throws(StoreError) {
-        let others = shared.digests(of: item).dropFirst().map { AttachmentContent.kept(SHA256.text($0)) }
-        try shared.set([.bytes(bytes)] + others, of: item, limit: byteLimit)
+        let rest = shared.digests(of: item).dropFirst().map { AttachmentContent.existing(SHA256.text($0)) }
+        try shared.set([.bytes(bytes)] + rest, of: item, limit: byteLimit)
         onChange?(try item.itemKey)
     }
 

@@ -351,7 +351,7 @@ extension LocalItemCollection {
         _ value: PropertyListValue, _ attribute: ItemAttribute<Model, Value>
     ) throws(StoreError) -> Value.Wrapped {
         if let result = Value.Wrapped(fieldValue: value) { return result }
-        throw FieldValidation.refusal(attribute.name, "\(Value.Wrapped.self)", value)
+        throw FieldValidation.error(attribute.name, "\(Value.Wrapped.self)", value)
     }
 
     private func answer<Result>(_ body: () throws -> Result) throws(StoreError) -> Result {

@@ -38,7 +38,7 @@ struct CSVItemReader {
             try cells.withUnsafeBytes { bytes in
                 let texts = bytes.bindMemory(to: UInt8.self)
                 guard cells.count <= places.count, !cells.hasZero else {
-                    return try merger.refuse(row, Self.refusal(of: cells, names, isFirst: count == 0))
+                    return try merger.refuse(row, Self.error(of: cells, names, isFirst: count == 0))
                 }
                 for cell in 0..<places.count {
                     guard let place = places[cell] else { continue }
@@ -56,7 +56,7 @@ struct CSVItemReader {
     }
 
     /// The reason why a row is not a row of the file: it is too long, or has bytes of zero.
-    private static func refusal(of cells: CSVRow, _ names: [String], isFirst: Bool) -> StoreError {
+    private static func error(of cells: CSVRow, _ names: [String], isFirst: Bool) -> StoreError {
         var message: String
         if cells.count > names.count {
             message = "\(cells.count) cells, and the header has \(names.count.counted("name"))"
@@ -116,8 +116,8 @@ struct CSVItemReader {
         }
         merger.remark(.leftOut, empty.count, header.sentence(empty, "neither a name nor a cell: left out"))
         // What the caller renames or leaves out is known to him.
-        let kept = unnamed.filter { !isEmpty.contains($0) && options.names[exactly: names[$0]] == nil }
-        merger.remark(.unnamed, kept.count, header.sentence(unnamed: kept))
+        let nonEmpty = unnamed.filter { !isEmpty.contains($0) && options.names[exactly: names[$0]] == nil }
+        merger.remark(.unnamed, nonEmpty.count, header.sentence(unnamed: nonEmpty))
         let renamed = header.renamed.filter { options.names[exactly: names[$0]] == nil }
         merger.remark(.renamed, renamed.count, header.sentence(renamed: renamed))
         return places

@@ -30,7 +30,7 @@ enum FileText {
                 .invalidValue(field: field()),
                 "\(field()) takes text in UTF-8, and these bytes are not: \(encodingAdvice)")
         }
-        throw FieldValidation.refusal(field(), wanted, .string(string(text)))
+        throw FieldValidation.error(field(), wanted, .string(string(text)))
     }
 
     /// The advice for text that is not UTF-8.

@@ -25,7 +25,7 @@ struct ImportKeys {
         columns = store.columns
         self.fields = fields
         columns.prepareColumns(fields)
-        makeRoom(for: columns.count)
+        reserveCapacity(for: columns.count)
         var pace = InterruptionPace()
         for row in columns.slots where row != ItemOrder.hole {
             if pace.isDue() { throw WorkStopped() }
@@ -53,14 +53,14 @@ struct ImportKeys {
         }
         guess = row &+ 1
         if !ambiguous.isEmpty, ambiguous.contains(row) { return .severalItems }
-        return note(row) ? .row(row) : .seenBefore
+        return record(row) ? .row(row) : .seenBefore
     }
 
     /// Adds a new row under the key that was looked up.
     mutating func add(_ row: UInt32, _ key: [UInt8]) {
         insert(row, hash(key))
         guess = row &+ 1
-        _ = note(row)
+        _ = record(row)
     }
 
     /// Appends a part of a key, followed by its length to keep parts apart.
@@ -122,7 +122,7 @@ struct ImportKeys {
     }
 
     private mutating func insert(_ row: UInt32, _ hash: UInt64) {
-        if used * 2 >= slots.count { makeRoom(for: used + 1) }
+        if used * 2 >= slots.count { reserveCapacity(for: used + 1) }
         var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
         while slots[slot] != 0 {
             let present = UInt32(truncatingIfNeeded: slots[slot]) &- 1
@@ -138,7 +138,7 @@ struct ImportKeys {
         used += 1
     }
 
-    private mutating func makeRoom(for count: Int) {
+    private mutating func reserveCapacity(for count: Int) {
         var capacity = 64
         while capacity < count * 2 { capacity *= 2 }
         if capacity <= slots.count { capacity = slots.count * 2 }
@@ -155,7 +155,7 @@ struct ImportKeys {
     }
 
     /// Marks a row as seen; false if it was already.
-    private mutating func note(_ row: UInt32) -> Bool {
+    private mutating func record(_ row: UInt32) -> Bool {
         let word = Int(row >> 6)
         while seen.count <= word { seen.append(contentsOf: repeatElement(0, count: max(64, seen.count))) }
         let bit = UInt64(1) << UInt64(row & 63)

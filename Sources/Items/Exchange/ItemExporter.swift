@@ -62,7 +62,7 @@ struct ItemExporter {
     }
 
     /// An error that names the item and the field whose value the format does not have.
-    func refusal(_ row: UInt32, _ field: String, _ message: String) -> StoreError {
+    func error(_ row: UInt32, _ field: String, _ message: String) -> StoreError {
         let key = store.columns.withKey(row) { String(decoding: $0, as: UTF8.self) }
         var name = ""
         if case .string(let text)? = store.columns.value(row, .name) {

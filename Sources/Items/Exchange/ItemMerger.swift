@@ -45,7 +45,7 @@ final class ItemMerger {
     }
 
     /// Counts a null that a JSON record has in a dictionary.
-    func noteNull(at path: @autoclosure () -> String) {
+    func recordNull(at path: @autoclosure () -> String) {
         if nulls.count == 0 { nulls.first = path() }
         nulls.count += 1
     }

@@ -44,7 +44,7 @@ struct ItemCSVWriter {
             // JSON text of data is Base64 in quotes; the cell omits the quotes.
             let text: [UInt8]
             do throws(JSONError) { text = try value.json() } catch {
-                throw exporter.refusal(row, exporter.store.name(of: field), error.message)
+                throw exporter.error(row, exporter.store.name(of: field), error.message)
             }
             if case .data = value { writer.append(text.dropFirst().dropLast()) } else { writer.append(text) }
         }
@@ -115,7 +115,7 @@ struct ItemJSONWriter {
                     cell.withText { text.string(utf8: $0) }
                 } else if let value = store.value(cell) {
                     do throws(JSONError) { try append(value) } catch {
-                        throw exporter.refusal(row, columns[place].name, error.message)
+                        throw exporter.error(row, columns[place].name, error.message)
                     }
                 }
             }
@@ -197,11 +197,11 @@ struct SQLiteItemWriter {
             default: false
             }
         if isNaN {
-            throw exporter.refusal(
+            throw exporter.error(
                 row, exporter.store.name(of: field), "SQLite would keep nan as NULL, which is not a value")
         }
         do { try insertion.bind(try self.value(value), at: place) } catch let error as JSONError {
-            throw exporter.refusal(row, exporter.store.name(of: field), error.message)
+            throw exporter.error(row, exporter.store.name(of: field), error.message)
         }
     }
 

@@ -60,7 +60,7 @@ struct RecordReader {
             let report = reader.report
             if let damage = report.damage.first { throw PropertyListError(code: .readCorrupt, message: damage) }
             if let object = report.unheldObjects.first { throw PropertyListError(code: .readCorrupt, message: object) }
-            noteLosses(report, other, merger)
+            recordLosses(report, other, merger)
         } catch {
             throw StoreError(.unreadableFile, "\(path) is not an archive of items: \(error)", path: path, cause: error)
         }
@@ -73,7 +73,7 @@ struct RecordReader {
     }
 
     /// Counts what the items of an archive lack, and what of it they do not hold.
-    private func noteLosses(_ report: ItemArchiveReport, _ store: ColumnStore, _ merger: ItemMerger) {
+    private func recordLosses(_ report: ItemArchiveReport, _ store: ColumnStore, _ merger: ItemMerger) {
         for field in ItemField.domain {
             var count = 0
             store.forEachMisfit(field, among: nil) { if $1.isAbsent { count += 1 } }
@@ -90,12 +90,12 @@ extension ItemMerger {
     /// Merges a record of JSON: nulls in its dictionaries are left out and counted, those in arrays are values.
     func takeJSON(_ record: PropertyListValue, _ row: ImportedRow) throws {
         guard let values = record.fields else { return try take(record, row) }
-        var kept = values
+        var result = values
         for (name, value) in values where !Interruption.isDueAtStep {
-            if value == .null { noteNull(at: name) } else { kept[name] = withoutNulls(value, name) }
+            if value == .null { recordNull(at: name) } else { result[name] = withoutNulls(value, name) }
         }
         // A null of the record itself means that the field has no value, also where an item has one.
-        try take(.fields(kept), row)
+        try take(.fields(result), row)
     }
 
     /// A value without the nulls in its dictionaries, which are counted.
@@ -104,15 +104,15 @@ extension ItemMerger {
         case .array(let elements):
             return .array(elements.map { $0 == .null ? .null : withoutNulls($0, path() + "[]") })
         case .dictionary(let entries):
-            var kept = PropertyListDictionary()
+            var result = PropertyListDictionary()
             for (key, element) in entries.entries {
                 if element == .null {
-                    noteNull(at: path() + "." + key.keyText)
+                    recordNull(at: path() + "." + key.keyText)
                 } else {
-                    kept[key] = withoutNulls(element, path() + "." + key.keyText)
+                    result[key] = withoutNulls(element, path() + "." + key.keyText)
                 }
             }
-            return .dictionary(kept)
+            return .dictionary(result)
         default: return value
         }
     }
@@ -123,7 +123,7 @@ extension ItemMerger {
         row.removeCells()
         do {
             guard let values = record.fields else {
-                if case .dictionary(let entries) = record, let key = entries.sortedOthers.first?.key {
+                if case .dictionary(let entries) = record, let key = entries.sortedOtherEntries.first?.key {
                     throw StoreError(
                         .invalidValue(field: ""), "a field's name is a text, and a record has \(key.nameOfKey) for one")
                 }

@@ -28,7 +28,7 @@ struct SQLiteItemReader {
             let isText = options.kinds == .text || place.map { row.columns[$0].kind == .string } ?? true
             return isText ? .plain : Self.declared(rows.declaredType(column))
         }
-        var others = [(count: Int, first: String)](repeating: (0, ""), count: names.count)
+        var otherKinds = [(count: Int, first: String)](repeating: (0, ""), count: names.count)
         row.original = { names.enumerated().map { ($1, rows.cell($0).text) } }
         let total = count(table, database)
         while try rows.step() {
@@ -44,13 +44,15 @@ struct SQLiteItemReader {
                 } else {
                     row.cells[place] = Self.plain(cell)
                     if case .null = cell { continue }
-                    if others[column].count == 0 { others[column].first = "row \(row.number): \(cell.shownText)" }
-                    others[column].count += 1
+                    if otherKinds[column].count == 0 {
+                        otherKinds[column].first = "row \(row.number): \(cell.shownText)"
+                    }
+                    otherKinds[column].count += 1
                 }
             }
             try merger.take(row)
         }
-        for (column, other) in others.enumerated() {
+        for (column, other) in otherKinds.enumerated() {
             let type = rows.declaredType(column) ?? ""
             merger.remark(
                 .otherKinds, other.count,

@@ -140,16 +140,16 @@ final class TextDecoding {
     /// Whether a whole file is UTF-8; reads it in pieces.
     private static func isUTF8(_ file: ImportFile) throws -> Bool {
         var piece = [UInt8](repeating: 0, count: 1 << 20)
-        var kept = 0
+        var pending = 0
         while true {
-            let got = try piece.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[kept...])) }
-            let count = kept + got
+            let got = try piece.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[pending...])) }
+            let count = pending + got
             // A character may continue in the next piece.
             let whole = got == 0 ? count : count - cutCharacter(piece[..<count])
             let isValid = piece.withUnsafeBufferPointer { UTF8Check.isValid(.init(rebasing: $0[..<whole])) }
             if !isValid || got == 0 { return isValid }
             piece.replaceSubrange(..<(count - whole), with: Array(piece[whole..<count]))
-            kept = count - whole
+            pending = count - whole
         }
     }
 

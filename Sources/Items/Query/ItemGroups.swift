@@ -35,11 +35,11 @@ public struct ItemGroups: RandomAccessCollection {
                 places = Self.order(cells, descending, CellOrder.compare)
                 break
             }
-            let others = groups.map { $0.otherKeys.map { $0.map { heap.cell($0) } ?? .absent } }
+            let keyCells = groups.map { $0.otherKeys.map { $0.map { heap.cell($0) } ?? .absent } }
             places = Self.order(Array(groups.indices), descending) { a, b in
                 let order = CellOrder.compare(cells[a], cells[b])
                 if order != 0 { return order }
-                return zip(others[a], others[b]).lazy.map(CellOrder.compare).first { $0 != 0 } ?? 0
+                return zip(keyCells[a], keyCells[b]).lazy.map(CellOrder.compare).first { $0 != 0 } ?? 0
             }
         }
         return ItemGroups(store, places.map { groups[$0] })

@@ -27,7 +27,7 @@ struct ChangeHistory {
     // MARK: Attachments
 
     /// Records an attachment change since the last commit.
-    mutating func note(_ change: AttachmentChange) { attachmentStep.note(change) }
+    mutating func record(_ change: AttachmentChange) { attachmentStep.record(change) }
 
     /// Replaces the attachment changes since the last commit.
     mutating func setAttachmentChanges(_ changes: [AttachmentChange]) { attachmentStep = AttachmentStep(changes) }
@@ -103,7 +103,7 @@ struct ChangeHistory {
     // MARK: Changes from elsewhere
 
     /// Records changes from elsewhere, which are not a step.
-    mutating func noteForeign(_ changes: [Change]) { foreignChanges.note(changes) }
+    mutating func recordForeign(_ changes: [Change]) { foreignChanges.record(changes) }
 
     /// Forgets the changes from elsewhere that no step refers to.
     mutating func pruneForeign(in columns: ColumnStore) {
@@ -114,7 +114,7 @@ struct ChangeHistory {
     /// Drops a step that cannot be undone; neither can earlier steps on the same fields.
     mutating func drop(_ group: ChangeGroup, in columns: ColumnStore) {
         columns.discardOldValues(of: group.changes)
-        foreignChanges.note(group.changes.filter { $0.kind != .remove || columns.isRemoved($0.row) })
+        foreignChanges.record(group.changes.filter { $0.kind != .remove || columns.isRemoved($0.row) })
         pruneForeign(in: columns)
     }
 
@@ -201,7 +201,7 @@ struct ChangeStack {
         let index = count - place
         byteCount -= groups[index].byteCount
         groups[index].attachments += attachments
-        groups[index].keptBytes = groups[index].attachments.reduce(0) { $0 + $1.byteCount }
+        groups[index].retainedBytes = groups[index].attachments.reduce(0) { $0 + $1.byteCount }
         byteCount += groups[index].byteCount
     }
 
@@ -228,11 +228,11 @@ struct ChangeGroup {
     /// The changes of attachments, oldest first.
     var attachments: [AttachmentChange] = []
     /// The bytes of the files kept for these changes.
-    var keptBytes = 0
+    var retainedBytes = 0
     /// The epoch of ``ForeignChanges`` at which it was made.
     var epoch: UInt64 = 0
 
-    var byteCount: Int { changes.count * MemoryLayout<Change>.stride + keptBytes }
+    var byteCount: Int { changes.count * MemoryLayout<Change>.stride + retainedBytes }
 
     /// Frees removed rows and old values that only this group refers to. Attachment files are freed with the group.
     func forget(in columns: ColumnStore) {
@@ -333,7 +333,7 @@ extension ItemStore {
     }
 
     private func takeStep(_ kind: CommitKind) throws(StoreError) -> Bool {
-        defer { tellCommits() }
+        defer { publishCommits() }
         try commit(.change)
         guard let group = changeHistory.pop(kind) else { return false }
         if let conflict = changeHistory.conflict(with: group, in: columns) {
@@ -383,7 +383,7 @@ extension ItemStore {
         for change in reversed { attachments?.reverse(change) }
         settle(kind)
         if !publisher.observers.isEmpty {
-            tellMany(ItemStoreChanges(kind == .undo ? .undo : .redo, group.changes).inverted)
+            publishMany(ItemStoreChanges(kind == .undo ? .undo : .redo, group.changes).inverted)
         }
     }
 
@@ -406,7 +406,7 @@ extension ItemStore {
                 var left: [AttachmentChange] = []
                 if mayLeaveNames {
                     let changes = changeHistory.changes(ofNewest: place, kind)
-                    left = attachments.setAside(attachments.namesLeft(by: changes))
+                    left = attachments.retire(attachments.namesLeft(by: changes))
                 }
                 changeHistory.settle(newest: place, kind, adding: left)
             }

@@ -127,7 +127,7 @@ extension ItemStore {
 
     /// Ends a bulk change, and notifies observers after the outermost one.
     public func endBulkChange() {
-        if let changes = publisher.endBulkChange() { tellMany(changes) }
+        if let changes = publisher.endBulkChange() { publishMany(changes) }
     }
 
     /// Calls each observer in a separate savepoint: if one throws, its changes are rolled back, and the change is
@@ -147,13 +147,13 @@ extension ItemStore {
         }
     }
 
-    func tellInserted(_ row: UInt32) {
+    func publishInserted(_ row: UInt32) {
         if publisher.collect({ $0.inserted += 1 }) { return }
         let item = item(row: row)
         for observer in publisher.observers { observer.itemStore(self, didInsert: item) }
     }
 
-    func tellMany(_ changes: ItemStoreChanges) {
+    func publishMany(_ changes: ItemStoreChanges) {
         guard !changes.isEmpty else { return }
         for observer in publisher.observers { observer.itemStore(self, didChangeMany: changes) }
     }
@@ -182,7 +182,7 @@ extension ItemStore {
     /// Runs a body as a transaction. An outermost one is a separate commit, with a cause.
     func transaction<Result>(_ cause: ItemStoreCommit.Cause, _ body: () throws -> Result) throws -> Result {
         if isInTransaction { return try transaction(body) }
-        return try tellingCommitsAtEnd {
+        return try publishingCommitsAtEnd {
             try commit()
             publisher.cause = cause
             defer { publisher.cause = .script }
@@ -191,19 +191,19 @@ extension ItemStore {
     }
 
     /// Runs a body and reports its commits at the end, so that work belonging to a commit can follow it.
-    package func tellingCommitsAtEnd<Result, Failure: Error>(
+    package func publishingCommitsAtEnd<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         publisher.delayPublishing()
         defer {
             publisher.endDelay()
-            tellCommits()
+            publishCommits()
         }
         return try body()
     }
 
-    /// Records changes, just committed, for ``tellCommits()``.
-    func noteCommit(_ cause: ItemStoreCommit.Cause, _ changes: [Change], host: String? = nil) {
+    /// Records changes, just committed, for ``publishCommits()``.
+    func recordCommit(_ cause: ItemStoreCommit.Cause, _ changes: [Change], host: String? = nil) {
         publisher.counter?(cause, ItemCommitTally(changes))
         if publisher.commitObservers.isEmpty { return }
         publisher.queue(
@@ -211,7 +211,7 @@ extension ItemStore {
     }
 
     /// Reports the recorded commits in order, including those made meanwhile.
-    func tellCommits() {
+    func publishCommits() {
         guard publisher.beginPublishing() else { return }
         while let commit = publisher.next() {
             for observer in publisher.commitObservers { observer.itemStore(self, didCommit: commit) }

@@ -5,21 +5,21 @@ import PropertyList
 ///
 /// A commit conflicts as a whole, so that related changes stay together. Commits that build on a conflicting one
 /// conflict, too.
-struct KeptConflicts {
-    /// A commit that conflicts or agrees with the others' changes.
+struct PendingConflicts {
+    /// A commit that conflicts or agrees with the remote changes.
     struct Found {
-        var commit: KeptCommit
+        var commit: PendingCommit
         /// The other host's name.
         var host: String
-        /// Whether the others made the same changes, so that there is nothing to resolve.
+        /// Whether other hosts made the same changes, so that there is nothing to resolve.
         var isAgreement = false
-        /// Items changed by the commit and removed by others.
+        /// Items changed by the commit and removed by other hosts.
         var removedItems: NameSet = []
         /// Items also moved by a later commit that does not conflict: they keep its position.
         var movedLater: NameSet = []
     }
 
-    /// The others' changes to an item.
+    /// Remote changes to an item.
     private struct Theirs {
         var host: String
         var isInserted = false
@@ -35,13 +35,13 @@ struct KeptConflicts {
     /// By key, the fields changed by conflicting commits; nil for an item that one inserted or removed.
     private var doubtful: NameTable<NameSet?> = [:]
 
-    init(_ kept: [KeptCommit], _ commits: [RemoteCommit]) {
-        for commit in commits { for change in commit.changes { note(change.change, commit.host) } }
+    init(_ pending: [PendingCommit], _ commits: [RemoteCommit]) {
+        for commit in commits { for change in commit.changes { record(change.change, commit.host) } }
         guard !theirs.isEmpty else { return }
-        for commit in kept { judge(commit) }
+        for commit in pending { judge(commit) }
         guard var index = found.indices.last else { return }
         var moved: NameSet = []
-        for commit in kept.reversed() {
+        for commit in pending.reversed() {
             if commit.identifier == found[index].commit.identifier {
                 found[index].movedLater = moved
                 if index == 0 { return }
@@ -52,7 +52,7 @@ struct KeptConflicts {
         }
     }
 
-    private mutating func note(_ change: ItemChange, _ host: String) {
+    private mutating func record(_ change: ItemChange, _ host: String) {
         switch change.kind {
         case .insert: theirs[change.itemKey, default: Theirs(host: host)].isInserted = true
         case .remove: theirs[change.itemKey, default: Theirs(host: host)].isRemoved = true
@@ -65,7 +65,7 @@ struct KeptConflicts {
         theirs[change.itemKey, default: Theirs(host: host)].host = host
     }
 
-    private mutating func judge(_ commit: KeptCommit) {
+    private mutating func judge(_ commit: PendingCommit) {
         var result = Found(commit: commit, host: "")
         var (agreements, conflicts) = (0, 0)
         for change in commit.changes.lazy.map(\.change) {
@@ -136,7 +136,7 @@ struct KeptConflicts {
 }
 
 /// The subjects of the uncommitted changes.
-struct OwnChanges {
+struct LocalChanges {
     /// By key, the changed fields; nil for an inserted or removed item.
     private var fields: NameTable<NameSet?> = [:]
 

@@ -38,7 +38,7 @@ final class Document {
     }
 
     /// Records damage of the archive, in words for the user.
-    func note(_ damage: String) { loadReport.notices.append(damage) }
+    func record(_ damage: String) { loadReport.notices.append(damage) }
 
     /// Records a commit, which the archive does not have.
     func didCommit() { lacksCommits = persistence != nil }
@@ -113,10 +113,10 @@ extension ItemStore {
     /// Records the source of a copy, if the archive stores more than its fields.
     ///
     /// - Returns: the key that the copy must get; nil for any.
-    func noteCopy(of source: String) -> String? {
+    func recordCopy(of source: String) -> String? {
         guard document.holdsMoreThanFields else { return nil }
         let copy = columns.keySource.uuid().uuidString
-        columns.document.noteCopy(of: source, as: copy)
+        columns.document.recordCopy(of: source, as: copy)
         return copy
     }
 
@@ -143,7 +143,7 @@ extension ItemStore {
         try checkNoTransaction("saving")
         try document.checkNotSaving()
         // Reported at the end: an observer's changes are not part of this save.
-        defer { tellCommits() }
+        defer { publishCommits() }
         try commit(.change)
         if isConnected { try applyRemoteCommits() }
         return try document.beginSave(at: revision)

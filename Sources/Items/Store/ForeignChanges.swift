@@ -20,7 +20,7 @@ struct ForeignChanges {
     private var removedRows: Deque<(row: UInt32, epoch: UInt64)> = []
 
     /// Records changes from elsewhere, or those of a step that can no longer be undone.
-    mutating func note(_ changes: [Change]) {
+    mutating func record(_ changes: [Change]) {
         epoch += 1
         for change in changes {
             switch change.kind {
@@ -97,20 +97,20 @@ extension ItemStore {
     ) throws(StoreError) {
         try checkNoTransaction("applying changes")
         if isReadOnly, revision == nil { throw readOnlyError }
-        defer { tellCommits() }
+        defer { publishCommits() }
         try commit(.change)
         keepCommitBeforeChange()
         do throws(StoreError) {
             for change in changes { try columns.perform(change) }
             if revision == nil, columns.hasChanges { try appendLog(durable: durability == .power) }
         } catch {
-            rollBack(to: 0, tells: false)
+            rollBack(to: 0, publishes: false)
             throw didTakeBack(after: error)
         }
         if let revision { replica.revision = revision }
         guard columns.hasChanges else { return }
         document.didCommit()
-        noteCommit(cause, columns.changes)
+        recordCommit(cause, columns.changes)
         // The commit may be read later: copy the values that are about to be freed.
         keepCommitBeforeChange()
         var applied: [Change] = []
@@ -118,19 +118,19 @@ extension ItemStore {
         endApplying(applied)
     }
 
-    /// Ends the application; changes of others are not a step of the history.
+    /// Ends the application; remote changes are not a step of the history.
     func endApplying(_ applied: [Change]) {
-        changeHistory.noteForeign(applied)
+        changeHistory.recordForeign(applied)
         if let attachments {
             // Not retained: no step of this store restores these files.
-            _ = attachments.setAside(attachments.namesLeft(by: applied))
+            _ = attachments.retire(attachments.namesLeft(by: applied))
             if durability == .power { attachments.synchronize() }
         }
         columns.discardOldValues(of: applied)
         changeHistory.pruneForeign(in: columns)
         tidy()
         if !publisher.collect({ $0.add(applied) }), !publisher.observers.isEmpty {
-            tellMany(ItemStoreChanges(.bulkChange, applied))
+            publishMany(ItemStoreChanges(.bulkChange, applied))
         }
     }
 }
@@ -159,7 +159,7 @@ extension ItemStore {
             try latest.apply(commit.changes, cause: .remote, revision: commit.revision)
         }
         try apply(changes(to: latest), cause: .remote, revision: latest.revision)
-        owner.goOn(from: other)
+        owner.resume(from: other)
     }
 
     /// The changes that turn this store's items into those of another.
@@ -174,13 +174,13 @@ extension ItemStore {
         for position in 0..<latest.columns.count {
             let row = latest.columns.row(at: position)
             let key = latest.columns.keyString(row)
-            let values = latest.columns.keptValues(of: row)
+            let values = latest.columns.storedValues(of: row)
             if isHere.insert(key).inserted {
                 changes.append(.insert(values, at: position))
                 keys.insert(key, at: position)
                 continue
             }
-            let old = columns.row(ofKey: key).map(columns.keptValues(of:)) ?? [:]
+            let old = columns.row(ofKey: key).map(columns.storedValues(of:)) ?? [:]
             for field in old.merging(values, uniquingKeysWith: { $1 }).keys.sorted() where old[field] != values[field] {
                 changes.append(.update(key, field, to: values[field]))
             }

@@ -38,7 +38,7 @@ public final class Item {
     public var name: String {
         get throws(StoreError) {
             let cell = try store.cell(.name, of: reference)
-            guard cell.isText else { throw try store.refusal(.name, of: reference) }
+            guard cell.isText else { throw try store.error(.name, of: reference) }
             return CellHeap.string(cell)
         }
     }
@@ -48,7 +48,7 @@ public final class Item {
         get throws(StoreError) {
             let cell = try store.cell(.serialNumber, of: reference)
             if cell.isAbsent { return nil }
-            guard cell.isText else { throw try store.refusal(.serialNumber, of: reference) }
+            guard cell.isText else { throw try store.error(.serialNumber, of: reference) }
             return CellHeap.string(cell)
         }
     }
@@ -57,7 +57,7 @@ public final class Item {
     public var valueInDollars: Int64 {
         get throws(StoreError) {
             guard let value = try store.valueInDollars(of: reference) else {
-                throw try store.refusal(.valueInDollars, of: reference)
+                throw try store.error(.valueInDollars, of: reference)
             }
             return value
         }
@@ -67,7 +67,7 @@ public final class Item {
     public var dateCreated: PropertyListDate {
         get throws(StoreError) {
             guard let date = try store.dateCreated(of: reference) else {
-                throw try store.refusal(.dateCreated, of: reference)
+                throw try store.error(.dateCreated, of: reference)
             }
             return date
         }
@@ -169,7 +169,7 @@ public final class Item {
     public func copy() throws(StoreError) -> Item {
         var fields = try allFields
         // Recorded first: an observer of the new item may commit it.
-        fields.itemKey = store.noteCopy(of: try itemKey)
+        fields.itemKey = store.recordCopy(of: try itemKey)
         return try store.createItem(fields)
     }
 

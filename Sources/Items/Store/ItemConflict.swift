@@ -45,7 +45,7 @@ public struct ItemConflict: Sendable, Hashable {
 }
 
 extension ItemConflict {
-    init(_ commit: KeptCommit, _ store: ItemStore) {
+    init(_ commit: PendingCommit, _ store: ItemStore) {
         (identifier, date, host) = (commit.identifier, commit.date, commit.host)
         var changes: [Change] = []
         for change in commit.changes.lazy.map(\.change) {
@@ -71,7 +71,7 @@ extension ItemConflict {
 
     private static func change(_ change: ItemChange, _ store: ItemStore) -> Change {
         let item = store.item(forKey: change.itemKey)
-        let values = item.map { store.columns.keptValues(of: $0.row) }
+        let values = item.map { store.columns.storedValues(of: $0.row) }
         let all = values.map { PropertyListValue.fields($0) }
         var result = Change(
             kind: change.kind, itemKey: change.itemKey, name: change.name, field: change.field,
@@ -153,7 +153,7 @@ extension ItemStore {
     /// - Throws: `StoreError` with `itemRemoved` if it is already resolved.
     public func keepTheirs(_ conflict: ItemConflict) throws(StoreError) {
         try checkNoTransaction("settling a conflict")
-        try replica.end(try kept(conflict))
+        try replica.end(try pendingCommit(conflict))
     }
 
     /// Repeats a commit with other values for some fields.
@@ -166,7 +166,7 @@ extension ItemStore {
         _ conflict: ItemConflict, _ values: [String: PropertyListFields]
     ) throws {
         try checkNoTransaction("settling a conflict")
-        let commit = try kept(conflict)
+        let commit = try pendingCommit(conflict)
         try transaction {
             for change in conflict.changes { try redo(change, commit) }
             for (key, fields) in values {
@@ -180,7 +180,7 @@ extension ItemStore {
     }
 
     /// Repeats one change of a commit on the current items.
-    private func redo(_ change: ItemConflict.Change, _ commit: KeptCommit) throws(StoreError) {
+    private func redo(_ change: ItemConflict.Change, _ commit: PendingCommit) throws(StoreError) {
         let present = item(forKey: change.itemKey)
         switch change.kind {
         case .remove: try present?.remove()
@@ -190,7 +190,7 @@ extension ItemStore {
             for (field, value) in values where field != "itemKey" { try set(present, field, value) }
         case .update:
             if let present { return try set(present, change.field ?? "", change.mine) }
-            // The others removed it: restore it as it was here, if known.
+            // Another host removed it: restore it as it was here, if known.
             if let values = commit.lostItems[change.itemKey] { try insert(values) }
             guard let item = item(forKey: change.itemKey) else {
                 throw StoreError(
@@ -213,7 +213,7 @@ extension ItemStore {
         if try item.value(forField: field) != value { try item.setValue(value, forField: field) }
     }
 
-    private func kept(_ conflict: ItemConflict) throws(StoreError) -> KeptCommit {
+    private func pendingCommit(_ conflict: ItemConflict) throws(StoreError) -> PendingCommit {
         guard let found = replica.conflicts.first(where: { $0.identifier == conflict.identifier }) else {
             throw StoreError(.itemRemoved, "the conflict is settled already")
         }

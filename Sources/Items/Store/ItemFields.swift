@@ -47,7 +47,7 @@ public struct ItemFields: Sendable, Hashable {
     public mutating func set(_ value: PropertyListValue?, forField field: String) throws(StoreError) {
         switch field {
         case "itemKey":
-            guard case .string? = value else { throw FieldValidation.refusal(field, "a string", value) }
+            guard case .string? = value else { throw FieldValidation.error(field, "a string", value) }
             setStored(value, field)
         default:
             if let declared = [FieldDeclaration].domain.first(where: { $0.name == field }) {

@@ -94,12 +94,12 @@ extension ItemQuery {
 
     /// Copies the bits of the items' references, in order, to a buffer.
     ///
-    /// - Parameter room: returns a buffer for this many; nil if there is none. It may change the store: items that it
+    /// - Parameter buffer: returns a buffer for this many; nil if there is none. It may change the store: items that it
     ///   removes are among the references, or replaced by references to no item.
     /// - Throws: as ``all()``.
-    package func copyReferences(to room: (_ count: Int) -> UnsafeMutablePointer<UInt64>?) throws {
+    package func copyReferences(to buffer: (_ count: Int) -> UnsafeMutablePointer<UInt64>?) throws {
         if let (index, ranks, isDescending) = rows.partOfIndex() {
-            guard let target = room(ranks.count) else { return }
+            guard let target = buffer(ranks.count) else { return }
             let (first, second) = (rows.order.first?.field, rows.order.second?.field)
             var count = 0
             index.forEach(ranks, descending: isDescending) { entry in
@@ -115,7 +115,7 @@ extension ItemQuery {
             return
         }
         let rows = try rows.rows()
-        guard let target = room(rows.count) else { return }
+        guard let target = buffer(rows.count) else { return }
         for place in rows.indices { target[place] = store.reference(rows[place]).bits }
     }
 
@@ -186,7 +186,7 @@ extension ItemStore {
     }
 
     /// The error for a field of every item that has a value of another kind.
-    func refusal(_ field: ItemField, of reference: ItemReference) throws(StoreError) -> StoreError {
+    func error(_ field: ItemField, of reference: ItemReference) throws(StoreError) -> StoreError {
         let (row, name) = (try row(reference), columns.name(of: field))
         let kind = [FieldDeclaration].domain[Int(field.rawValue)].kind.named
         let value = FieldValidation.describe(columns.value(row, field))

@@ -1,6 +1,5 @@
 import ColumnEngine
 import PropertyList
-
 @_exported import Wording
 
 /// The items: ordered, accessible by key, with a change history, and stored by a persistence.
@@ -48,7 +47,7 @@ public final class ItemStore {
 
     /// A number that grows with every change; equal readings mean that nothing changed in between.
     public var version: UInt64 {
-        columns.noteWholeRead()
+        columns.recordWholeRead()
         return columns.version
     }
     /// A reference to the store that becomes nil when the store is freed.
@@ -80,7 +79,7 @@ public final class ItemStore {
     ) throws(StoreError) -> ItemStore {
         let store = ItemStore(persistence: persistence, durability: durability)
         store.columns.document.onDamage = { [store = store.zeroingReference] text in
-            store.store?.document.note(text)
+            store.store?.document.record(text)
             store.store?.onDamage?(text)
         }
         let report = try persistence.load(into: ItemLoader(store.columns))
@@ -143,7 +142,7 @@ public final class ItemStore {
     /// The number of a field that some item has or had; nil for others.
     public func existingField(named name: String) -> ItemField? {
         let field = columns.existingField(named: name)
-        if field == nil { columns.noteWholeRead() }
+        if field == nil { columns.recordWholeRead() }
         return field
     }
 
@@ -154,7 +153,7 @@ public final class ItemStore {
 
     /// The names of all fields that some item has or had, those of the domain first.
     public var fieldNames: [String] {
-        columns.noteWholeRead()
+        columns.recordWholeRead()
         return columns.visibleFieldNames
     }
 
@@ -175,13 +174,13 @@ public final class ItemStore {
 extension ItemStore {
     /// The number of rows, in use or not, for which the columns have memory.
     public var rowCount: Int {
-        columns.noteWholeRead()
+        columns.recordWholeRead()
         return columns.rowCount
     }
 
     /// Bytes of texts too long for their cells, including garbage.
     public var textBytes: Int {
-        columns.noteWholeRead()
+        columns.recordWholeRead()
         return columns.textBytes
     }
 }
@@ -222,7 +221,7 @@ extension ItemStore {
 
     /// The size of the ordered indexes in bytes.
     public var indexBytes: Int {
-        columns.noteWholeRead()
+        columns.recordWholeRead()
         return columns.indexes.reduce(0) { $0 + $1.byteCount }
     }
 }
@@ -295,7 +294,7 @@ extension ItemStore {
             }
         }
         try columns.appendDraft(row)
-        if !publisher.observers.isEmpty { tellInserted(row) }
+        if !publisher.observers.isEmpty { publishInserted(row) }
     }
 
     // MARK: Removing and moving

@@ -34,7 +34,7 @@ public final class ItemStoreCommit {
     private var changes: [Change]
     /// The source of the values; nil once they are copied.
     private var store: ColumnStore?
-    private var kept = KeptChanges()
+    private var retained = RetainedChanges()
 
     init(_ store: ColumnStore, _ changes: [Change], _ cause: Cause, generation: Int, host: String? = nil) {
         self.store = store
@@ -47,7 +47,7 @@ public final class ItemStoreCommit {
     /// Copies the values that the changes refer to, before the store changes them.
     func keep() {
         guard let store else { return }
-        kept = KeptChanges(of: changes, count: count, in: store)
+        retained = RetainedChanges(of: changes, count: count, in: store)
         self.store = nil
         changes = []
     }
@@ -61,7 +61,7 @@ extension ItemStoreCommit: RandomAccessCollection {
     public subscript(position: Int) -> ItemChange {
         precondition(position >= 0 && position < count, "a commit of \(count) changes has no change \(position)")
         keep()
-        return kept[position]
+        return retained[position]
     }
 }
 
@@ -69,7 +69,7 @@ extension ItemStoreCommit: RandomAccessCollection {
 ///
 /// The history has old values only. The value after a change is the old one of the next change to the same field, or
 /// that of the item at the commit.
-struct KeptChanges {
+struct RetainedChanges {
     private struct Entry {
         var kind: ItemChange.Kind
         /// An update's field; for an insertion and a removal, the index of the item's fields.

@@ -11,7 +11,7 @@ final class RemoteReplica {
     let remote: (any RemotePersistence)?
     /// The collection's revision: that of the last commit made or applied.
     var revision = ItemRevision.initial
-    /// Which commits of others conflict with the current transaction.
+    /// Which remote commits conflict with the current transaction.
     var isolation = ItemStore.Isolation.serializable
     /// Whether a commit is being sent.
     private(set) var isSending = false
@@ -19,9 +19,9 @@ final class RemoteReplica {
     private let columns: ColumnStore
     /// The heap's bytes of text at the last commit.
     private var committedTextBytes = 0
-    /// Whether commits of others were applied beneath the commit being sent.
+    /// Whether remote commits were applied beneath the commit being sent.
     private var isMerged = false
-    /// Commits of others, to be applied after a failed commit is rolled back.
+    /// Remote commits, to be applied after a failed commit is rolled back.
     private var unappliedCommits: [RemoteCommit] = []
 
     init(_ persistence: any ItemPersistence, of columns: ColumnStore) {
@@ -31,7 +31,7 @@ final class RemoteReplica {
 
     var isShared: Bool { remote != nil }
     var isReadOnly: Bool { remote?.isReadOnly ?? persistence.isReadOnly }
-    /// Whether the reads of a transaction are recorded, so that changes of others to them conflict with it.
+    /// Whether the reads of a transaction are recorded, so that remote changes to them conflict with it.
     var recordsReads: Bool { isShared && isolation == .serializable }
 
     /// The error for a refused change.
@@ -66,20 +66,20 @@ final class RemoteReplica {
 
     func endSending() { isSending = false }
 
-    /// Sends the log's changes, or keeps them until the server is back. Commits of others to the same items, but not
+    /// Sends the log's changes, or keeps them until the server is back. Remote commits to the same items, but not
     /// the same fields, are applied first.
     ///
     /// - Parameters:
     ///   - reads: the reads of a serializable transaction; nil for other changes.
     ///   - durable: whether to wait until a commit that is kept survives a power cut.
     ///   - apply: applies a commit of another host.
-    /// - Throws: ``StoreError`` with `conflict`: the log must then be rolled back, and the others' commits applied.
+    /// - Throws: ``StoreError`` with `conflict`: the log must then be rolled back, and the remote commits applied.
     func send(
         reads: ItemReads?, durable: Bool, applying apply: (RemoteCommit) throws(StoreError) -> Void
     ) throws(StoreError) {
         guard let remote else { return }
         // Queue it behind other waiting commits.
-        if remote.keepsCommits, !remote.isConnected || remote.hasKeptCommits {
+        if remote.keepsCommits, !remote.isConnected || remote.hasPendingCommits {
             return try keep(in: remote, reads: reads, durable: durable)
         }
         while true {
@@ -111,15 +111,15 @@ final class RemoteReplica {
         in remote: any RemotePersistence, reads: ItemReads?, durable: Bool
     ) throws(StoreError) {
         let commit = ItemCommit(columns, columns.changes, following: revision)
-        let changes = KeptChanges(of: columns.changes, count: commit.count, in: columns, isForPeople: false)
+        let changes = RetainedChanges(of: columns.changes, count: commit.count, in: columns, isForPeople: false)
         let count = commit.count
         try remote.keep(commit, (0..<count).map { changes[$0] }, reads: reads, durable: durable)
         isMerged = false
     }
 
-    /// Returns an error if commits of others concern the fields of the log's changes.
+    /// Returns an error if remote commits concern the fields of the log's changes.
     private func conflict(with commits: [RemoteCommit]) -> StoreError? {
-        let own = OwnChanges(columns)
+        let own = LocalChanges(columns)
         for commit in commits {
             if let conflict = own.conflict(with: commit, columns) { return conflict }
         }
@@ -147,22 +147,22 @@ final class RemoteReplica {
             cause: error)
     }
 
-    /// Restores the order that all hosts have, after rolling back changes whose positions others had shifted.
+    /// Restores the order that all hosts have, after rolling back changes whose positions remote ones had shifted.
     func restoreOrder() {
         guard isMerged, let remote else { return }
         isMerged = false
         columns.reorder { remote.precedes($0, $1) }
     }
 
-    // MARK: Commits of others
+    // MARK: Remote commits
 
-    /// Whether there may be commits of others to apply, or waiting ones to send.
+    /// Whether there may be remote commits to apply, or waiting ones to send.
     var hasNews: Bool {
         guard let remote else { return false }
-        return remote.mayHaveCommits(after: revision) || remote.isConnected && remote.hasKeptCommits
+        return remote.mayHaveCommits(after: revision) || remote.isConnected && remote.hasPendingCommits
     }
 
-    /// The next commits of others, oldest first; nil if there are none.
+    /// The next remote commits, oldest first; nil if there are none.
     func nextCommits() throws(StoreError) -> [RemoteCommit]? {
         guard let remote, remote.mayHaveCommits(after: revision) else { return nil }
         let commits = try remote.takeCommits(after: revision)
@@ -183,7 +183,7 @@ final class RemoteReplica {
         let applied: [Change]
         do throws(StoreError) {
             // This host inserted or moved them, and has not committed that: they have no ranks.
-            let unranked = KeptChanges.insertedRows(columns.changes, orMoved: true)
+            let unranked = RetainedChanges.insertedRows(columns.changes, orMoved: true)
             applied = try perform(commit.changes, among: unranked)
         } catch {
             throw stop(
@@ -223,17 +223,17 @@ final class RemoteReplica {
 
     // MARK: Commits that wait for the server
 
-    var hasPendingCommits: Bool { remote?.hasKeptCommits == true }
+    var hasPendingCommits: Bool { remote?.hasPendingCommits == true }
     /// The number of commits that wait.
-    var pendingCount: Int { remote?.keptCommits.count ?? 0 }
-    /// The commits in conflict with those of others, oldest first.
-    var conflicts: [KeptCommit] { remote?.conflicts ?? [] }
+    var pendingCount: Int { remote?.pendingCommits.count ?? 0 }
+    /// The commits in conflict with remote ones, oldest first.
+    var conflicts: [PendingCommit] { remote?.conflicts ?? [] }
 
     /// Removes a commit whose conflict is resolved.
-    func end(_ conflict: KeptCommit) throws(StoreError) { try remote?.endKeptCommits([conflict]) }
+    func end(_ conflict: PendingCommit) throws(StoreError) { try remote?.endPendingCommits([conflict]) }
 
-    /// All commits of others after the revision, and the waiting ones that conflict or agree with them.
-    func takeAllCommits() throws(StoreError) -> (commits: [RemoteCommit], found: [KeptConflicts.Found]) {
+    /// All remote commits after the revision, and the waiting ones that conflict or agree with them.
+    func takeAllCommits() throws(StoreError) -> (commits: [RemoteCommit], found: [PendingConflicts.Found]) {
         guard let remote else { return ([], []) }
         var commits: [RemoteCommit] = []
         while remote.mayHaveCommits(after: commits.last?.revision ?? revision) {
@@ -241,20 +241,20 @@ final class RemoteReplica {
             if more.isEmpty { break }
             commits += more
         }
-        return (commits, KeptConflicts(remote.keptCommits, commits).found)
+        return (commits, PendingConflicts(remote.pendingCommits, commits).found)
     }
 
     /// Removes the found commits from those that wait, keeps the conflicting ones to be resolved, and undoes all of
     /// them, newest first.
     ///
     /// - Returns: the changes of rows, oldest first.
-    func undo(_ found: [KeptConflicts.Found]) throws(StoreError) -> [Change] {
+    func undo(_ found: [PendingConflicts.Found]) throws(StoreError) -> [Change] {
         for conflict in found where !conflict.isAgreement {
             var lost: [String: PropertyListFields] = [:]
-            for key in conflict.removedItems { lost[key] = columns.row(ofKey: key).map(columns.keptValues(of:)) }
-            try remote?.setAside(conflict.commit, host: conflict.host, lost: lost)
+            for key in conflict.removedItems { lost[key] = columns.row(ofKey: key).map(columns.storedValues(of:)) }
+            try remote?.quarantine(conflict.commit, host: conflict.host, lost: lost)
         }
-        try remote?.endKeptCommits(found.filter(\.isAgreement).map(\.commit))
+        try remote?.endPendingCommits(found.filter(\.isAgreement).map(\.commit))
         let inverse = found.reversed().flatMap { conflict in
             conflict.commit.changes.reversed().lazy.filter {
                 $0.change.kind != .move || !conflict.movedLater.contains($0.change.itemKey)
@@ -276,7 +276,7 @@ final class RemoteReplica {
     func moveAgain(itemsMovedBy commits: [RemoteCommit]) throws(StoreError) -> [Change] {
         let moved = Set(commits.flatMap(\.changes).lazy.filter { $0.change.kind == .move }.map(\.change.itemKey))
         guard let remote, !moved.isEmpty else { return [] }
-        let again = remote.keptCommits.flatMap(\.changes).filter {
+        let again = remote.pendingCommits.flatMap(\.changes).filter {
             // A later change may have removed the item.
             $0.change.kind == .move && moved.contains($0.change.itemKey) && columns.row(ofKey: $0.change.itemKey) != nil
         }
@@ -288,9 +288,9 @@ final class RemoteReplica {
 
     /// Sends the waiting commits, all or none.
     ///
-    /// - Returns: false if others have committed since: their commits have to be applied first.
+    /// - Returns: false if other hosts have committed since: their commits have to be applied first.
     func sendPendingCommits() throws(StoreError) -> Bool {
-        guard case .committed(let newest)? = try remote?.sendKeptCommits(after: revision) else { return false }
+        guard case .committed(let newest)? = try remote?.sendPendingCommits(after: revision) else { return false }
         revision = newest
         return true
     }
@@ -298,7 +298,7 @@ final class RemoteReplica {
 
 extension ColumnStore {
     /// An item's fields, and the digests of its attachments.
-    func keptValues(of row: UInt32) -> PropertyListFields {
+    func storedValues(of row: UInt32) -> PropertyListFields {
         dictionary(of: row, keepsAttachment: true, marksAbsent: true)
     }
 }
@@ -333,7 +333,7 @@ extension ItemStore {
         guard replica.isShared, !isInTransaction, !replica.isSending else { return }
         defer {
             isReadOnly = replica.isReadOnly
-            tellCommits()
+            publishCommits()
         }
         guard replica.hasNews else { return }
         try commit(.change)
@@ -391,12 +391,12 @@ extension ItemStore {
 
     private func didApply(_ applied: [Change], host: String?) {
         if applied.isEmpty { return }
-        noteCommit(.remote, applied, host: host)
+        recordCommit(.remote, applied, host: host)
         keepCommitBeforeChange()
         endApplying(applied)
     }
 
-    /// Applies the others' commits after a failed commit was rolled back.
+    /// Applies the remote commits after a failed commit was rolled back.
     ///
     /// - Returns: the error to report.
     func didTakeBack(after error: StoreError) -> StoreError {

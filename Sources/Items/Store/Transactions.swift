@@ -66,11 +66,11 @@ extension ItemStore {
         }
         let changes = attachments?.closeSavepoint() ?? []
         if !changes.isEmpty, !isStep || !changeHistory.addToNewest(changes) {
-            changes.forEach { changeHistory.note($0) }
+            changes.forEach { changeHistory.record($0) }
             changeHistory.record(.change, from: columns)
         }
         settle(.change)
-        tellCommits()
+        publishCommits()
     }
 
     /// Rolls the innermost transaction back.
@@ -88,7 +88,7 @@ extension ItemStore {
         beginTransaction()
         defer { rollBackSavepoint() }
         // The result includes the positions of items.
-        columns.noteWholeRead()
+        columns.recordWholeRead()
         let start = columns.changeCount
         try body()
         return ItemStoreDiff(columns, columns.changes[start...])
@@ -116,7 +116,7 @@ extension ItemStore {
 
     func closeSavepoint() {
         columns.closeSavepoint()
-        attachments?.closeSavepoint().forEach { changeHistory.note($0) }
+        attachments?.closeSavepoint().forEach { changeHistory.record($0) }
     }
 
     func rollBackSavepoint() {
@@ -126,17 +126,19 @@ extension ItemStore {
     }
 
     /// Rolls back the log's changes from `start` on, newest first.
-    func rollBack(to start: Int, tells: Bool = true) {
+    func rollBack(to start: Int, publishes: Bool = true) {
         let taken = columns.rollBack(to: start)
         replica.restoreOrder()
         if !columns.hasChanges { attachments?.shared?.didRollBack() }
-        if !taken.isEmpty, tells, !publisher.observers.isEmpty { tellMany(ItemStoreChanges(.rollback, taken).inverted) }
+        if !taken.isEmpty, publishes, !publisher.observers.isEmpty {
+            publishMany(ItemStoreChanges(.rollback, taken).inverted)
+        }
     }
 }
 
 /// Transactions on a shared collection.
 extension ItemStore {
-    /// Which commits of others conflict with a transaction; the raw value is the name for scripts.
+    /// Which remote commits conflict with a transaction; the raw value is the name for scripts.
     public enum Isolation: String, Sendable, CaseIterable {
         /// Any change of data that it read.
         case serializable
@@ -154,7 +156,7 @@ extension ItemStore {
     /// unshared store, and within another transaction.
     ///
     /// - Parameters:
-    ///   - isolation: which commits of others conflict with it.
+    ///   - isolation: which remote commits conflict with it.
     ///   - retries: the maximum number of retries.
     ///   - body: changes items; it may run more than once.
     /// - Returns: the result of the body.
@@ -193,7 +195,7 @@ extension ItemStore {
     ///   back; `inputOutput`: the changes are kept, and the next commit tries again.
     @discardableResult
     public func commit() throws(StoreError) -> Bool {
-        defer { tellCommits() }
+        defer { publishCommits() }
         return try commit(.change)
     }
 
@@ -204,7 +206,7 @@ extension ItemStore {
     /// - Throws: as ``commit()``.
     @discardableResult
     public func commitInGroup() throws(StoreError) -> Bool {
-        defer { tellCommits() }
+        defer { publishCommits() }
         return try commit(.change, waits: false)
     }
 
@@ -241,7 +243,7 @@ extension ItemStore {
             return false
         }
         try appendLog(durable: waits && durability == .power, reads: reads)
-        noteCommit(cause(of: kind), columns.changes)
+        recordCommit(cause(of: kind), columns.changes)
         changeHistory.record(kind, from: columns)
         return true
     }

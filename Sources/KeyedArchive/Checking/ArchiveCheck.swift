@@ -128,16 +128,17 @@ struct ArchiveObjectCheck {
 
     mutating func run() {
         for entry in archive.top {
-            note("$top.\(entry.key)", entry.number) { check throws(ArchiveError) in try check.reference(entry.number) }
+            record("$top.\(entry.key)", entry.number) { check throws(ArchiveError) in try check.reference(entry.number)
+            }
         }
         for index in 1..<max(archive.objectCount, 1) {
             guard let uid = UInt32(exactly: index), let number = try? archive.number(of: uid) else { continue }
-            note("object \(uid)", number) { check throws(ArchiveError) in try check.entry(uid, number) }
+            record("object \(uid)", number) { check throws(ArchiveError) in try check.entry(uid, number) }
         }
         if suppressed > 0 { findings.append(PropertyListFinding(.note, "and \(suppressed) more objects like these")) }
     }
 
-    private mutating func note(
+    private mutating func record(
         _ place: String, _ number: Int, _ body: (borrowing ArchiveObjectCheck) throws(ArchiveError) -> Void
     ) {
         do throws(ArchiveError) {

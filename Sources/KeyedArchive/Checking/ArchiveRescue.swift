@@ -86,7 +86,7 @@ private struct RescueCopying {
         let container: BinaryPropertyListContainer?
         do { container = try reader.container(at: number) } catch { return nil }
         guard let container else { return (try? reader.value(at: number)).flatMap { try? writer.add($0) } }
-        guard reader.limits.refusal(atDepth: depth) == nil else { return nil }
+        guard reader.limits.excess(atDepth: depth) == nil else { return nil }
         // Marks the container as being copied, to detect cycles.
         done[number] = .some(nil)
         open.insert(number)

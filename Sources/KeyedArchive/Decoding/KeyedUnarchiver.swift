@@ -103,7 +103,7 @@ public final class KeyedUnarchiver {
     package static func decodesItself(className: String) -> Bool { FoundationClass(name: className) != nil }
 
     /// The classes of Foundation that need no declaration.
-    package static var ownClassNames: [String] { FoundationClass.allCases.map(\.rawValue) }
+    package static var foundationClassNames: [String] { FoundationClass.allCases.map(\.rawValue) }
 
     /// Whether an object of the program is being decoded: the calls then read its values, else the archive's top.
     package var isDecodingObject: Bool { !frames.isEmpty }

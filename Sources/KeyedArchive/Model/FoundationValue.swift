@@ -121,16 +121,16 @@ private struct URLReference {
     private static func removingDots(_ path: Substring) -> String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.contains(".") || parts.contains("..") else { return String(path) }
-        var kept: [Substring] = []
+        var resolved: [Substring] = []
         for part in parts {
             if part == ".." {
-                kept = kept.count > 1 ? kept.dropLast() : [""]
+                resolved = resolved.count > 1 ? resolved.dropLast() : [""]
             } else if part != "." {
-                kept.append(part)
+                resolved.append(part)
             }
         }
-        if parts.last == "." || parts.last == ".." { kept.append("") }
-        return kept.joined(separator: "/")
+        if parts.last == "." || parts.last == ".." { resolved.append("") }
+        return resolved.joined(separator: "/")
     }
 }
 

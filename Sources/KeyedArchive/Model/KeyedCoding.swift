@@ -126,17 +126,17 @@ public final class KeyedCopier {
         defer { depth -= 1 }
         switch value {
         case .mutableString(let object):
-            return note(identity, .mutableString(ArchivedMutableString(object.text)))
+            return record(identity, .mutableString(ArchivedMutableString(object.text)))
         case .mutableData(let object):
-            return note(identity, .mutableData(ArchivedMutableData(object.bytes)))
+            return record(identity, .mutableData(ArchivedMutableData(object.bytes)))
         case .collection(let object):
             let copy = ArchivedCollection(object.kind, isMutable: object.isMutable, counts: object.counts)
-            let result = note(identity, .collection(copy))
+            let result = record(identity, .collection(copy))
             copy.elements = try copyAll(object.elements)
             return result
         case .dictionary(let object):
             let copy = ArchivedDictionary(isMutable: object.isMutable)
-            let result = note(identity, .dictionary(copy))
+            let result = record(identity, .dictionary(copy))
             for entry in object.entries {
                 let key = try self.copy(entry.key)
                 copy.entries.append(ArchivedDictionary.Entry(key: key, value: try self.copy(entry.value)))
@@ -144,7 +144,7 @@ public final class KeyedCopier {
             return result
         case .unknown(let object):
             let copy = ArchivedObject(object.archivedClass)
-            let result = note(identity, .unknown(copy))
+            let result = record(identity, .unknown(copy))
             for field in object.fields {
                 let value: ArchivedObject.FieldValue =
                     switch field.value {
@@ -171,7 +171,7 @@ public final class KeyedCopier {
         return copies
     }
 
-    private func note(_ original: AnyObject, _ copy: ArchiveValue) -> ArchiveValue {
+    private func record(_ original: AnyObject, _ copy: ArchiveValue) -> ArchiveValue {
         originals.append(original)
         copies[ObjectIdentifier(original)] = copy
         return copy

@@ -214,7 +214,7 @@ struct PropertyListConversion {
     mutating func count(_ more: Int) throws(PropertyListError) {
         if pace.isDue() { throw .corruptArchive(Interruption.message) }
         unfolded = ConversionBudget.sum(unfolded, more)
-        if unfolded > limit { throw .corruptArchive(ConversionRefusal.unfoldsTooFar(limit: limit).message) }
+        if unfolded > limit { throw .corruptArchive(ConversionError.unfoldsTooFar(limit: limit).message) }
     }
 
     mutating func keep(_ node: Node, at number: Int, depth: Int) {
@@ -264,8 +264,8 @@ extension ArchiveObjectReader {
             }
             return node
         }
-        if let refusal = limits.propertyList.refusal(atDepth: depth) {
-            throw .corruptArchive("a value of the archive nests \(refusal), or holds itself")
+        if let excess = limits.propertyList.excess(atDepth: depth) {
+            throw .corruptArchive("a value of the archive nests \(excess), or holds itself")
         }
         let outer = conversion.height
         conversion.height = 0

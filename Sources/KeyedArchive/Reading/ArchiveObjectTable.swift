@@ -28,13 +28,13 @@ package struct ArchiveObjectTable: Sendable {
     ///   - isForgiving: accept a damaged envelope with `$objects` and `$top`.
     /// - Throws: `readCorrupt` when the property list is not a keyed archive.
     package init(_ list: BinaryPropertyListReader, isForgiving: Bool = false) throws(PropertyListError) {
-        let refusal = "the property list is not a keyed archive: its root"
+        let message = "the property list is not a keyed archive: its root"
         guard let root = try list.container(at: list.topObject), root.kind == .dictionary else {
-            throw PropertyListError(code: .readCorrupt, message: "\(refusal) is not a dictionary")
+            throw PropertyListError(code: .readCorrupt, message: "\(message) is not a dictionary")
         }
         func entry(_ key: StaticString) throws(PropertyListError) -> Int {
             if let value = try list.value(of: key, in: root) { return value }
-            throw PropertyListError(code: .readCorrupt, message: "\(refusal) has no key “\(key)”")
+            throw PropertyListError(code: .readCorrupt, message: "\(message) has no key “\(key)”")
         }
         func check(_ isRight: Bool, _ message: String) throws(PropertyListError) {
             if !isRight { throw PropertyListError(code: .readCorrupt, message: message) }
@@ -245,14 +245,14 @@ struct ArchiveClassTable {
         _ key: StaticString, _ container: BinaryPropertyListContainer, _ reader: BinaryPropertyListReader
     ) throws(PropertyListError) -> [String]? {
         guard let found = try reader.value(of: key, in: container) else { return nil }
-        let refusal = "the superclasses of a class are not a list of names"
+        let message = "the superclasses of a class are not a list of names"
         guard let list = try reader.container(at: found), list.kind == .array, list.count <= 1024 else {
-            throw .corruptArchive(refusal)
+            throw .corruptArchive(message)
         }
         var names: [String] = []
         for index in 0..<list.count {
             guard let name = try reader.string(at: reader.reference(index, in: list)) else {
-                throw .corruptArchive(refusal)
+                throw .corruptArchive(message)
             }
             try spend(name)
             names.append(name)

@@ -102,7 +102,7 @@ struct ArchiveShapeTable {
         }
         let exact = keys.map { ExactText($0) }
         if let known = shapes[exact] {
-            noteRecent(known)
+            recordRecent(known)
             return known
         }
         let shape = ArchiveShape(storedKeys: keys)
@@ -111,11 +111,11 @@ struct ArchiveShapeTable {
             shapes[exact] = shape
             keyCount += keys.count
         }
-        noteRecent(shape)
+        recordRecent(shape)
         return shape
     }
 
-    private mutating func noteRecent(_ shape: ArchiveShape) {
+    private mutating func recordRecent(_ shape: ArchiveShape) {
         if recentShapes.count < 4 {
             recentShapes.append(shape)
         } else {

@@ -409,16 +409,16 @@ extension TreeDifference {
                 case .insert(let offset, _, _): inserted.insert(new.startIndex + offset)
                 }
             }
-            var (keptOld, keptNew) = (old.startIndex, new.startIndex)
+            var (matchedOld, matchedNew) = (old.startIndex, new.startIndex)
             while true {
-                while removed.contains(keptOld) { keptOld += 1 }
-                while inserted.contains(keptNew) { keptNew += 1 }
-                pairUp(keptOld, keptNew)
-                guard keptOld < old.endIndex, keptNew < new.endIndex else { break }
-                steps.append((keptOld, keptNew))
-                keptOld += 1
-                keptNew += 1
-                (i, j) = (keptOld, keptNew)
+                while removed.contains(matchedOld) { matchedOld += 1 }
+                while inserted.contains(matchedNew) { matchedNew += 1 }
+                pairUp(matchedOld, matchedNew)
+                guard matchedOld < old.endIndex, matchedNew < new.endIndex else { break }
+                steps.append((matchedOld, matchedNew))
+                matchedOld += 1
+                matchedNew += 1
+                (i, j) = (matchedOld, matchedNew)
             }
         }
         pairUp(old.endIndex, new.endIndex)

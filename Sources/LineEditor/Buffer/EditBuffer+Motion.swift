@@ -119,12 +119,12 @@ extension EditBuffer {
         var end = start
         while end < characters.count, characters[end].is(" ") || characters[end].is("\t") { end += 1 }
         let columns = max(0, columns)
-        let kept = cursor
+        let saved = cursor
         replace(start..<end, with: String(repeating: " ", count: columns))
-        if kept >= end {
-            place(kept + columns - (end - start))
+        if saved >= end {
+            place(saved + columns - (end - start))
         } else {
-            place(min(kept, start + columns))
+            place(min(saved, start + columns))
         }
     }
 }

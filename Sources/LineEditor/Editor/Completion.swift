@@ -164,8 +164,8 @@ struct CompletionMenu: Sendable {
 
     /// A text padded to a number of columns, or truncated with an ellipsis.
     private static func padded(_ text: String, to width: Int) -> String {
-        let own = DisplayWidth.of(text)
-        if own <= width { return text + String(repeating: " ", count: width - own) }
+        let wordWidth = DisplayWidth.of(text)
+        if wordWidth <= width { return text + String(repeating: " ", count: width - wordWidth) }
         var cut = ""
         var column = 0
         for character in text {

@@ -278,10 +278,10 @@ enum PastedText {
                 strip(line, prompts).map(withoutMargin) ?? strip(line, continuations)
             }.joined(separator: "\n")
         }
-        let others = lines.dropFirst()
-        if !others.isEmpty {
-            let stripped = others.compactMap { strip($0, continuations) }
-            if stripped.count == others.count { return ([first] + stripped).joined(separator: "\n") }
+        let rest = lines.dropFirst()
+        if !rest.isEmpty {
+            let stripped = rest.compactMap { strip($0, continuations) }
+            if stripped.count == rest.count { return ([first] + stripped).joined(separator: "\n") }
         }
         return normalized
     }

@@ -170,7 +170,7 @@ public final class LineEditor {
     }
 
     /// Handles the keys that wait for candidates.
-    package func goOn() -> [Outcome] {
+    package func resume() -> [Outcome] {
         completion.isAwaiting = false
         return process(redrawing: false)
     }
@@ -306,7 +306,7 @@ extension LineEditor {
     /// Whether pending bytes may already be a key; call ``flush()`` when no more come for 25 to 50 ms.
     public var isWaiting: Bool { decoder.isWaiting }
 
-    /// Whether further keys wait for Tab's candidates; call ``goOn()`` if none arrive.
+    /// Whether further keys wait for Tab's candidates; call ``resume()`` if none arrive.
     package var isAwaitingCandidates: Bool { completion.isAwaiting }
 
     /// Whether the line is visible.

@@ -15,7 +15,7 @@ internal import Foundation
 final class ConversionCount {
     private let limits: LuaConversionLimits
     /// The number of bytes that the conversion may allocate in Swift.
-    private let room: Int
+    private let capacity: Int
     /// Values and bytes so far, shared ones counted each time.
     private(set) var values = 0
     private(set) var bytes = 0
@@ -26,7 +26,7 @@ final class ConversionCount {
     /// - Parameter state: the state whose limits are in force; nil for the usual ones.
     init(_ state: LuaState?) {
         limits = state?.limits.conversion ?? LuaConversionLimits()
-        room = state?.limits.memory ?? .max
+        capacity = state?.limits.memory ?? .max
     }
 
     var depth: Int { limits.depth }
@@ -44,7 +44,7 @@ final class ConversionCount {
         bytes += length
         allocated += size
         ticks &+= 1
-        if values > limits.values || bytes > limits.bytes || allocated > room || failure != nil || ticks == 0
+        if values > limits.values || bytes > limits.bytes || allocated > capacity || failure != nil || ticks == 0
             || length > 1 << 16
         {
             try look()
@@ -70,9 +70,9 @@ final class ConversionCount {
             return LuaError(
                 .memory, "more than \(limits.bytes) bytes of text for one conversion (shared text counts each time)")
         }
-        if allocated > room {
+        if allocated > capacity {
             return LuaError(
-                .memory, "not enough memory: the values for the host take more than the limit (\(room) bytes)")
+                .memory, "not enough memory: the values for the host take more than the limit (\(capacity) bytes)")
         }
         return nil
     }
@@ -116,7 +116,7 @@ final class DecodingSession {
     /// A field of a table, without metamethods.
     func value(of table: LuaTable, at key: LuaValue) throws -> LuaValue {
         let state = table.state
-        let L = try room(in: state)
+        let L = try reserveSlots(in: state)
         let base = clua_gettop(L)
         defer { clua_settop(L, base) }
         state.push(table.reference, on: L)
@@ -132,7 +132,7 @@ final class DecodingSession {
 
     /// Whether a table has a field.
     func has(_ key: LuaValue, in table: LuaTable) -> Bool {
-        guard let L = try? room(in: table.state) else { return false }
+        guard let L = try? reserveSlots(in: table.state) else { return false }
         let base = clua_gettop(L)
         defer { clua_settop(L, base) }
         table.state.push(table.reference, on: L)
@@ -141,7 +141,7 @@ final class DecodingSession {
         return clua_type(L, -1) > LuaBasicType.nil.rawValue
     }
 
-    private func room(in state: LuaState) throws(LuaError) -> OpaquePointer {
+    private func reserveSlots(in state: LuaState) throws(LuaError) -> OpaquePointer {
         let L = state.current
         guard clua_checkstack(L, 4) != 0 else { throw LuaError(.memory, "stack overflow") }
         return L
@@ -202,7 +202,7 @@ final class DecodingSession {
     /// Calls a body for each entry of a table: its key and its value are on top of the stack.
     private func forEachEntry(of table: LuaTable, _ body: (OpaquePointer) throws -> Void) throws {
         let state = table.state
-        let L = try state.enter(room: 8)
+        let L = try state.enter(capacity: 8)
         let base = clua_gettop(L)
         defer { clua_settop(L, base) }
         state.push(table.reference, on: L)
@@ -239,7 +239,7 @@ final class DecodingSession {
         return data
     }
 
-    /// Notes that a value is decoded at a depth.
+    /// Records that a value is decoded at a depth.
     func enter(_ depthLeft: Int) { deepest = min(deepest, depthLeft) }
 
     /// Decodes a table as a type, unless it was decoded as this type before.

@@ -41,10 +41,10 @@ public struct LuaEncoder {
         do {
             try encoding.write(value)
             if let failure = total.failure { throw failure }
-            try state.checkRefusal()
+            try state.checkDenial()
         } catch {
             // The error says what was refused.
-            _ = state.takeRefusal()
+            _ = state.takeDenial()
             throw total.failure ?? error
         }
         guard let result else {

@@ -7,7 +7,7 @@ internal import CLuaShim
 package final class LuaDebugger {
     /// How a script resumes after a break.
     package enum Resume {
-        case goOn
+        case resume
         /// Runs to the next line, also in a called function.
         case stepIn
         /// Runs to the next line of the function or of its caller.
@@ -34,7 +34,7 @@ package final class LuaDebugger {
     }
 
     /// Called at each break.
-    package var onBreak: (LuaBreak) -> Resume = { _ in .goOn }
+    package var onBreak: (LuaBreak) -> Resume = { _ in .resume }
     /// Called with a breakpoint's message and its values.
     package var onMessage: (String, LuaBreakpoint) -> Void = { _, _ in }
     /// Called when the text of a breakpoint's chunk has become known: the breakpoint has its line.
@@ -167,10 +167,10 @@ package final class LuaDebugger {
         } else if reasons & CLUA_BREAK_LINE != 0, let reason = hit(Int(number), stop) {
             (stop.reason, breaks) = (reason, true)
         }
-        guard breaks, !stop.isOver, !state.isUnwinding else { return .goOn }
+        guard breaks, !stop.isOver, !state.isUnwinding else { return .resume }
         let resume = onBreak(stop)
         switch resume {
-        case .goOn, .stop: clua_take_step(state.host, CLUA_STEP_NONE)
+        case .resume, .stop: clua_take_step(state.host, CLUA_STEP_NONE)
         case .stepIn: clua_take_step(state.host, CLUA_STEP_IN)
         case .stepOver: clua_take_step(state.host, CLUA_STEP_OVER)
         case .stepOut: clua_take_step(state.host, CLUA_STEP_OUT)

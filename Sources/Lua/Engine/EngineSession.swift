@@ -83,7 +83,7 @@ final class EngineSession {
         return try work(for: run, until: run.deadline) {
             try stoppable(run) {
                 let result = try body(self)
-                try state.checkRefusal()
+                try state.checkDenial()
                 return result
             }
         }
@@ -155,7 +155,7 @@ final class EngineSession {
                 is_stopped: { context in
                     guard let context else { return 0 }
                     return Unmanaged<EngineSession>.fromOpaque(context).takeUnretainedValue().mustStop ? 1 : 0
-                }, room: nil, context: Unmanaged.passUnretained(self).toOpaque()))
+                }, capacity: nil, context: Unmanaged.passUnretained(self).toOpaque()))
         defer {
             _ = cubby_watch_work(watch)
             run.written = state.output
@@ -180,9 +180,9 @@ final class EngineSession {
     }
 
     private func decide(_ reasons: LuaInterrupter.Reason) -> LuaState.InterruptDecision {
-        guard let run = current else { return .goOn }
+        guard let run = current else { return .resume }
         if run.isOfHost {
-            guard let error = stopError(of: run) else { return .goOn }
+            guard let error = stopError(of: run) else { return .resume }
             // The host may call further functions: each is stopped.
             state.interrupter.interrupt(.events)
             return .stop(error, depth: 1)
@@ -190,7 +190,7 @@ final class EngineSession {
         // Code that closes variables has a separate limit.
         let error = run.stopError == nil ? stopError(of: run) : nil
         guard let error = error ?? (reasons.contains(.deadline) ? run.stopError ?? timeIsUp(run) : nil) else {
-            return .goOn
+            return .resume
         }
         run.stopError = error
         return .stop(error, depth: 1)

@@ -25,7 +25,7 @@ struct EnvironmentFactory {
 
     /// Makes a new table of globals.
     func callAsFunction() throws(LuaError) -> LuaTable {
-        let L = try state.enter(room: 4)
+        let L = try state.enter(capacity: 4)
         let base = clua_gettop(L)
         // A separate copy, since the library's functions share the state of the random numbers.
         let status = clua_newmath(L)
@@ -148,7 +148,7 @@ final class EngineEnvironments {
     /// The globals of runs without an environment, made on first use.
     private var own: LuaTable?
     /// The globals of environments in use.
-    private var others: [Weak] = []
+    private var environments: [Weak] = []
 
     private struct Weak { weak var reference: LuaReference? }
 
@@ -159,8 +159,8 @@ final class EngineEnvironments {
 
     func makeEnvironment() throws(LuaError) -> LuaEnvironment {
         let environment = LuaEnvironment(reference: try make().reference)
-        others.removeAll { $0.reference == nil }
-        others.append(Weak(reference: environment.reference))
+        environments.removeAll { $0.reference == nil }
+        environments.append(Weak(reference: environment.reference))
         return environment
     }
 
@@ -184,7 +184,7 @@ final class EngineEnvironments {
         let name = function.declaration.name
         let value = state.globals[name]
         own?[name] = value
-        for reference in others.lazy.compactMap(\.reference) {
+        for reference in environments.lazy.compactMap(\.reference) {
             LuaTable(state: state, reference: reference)[name] = value
         }
     }

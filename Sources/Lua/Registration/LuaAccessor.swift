@@ -196,11 +196,11 @@ extension LuaClass where T: AnyObject {
     /// - Parameters:
     ///   - epoch: a counter that every removal changes; its address is valid as long as `isGone` is retained.
     ///   - isGone: whether a row was removed.
-    package func declarePresence(epoch: UnsafePointer<UInt64>, isGone: @escaping (UInt64) -> Bool) {
+    package func declareExistence(epoch: UnsafePointer<UInt64>, isGone: @escaping (UInt64) -> Bool) {
         precondition(!holdsObjects, "\(name) is not a class of rows")
         let accessor = LuaRowAccessor(
             name: name, type: .any, getter: { row, _ in isGone(row) ? .none : .one }, setter: nil)
-        clua_setrowpresence(pointer, state.retain(accessor), epoch)
+        clua_setrowexistence(pointer, state.retain(accessor), epoch)
     }
 }
 

@@ -259,7 +259,7 @@ let luaCallbacks = clua_callbacks(
             if reasons.isEmpty { return 0 }
         }
         switch state.interruptHandler(reasons) {
-        case .goOn: return 0
+        case .resume: return 0
         case .stop(let error, let depth): return state.stop(error, depth, on: L)
         }
     },

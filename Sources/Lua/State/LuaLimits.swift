@@ -70,7 +70,7 @@ extension LuaState {
     ///
     /// - Parameter bytes: the size of the allocation.
     /// - Throws: an error of kind `memory` if the limit would be exceeded.
-    package func checkRoom(for bytes: Int) throws(LuaError) {
+    package func checkCapacity(for bytes: Int) throws(LuaError) {
         checkUse()
         let limit = clua_limit(host)
         guard limit > 0, clua_used(host) > limit - min(max(bytes, 0), limit) else { return }
@@ -81,14 +81,14 @@ extension LuaState {
     }
 
     /// Throws if a value that was pushed since the last entry did not fit into the memory limit.
-    func checkRefusal() throws(LuaError) {
+    func checkDenial() throws(LuaError) {
         checkUse()
-        guard clua_take_refusal(host) != 0 else { return }
+        guard clua_take_denial(host) != 0 else { return }
         throw notEnoughMemory
     }
 
     /// Forgets a refused value, of which another error tells.
-    func takeRefusal() -> Bool { clua_take_refusal(host) != 0 }
+    func takeDenial() -> Bool { clua_take_denial(host) != 0 }
 
     /// Whether the host may push this many more bytes. If not, they count as refused.
     func admits(_ bytes: Int) -> Bool { clua_reserve(current, bytes) != 0 }

@@ -1,7 +1,7 @@
 internal import CLuaShim
 internal import Synchronization
 
-/// Moves values between Swift and the stack. Callers reserve room and balance their pushes.
+/// Moves values between Swift and the stack. Callers reserve slots and balance their pushes.
 extension LuaState {
     func push(_ reference: LuaReference, on L: OpaquePointer) {
         precondition(reference.releases === releases, "a LuaValue was used with another LuaState than its own")

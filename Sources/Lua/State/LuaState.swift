@@ -13,7 +13,7 @@ public final class LuaState {
     /// The action after an interrupt.
     public enum InterruptDecision {
         /// The code continues.
-        case goOn
+        case resume
         /// Raises the error in every frame, ignoring every `pcall`, until the `depth`-th entered protected call has
         /// ended (1: the outermost). Variables are closed on the way, except those of a script's own coroutine that is
         /// stopped where Lua cannot yield, such as in a function called by `table.sort`: its closing could not be
@@ -45,7 +45,7 @@ public final class LuaState {
     ///
     /// If a function of this state evaluates code in another state, the handler is also called between two instructions
     /// of that code; `stop` ends the code of both states with the error.
-    public var interruptHandler: (LuaInterrupter.Reason) -> InterruptDecision = { _ in .goOn }
+    public var interruptHandler: (LuaInterrupter.Reason) -> InterruptDecision = { _ in .resume }
 
     /// Called after an interrupt with `sample`: between two instructions, and at the return of a native function.
     package var sampler: (() -> Void)?
@@ -119,7 +119,7 @@ public final class LuaState {
         errors = LuaErrorState()
         objectClasses = [:]
         waiter = nil
-        interruptHandler = { _ in .goOn }
+        interruptHandler = { _ in .resume }
         debuggerInUse = nil
         sampler = nil
     }
@@ -169,11 +169,11 @@ public final class LuaState {
     }
 
     /// Returns the current stack with room for values, after releasing dropped references.
-    func enter(room: Int) throws(LuaError) -> OpaquePointer {
+    func enter(capacity: Int) throws(LuaError) -> OpaquePointer {
         let L = current
         for slot in releases.take() { clua_unref(L, slot) }
-        guard clua_checkstack(L, Int32(clamping: room)) != 0 else {
-            throw LuaError(.memory, "stack overflow: too many values at once (\(room))")
+        guard clua_checkstack(L, Int32(clamping: capacity)) != 0 else {
+            throw LuaError(.memory, "stack overflow: too many values at once (\(capacity))")
         }
         return L
     }
@@ -208,7 +208,7 @@ public final class LuaState {
     public func load(
         _ source: some Collection<UInt8>, name: String, environment: LuaTable? = nil
     ) throws(LuaError) -> LuaFunction {
-        let L = try enter(room: 4)
+        let L = try enter(capacity: 4)
         let base = clua_gettop(L)
         let bytes = Array(source)
         let status = bytes.withUnsafeBytes { raw in
@@ -280,7 +280,7 @@ public final class LuaState {
 
     /// Reads a field of any value, with metamethods: `file.lines`.
     public func field(_ name: String, of value: LuaValue) throws(LuaError) -> LuaValue {
-        let L = try enter(room: 6)
+        let L = try enter(capacity: 6)
         let base = clua_gettop(L)
         push(value, on: L)
         let status = clua_getfield(L, -1, name)
@@ -297,7 +297,7 @@ public final class LuaState {
     /// - Returns: the function, not yet called.
     /// - Throws: an error of kind `runtime` with the system's message.
     package func loadNative(_ path: String, symbol: String) throws(LuaError) -> LuaFunction {
-        let L = try enter(room: 4)
+        let L = try enter(capacity: 4)
         var message = [CChar](repeating: 0, count: 1024)
         guard clua_pushnative(L, path, symbol, &message, message.count) != 0 else {
             let text = message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
@@ -442,7 +442,7 @@ extension LuaState {
     ///   - function: gets the descriptor, the file and the method's arguments; it may wait.
     /// - Throws: ``LuaError`` for lack of memory.
     package func takeStream(_ method: String, of streams: Set<Int>, _ function: LuaFunction) throws(LuaError) {
-        let L = try enter(room: 8)
+        let L = try enter(capacity: 8)
         let base = clua_gettop(L)
         push(.text(method), on: L)
         push(.function(function), on: L)

@@ -15,7 +15,7 @@ public struct LuaFunction {
 
     /// The same with an array of arguments.
     public func call(arguments: [LuaValue]) throws(LuaError) -> [LuaValue] {
-        let L = try state.enter(room: arguments.count + 4)
+        let L = try state.enter(capacity: arguments.count + 4)
         let base = clua_gettop(L)
         state.push(reference, on: L)
         for argument in arguments { state.push(argument, on: L) }
@@ -221,7 +221,7 @@ public struct LuaThread {
         _ arguments: [LuaValue],
         by resume: (OpaquePointer?, OpaquePointer?, Int32, UnsafeMutablePointer<Int32>?) -> Int32, _ limit: Int? = nil
     ) throws(LuaError) -> Outcome {
-        let from = try state.enter(room: 4)
+        let from = try state.enter(capacity: 4)
         guard clua_checkstack(L, Int32(arguments.count) + 8) != 0 else {
             throw LuaError(.memory, "not enough memory for the stack of a coroutine")
         }

@@ -7,7 +7,7 @@ public struct LuaTable {
 
     /// Reads a field, with metamethods.
     public func get(_ key: LuaValue) throws(LuaError) -> LuaValue {
-        let L = try state.enter(room: 6)
+        let L = try state.enter(capacity: 6)
         let base = clua_gettop(L)
         state.push(reference, on: L)
         state.push(key, on: L)
@@ -19,7 +19,7 @@ public struct LuaTable {
 
     /// Assigns a field, with metamethods.
     public func set(_ key: LuaValue, _ value: LuaValue) throws(LuaError) {
-        let L = try state.enter(room: 6)
+        let L = try state.enter(capacity: 6)
         let base = clua_gettop(L)
         state.push(reference, on: L)
         state.push(key, on: L)
@@ -93,7 +93,7 @@ public struct LuaTable {
 
     /// Calls `body` with each key and value, without `__pairs`, until it returns false. The body must not add keys.
     public func forEach(_ body: (LuaValue, LuaValue) throws -> Bool) throws {
-        let L = try state.enter(room: 8)
+        let L = try state.enter(capacity: 8)
         let base = clua_gettop(L)
         defer { clua_settop(L, base) }
         state.push(reference, on: L)

@@ -136,14 +136,14 @@ package struct LuaValueText {
         var used = 0
         for (place, part) in parts.enumerated() {
             if place & 1023 == 1023, isInterrupted() { return lines + ["…"] }
-            let own = part.utf8.contains(UInt8(ascii: "\n")) ? columns : width(part)
-            if !lines.isEmpty, used + own + 2 + indent.count < columns, own <= 24 {
+            let wordWidth = part.utf8.contains(UInt8(ascii: "\n")) ? columns : width(part)
+            if !lines.isEmpty, used + wordWidth + 2 + indent.count < columns, wordWidth <= 24 {
                 lines[lines.count - 1] += ", " + part
-                used += own + 2
+                used += wordWidth + 2
             } else {
                 lines.append(part)
                 // Long elements get their own line.
-                used = own <= 24 ? own : columns
+                used = wordWidth <= 24 ? wordWidth : columns
             }
         }
         return lines

@@ -268,7 +268,7 @@ package struct PredicatePathSummary: Sendable {
     package private(set) var exists = false
     /// Whether a dictionary on the way lacks the key, and the keys that it has.
     package private(set) var isMissing = false
-    package private(set) var others: Set<ExactText> = []
+    package private(set) var otherNames: Set<ExactText> = []
 
     package init() {}
 
@@ -276,7 +276,7 @@ package struct PredicatePathSummary: Sendable {
     package var isMixed: Bool { kinds.count + lacking.count > 1 }
 
     /// Adds a kind of a value at the end.
-    package mutating func note(_ kind: PredicateKind) {
+    package mutating func record(_ kind: PredicateKind) {
         exists = true
         kinds.insert(kind)
     }
@@ -288,14 +288,14 @@ package struct PredicatePathSummary: Sendable {
         guard let value, value != .null else { return }
         let kind = PredicateKind(of: value)
         guard let key = keys.first else {
-            return note(kind)
+            return record(kind)
         }
         let rest = keys.dropFirst()
         switch value {
         case .dictionary(let fields) where !key.hasPrefix("@"):
             guard let next = fields[key] ?? (key == "self" ? value : nil) else {
                 isMissing = true
-                if others.count < 64 { others.formUnion(fields.textEntries.keys.lazy.map { ExactText($0) }) }
+                if otherNames.count < 64 { otherNames.formUnion(fields.textEntries.keys.lazy.map { ExactText($0) }) }
                 return
             }
             if next == .null { exists = true }
@@ -309,7 +309,7 @@ package struct PredicatePathSummary: Sendable {
             if inner.exists { kinds.insert(.collection) }
             exists = exists || inner.exists
             isMissing = isMissing || inner.isMissing
-            others.formUnion(inner.others)
+            otherNames.formUnion(inner.otherNames)
             if !inner.exists { lacking.merge(inner.lacking) { first, _ in first } }
         default:
             if kind == .collection || kind == .unknown {

@@ -92,8 +92,8 @@ enum PredicateComparing {
     private static func isEqualUnordered(
         _ left: [PropertyListValue], _ right: [PropertyListValue], _ options: PredicateOptions, depth: Int
     ) -> Bool {
-        func isIn(_ element: PropertyListValue, _ others: [PropertyListValue]) -> Bool {
-            others.contains { Interruption.isDueAtStep || isEqual(element, $0, options, depth: depth + 1) }
+        func isIn(_ element: PropertyListValue, _ elements: [PropertyListValue]) -> Bool {
+            elements.contains { Interruption.isDueAtStep || isEqual(element, $0, options, depth: depth + 1) }
         }
         return left.allSatisfy { isIn($0, right) } && right.allSatisfy { isIn($0, left) }
     }

@@ -39,7 +39,7 @@ struct PatternParser {
         }
     }
 
-    private func refusal(_ what: String) -> PredicatePattern.Failure {
+    private func failure(_ what: String) -> PredicatePattern.Failure {
         .init(reason: "\(what) are not taken: matching them can take time without end")
     }
 
@@ -60,7 +60,7 @@ struct PatternParser {
     private mutating func quantified() throws(PredicatePattern.Failure) -> PatternNode {
         let node = try atom()
         guard let (least, most) = quantifier() else { return node }
-        if take("+") { throw refusal("possessive quantifiers") }
+        if take("+") { throw failure("possessive quantifiers") }
         _ = take("?")  // A lazy quantifier matches the same whole texts.
         if case .empty = node { return node }
         return .repetition(node, least: least, most: most)
@@ -126,8 +126,8 @@ struct PatternParser {
             skip(past: ")")
             return .empty
         }
-        if take("?<=") || take("?<!") { throw refusal("lookbehinds") }
-        if take("?>") { throw refusal("atomic groups") }
+        if take("?<=") || take("?<!") { throw failure("lookbehinds") }
+        if take("?>") { throw failure("atomic groups") }
         let outer = (ignoresCase, dotTakesLineEnds)
         var isNegative: Bool?
         if take("?=") {
@@ -169,7 +169,7 @@ struct PatternParser {
         guard let scalar = next else { return .empty }
         position += 1
         switch scalar {
-        case "1"..."9", "k", "g": throw refusal("back-references")
+        case "1"..."9", "k", "g": throw failure("back-references")
         case "A": return .assertion(.start)
         case "z": return .assertion(.end)
         case "Z": return .assertion(.lastEnd)

@@ -136,7 +136,7 @@ extension PredicateParser {
             if !escaped, following.isSign("(") { return try call(word) }
             if !escaped, let keyword = PredicateKeyword(word) { return try literal(keyword) }
             advance()
-            noteField(word, at: start)
+            recordField(word, at: start)
             return Parsed(content: .expression(.keyPath(PredicateKeyPath(word))), start: start, height: 1)
         case .sign("("):
             advance()
@@ -176,7 +176,7 @@ extension PredicateParser {
         advance()
         // SELF.name is the field `name`.
         if keyword == .self, token.isSign("."), case .word(let name, _) = following.kind {
-            noteField(name, at: following.start)
+            recordField(name, at: following.start)
         }
         return Parsed(content: content, start: start, height: 1)
     }
@@ -189,7 +189,7 @@ extension PredicateParser {
             let path = PredicateKeyPath(PredicateKeyPath.selfKey, [name])
             return Parsed(content: .expression(.keyPath(path)), start: start, height: 1)
         }
-        noteField(field, at: following.start)
+        recordField(field, at: following.start)
         advance()
         advance()
         return Parsed(content: .expression(.keyPath(PredicateKeyPath(field, [name]))), start: start, height: 1)
@@ -292,15 +292,15 @@ extension PredicateParser {
             throw error("FUNCTION takes a receiver, a selector as text, and its arguments", at: start)
         }
         let receiver = arguments[0]
-        let others = Array(arguments.dropFirst(2))
+        let rest = Array(arguments.dropFirst(2))
         let colons = selector.utf8.count { $0 == UInt8(ascii: ":") }
-        if colons == 0, others.isEmpty,
+        if colons == 0, rest.isEmpty,
             let index = ["firstObject": PredicateSubscript.first, "lastObject": .last][selector]
         {
             let element = Self.element(index, of: receiver)
             return Parsed(content: .expression(element), start: start, height: try checked(height, at: start))
         }
-        if colons == 0, others.isEmpty {
+        if colons == 0, rest.isEmpty {
             let key = selector == "count" ? "@count" : selector
             guard key == "@count" || PredicateProperty(exactly: key) != nil else {
                 throw unknownSelector(selector, at: start)
@@ -309,10 +309,10 @@ extension PredicateParser {
             return Parsed(content: .expression(property), start: start, height: try checked(height, at: start))
         }
         if let method = PredicateMethod(exactly: selector) {
-            guard others.count == colons else {
+            guard rest.count == colons else {
                 throw error("\(selector) takes \(colons) argument\(colons == 1 ? "" : "s")", at: start)
             }
-            for (argument, kind) in zip([receiver] + others, method.kinds) {
+            for (argument, kind) in zip([receiver] + rest, method.kinds) {
                 let found = PredicateKind(of: argument)
                 guard [kind, .unknown, .absent].contains(found) || kind == .unknown else {
                     throw error(.typeMismatch, "\(selector) takes \(kind.named), and this is \(found.named)", at: start)
@@ -322,7 +322,7 @@ extension PredicateParser {
         }
         let isKnown = PredicateArithmetic.functions[selector] != nil || PredicateFunction(named: selector) != nil
         guard isKnown, colons == 0 || colons == arguments.count - 1 else { throw unknownSelector(selector, at: start) }
-        return try call(named: selector, [receiver] + others, height: height, at: start)
+        return try call(named: selector, [receiver] + rest, height: height, at: start)
     }
 
     private func unknownSelector(_ selector: String, at start: Int) -> FormatPredicateError {

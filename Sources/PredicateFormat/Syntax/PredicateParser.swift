@@ -77,7 +77,7 @@ struct PredicateParser {
         guard take(sign) else { throw error("\(sign) \(purpose) is missing before \(token.named)", at: token.start) }
     }
 
-    mutating func noteField(_ name: String, at offset: Int) {
+    mutating func recordField(_ name: String, at offset: Int) {
         if fieldOffsets[ExactText(name)] == nil { fieldOffsets[ExactText(name)] = offset }
     }
 

@@ -57,7 +57,7 @@ public struct PredicateComparison: Sendable, Hashable {
     }
 
     /// Each side that is a field, with the other side.
-    var fieldsAndOthers: [(String, FormatExpression)] {
+    var fieldsAndOperands: [(String, FormatExpression)] {
         [(left, right), (right, left)].compactMap { side, other in
             guard case .keyPath(let path) = side, path.rest.isEmpty, !path.isSelf else { return nil }
             return (path.field, other)

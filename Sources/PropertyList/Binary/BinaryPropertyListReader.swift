@@ -307,7 +307,7 @@ private struct TreeDecoding {
         let node: Node
         switch try reader.kind(of: number) {
         case .array, .set, .dictionary:
-            if let refusal = reader.limits.refusal(atDepth: depth) { throw .corrupt("containers nest \(refusal)") }
+            if let excess = reader.limits.excess(atDepth: depth) { throw .corrupt("containers nest \(excess)") }
             guard open.insert(number).inserted else {
                 throw .corrupt("container number \(number) contains itself")
             }

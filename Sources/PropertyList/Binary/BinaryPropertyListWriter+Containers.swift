@@ -162,7 +162,7 @@ extension BinaryPropertyListWriter {
     ) throws(PropertyListError) -> ObjectNumber {
         // Its containers are open while their contents are added.
         var budget = ConversionBudget(values: PropertyListLimits.standard.maximumValues)
-        do throws(ConversionRefusal) {
+        do throws(ConversionError) {
             reserveReferences(toMore: try Self.mostObjects(of: value, maximumDepth, &budget))
         } catch {
             throw .unwritable(error.message)
@@ -174,7 +174,7 @@ extension BinaryPropertyListWriter {
     /// An upper bound for the objects of a tree. Values that are nested too deep are refused later.
     private static func mostObjects(
         of value: PropertyListValue, _ maximumDepth: Int, _ budget: inout ConversionBudget
-    ) throws(ConversionRefusal) -> Int {
+    ) throws(ConversionError) -> Int {
         try budget.visit()
         guard maximumDepth > 0, cubby_stack_is_short() == 0 else { return 1 }
         var count = 1
@@ -185,7 +185,7 @@ extension BinaryPropertyListWriter {
             for entry in entries.textEntries.values {
                 count += 1 + (try mostObjects(of: entry, maximumDepth - 1, &budget))
             }
-            for (key, entry) in entries.sortedOthers {
+            for (key, entry) in entries.sortedOtherEntries {
                 count += try mostObjects(of: key, maximumDepth - 1, &budget)
                 count += try mostObjects(of: entry, maximumDepth - 1, &budget)
             }
@@ -295,7 +295,7 @@ private struct TableCopying {
             done[number] = leaf
             return leaf
         }
-        if let refusal = reader.limits.refusal(atDepth: depth) { throw .unwritable("containers nest \(refusal)") }
+        if let excess = reader.limits.excess(atDepth: depth) { throw .unwritable("containers nest \(excess)") }
         let (copy, references) =
             switch container.kind {
             case .dictionary: writer.dictionary(count: container.count)

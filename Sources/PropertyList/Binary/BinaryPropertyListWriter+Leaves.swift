@@ -180,7 +180,7 @@ extension BinaryPropertyListWriter {
         let start = body.count
         let (known, slot) = leaves.find(hash: hash, newNumber: nextNumber) { number in
             let index = Int(number &- firstNumber)
-            guard index >= offsets.firstKept else { return offsets.isPinned(index, with: base + start, size) }
+            guard index >= offsets.firstRetained else { return offsets.isPinned(index, with: base + start, size) }
             let other = offsets.start(of: index, in: base, sizes)
             // A leaf's bytes determine its length, so equal bytes imply an equal leaf even if `other` is shorter.
             return other &+ size <= start && Self.areEqual(base + start, base + other, size)

@@ -102,7 +102,7 @@ package final class BinaryPropertyListWriter {
     ) {
         self.init(
             ObjectStream(output), firstNumber, ObjectSizes.wide, objects: min(expectedObjects, 4 * Self.rememberedUIDs),
-            bytes: ObjectStream.room, leaves: expectedLeaves)
+            bytes: ObjectStream.capacity, leaves: expectedLeaves)
     }
 
     private init(

@@ -10,7 +10,7 @@ struct ObjectOffsets: ~Copyable {
     private var shift: Int
     private(set) var count = 0
     /// The first object whose bytes are in the body.
-    private(set) var firstKept = 0
+    private(set) var firstRetained = 0
     /// The bytes of the first objects after the body has dropped them.
     private var pinned: [[UInt8]] = []
     /// Whether all offsets are recorded, because the body is not kept.
@@ -70,7 +70,7 @@ struct ObjectOffsets: ~Copyable {
         var anchor = anchors.origin
         while anchor < anchors.count, Int(truncatingIfNeeded: anchors[anchor]) < end { anchor += 1 }
         anchors.dropFirst(upTo: anchor)
-        firstKept = anchor << shift
+        firstRetained = anchor << shift
     }
 
     /// Whether an object that the body has dropped is known to have these bytes.

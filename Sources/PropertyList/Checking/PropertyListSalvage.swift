@@ -30,22 +30,22 @@ package struct PropertyListSalvage: Sendable {
                 findings = []
             }
         case .xml:
-            guard let (storage, failure, notes) = XMLPropertyListReader.salvage(from: bytes, limits: limits),
+            guard let (storage, failure, remarks) = XMLPropertyListReader.salvage(from: bytes, limits: limits),
                 let found = try? BinaryPropertyListReader(storage, limits: limits)
             else { return nil }
             reader = found
             method = failure == nil ? "as it is" : "up to the damage"
             error = failure
-            findings = notes
+            findings = remarks
         case nil:
             guard OpenStepPropertyListReader.mayBegin(bytes),
-                let (storage, notes) = try? OpenStepPropertyListReader.binary(from: bytes, limits: limits),
+                let (storage, remarks) = try? OpenStepPropertyListReader.binary(from: bytes, limits: limits),
                 let found = try? BinaryPropertyListReader(storage, limits: limits)
             else { return nil }
             reader = found
             method = "as it is"
             error = nil
-            findings = notes
+            findings = remarks
         }
     }
 }

@@ -125,7 +125,7 @@ struct JSONWriter {
             out.end("]", level, isEmpty: elements.isEmpty)
         case .dictionary(let entries):
             try checkStack()
-            guard let fields = entries.fields else { throw Self.refusal(of: entries) }
+            guard let fields = entries.fields else { throw Self.error(of: entries) }
             out.append("{")
             for (index, entry) in try sorted(fields).enumerated() {
                 out.next(level + 1, isFirst: index == 0)
@@ -137,8 +137,8 @@ struct JSONWriter {
         try spend()
     }
 
-    private static func refusal(of entries: PropertyListDictionary) -> JSONError {
-        let key = entries.sortedOthers.first?.key
+    private static func error(of entries: PropertyListDictionary) -> JSONError {
+        let key = entries.sortedOtherEntries.first?.key
         return JSONError(
             message:
                 "JSON has only texts as keys, and a dictionary has \(key?.nameOfKey ?? "another one"): make it a text")
@@ -152,7 +152,7 @@ struct JSONWriter {
 
     /// Counts a value and the bytes since the last one.
     private mutating func spend(_ more: Int = 0) throws(JSONError) {
-        do throws(ConversionRefusal) {
+        do throws(ConversionError) {
             try budget.reserve(more)
             try budget.visit(bytes: out.bytes.count - counted)
         } catch {

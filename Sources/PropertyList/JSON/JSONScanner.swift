@@ -109,32 +109,32 @@ struct JSONScanner {
         }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         /// An error at the number's beginning.
-        func refusal(_ message: String) -> PropertyListError {
+        func numberError(_ message: String) -> PropertyListError {
             position = start
             return error(message)
         }
         let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
         if digits.isEmpty, let word = word(at: position) {
-            throw refusal("\(text)\(word) is not a JSON value: JSON has no such number (null stands for no value)")
+            throw numberError("\(text)\(word) is not a JSON value: JSON has no such number (null stands for no value)")
         }
-        guard let first = text.utf8.first, first != 0x2B else { throw refusal("this is not a JSON value") }
+        guard let first = text.utf8.first, first != 0x2B else { throw numberError("this is not a JSON value") }
         let shown = text.utf8.count > 40 ? "\(text.prefix(40))…" : text
-        guard text.utf8.count <= 4096 else { throw refusal("“\(shown)” has more than 4096 characters") }
+        guard text.utf8.count <= 4096 else { throw numberError("“\(shown)” has more than 4096 characters") }
         if digits.first == UInt8(ascii: "0"), let second = digits.dropFirst().first, "0123456789".utf8.contains(second)
         {
-            throw refusal("“\(shown)” is not a number")
+            throw numberError("“\(shown)” is not a number")
         }
         if isPlain {
             if let value = Int64(text) { return .integer(Int128(value)) }
             if let value = Int128(text) { return .integer(value) }
         }
         guard Self.isNumber(digits), let value = Double(text) else {
-            throw refusal("“\(shown)” is not a number")
+            throw numberError("“\(shown)” is not a number")
         }
-        if isPlain { throw refusal("“\(shown)” is an integer of more than 128 bits, which would not be exact") }
-        guard value.isFinite else { throw refusal("“\(shown)” is larger than any number here") }
+        if isPlain { throw numberError("“\(shown)” is an integer of more than 128 bits, which would not be exact") }
+        guard value.isFinite else { throw numberError("“\(shown)” is larger than any number here") }
         if value == 0, digits.prefix(while: { $0 | 0x20 != UInt8(ascii: "e") }).contains(where: { $0 > 0x30 }) {
-            throw refusal("“\(shown)” is smaller than any number here, and is not 0")
+            throw numberError("“\(shown)” is smaller than any number here, and is not 0")
         }
         return .real(value)
     }
@@ -311,7 +311,7 @@ struct JSONReader {
             isFirst = false
             guard case .string(let key) = try scanner.key() else { throw scanner.error("a key is not Unicode") }
             let value = try value(depth: depth + 1)
-            if entries.updateValue(value, forKey: key) != nil { repeated.note(key) }
+            if entries.updateValue(value, forKey: key) != nil { repeated.record(key) }
         }
         return .fields(entries)
     }

@@ -245,14 +245,14 @@ package struct RepeatedKeys: Sendable, Hashable {
 
     package init() {}
 
-    package mutating func note(_ key: String) {
+    package mutating func record(_ key: String) {
         if first == nil { first = key }
         count += 1
     }
 
-    package mutating func add(_ others: Self) {
-        if first == nil { first = others.first }
-        count += others.count
+    package mutating func add(_ other: Self) {
+        if first == nil { first = other.first }
+        count += other.count
     }
 }
 

@@ -6,9 +6,9 @@ final class ObjectStream {
     static let piece = 1 << 20
     /// Maximum size of the body in memory, and the part that stays for comparison with later leaves.
     static let held = 6 << 20
-    static let kept = 2 << 20
+    static let retained = 2 << 20
     /// The memory for the body, including objects added before the next check.
-    static let room = held + 2 * piece
+    static let capacity = held + 2 * piece
 
     let output: any PropertyListOutput
     /// The offsets of the objects.
@@ -79,7 +79,7 @@ extension BinaryPropertyListWriter {
         offsets.takeRecords(to: stream.offsets)
         stream.write(body, upTo: body.count)
         guard body.count - body.origin > ObjectStream.held else { return }
-        let end = body.count - ObjectStream.kept
+        let end = body.count - ObjectStream.retained
         offsets.drop(upTo: end, of: UnsafePointer(body.base), sizes)
         body.dropFirst(upTo: end)
     }

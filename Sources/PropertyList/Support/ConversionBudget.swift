@@ -34,7 +34,7 @@ package struct ConversionBudget {
     }
 
     /// Counts a visited value and its output bytes.
-    package mutating func visit(bytes count: Int = 0) throws(ConversionRefusal) {
+    package mutating func visit(bytes count: Int = 0) throws(ConversionError) {
         visited += 1
         bytes += count
         if visited > maximumValues || bytes > maximumBytes || visited & 1023 == 0 || count > 1 << 16 {
@@ -46,11 +46,11 @@ package struct ConversionBudget {
     ///
     /// - Parameter count: the allocation's size in bytes.
     /// - Throws: when the limit is exceeded.
-    package func reserve(_ count: Int) throws(ConversionRefusal) {
+    package func reserve(_ count: Int) throws(ConversionError) {
         if count > maximumBytes - bytes { throw .tooManyBytes(limit: maximumBytes) }
     }
 
-    private func look() throws(ConversionRefusal) {
+    private func look() throws(ConversionError) {
         if visited > maximumValues { throw .tooManyValues(limit: maximumValues) }
         if bytes > maximumBytes { throw .tooManyBytes(limit: maximumBytes) }
         if Interruption.isDue { throw .stopped }
@@ -60,7 +60,7 @@ package struct ConversionBudget {
     ///
     /// - Parameter count: the values, shared ones counted each time.
     /// - Throws: when the limit is exceeded.
-    package func check(unfolded count: Int) throws(ConversionRefusal) {
+    package func check(unfolded count: Int) throws(ConversionError) {
         let limit = Self.unfolded(from: visited, atMost: maximumValues)
         if count > limit { throw .unfoldsTooFar(limit: limit) }
     }
@@ -73,7 +73,7 @@ package struct ConversionBudget {
 }
 
 /// The reason of a failed conversion.
-package enum ConversionRefusal: Error, Hashable, Sendable {
+package enum ConversionError: Error, Hashable, Sendable {
     case tooManyValues(limit: Int)
     case unfoldsTooFar(limit: Int)
     case tooManyBytes(limit: Int)
@@ -114,8 +114,8 @@ struct TextBudget {
     ///   - bytes: the size of the text so far.
     /// - Throws: `writeInvalid` beyond a limit, and after an interruption.
     mutating func spend(level: Int, bytes: Int) throws(PropertyListError) {
-        if let refusal = limits.refusal(atDepth: level - 1) {
-            throw .unwritable("containers nest \(refusal), or hold themselves")
+        if let excess = limits.excess(atDepth: level - 1) {
+            throw .unwritable("containers nest \(excess), or hold themselves")
         }
         values += 1
         if pace.isDue() { throw .unwritable(Interruption.message) }

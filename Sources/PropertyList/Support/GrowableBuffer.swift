@@ -36,12 +36,12 @@ struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
 
     @inline(never)
     private mutating func grow(_ extra: Int) {
-        let kept = capacity - origin
-        let wanted = max(kept * 2, count - origin + extra)
+        let retained = capacity - origin
+        let wanted = max(retained * 2, count - origin + extra)
         let larger = Self.memory(wanted)
         let stride = MemoryLayout<Element>.stride
-        PageMemory.move(base + origin, to: larger, count: (count - origin) * stride, of: kept * stride)
-        PageMemory.free(base + origin, kept * stride)
+        PageMemory.move(base + origin, to: larger, count: (count - origin) * stride, of: retained * stride)
+        PageMemory.free(base + origin, retained * stride)
         base = larger - origin
         capacity = origin + wanted
     }

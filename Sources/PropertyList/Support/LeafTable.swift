@@ -156,7 +156,7 @@ final class LeafTable {
         for _ in 0..<probes {
             let slot = slots[index]
             if slot.number == 0 {
-                note(hash, newNumber, at: index)
+                record(hash, newNumber, at: index)
                 used &+= 1
                 return (nil, index)
             }
@@ -167,7 +167,7 @@ final class LeafTable {
             index = (index &+ 1) & mask
         }
         let victim = victim(of: hash)
-        note(hash, newNumber, at: victim)
+        record(hash, newNumber, at: victim)
         return (nil, victim)
     }
 
@@ -182,7 +182,7 @@ final class LeafTable {
     }
 
     @inline(__always)
-    private func note(_ hash: UInt32, _ number: UInt32, at index: Int) {
+    private func record(_ hash: UInt32, _ number: UInt32, at index: Int) {
         slots[index] = Slot(hash: hash, number: number &+ 1, tag: 0)
     }
 

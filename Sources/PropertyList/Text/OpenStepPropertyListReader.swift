@@ -66,7 +66,7 @@ struct OpenStepPropertyListReader {
 
     private mutating func value(depth: Int) throws(PropertyListError) -> UInt32 {
         if pace.isDue() { throw error(Interruption.message) }
-        if let refusal = limits.refusal(atDepth: depth) { throw error("containers nest \(refusal)") }
+        if let excess = limits.excess(atDepth: depth) { throw error("containers nest \(excess)") }
         try skipSpace()
         switch peek {
         case UInt8(ascii: "{"):

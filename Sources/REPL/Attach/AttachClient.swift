@@ -13,7 +13,7 @@ package final class AttachClient {
         /// An entry failed.
         package static let failed: Int32 = 1
         /// The host refuses this prompt.
-        package static let refused: Int32 = 69
+        package static let denied: Int32 = 69
         /// The host or the output's reader is gone.
         package static let lost: Int32 = 74
         /// The host does not answer.
@@ -30,7 +30,7 @@ package final class AttachClient {
     private let look: () -> HostSilence
     /// Seconds without an answer after which it gives up; nil: never.
     private let timeout: Double?
-    private var tellsBeginning = false
+    private var announcesBeginning = false
     private var screen: AttachScreen
 
     /// - Parameters:
@@ -75,17 +75,17 @@ package final class AttachClient {
                 guard let banner, banner.version == AttachMessage.version else {
                     let versions = (prompt: AttachMessage.version, host: banner?.version ?? 1)
                     Self.say("cannot attach: \(AttachBanner.mismatch(prompt: versions.prompt, host: versions.host))")
-                    return Status.refused
+                    return Status.denied
                 }
-                tellsBeginning = banner.tellsBeginning
+                announcesBeginning = banner.announcesBeginning
                 if screen.isPrompt, isatty(STDIN_FILENO) == 1 {
                     let text = WrappedText.wrapped(VisibleText.escaped(banner.text), to: screen.size.columns)
                     Self.put(Array(text.utf8), STDOUT_FILENO)
                 }
                 return nil
-            case .message(let message) where message.kind == .refused:
+            case .message(let message) where message.kind == .denied:
                 Self.say("cannot attach: \(VisibleText.line(message.text))")
-                return Status.refused
+                return Status.denied
             case .message, .end:
                 Self.say("the host closed the connection before it answered")
                 return Status.lost
@@ -117,7 +117,7 @@ package final class AttachClient {
     package func run(_ code: String) -> Int32 {
         var hasReported = false
         channel.send(AttachMessage(.entry, code))
-        var hasBegun = !tellsBeginning
+        var hasBegun = !announcesBeginning
         var heard = MonotonicTime.now()
         while true {
             switch channel.next(patience: Self.patience) {

@@ -11,7 +11,7 @@ final class AttachInbox: Sendable {
         case hello([UInt8])
         /// An entry's text and its number; the first entry of a prompt is 1.
         case entry(String, number: Int)
-        /// The number of entries dropped for lack of room.
+        /// The number of entries dropped for lack of capacity.
         case overflow(Int)
         /// Malformed input: the last request.
         case problem(AttachDecoder.Problem)

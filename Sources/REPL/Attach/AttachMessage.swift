@@ -23,8 +23,8 @@ struct AttachMessage: Sendable, Hashable {
         case keys = 0x4B
         /// To the prompt: the version and the greeting, an ``AttachBanner``.
         case banner = 0x42
-        /// To the prompt instead of a greeting: the reason for a refusal.
-        case refused = 0x52
+        /// To the prompt instead of a greeting: the reason for a denial.
+        case denied = 0x52
         /// To the prompt: an entry's output.
         case output = 0x4F
         case errors = 0x58
@@ -121,7 +121,7 @@ struct AttachBanner: Equatable {
     var version = AttachMessage.version
     var text: String
     /// Whether the host says when it begins a command's single entry: by output without bytes.
-    var tellsBeginning = true
+    var announcesBeginning = true
 
     init(_ text: String) { self.text = text }
 
@@ -130,12 +130,12 @@ struct AttachBanner: Equatable {
         guard let fields = JSONFields(bytes) else { return nil }
         version = fields.number("version")
         text = fields.text("text")
-        tellsBeginning = fields.flag("tellsBeginning")
+        announcesBeginning = fields.flag("tellsBeginning")
     }
 
     var json: [UInt8] {
         JSONFields.encode([
-            "version": .integer(Int64(version)), "text": .string(text), "tellsBeginning": .boolean(tellsBeginning),
+            "version": .integer(Int64(version)), "text": .string(text), "tellsBeginning": .boolean(announcesBeginning),
         ])
     }
 
@@ -282,11 +282,11 @@ struct AttachCandidates: Equatable {
 
     var json: [UInt8] {
         var left = Self.byteLimit
-        let kept = result.candidates.prefix { candidate in
+        let fitting = result.candidates.prefix { candidate in
             left -= candidate.text.utf8.count + candidate.label.utf8.count + candidate.suffix.utf8.count
             return left >= 0
         }
-        let candidates: [PropertyListFields] = kept.map { candidate in
+        let candidates: [PropertyListFields] = fitting.map { candidate in
             [
                 "text": .string(candidate.text), "label": .string(candidate.label),
                 "kind": .string(candidate.kind.rawValue),

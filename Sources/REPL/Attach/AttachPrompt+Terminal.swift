@@ -73,7 +73,7 @@ extension AttachPrompt {
 
     /// Stops this process while it is in the background, as a read of the terminal does it.
     func stopInBackground() {
-        while console.isInputTerminal, console.presence == .background, let signals {
+        while console.isInputTerminal, console.jobState == .background, let signals {
             guard signals.stop(by: .backgroundRead, isCancelled: { false }) == .done else { return }
         }
     }

@@ -93,7 +93,7 @@ final class AttachPrompt: ConsoleOwner {
             lastQuestion += 1
             candidatesTimer?.cancel()
             candidatesTimer = loop.after(Self.candidatesPatience) { [unowned self] in
-                if console.lines.editor.isAwaitingCandidates { perform(console.lines.editor.goOn()) }
+                if console.lines.editor.isAwaitingCandidates { perform(console.lines.editor.resume()) }
             }
             guard text.utf8.count <= AttachQuestion.textLimit else { return }
             let question = AttachQuestion(number: lastQuestion, text: text, cursor: cursor)

@@ -41,7 +41,7 @@ final class AttachSession: PromptTerminal, CommitListener {
     private(set) var isEnded = false
     /// Whether the prompt has shown the key: nothing else is taken before.
     private var isGreeted = false
-    private lazy var others = OthersChanges(host.loop) { [unowned self] text in
+    private lazy var peerChanges = PeerChanges(host.loop) { [unowned self] text in
         channel.send(AttachMessage(.notice, text))
     }
 
@@ -117,11 +117,11 @@ final class AttachSession: PromptTerminal, CommitListener {
         let screen = AttachScreen(json: bytes)
         guard let screen, screen.version == AttachMessage.version else {
             let reason = AttachBanner.mismatch(prompt: screen?.version ?? 1, host: AttachMessage.version)
-            channel.send(AttachMessage(.refused, reason))
+            channel.send(AttachMessage(.denied, reason))
             return end()
         }
         guard host.socket?.key.isShown(by: screen.key) == true else {
-            channel.send(AttachMessage(.refused, "the key that this prompt shows is not that of the host's user"))
+            channel.send(AttachMessage(.denied, "the key that this prompt shows is not that of the host's user"))
             return end()
         }
         isGreeted = true
@@ -184,7 +184,7 @@ final class AttachSession: PromptTerminal, CommitListener {
         entry = ScriptEntry(number: number, frontEnd: self) { [inbox] in
             inbox.isOver || number <= inbox.lastInterrupted
         }
-        others.isQuiet = true
+        peerChanges.isQuiet = true
         // A command waits no longer than it was told for a host that does not get to its entry.
         if !screen.isPrompt { channel.send(AttachMessage(.output)) }
         session.perform(entry: text) { [self] in
@@ -202,7 +202,7 @@ final class AttachSession: PromptTerminal, CommitListener {
         }
         sendNames()
         channel.send(AttachMessage(session.hasFailed ? .failed : .done, String(session.evaluator.count)))
-        others.isQuiet = false
+        peerChanges.isQuiet = false
         schedule()
     }
 
@@ -211,7 +211,7 @@ final class AttachSession: PromptTerminal, CommitListener {
         guard !isEnded else { return }
         isEnded = true
         greetingTimer?.cancel()
-        others.isQuiet = true
+        peerChanges.isQuiet = true
         pager = nil
         session.endTutorial()
         host.removeCommitListener(self)
@@ -226,7 +226,7 @@ final class AttachSession: PromptTerminal, CommitListener {
     // MARK: A prompt elsewhere
 
     var isEditing: Bool { screen.isEditing }
-    var tellsChanges: Bool { screen.isPrompt }
+    var reportsChanges: Bool { screen.isPrompt }
     var palette: Palette { session.settings.palette }
 
     func environment(_ name: String) -> String? { screen.environment[name] }
@@ -271,7 +271,7 @@ final class AttachSession: PromptTerminal, CommitListener {
     func didCommit(_ cause: ItemStoreCommit.Cause, _ tally: ItemCommitTally, author: (any HostFrontEnd)?) {
         if author === self { return session.changes.add(cause, tally) }
         guard screen.isPrompt, screen.isTerminal else { return }
-        others.add(tally, by: author == nil ? "the host" : "another prompt")
+        peerChanges.add(tally, by: author == nil ? "the host" : "another prompt")
     }
 }
 

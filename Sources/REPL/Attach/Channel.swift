@@ -51,7 +51,7 @@ final class Channel {
     /// Sends a message that must not be dropped.
     func send(_ message: AttachMessage) {
         guard !isBroken else { return }
-        noteDropped()
+        recordDropped()
         bytes += message.encoded
         flush()
     }
@@ -61,9 +61,9 @@ final class Channel {
         guard !isBroken else { return }
         // After a loss, output resumes when there is room for more than a line.
         guard dropped == 0 || count < Self.outputLimit / 2 else { return dropped += message.bytes.count }
-        noteDropped()
-        let room = max(Self.outputLimit - count, 0)
-        let taken = message.bytes.prefix(room)
+        recordDropped()
+        let capacity = max(Self.outputLimit - count, 0)
+        let taken = message.bytes.prefix(capacity)
         dropped += message.bytes.count - taken.count
         if !taken.isEmpty { bytes += AttachMessage(message.kind, Array(taken)).encoded }
         sinceTry += taken.count
@@ -100,11 +100,11 @@ final class Channel {
         if isEmpty, !isBroken { onDrained() }
     }
 
-    private func noteDropped() {
+    private func recordDropped() {
         guard dropped > 0 else { return }
-        let note = "\n[\(dropped) bytes of output were left out: this prompt did not read them in time]\n"
+        let notice = "\n[\(dropped) bytes of output were left out: this prompt did not read them in time]\n"
         dropped = 0
-        bytes += AttachMessage(.errors, note).encoded
+        bytes += AttachMessage(.errors, notice).encoded
     }
 
     private func fail() {

@@ -37,7 +37,7 @@ extension PromptSession {
                 case .success(let benchmark): print(WrappedText.wrapped(benchmark.text, to: printer.columns) + "\n")
                 case .failure(let error): report(error)
                 }
-                tellChanges()
+                reportChanges()
                 end()
             }
         } catch {

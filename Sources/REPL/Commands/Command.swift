@@ -17,7 +17,7 @@ struct Command: Sendable {
         /// The same as at the prompt.
         case same
         /// Nothing before the script has ended.
-        case refused
+        case denied
         case action(@Sendable (BreakSession, _ argument: String) -> Void)
     }
 
@@ -83,16 +83,16 @@ struct Command: Sendable {
             atBreak: .action { $0.help($1) }, done: { $0.help($1) }),
         Command(
             "tutorial", "[lesson]", "Twelve short lessons that check what you type; off ends them.",
-            completion: .words(["next", "again", "off"]), isChecked: true, atBreak: .refused, done: { $0.teach($1) }),
+            completion: .words(["next", "again", "off"]), isChecked: true, atBreak: .denied, done: { $0.teach($1) }),
         Command(
             "time", "[entry]", "How long an entry takes; without one, after every entry or no more.",
-            completion: .lua, isChecked: true, atBreak: .refused, perform: { $0.time($1, then: $2) }),
+            completion: .lua, isChecked: true, atBreak: .denied, perform: { $0.time($1, then: $2) }),
         Command(
             "profile", "ENTRY", "Runs an entry, and shows where its time went.", completion: .lua, isChecked: true,
-            atBreak: .refused, perform: { $0.profile($1, then: $2) }),
+            atBreak: .denied, perform: { $0.profile($1, then: $2) }),
         Command(
             "bench", "ENTRY", "Runs an entry again and again: how long a run takes.", completion: .lua,
-            isChecked: true, atBreak: .refused, perform: { $0.bench($1, then: $2) }),
+            isChecked: true, atBreak: .denied, perform: { $0.bench($1, then: $2) }),
         Command(
             "edit", "[number]", "The last entry, or an earlier one, in your $EDITOR.", isChecked: true,
             perform: { $0.edit($1, then: $2) }),
@@ -101,17 +101,17 @@ struct Command: Sendable {
             completion: .files, perform: { $0.save($1, then: $2) }),
         Command(
             "load", "FILE", "Runs a file as if it were typed here.", completion: .files, isChecked: true,
-            atBreak: .refused, perform: { $0.load($1, then: $2) }),
+            atBreak: .denied, perform: { $0.load($1, then: $2) }),
         Command(
             "hooks", "", "The handlers: calls, errors, and the longest time.",
             done: { session, _ in session.page(session.hooksTable) }),
         Command(
             "errors", "", "The latest errors of handlers and timers.", done: { session, _ in session.showErrors() }),
         Command(
-            "undo", "", "Takes back what the last entry changed in the items.", atBreak: .refused,
+            "undo", "", "Takes back what the last entry changed in the items.", atBreak: .denied,
             perform: { session, _, end in session.undo(then: end) }),
         Command(
-            "redo", "", "Does again what :undo took back.", atBreak: .refused,
+            "redo", "", "Does again what :undo took back.", atBreak: .denied,
             perform: { session, _, end in session.redo(then: end) }),
         Command(
             "history", "[text|on|off|clear]", "Earlier entries; off keeps new ones out of the file.",
@@ -136,7 +136,7 @@ struct Command: Sendable {
         },
         Command(
             debugger: "debug", "ENTRY", "Runs an entry, and breaks at its first line.", completion: .lua,
-            atBreak: .refused
+            atBreak: .denied
         ) { $0.debug($1, then: $2) },
         Command(
             "doctor", "", "What the terminal, the container and the sandbox are.",

@@ -44,11 +44,11 @@ struct HelpText {
     func search(_ subject: String) -> String? {
         let words = subject.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
         guard !words.isEmpty else { return nil }
-        let others =
+        let rest =
             Command.all.map { (name: ":\($0.name)", text: $0.documentation) }
             + LuaLibrary.functions.map { (name: $0.key, text: $0.value.documentation) }
             + ErrorCodes.meanings.map { (name: $0.key, text: $0.value) }
-        let found = (host.helpIndex + others).filter { entry in
+        let found = (host.helpIndex + rest).filter { entry in
             let text = "\(entry.name) \(entry.text)".lowercased()
             return words.allSatisfy { text.contains($0) }
         }

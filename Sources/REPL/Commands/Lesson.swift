@@ -37,7 +37,7 @@ struct Lesson: Sendable {
             text: "Fields are assigned like any other. What an entry changed is safe when it has ended.",
             examples: ["lamp.room = \"Attic\""]
         ) { entry, state in
-            entry.hasWorked && entry.words.contains("room") && entry.words.contains("=") && state.room == "Attic"
+            entry.hasWorked && entry.words.contains("room") && entry.words.contains("=") && state.lampPlace == "Attic"
         },
         Lesson(
             title: "Results",
@@ -184,9 +184,9 @@ struct LessonState {
 
     var name: String? { lamp.flatMap { try? $0.name } }
     var value: Int64? { lamp.flatMap { try? $0.valueInDollars } }
-    var room: String? {
-        guard let lamp, case .string(let room)? = try? lamp.value(forField: "room") else { return nil }
-        return room
+    var lampPlace: String? {
+        guard let lamp, case .string(let lampPlace)? = try? lamp.value(forField: "room") else { return nil }
+        return lampPlace
     }
 
     /// The handlers of saves that were registered since the lesson began.

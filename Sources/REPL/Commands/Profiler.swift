@@ -142,7 +142,7 @@ struct ProfileReport {
     /// Calls and lines below this share are left out.
     private static let least = 0.01
     /// Minimum share of its own code for a function to show its lines.
-    private static let leastOwn = 0.05
+    private static let leastSelfTime = 0.05
     private static let lineCount = 3
     private static let levels = 40
 
@@ -202,7 +202,7 @@ struct ProfileReport {
     }
 
     private func hottest(_ node: Profile.Node) -> [(Int, Double)] {
-        guard node.own >= profile.seconds * Self.leastOwn else { return [] }
+        guard node.own >= profile.seconds * Self.leastSelfTime else { return [] }
         return node.lines.filter { $0.key > 0 && $0.value >= profile.seconds * Self.least }
             .sorted { $0.value > $1.value }.prefix(Self.lineCount).map { ($0.key, $0.value) }
     }

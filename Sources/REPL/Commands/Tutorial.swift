@@ -211,7 +211,7 @@ extension PromptSession {
         }
     }
 
-    /// Notes that the process stops: Ctrl-Z.
+    /// Records that the process stops: Ctrl-Z.
     func tutorialWillStop() { tutorial?.wasStopped = true }
 
     /// Checks the return to the foreground.

@@ -276,8 +276,8 @@ package struct BreakCompletion {
     package func complete(_ text: String, _ cursor: Int) -> CompletionResult? {
         guard let found = completer.complete(text, cursor) else { return nil }
         let own = found.candidates.filter { names.contains($0.text) }
-        let others = found.candidates.filter { !names.contains($0.text) }
-        return CompletionResult(replacement: found.replacement, candidates: own + others)
+        let rest = found.candidates.filter { !names.contains($0.text) }
+        return CompletionResult(replacement: found.replacement, candidates: own + rest)
     }
 }
 

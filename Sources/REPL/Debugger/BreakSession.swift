@@ -61,7 +61,7 @@ final class BreakSession {
     // MARK: Entries
 
     /// Ctrl-D: the script resumes.
-    func end() { resume = .goOn }
+    func end() { resume = .resume }
 
     /// Performs an entry. An empty one repeats the last step.
     func perform(entry text: String) {
@@ -93,7 +93,7 @@ final class BreakSession {
         }
         switch known.atBreak {
         case .same: session.perform(command) {}
-        case .refused: session.complain("':\(command.name)' is for after the break")
+        case .denied: session.complain("':\(command.name)' is for after the break")
         case .action(let action): action(self, command.rest)
         }
     }
@@ -168,7 +168,7 @@ extension REPL {
     /// Whether a break can be shown: the prompt is in the foreground, and no pager, question or program has the
     /// terminal.
     var canRead: Bool {
-        console.isInputTerminal && isatty(STDOUT_FILENO) == 1 && console.presence == .foreground
+        console.isInputTerminal && isatty(STDOUT_FILENO) == 1 && console.jobState == .foreground
             && !console.pager.isOpen && (!isEditing || !console.mode.isLeft || loan.hasLeft)
     }
 
@@ -176,7 +176,7 @@ extension REPL {
     func readAtBreak(_ stop: BreakSession) {
         let asked = MonotonicTime.now()
         let outer = (lines: console.lines, watch: watch, events: watch?.events ?? [])
-        let (wasRunning, wasQuiet) = (isRunningEntry, others.isQuiet)
+        let (wasRunning, wasQuiet) = (isRunningEntry, peerChanges.isQuiet)
         let (wasEntered, hadLeft) = (console.mode.isEntered, loan.hasLeft)
         let wasVisible = outer.lines.isVisible
         if wasVisible { perform(outer.lines.editor.suspendDisplay()) }
@@ -203,12 +203,12 @@ extension REPL {
         watch = outer.watch
         outer.lines.editor.history = lines.editor.history
         console.lines = outer.lines
-        (isRunningEntry, others.isQuiet) = (wasRunning, wasQuiet)
+        (isRunningEntry, peerChanges.isQuiet) = (wasRunning, wasQuiet)
         session.times.secondsOfQuestions += MonotonicTime.now().seconds(since: asked)
         resized()
         guard host.exitCode == nil else { return }
         watch?.events = outer.events
-        if wasEntered, console.presence != .background {
+        if wasEntered, console.jobState != .background {
             try? console.mode.enter()
             if wasVisible { perform(outer.lines.editor.resumeDisplay()) }
         } else if hadLeft {

@@ -32,7 +32,7 @@ final class PromptDebugger: DebuggerFrontEnd {
         case .eventWaits: session.print("the break ends: the next event waits\n", toStandardError: true)
         case .interrupted, .ended, nil: break
         }
-        return current.resume ?? .goOn
+        return current.resume ?? .resume
     }
 
     func show(message: String) { session.print(message + "\n") }
@@ -90,8 +90,8 @@ final class PromptDebugger: DebuggerFrontEnd {
                 guard let added = try repl.host.debugger.add(wanted) else {
                     return session.complain("\(path) has no code from line \(line) on")
                 }
-                let note = added.isPlaced ? "" : ", as soon as a chunk of that name is loaded"
-                session.print("breakpoint \(added.number): \(Self.text(added))\(note)\n")
+                let suffix = added.isPlaced ? "" : ", as soon as a chunk of that name is loaded"
+                session.print("breakpoint \(added.number): \(Self.text(added))\(suffix)\n")
             } catch { session.complain(error.message) }
         case .remove(let number?):
             if !breakpoints.remove(number) { session.complain("there is no breakpoint \(number); :break lists them") }

@@ -170,8 +170,8 @@ struct ExternalPager {
         var piece: ArraySlice<UInt8> = []
         var end: ChildProcess.End?
         // The pipe wakes up the loop as soon as it is writable.
-        let room = console.loop.watch(ends[1], for: .writable) { _ in }
-        defer { room.cancel() }
+        let capacity = console.loop.watch(ends[1], for: .writable) { _ in }
+        defer { writable.cancel() }
         while end == nil {
             if piece.isEmpty, ends[1] >= 0 { piece = text.next().map { Array($0.utf8)[...] } ?? [] }
             let written =
@@ -180,7 +180,7 @@ struct ExternalPager {
             if written > 0 { piece = piece.dropFirst(Int(written)) }
             // All is written, or the program has closed its input.
             if ends[1] >= 0, written <= 0, !isFull {
-                room.cancel()
+                writable.cancel()
                 close(ends[1])
                 (ends[1], piece) = (-1, [])
             }

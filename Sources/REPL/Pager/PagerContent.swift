@@ -81,9 +81,9 @@ struct PagerText: PagerContent {
     func detail(_ line: Int, columns: Int) -> String? { nil }
 
     mutating func resize(columns: Int, keeping line: Int) -> Int {
-        let kept = line < rows.count ? rows[line].line : 0
+        let topLine = line < rows.count ? rows[line].line : 0
         rows = Self.rows(source, columns)
-        return rows.firstIndex { $0.line >= kept } ?? 0
+        return rows.firstIndex { $0.line >= topLine } ?? 0
     }
 
     /// The text without colours.

@@ -49,10 +49,10 @@ enum RecordText {
             var lines: [String] = []
             var (current, used) = ("", 0)
             for word in line.split(separator: " ") {
-                let own = DisplayWidth.of(word)
-                if used > 0, used + 1 + own <= width {
+                let wordWidth = DisplayWidth.of(word)
+                if used > 0, used + 1 + wordWidth <= width {
                     current += " " + word
-                    used += 1 + own
+                    used += 1 + wordWidth
                     continue
                 }
                 if used > 0 { lines.append(current) }

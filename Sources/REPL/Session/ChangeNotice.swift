@@ -32,18 +32,18 @@ struct ChangeNotice {
 }
 
 /// Reports changes by others at a prompt: merged, at most one line per second, and fewer while they continue.
-final class OthersChanges {
+final class PeerChanges {
     private static let shortest = 1.0
     private static let longest = 60.0
     /// Commits within this number of seconds are one line.
     private static let gathering = 0.1
 
     private let loop: EventLoop
-    private let tell: (String) -> Void
+    private let report: (String) -> Void
     private var tallies: [(author: String, tally: ItemCommitTally)] = []
     private var timer: LoopTimer?
-    private var interval = OthersChanges.shortest
-    private var lastTold: MonotonicTime?
+    private var interval = PeerChanges.shortest
+    private var lastReported: MonotonicTime?
 
     /// Whether reports wait, because an entry runs.
     var isQuiet = false {
@@ -60,10 +60,10 @@ final class OthersChanges {
 
     /// - Parameters:
     ///   - loop: the thread's loop.
-    ///   - tell: shows a line.
-    init(_ loop: EventLoop, tell: @escaping (String) -> Void) {
+    ///   - report: shows a line.
+    init(_ loop: EventLoop, report: @escaping (String) -> Void) {
         self.loop = loop
-        self.tell = tell
+        self.report = report
     }
 
     deinit { timer?.cancel() }
@@ -81,21 +81,21 @@ final class OthersChanges {
 
     private func schedule() {
         guard !isQuiet, timer == nil, !tallies.isEmpty else { return }
-        let since = lastTold.map { MonotonicTime.now().seconds(since: $0) } ?? .infinity
+        let since = lastReported.map { MonotonicTime.now().seconds(since: $0) } ?? .infinity
         // After a pause the next change is reported soon again.
         if since > 2 * interval { interval = Self.shortest }
-        timer = loop.after(max(Self.gathering, interval - since)) { [weak self] in self?.tellAll() }
+        timer = loop.after(max(Self.gathering, interval - since)) { [weak self] in self?.reportAll() }
     }
 
-    private func tellAll() {
+    private func reportAll() {
         timer = nil
         let lines = tallies.map { "\(ChangeNotice.text($0.tally)) by \($0.author)" }
         tallies = []
-        if let lastTold, MonotonicTime.now().seconds(since: lastTold) <= 2 * interval {
+        if let lastReported, MonotonicTime.now().seconds(since: lastReported) <= 2 * interval {
             interval = min(2 * interval, Self.longest)
         }
-        lastTold = .now()
-        tell(lines.joined(separator: " · "))
+        lastReported = .now()
+        report(lines.joined(separator: " · "))
     }
 }
 

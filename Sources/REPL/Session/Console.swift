@@ -85,7 +85,7 @@ final class Console {
 
     // MARK: The terminal
 
-    var presence: Terminal.Presence { terminal.presence }
+    var jobState: Terminal.JobState { terminal.jobState }
 
     /// Restores the terminal's mode if the process crashes.
     func restoreAfterCrash() {
@@ -103,7 +103,7 @@ final class Console {
 
     /// Makes keys wait in the foreground.
     func holdKeys() {
-        guard lines.isEditing, presence != .background else { return }
+        guard lines.isEditing, jobState != .background else { return }
         try? mode.run()
     }
 
@@ -169,7 +169,7 @@ final class Console {
                     owner.put([0x0A])
                     return nil
                 }
-                StandardStream.noteEchoedLine()
+                StandardStream.recordEchoedLine()
                 if let answer = answer(String(decoding: reply[..<end], as: UTF8.self)) { return answer }
             }
         }
@@ -207,7 +207,7 @@ final class Console {
             let count = read(STDIN_FILENO, &buffer, buffer.count)
             if count > 0 {
                 input += buffer[..<count]
-            } else if count == 0 || (errno != EINTR && errno != EAGAIN && presence != .background) {
+            } else if count == 0 || (errno != EINTR && errno != EAGAIN && jobState != .background) {
                 hasEnded = true
             }
         }
@@ -221,7 +221,7 @@ final class Console {
         isInterrupted = false
         while !hasEnded, !isEnough(input), !isInterrupted, !owner.isEnding {
             // In the background the question waits: input belongs to the shell. The poller's timer wakes the loop.
-            question.events = presence == .background ? [] : .readable
+            question.events = jobState == .background ? [] : .readable
             guard owner.turn(timeout: seconds), seconds == nil else { break }
         }
         return isInterrupted ? [] : input

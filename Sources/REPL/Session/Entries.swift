@@ -49,25 +49,25 @@ extension PromptSession {
         switch result {
         case .success(let values):
             // At a prompt the count of an export is worth a line.
-            let isShown = terminal.tellsChanges || !host.isReportOfOutput(values)
+            let isShown = terminal.reportsChanges || !host.isReportOfOutput(values)
             let shown = values.isEmpty || !isShown ? PrintedValues() : printer.printed(values, seconds: seconds)
             page(shown)
             remember(text, true, shown.text)
             let includesDuration =
-                tellChanges(shown.includesDuration ? nil : seconds) || shown.includesDuration
+                reportChanges(shown.includesDuration ? nil : seconds) || shown.includesDuration
             if timed, !includesDuration { print(StyledText(ValuePrinter.duration(seconds) + "\n", .dimmed)) }
         case .failure(let error):
             remember(text, false, "")
             report(error)
-            tellChanges()
+            reportChanges()
         }
         tutor(LessonEntry(text, result))
     }
 
     /// Reports an entry's changes to more than one item: a single change is clear from the entry or its result.
     @discardableResult
-    func tellChanges(_ seconds: Double? = nil) -> Bool {
-        guard terminal.tellsChanges, changes.own.count > 1 else { return false }
+    func reportChanges(_ seconds: Double? = nil) -> Bool {
+        guard terminal.reportsChanges, changes.own.count > 1 else { return false }
         let duration = seconds.map { " · \(ValuePrinter.duration($0))" } ?? ""
         print(StyledText("\(ChangeNotice.text(changes.own))\(duration) · :undo\n", .dimmed))
         return true

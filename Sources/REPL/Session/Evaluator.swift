@@ -92,8 +92,8 @@ package final class Evaluator {
         let chunk = try host.state.loadEntry(entry, name: name, environment: scope.environment)
         guard let locals = TopLevelLocals(entry) else { return (chunk, []) }
         try scope.begin(locals.names)
-        let kept = try? host.state.loadEntry(locals.text, name: name, environment: scope.environment)
-        return (kept ?? chunk, locals.names)
+        let withLocals = try? host.state.loadEntry(locals.text, name: name, environment: scope.environment)
+        return (withLocals ?? chunk, locals.names)
     }
 
     /// Compiles a chunk like an entry: as an expression if it is one, else as a block.

@@ -91,7 +91,7 @@ protocol PromptTerminal: PromptFrontEnd {
     /// Whether lines are edited.
     var isEditing: Bool { get }
     /// Whether the changes of an entry are shown below its result.
-    var tellsChanges: Bool { get }
+    var reportsChanges: Bool { get }
     /// The debugger's prompt; nil where breaks are not shown.
     var breaks: PromptDebugger? { get }
 
@@ -202,8 +202,8 @@ struct PromptText {
 
     /// The text without control characters, which would move the cursor unknown to the editor.
     private func shown(_ text: String) -> String {
-        let kept = text.unicodeScalars.filter { !VisibleText.isHidden($0) }
-        return String(String.UnicodeScalarView(kept.prefix(200)))
+        let visible = text.unicodeScalars.filter { !VisibleText.isHidden($0) }
+        return String(String.UnicodeScalarView(visible.prefix(200)))
     }
 }
 

@@ -113,7 +113,7 @@ extension REPL {
         if let folder = ConfigurationFolder.locate() {
             let path = PathText.join(folder, "prompt.lua")
             runPromptFile(path, PosixFileLayer()) { status in
-                status.isWritableByOthers ? "somebody other than you can write it" : nil
+                status.isWritableByAnother ? "somebody other than you can write it" : nil
             }
         }
         let path = PathText.join(host.container.scripts, "prompt.lua")

@@ -73,7 +73,7 @@ extension REPL {
         case .nothing: break
         case .keys: waitWithKeys()
         case .line:
-            guard console.presence != .background else { return }
+            guard console.jobState != .background else { return }
             watch?.events = .readable
             guard console.lines.isActive else { return beginEntry() }
             if isEditing { try? console.mode.enter() }
@@ -88,7 +88,7 @@ extension REPL {
         var buffer = [UInt8](repeating: 0, count: 65536)
         let count = read(STDIN_FILENO, &buffer, buffer.count)
         guard count > 0 else {
-            switch InputEnd.classify(count: count, code: errno, ready: ready, presence: console.presence) {
+            switch InputEnd.classify(count: count, code: errno, ready: ready, jobState: console.jobState) {
             case .endOfInput: perform(console.lines.end())
             case .hangUp, .failure: host.terminate(cause: .sighup, explicitly: false)
             case .inBackground: pause()
@@ -166,7 +166,7 @@ extension REPL {
         pause()
         isRunningEntry = true
         console.isInterrupted = false
-        others.isQuiet = true
+        peerChanges.isQuiet = true
         followOwner()
         // An entry here ends before the call returns.
         if let stop { stop.perform(entry: text) } else { session.perform(entry: text) {} }
@@ -178,6 +178,6 @@ extension REPL {
         if isEditing { console.typeAhead(rest) }
         beginEntry()
         if !isEditing, !rest.isEmpty { perform(console.lines.feed(rest)) }
-        others.isQuiet = false
+        peerChanges.isQuiet = false
     }
 }

@@ -22,7 +22,7 @@ public final class REPL: PromptTerminal, ConsoleOwner, CommitListener {
     var loan = TerminalLoan()
     var isRunningEntry = false
     /// Reports changes by attached prompts and the owner.
-    lazy var others = OthersChanges(host.loop) { [unowned self] text in
+    lazy var peerChanges = PeerChanges(host.loop) { [unowned self] text in
         host.write(Array((palette.apply(.dimmed, to: text) + "\n").utf8))
     }
     /// Polls for commits of the owner while nothing runs, in read-only mode; nil after a failure.
@@ -135,7 +135,7 @@ public final class REPL: PromptTerminal, ConsoleOwner, CommitListener {
     private func lendInput() {
         host.input.lend = { [unowned self] in lend() }
         host.input.takeBack = { [unowned self] in
-            StandardStream.noteEchoedLine()
+            StandardStream.recordEchoedLine()
             takeBack()
         }
     }
@@ -207,7 +207,7 @@ public final class REPL: PromptTerminal, ConsoleOwner, CommitListener {
     ) {
         let other = author != nil ? "an attached prompt" : ownerTimer != nil && cause == .remote ? "the owner" : nil
         guard let other else { return session.changes.add(cause, tally) }
-        if console.isInputTerminal { others.add(tally, by: other) }
+        if console.isInputTerminal { peerChanges.add(tally, by: other) }
     }
 }
 
@@ -217,7 +217,7 @@ extension REPL {
     var isLent: Bool { loan.count > 0 }
     var isEnding: Bool { host.exitCode != nil || host.isCancelRequested || host.mustEndWait }
     var screen: TerminalSize { TerminalSize(columns: session.printer.columns, rows: session.printer.rows) }
-    var tellsChanges: Bool { true }
+    var reportsChanges: Bool { true }
     var breaks: PromptDebugger? { debugger }
     var hasFailed: Bool {
         get { session.hasFailed }

@@ -51,7 +51,7 @@ extension TerminalRequest {
 }
 
 extension TerminalAnswer {
-    /// Malformed bytes are a refusal.
+    /// Malformed bytes are an error.
     init(json bytes: [UInt8]) {
         let fields = JSONFields(bytes)
         self.init(isDone: fields?.flag("isDone") ?? false, text: fields?.text("text") ?? "")

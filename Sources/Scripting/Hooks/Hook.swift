@@ -86,11 +86,11 @@ package struct ScriptHandlers {
     package func of(_ event: String) -> ScriptHandlers { ScriptHandlers(hooks: hooks.filter { $0.event == event }) }
 
     /// Those that are not among others.
-    package func without(_ others: ScriptHandlers) -> ScriptHandlers {
-        ScriptHandlers(hooks: hooks.filter { hook in !others.hooks.contains { $0 === hook } })
+    package func without(_ other: ScriptHandlers) -> ScriptHandlers {
+        ScriptHandlers(hooks: hooks.filter { hook in !other.hooks.contains { $0 === hook } })
     }
 
-    package mutating func add(_ others: ScriptHandlers) { hooks += others.hooks }
+    package mutating func add(_ other: ScriptHandlers) { hooks += other.hooks }
 }
 
 /// The error of a handler or a timer, for `app:errors()`.

@@ -78,7 +78,7 @@ final class HookCenter {
             let hook = Hook(event: event, order: old.order, options: options, function: function)
             remove(old)
             insert(hook)
-            note([old], replacedBy: [hook])
+            record([old], replacedBy: [hook])
             return hook
         }
         lastOrder += 1
@@ -95,9 +95,9 @@ final class HookCenter {
         insert(hook)
     }
 
-    /// Notes which registrations replace former ones: a delivery that is under way calls the new ones in their place. Those
+    /// Records which registrations replace former ones: a delivery that is under way calls the new ones in their place. Those
     /// with the same event and id belong together, and those without an id in their order.
-    func note(_ former: [Hook], replacedBy hooks: [Hook]) {
+    func record(_ former: [Hook], replacedBy hooks: [Hook]) {
         var free = hooks
         for old in former where old.isRemoved && old.replacement == nil {
             let place = free.firstIndex { $0.event == old.event && $0.options.id == old.options.id }
@@ -147,7 +147,7 @@ final class HookCenter {
             former.forEach(restore)
             throw error
         }
-        note(former, replacedBy: all.filter { $0.options.group == name })
+        record(former, replacedBy: all.filter { $0.options.group == name })
     }
 
     /// All hooks, by event and in call order.

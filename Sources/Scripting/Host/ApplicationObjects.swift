@@ -188,7 +188,7 @@ final class RestorationState {
         let logger = runtime.log.logger
         switch archive.restore() {
         case .none: break
-        case .refused(let reason): logger.warning("The state of the last run is dropped: \(reason)")
+        case .denied(let reason): logger.warning("The state of the last run is dropped: \(reason)")
         case .state(let values):
             guard case .table(let table)? = try? runtime.values.lua(.fields(values)) else {
                 return logger.warning("The state of the last run is dropped: it is too large for the memory of scripts")
@@ -211,7 +211,7 @@ final class RestorationState {
             case .array([]): archive.drop()
             default: logger.warning("app.restoration is not kept: a table with names as keys expected")
             }
-        } catch let error as ValueBridge.Refusal {
+        } catch let error as ValueBridge.BridgeError {
             logger.warning("app.restoration is not kept: \(error.message)")
         } catch {
             guard let text = saver.textOfFailure(error, .restoration) else { return }

@@ -124,11 +124,11 @@ package enum ErrorCaret {
         let line = Array(lines[number - 1])
         return occurrences(of: token, in: line).first { place in
             let prefix = before + String(line[..<place.upperBound])
-            return !canGoOn(prefix, state) && !canGoOn("return " + prefix, state)
+            return !canContinue(prefix, state) && !canContinue("return " + prefix, state)
         }
     }
 
-    private static func canGoOn(_ text: String, _ state: LuaState) -> Bool {
+    private static func canContinue(_ text: String, _ state: LuaState) -> Bool {
         do throws(LuaError) {
             _ = try state.load(Array(text.utf8), name: "=place")
             return true

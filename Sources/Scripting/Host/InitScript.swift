@@ -34,7 +34,7 @@ final class InitScript {
     }
 
     /// Records how to undo a registration made by `init.lua`.
-    func noteRegistration(_ undo: @escaping () -> Void) {
+    func recordRegistration(_ undo: @escaping () -> Void) {
         if isRunning { version.undo.append(undo) }
     }
 
@@ -124,7 +124,7 @@ final class InitScript {
             let text = ErrorText.describe(failure, sources: runtime.sources)
             runtime.log.report("\(text)\n(init.lua was not taken; its last good version goes on)")
         } else {
-            runtime.hooks.note(registered, replacedBy: version.hooks)
+            runtime.hooks.record(registered, replacedBy: version.hooks)
             former.undo.forEach { $0() }
             runtime.log.logger.info("init.lua was loaded again")
         }

@@ -40,7 +40,7 @@ final class LifeCycle {
     private var queue: [(event: ApplicationEvent, cause: LifeCycleCause, simulated: Bool)] = []
     /// The controlling terminal.
     private let terminal: Terminal
-    private var poller: PresencePoller?
+    private var poller: JobStatePoller?
     private var signals: SignalSource?
 
     init(_ sandbox: Sandbox, _ stores: Stores, _ runtime: Runtime, _ options: ScriptHostOptions) {
@@ -65,7 +65,7 @@ final class LifeCycle {
 
     /// Launches the application: the launch handlers, then the foreground (or the background).
     func launch() {
-        let inBackground = options.handlesSignals && terminal.presence == .background
+        let inBackground = options.handlesSignals && terminal.jobState == .background
         let name = LifeCycleCallback.didFinishLaunching.rawValue
         let failuresBefore = runtime.hooks.failureCount(of: name)
         handle(.launch(inBackground: inBackground), cause: .launch)
@@ -76,8 +76,8 @@ final class LifeCycle {
         guard options.handlesSignals else { return }
         memory.watch()
         watchGaps()
-        let poller = PresencePoller(look: { [terminal] in terminal.presence }) { [unowned self] presence in
-            presenceChanged(presence)
+        let poller = JobStatePoller(look: { [terminal] in terminal.jobState }) { [unowned self] jobState in
+            jobStateChanged(jobState)
         }
         poller.start(on: runtime.loop)
         self.poller = poller
@@ -191,22 +191,22 @@ final class LifeCycle {
             }
             if let decision = scheduler.stopRequested() { return decision }
         }
-        return reasons.contains(.deadline) ? scheduler.stopExpired() : .goOn
+        return reasons.contains(.deadline) ? scheduler.stopExpired() : .resume
     }
 
     private var isInForeground: Bool {
-        let presence = terminal.presence
-        return presence == .foreground || presence == .headless
+        let jobState = terminal.jobState
+        return jobState == .foreground || jobState == .headless
     }
 
     /// Polls the process's relation to the terminal, as before each prompt: the shell's `fg` of a running job sends no
     /// signal. Handlers learn of a change before this returns, unless they are already running.
     ///
-    /// - Returns: the presence; one system call.
-    func pollTerminal() -> Terminal.Presence { poller?.check() ?? terminal.presence }
+    /// - Returns: the state; one system call.
+    func pollTerminal() -> Terminal.JobState { poller?.check() ?? terminal.jobState }
 
-    private func presenceChanged(_ presence: Terminal.Presence) {
-        switch presence {
+    private func jobStateChanged(_ jobState: Terminal.JobState) {
+        switch jobState {
         case .foreground: handle(.resume(inForeground: true), cause: .terminal)
         case .background: handle(.resume(inForeground: false), cause: .terminal)
         case .hungUp: terminate(cause: .sighup, explicitly: false)
@@ -256,7 +256,7 @@ final class LifeCycle {
             frontEnd?.applicationDidEnterForeground()
         } else {
             frontEnd?.applicationWillEnterBackground()
-            input.checkPresence()
+            input.checkJobState()
         }
     }
 

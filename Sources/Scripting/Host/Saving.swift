@@ -51,18 +51,18 @@ final class StoreSaver {
         if defaults.hasChanges {
             do {
                 try defaults.synchronize(durable: durability == .power)
-                writeFailures.noteSuccess(.preferences)
+                writeFailures.recordSuccess(.preferences)
             } catch {
                 report(error, of: .preferences)
             }
         }
         guard !items.isInTransaction else { return .success(()) }
         do {
-            try items.tellingCommitsAtEnd { () throws(StoreError) in
+            try items.publishingCommitsAtEnd { () throws(StoreError) in
                 // Never waits during an outage of the server: queued commits are sent when it is connected again.
                 if items.hasUncommittedChanges, items.takesCommits {
                     if inGroup { try items.commitInGroup() } else { try items.commit() }
-                    writeFailures.noteSuccess(.items)
+                    writeFailures.recordSuccess(.items)
                     saveIfJournalIsLong()
                 }
                 if !inGroup { try items.endGroup() }
@@ -121,10 +121,10 @@ final class StoreSaver {
     /// - Parameters:
     ///   - cause: the cause of the save.
     ///   - simulated: whether a script simulates the cause.
-    ///   - canBeRefused: whether a `willSave` handler may veto.
+    ///   - canBeVetoed: whether a `willSave` handler may veto.
     ///   - completion: called with the error, or nil; before this returns, if nothing had to be written.
     func save(
-        _ cause: LifeCycleCause, simulated: Bool = false, canBeRefused: Bool = false,
+        _ cause: LifeCycleCause, simulated: Bool = false, canBeVetoed: Bool = false,
         completion: @escaping ((any Error)?) -> Void
     ) {
         // A script's limit does not stop a save, only the wait for it.
@@ -133,12 +133,12 @@ final class StoreSaver {
         if let saveUnderWay {
             // The save in progress may lack later changes: the next save includes them.
             saveUnderWay.waiters.append { [weak self] _ in
-                self?.save(cause, simulated: simulated, canBeRefused: canBeRefused, completion: completion)
+                self?.save(cause, simulated: simulated, canBeVetoed: canBeVetoed, completion: completion)
             }
             return
         }
         do {
-            guard let save = try begin(cause, simulated, canBeRefused) else { return completion(nil) }
+            guard let save = try begin(cause, simulated, canBeVetoed) else { return completion(nil) }
             let current = SaveUnderWay(save, cause, simulated)
             current.waiters = [completion]
             saveUnderWay = current
@@ -187,14 +187,14 @@ final class StoreSaver {
     }
 
     /// Runs the handlers, the last commit and the snapshot; nil when there is nothing to save.
-    private func begin(_ cause: LifeCycleCause, _ simulated: Bool, _ canBeRefused: Bool) throws -> ItemStoreSave? {
+    private func begin(_ cause: LifeCycleCause, _ simulated: Bool, _ canBeVetoed: Bool) throws -> ItemStoreSave? {
         guard items.hasChanges, !items.isReadOnly else { return nil }
         guard !items.isInTransaction else {
             logger.info("A transaction is under way: what was committed before it is in the journal")
             return nil
         }
         let will = ScriptEvent(
-            LifeCycleEvent(name: "willSave", cause: cause, simulated: simulated), allowsVeto: canBeRefused)
+            LifeCycleEvent(name: "willSave", cause: cause, simulated: simulated), allowsVeto: canBeVetoed)
         var snapshot: Result<ItemStoreSave?, StoreError> = .success(nil)
         runtime.hooks.deliver(
             will, until: runtime.hooks.willSaveDeadline,
@@ -236,7 +236,7 @@ final class StoreSaver {
             if !reason.isEmpty || !hasReportedFailedSave { logger.error("Could not save any of the Items\(reason)") }
             hasReportedFailedSave = true
         } else {
-            writeFailures.noteSuccess(.items)
+            writeFailures.recordSuccess(.items)
             hasReportedFailedSave = false
             // A save that only shortens the journal was not requested by a user.
             logger.log(level: cause == .journal ? .debug : .info, "Saved all of the Items")
@@ -313,7 +313,7 @@ struct WriteFailures {
     mutating func textOfCaller(_ area: Area, _ error: any Error) -> String { text(area, error) ?? "\(error)" }
 
     /// Records a success: the next failure of the area is new.
-    mutating func noteSuccess(_ area: Area) {
+    mutating func recordSuccess(_ area: Area) {
         if reported.isEmpty, !hasReportedFullDisk { return }
         reported[area] = nil
         hasReportedFullDisk = false

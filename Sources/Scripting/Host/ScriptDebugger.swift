@@ -95,7 +95,7 @@ package final class ScriptDebugger {
     }
 
     private func broke(_ stop: LuaBreak) -> LuaDebugger.Resume {
-        guard canBreak, let frontEnd else { return .goOn }
+        guard canBreak, let frontEnd else { return .resume }
         // As before a wait: the script's changes are safe during the break.
         host.lifeCycle.settle()
         let isInLifeCycle = host.lifeCycle.isHandling
@@ -215,14 +215,14 @@ package final class ScriptBreak {
     /// How the script resumes: an ending comes first.
     func decision(_ resume: LuaDebugger.Resume) -> LuaDebugger.Resume {
         // The script is being stopped already, to the required depth.
-        if host.state.isUnwinding { return .goOn }
+        if host.state.isUnwinding { return .resume }
         switch ending {
         case .interrupted:
             host.lifeCycle.foreground.dropInterrupt()
             return stopping
         case .ended:
             return .stop(LuaError(.cancelled, "the application has ended"), depth: 1)
-        case .timeIsUp, .eventWaits: return .goOn
+        case .timeIsUp, .eventWaits: return .resume
         case nil: return resume
         }
     }

@@ -56,12 +56,12 @@ public final class ScriptHost {
         StandardModules.install(in: self, classes)
         if let persistence = sandbox.persistence as? SharedPersistence {
             lifeCycle.saver.shared = SharedSession(
-                persistence, items, runtime, sandbox.waiter, tellsChanges: options.isInteractive)
+                persistence, items, runtime, sandbox.waiter, reportsChanges: options.isInteractive)
         }
         scheduler.watchdog = runtime.makeWatchdog(options.watchdog)
         if options.handlesSignals { try lifeCycle.takeSignals() }
         // A row of the columns with the caches of queries.
-        if options.limitsProcess { scheduler.memory = ScriptMemory(state, kept: items.count * 256) }
+        if options.limitsProcess { scheduler.memory = ScriptMemory(state, retained: items.count * 256) }
     }
 
     deinit {
@@ -209,9 +209,9 @@ extension ScriptHost {
     /// Polls the process's relation to the terminal, as before each prompt: the shell's `fg` of a running job sends no
     /// signal. Handlers learn of a change before this returns, unless they are already running.
     ///
-    /// - Returns: the presence; one system call.
+    /// - Returns: the state; one system call.
     @discardableResult
-    package func pollTerminal() -> Terminal.Presence { lifeCycle.pollTerminal() }
+    package func pollTerminal() -> Terminal.JobState { lifeCycle.pollTerminal() }
 
     // MARK: A front end that waits for the user
 
@@ -266,7 +266,7 @@ extension ScriptHost {
     public var hasSkippedInitScript: Bool { initScript.isSkipped }
 
     /// Whether a script was refused a program whose file has changed since it was approved.
-    public var hasRefusedChangedProgram: Bool { sandbox.programs.hasRefusedChange }
+    public var hasDeniedChangedProgram: Bool { sandbox.programs.hasDeniedChange }
 
     /// The number of errors of handlers and timers since the launch.
     public var handlerFailureCount: Int { hooks.failureCount }

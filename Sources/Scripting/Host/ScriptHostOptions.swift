@@ -134,14 +134,14 @@ public struct FenceReport: Sendable, Hashable {
     ///
     /// - Throws: `LandlockError`, when it is required and can't be closed.
     static func closing(
-        _ options: ScriptHostOptions, bundles: [ApplicationBundle], fence: PathFence, others: LandlockRules
+        _ options: ScriptHostOptions, bundles: [ApplicationBundle], fence: PathFence, additional: LandlockRules
     ) throws -> FenceReport {
         var report = FenceReport(pathMethod: options.hasPathFence ? fence.method : nil)
         report.kernelABI = options.kernelABI
         guard options.kernelFence != .off, options.kernelABI == nil else { return report }
         do throws(LandlockError) {
             var rules = rules(options, bundles)
-            rules.add(others)
+            rules.add(additional)
             report.kernelABI = try Landlock.restrict(rules)
             // Makes libraries create temporary files in a folder that they may write to.
             Environment.set("TMPDIR", options.container.tmp)

@@ -22,20 +22,20 @@ final class ScriptMemory {
     ///
     /// - Parameters:
     ///   - state: the scripts' state.
-    ///   - kept: the bytes of data that the stores load from their files.
-    init?(_ state: LuaState, kept: Int) {
-        guard let limit = state.memory.limit, let base = MemoryWatch.ownMemory() else { return nil }
+    ///   - retained: the bytes of data that the stores load from their files.
+    init?(_ state: LuaState, retained: Int) {
+        guard let limit = state.memory.limit, let base = MemoryWatch.processMemory() else { return nil }
         self.state = state
         self.limit = limit
-        self.base = base + kept
-        allowed = base + kept + limit + limit / 4
+        self.base = base + retained
+        allowed = base + retained + limit + limit / 4
         let interrupter = state.interrupter
         watch = MemoryWatch { interrupter.interrupt(.memory) }
     }
 
     /// Starts a new chunk. At a prompt the memory of earlier entries stays: the chunk may still use half the limit.
     func renew() {
-        allowed = max(base + limit + limit / 4, (MemoryWatch.ownMemory() ?? base) + limit / 2)
+        allowed = max(base + limit + limit / 4, (MemoryWatch.processMemory() ?? base) + limit / 2)
     }
 
     /// Starts measuring while a script's code runs.
@@ -44,11 +44,11 @@ final class ScriptMemory {
     func end() { watch.end() }
 
     /// The bytes that a script may still cause; negative beyond the limit.
-    func room() -> Int {
-        guard let own = MemoryWatch.ownMemory() else { return .max }
-        let room = allowed - own
-        if room < 0 { gaveUp = true }
-        return min(room, max(limit - state.memory.used, 0))
+    func capacity() -> Int {
+        guard let own = MemoryWatch.processMemory() else { return .max }
+        let capacity = allowed - own
+        if capacity < 0 { gaveUp = true }
+        return min(capacity, max(limit - state.memory.used, 0))
     }
 
     /// Checks the limit again after a collection.
@@ -57,9 +57,9 @@ final class ScriptMemory {
     func check() -> LuaError? {
         let hadGivenUp = gaveUp
         gaveUp = false
-        guard let own = MemoryWatch.ownMemory(), own > allowed || hadGivenUp else { return nil }
+        guard let own = MemoryWatch.processMemory(), own > allowed || hadGivenUp else { return nil }
         _ = cubby_trim_memory()
-        guard hadGivenUp || (MemoryWatch.ownMemory() ?? 0) > allowed else { return nil }
+        guard hadGivenUp || (MemoryWatch.processMemory() ?? 0) > allowed else { return nil }
         return LuaError(
             .memory,
             "not enough memory: the script made the host hold more than the limit of \(limit / 1_048_576) MB")

@@ -7,35 +7,35 @@ import PropertyList
 package import SharedItems
 import Wording
 
-/// A host's part in a shared collection: applies others' commits between its own work, and reconnects after an outage.
+/// A host's part in a shared collection: applies remote commits between its own work, and reconnects after an outage.
 final class SharedSession {
     private let persistence: SharedPersistence
     private let items: ItemStore
     private let runtime: Runtime
     private let waiter: LoopWaiter
-    /// Whether others' changes are told to the user of a prompt.
-    private let tellsChanges: Bool
+    /// Whether remote changes are told to the user of a prompt.
+    private let reportsChanges: Bool
     /// The watch of the server's socket, and the socket.
     private var watch: (LoopWatch, descriptor: Int32)?
     /// The next attempt to connect.
     private var retry: LoopTimer?
     private var retryDelay = SharedSession.firstDelay
     /// Whether the current outage was reported.
-    private var hasToldOutage = false
+    private var hasReportedOutage = false
     /// The number of queued commits that were sent.
     private var sentCommits = 0
     /// The last reported error, until the connection is back.
-    private var toldMessage: String?
+    private var reportedMessage: String?
 
     private static let firstDelay = 0.5
     private static let longestDelay = 15.0
 
     init(
         _ persistence: SharedPersistence, _ items: ItemStore, _ runtime: Runtime, _ waiter: LoopWaiter,
-        tellsChanges: Bool
+        reportsChanges: Bool
     ) {
         (self.persistence, self.items, self.runtime, self.waiter) = (persistence, items, runtime, waiter)
-        self.tellsChanges = tellsChanges
+        self.reportsChanges = reportsChanges
         waiter.loop = runtime.loop
         waiter.hasEnded = { [status = runtime.status] in status.exitCode != nil }
         persistence.onConnectionChange = { [weak self] isConnected in self?.connectionChanged(isConnected) }
@@ -43,7 +43,7 @@ final class SharedSession {
         items.addCommitObserver(self)
         if !persistence.isConnected {
             // Opening has reported it.
-            hasToldOutage = true
+            hasReportedOutage = true
             retryLater()
         }
     }
@@ -56,23 +56,23 @@ final class SharedSession {
         return waiter.isWaiting
     }
 
-    /// Applies others' commits, unless a transaction is in progress. Does nothing without a connection: a chunk never
+    /// Applies remote commits, unless a transaction is in progress. Does nothing without a connection: a chunk never
     /// waits for a disconnected server.
     func apply() {
         guard persistence.isConnected, !items.isInTransaction else { return }
-        let (waiting, conflicts) = (persistence.keptCommits.count, persistence.conflicts.count)
+        let (waiting, conflicts) = (persistence.pendingCommits.count, persistence.conflicts.count)
         do { try items.applyRemoteCommits() } catch {
-            tell(error)
+            report(error)
         }
         let new = persistence.conflicts.count - conflicts
-        sentCommits += max(waiting - persistence.keptCommits.count - max(new, 0), 0)
+        sentCommits += max(waiting - persistence.pendingCommits.count - max(new, 0), 0)
         if new > 0 {
             runtime.log.logger.warning(
                 "\(new.counted("commit")) of this host cannot follow what others did meanwhile, and \(new == 1 ? "was" : "were") taken back: see items:conflicts()"
             )
         }
         watchSocket()
-        tellReturn()
+        reportReturn()
     }
 
     // MARK: The connection
@@ -103,8 +103,8 @@ final class SharedSession {
         watch?.0.cancel()
         watch = nil
         if let reason = persistence.stopReason { return runtime.log.logger.error("\(reason.message)") }
-        if !hasToldOutage {
-            hasToldOutage = true
+        if !hasReportedOutage {
+            hasReportedOutage = true
             runtime.log.logger.warning("\(persistence.readOnlyReason)")
             deliver("didDisconnect")
         }
@@ -112,11 +112,11 @@ final class SharedSession {
     }
 
     /// Reports the end of an outage once all queued commits are sent: handlers may change items again.
-    private func tellReturn() {
-        guard hasToldOutage, persistence.isConnected, !items.isReadOnly else { return }
-        guard !persistence.hasKeptCommits else { return }
-        hasToldOutage = false
-        toldMessage = nil
+    private func reportReturn() {
+        guard hasReportedOutage, persistence.isConnected, !items.isReadOnly else { return }
+        guard !persistence.hasPendingCommits else { return }
+        hasReportedOutage = false
+        reportedMessage = nil
         runtime.log.logger.notice(
             "the collection's server is back\(sentCommits > 0 ? ": it has \(sentCommits.counted("commit")) that waited" : "")"
         )
@@ -130,7 +130,7 @@ final class SharedSession {
             guard let self else { return }
             retry = nil
             retryDelay = min(retryDelay * 2, Self.longestDelay)
-            do throws(StoreError) { try persistence.poll() } catch { tell(error) }
+            do throws(StoreError) { try persistence.poll() } catch { report(error) }
             if persistence.isConnected { apply() } else { retryLater() }
         }
     }
@@ -142,10 +142,10 @@ final class SharedSession {
     }
 
     /// Reports an error other than an outage, once: connection attempts are repeated.
-    private func tell(_ error: StoreError) {
+    private func report(_ error: StoreError) {
         runtime.log.logger.debug("\(error.message)")
-        guard error.code != .disconnected, error.message != toldMessage else { return }
-        toldMessage = error.message
+        guard error.code != .disconnected, error.message != reportedMessage else { return }
+        reportedMessage = error.message
         runtime.log.logger.warning("\(error.message)")
     }
 }
@@ -153,7 +153,7 @@ final class SharedSession {
 extension SharedSession: ItemCommitObserver {
     /// At a prompt, prints a line above the one being edited.
     func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {
-        guard tellsChanges, let name = commit.host else { return }
+        guard reportsChanges, let name = commit.host else { return }
         runtime.output.putError("\(commit.count.counted("change")) by \(VisibleText.line(name))\n")
     }
 }

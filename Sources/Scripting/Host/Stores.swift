@@ -40,7 +40,7 @@ struct Stores {
         // time in proportion to the pictures, so it is done only when needed.
         if let lock = sandbox.opened.lock, lock.isDisordered {
             container.removeLeftovers(using: files)
-            lock.noteOrder()
+            lock.recordOrder()
         }
     }
 

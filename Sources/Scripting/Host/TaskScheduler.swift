@@ -433,7 +433,7 @@ final class TaskScheduler {
     /// The decision for a deadline: the outermost expired task is stopped.
     func stopExpired() -> LuaState.InterruptDecision {
         let now = MonotonicTime.now()
-        guard let task = stack.first(where: { $0.deadline.map { $0 <= now } ?? false }) else { return .goOn }
+        guard let task = stack.first(where: { $0.deadline.map { $0 <= now } ?? false }) else { return .resume }
         return .stop(timeIsUp(), depth: task.depth)
     }
 
@@ -471,9 +471,10 @@ final class TaskScheduler {
                 guard let context else { return 0 }
                 return Unmanaged<TaskScheduler>.fromOpaque(context).takeUnretainedValue().mustStop ? 1 : 0
             },
-            room: { context in
+            capacity: { context in
                 guard let context else { return .max }
-                return Int64(Unmanaged<TaskScheduler>.fromOpaque(context).takeUnretainedValue().memory?.room() ?? .max)
+                return Int64(
+                    Unmanaged<TaskScheduler>.fromOpaque(context).takeUnretainedValue().memory?.capacity() ?? .max)
             },
             context: Unmanaged.passUnretained(self).toOpaque())
     }
@@ -489,6 +490,6 @@ final class TaskScheduler {
             return true
         }
         if pending.contains(.events), let entry, entry.isInterrupted() { return true }
-        return pending.contains(.memory) && (memory?.room() ?? 0) < 0
+        return pending.contains(.memory) && (memory?.capacity() ?? 0) < 0
     }
 }

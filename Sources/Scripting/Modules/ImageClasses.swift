@@ -42,13 +42,13 @@ final class ImageClasses {
             "The picture as a JPEG file's bytes, by default without metadata.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return #picture:jpegData(0.8)"
-        ) { (picture, quality: Double?, options: KeptMetadata) in
+        ) { (picture, quality: Double?, options: PreservedMetadata) in
             let quality = quality ?? 0.5
             guard (0...1).contains(quality) else {
                 throw LuaMismatch("a quality from 0 to 1 expected, got \(quality)", argument: "quality")
             }
             return try OrError(returning: ImageError.self) {
-                LuaString(try picture.jpegData(quality: quality, metadata: options.kept))
+                LuaString(try picture.jpegData(quality: quality, metadata: options.preserved))
             }
         }
         cls.property(
@@ -111,16 +111,16 @@ final class ImageClasses {
     }
 
     /// The metadata that `jpegData` keeps.
-    private struct KeptMetadata: LuaOptions {
+    private struct PreservedMetadata: LuaOptions {
         var metadata = false
         var location = false
 
-        static var luaOptions: [LuaOption<KeptMetadata>] {
+        static var luaOptions: [LuaOption<PreservedMetadata>] {
             LuaOption("metadata", \.metadata, doc: "keep EXIF without the location")
             LuaOption("location", \.location, doc: "keep all metadata, including the location")
         }
 
-        var kept: ImageMetadata.Kept { location ? .everything : metadata ? .withoutLocation : .nothing }
+        var preserved: ImageMetadata.Preserved { location ? .everything : metadata ? .withoutLocation : .nothing }
     }
 
     private func declareStore(_ host: ScriptHost) {

@@ -117,7 +117,7 @@ final class ProgramStarter {
     private var grants: [ProgramGrant]
     private var known: [ProgramFile.Stamp: String] = [:]
     /// Whether a program was refused because its file has changed.
-    private(set) var hasRefusedChange = false
+    private(set) var hasDeniedChange = false
 
     init(_ grants: [ProgramGrant]) { self.grants = grants }
 
@@ -148,7 +148,7 @@ final class ProgramStarter {
         }
         let words = try CommandWords.split(command, for: function)
         guard let index = index(of: words.first ?? "", in: host) else {
-            throw refusal(of: words.first ?? "", function, host)
+            throw error(of: words.first ?? "", function, host)
         }
         let file = try ProgramFile(grants[index].path, known: known)
         if file.isSettled { known[file.stamp] = file.digest }
@@ -175,7 +175,7 @@ final class ProgramStarter {
     }
 
     /// The error for a word that is not a grant, with the grant of the same file if there is one.
-    private func refusal(of word: String, _ function: String, _ host: ScriptHost) -> LuaError {
+    private func error(of word: String, _ function: String, _ host: ScriptHost) -> LuaError {
         let path = word.contains("/") ? try? RealPath.of(PathText.absolute(word, from: host.fence.base)) : nil
         if let path, let grant = grants.first(where: { $0.path == path }) {
             return LuaError(
@@ -195,7 +195,7 @@ final class ProgramStarter {
         guard host.options.isInteractive, host.fences.kernelABI == nil,
             host.activeFrontEnd?.consent(toChanged: grant) == true
         else {
-            hasRefusedChange = true
+            hasDeniedChange = true
             throw LuaError(
                 .runtime,
                 "\(function): \(DisplayPath.abbreviate(grant.path)) has changed since it was granted; cubby --container \(host.container.displayPath) config grant run \(grant.name) approves it as it is now"
@@ -231,25 +231,25 @@ enum CommandWords {
                 word = word ?? ""
             case ("\\", _):
                 guard let next = rest.popFirst(), next != "\n" else {
-                    throw refusal("a backslash at the end of a line", function)
+                    throw error("a backslash at the end of a line", function)
                 }
                 // Within double quotes a backslash escapes only characters that are special there.
                 let isLiteral = quote != nil && !["\"", "\\", "$", "`"].contains(next)
                 word = (word ?? "") + (isLiteral ? "\\" : "")
                 word?.unicodeScalars.append(next)
-            case ("$", _), ("`", _): throw refusal("'\(scalar)'", function)
+            case ("$", _), ("`", _): throw error("'\(scalar)'", function)
             case (_, "\""): word?.unicodeScalars.append(scalar)
             case (" ", _), ("\t", _):
                 if let found = word { words.append(found) }
                 word = nil
             case _ where operators.contains(scalar), ("~", _) where word == nil, ("#", _) where word == nil:
-                throw refusal(scalar == "\n" ? "a line break" : "'\(scalar)'", function)
+                throw error(scalar == "\n" ? "a line break" : "'\(scalar)'", function)
             default:
                 word = word ?? ""
                 word?.unicodeScalars.append(scalar)
             }
         }
-        if let quote { throw refusal("\(quote) without its end", function) }
+        if let quote { throw error("\(quote) without its end", function) }
         if let word { words.append(word) }
         return words
     }
@@ -258,7 +258,7 @@ enum CommandWords {
         ";", "|", "&", "<", ">", "(", ")", "*", "?", "[", "\n", "\r",
     ]
 
-    private static func refusal(_ subject: String, _ function: String) -> LuaError {
+    private static func error(_ subject: String, _ function: String) -> LuaError {
         LuaError(
             .runtime,
             "\(function): \(subject) needs a shell, and programs that are granted by name are started without one; "

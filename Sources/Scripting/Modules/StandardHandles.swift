@@ -75,7 +75,7 @@ enum StandardHandles {
     /// - Returns: the results of a failure; nil when all is written.
     static func write(_ call: LuaCall, toStandardError: Bool, _ host: ScriptHost) throws -> LuaResults? {
         var text: [UInt8] = []
-        var refusal: (any Error)?
+        var mismatch: (any Error)?
         for position in 0..<call.count {
             let value = call.value(position)
             switch value {
@@ -86,17 +86,17 @@ enum StandardHandles {
                 if let its = value.errorText {
                     text += its.utf8
                 } else {
-                    refusal = call.refuse(position, "string expected, got \(value.typeName)")
+                    mismatch = call.refuse(position, "string expected, got \(value.typeName)")
                 }
             }
-            if refusal != nil { break }
+            if mismatch != nil { break }
         }
         if !text.isEmpty, try call.state.countOutput(text.count) {
             do throws(FileError) { try host.output.write(text, toStandardError: toStandardError) } catch {
                 return try failure(error, call)
             }
         }
-        if let refusal { throw refusal }
+        if let mismatch { throw mismatch }
         return nil
     }
 

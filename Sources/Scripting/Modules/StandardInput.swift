@@ -151,7 +151,7 @@ package final class StandardInput {
 
     /// Reads what is there already, from a file or a pipe; whether the read is complete.
     private func readAtOnce(for read: Read) -> Bool {
-        guard terminal.presence == .headless else { return false }
+        guard terminal.jobState == .headless else { return false }
         for _ in 0..<Self.greed {
             var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard poll(&input, 1, 0) > 0 else { return false }
@@ -163,7 +163,8 @@ package final class StandardInput {
     /// Reads a piece for a read; whether that is complete.
     private func take(_ ready: ReadyEvents, for read: Read) -> Bool {
         // The bytes of a long line, or of everything, count as the script's that reads them.
-        guard buffer.count < runtime.state.memory.limit ?? .max, (runtime.scheduler.memory?.room() ?? .max) > Self.chunk
+        guard buffer.count < runtime.state.memory.limit ?? .max,
+            (runtime.scheduler.memory?.capacity() ?? .max) > Self.chunk
         else {
             read.failure = LuaError(.memory, "not enough memory")
             return true
@@ -175,7 +176,7 @@ package final class StandardInput {
             return (count, code)
         }
         if count > 0 { return advance(read) }
-        switch InputEnd.classify(count: count, code: code, ready: ready, presence: terminal.presence) {
+        switch InputEnd.classify(count: count, code: code, ready: ready, jobState: terminal.jobState) {
         case .notYet: return false
         case .endOfInput: return advance(read, isAtEnd: true)
         case .hangUp where count == 0: return advance(read, isAtEnd: true)
@@ -191,7 +192,7 @@ package final class StandardInput {
         reads.append(read)
         update()
         // Not within the registration: the stop runs handlers.
-        runtime.loop.urgently { [weak self] in self?.checkPresence() }
+        runtime.loop.urgently { [weak self] in self?.checkJobState() }
     }
 
     /// Watches the input while reads wait for it.
@@ -208,7 +209,7 @@ package final class StandardInput {
     }
 
     private func readable(_ ready: ReadyEvents) {
-        guard let read = reads.first, !checkPresence(), take(ready, for: read) else { return }
+        guard let read = reads.first, !checkJobState(), take(ready, for: read) else { return }
         forget(read)
         read.resume()
     }
@@ -217,10 +218,10 @@ package final class StandardInput {
         reads.removeAll { $0 === read }
         update()
         // What came with the last line may be all that the next read needs.
-        if !reads.isEmpty { runtime.loop.urgently { [weak self] in self?.goOn() } }
+        if !reads.isEmpty { runtime.loop.urgently { [weak self] in self?.resume() } }
     }
 
-    private func goOn() {
+    private func resume() {
         guard let read = reads.first, pauses == 0, advance(read) else { return }
         forget(read)
         read.resume()
@@ -240,7 +241,7 @@ package final class StandardInput {
 
     /// Whether a read waits for the terminal in the background, which stops the process.
     var waitsInBackground: Bool {
-        guard !reads.isEmpty, terminal.presence == .background else {
+        guard !reads.isEmpty, terminal.jobState == .background else {
             isUnstoppable = false
             return false
         }
@@ -249,7 +250,7 @@ package final class StandardInput {
 
     /// Stops the process if a read waits for the terminal in the background; whether it did.
     @discardableResult
-    func checkPresence() -> Bool {
+    func checkJobState() -> Bool {
         guard waitsInBackground else { return false }
         lifeCycle.handle(.suspend, cause: .terminal)
         return true

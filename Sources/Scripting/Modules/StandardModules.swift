@@ -127,7 +127,7 @@ enum RequireModule {
                 do {
                     let source = try host.sandbox.moduleFence.layer.contents(of: path, limit: 64 << 20)
                     host.sources.remember(String(decoding: source, as: UTF8.self), as: shown)
-                    host.runtime.modules.note(name, path)
+                    host.runtime.modules.record(name, path)
                     return (try host.state.load(ScriptHost.withoutShebang(source), name: "@" + shown), shown)
                 } catch let error as FileError {
                     let isThere = PosixFileLayer().exists(path)
@@ -176,7 +176,7 @@ final class LoadedModules {
 
     var files: [String] { paths.values.sorted() }
 
-    func note(_ name: String, _ path: String) { paths[name] = path }
+    func record(_ name: String, _ path: String) { paths[name] = path }
 
     /// Forgets the modules beneath a folder, so that they are read again; returns their values.
     func forget(in folder: String) -> [Entry] {

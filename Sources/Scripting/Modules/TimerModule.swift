@@ -103,7 +103,7 @@ extension ScriptHost {
         let timer = ScriptTimer(kind, function, repeats: repeats) { timer in
             start { [unowned self] in run(timer) }
         }
-        initScript.noteRegistration { timer.cancel() }
+        initScript.recordRegistration { timer.cancel() }
         return timer
     }
 
@@ -139,7 +139,7 @@ final class ScriptTimer: LuaObject {
     /// Whether a call of its function has begun and not ended; it may wait.
     private var isRunning = false
     /// Whether it was told that a call was left out.
-    private var hasToldOfOmission = false
+    private var hasReportedOmission = false
     /// The number of failures since the last success.
     private var failures = 0
     /// Its description: `every 2.0 s, chunk:3`.
@@ -171,10 +171,10 @@ final class ScriptTimer: LuaObject {
             isRunning = true
             return (true, nil)
         }
-        defer { hasToldOfOmission = true }
+        defer { hasReportedOmission = true }
         return (
             false,
-            hasToldOfOmission
+            hasReportedOmission
                 ? nil
                 : "the timer \(text) was due while its function was still running: calls are left out until it ends"
         )

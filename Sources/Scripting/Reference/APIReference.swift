@@ -61,7 +61,7 @@ public struct APIReference: Sendable {
     public var editorFiles: [ReferencePage] { EditorSettings(self).files }
 
     /// The path of the file that belongs to the user once it exists: it is never replaced.
-    package static let ownEditorFile = EditorSettings.launch
+    package static let editorFile = EditorSettings.launch
 
     /// The events that an object's `on` accepts.
     func events(of declaration: LuaDeclaration) -> [EventDeclaration] {

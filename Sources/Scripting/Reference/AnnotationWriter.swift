@@ -83,8 +83,8 @@ struct AnnotationWriter {
         var lines = optionsClasses(declaration) + (isLocal ? ["do"] : []) + Self.comment(declaration.documentation)
         lines.append("---@class \(declaration.name)")
         for property in declaration.properties {
-            let note = property.isReadOnly ? " Read-only." : ""
-            lines.append("---@field \(property.name) \(property.type.annotation()) \(property.documentation)\(note)")
+            let suffix = property.isReadOnly ? " Read-only." : ""
+            lines.append("---@field \(property.name) \(property.type.annotation()) \(property.documentation)\(suffix)")
         }
         for each in declaration.operators {
             if each.name == "index", let key = each.operand {

@@ -29,7 +29,7 @@ struct ReadOnlyTable {
     private let pairs: LuaFunction
     private let index: LuaFunction
     private let all: LuaFunction
-    private let refusal: LuaFunction
+    private let denial: LuaFunction
     private let dictionaryMark: LuaTable
     private let setMark: LuaTable
     private let elements: LuaClass<Elements>
@@ -60,7 +60,7 @@ struct ReadOnlyTable {
             }
             return call.returns(LuaValue.table(table))
         }
-        refusal = state.makeFunction(LuaFunctionDeclaration("assignment", variadic)) { _ in
+        denial = state.makeFunction(LuaFunctionDeclaration("assignment", variadic)) { _ in
             throw LuaError(
                 .argument,
                 "this value is read-only: assign a new table to the item's field (or copy it with {table.unpack(t)})")
@@ -80,7 +80,7 @@ struct ReadOnlyTable {
     func make(_ contents: LuaTable, _ shape: Shape, in state: LuaState) -> LuaTable {
         let metatable = state.makeTable(fields: 8)
         metatable["__index"] = .table(contents)
-        metatable["__newindex"] = .function(refusal)
+        metatable["__newindex"] = .function(denial)
         metatable["__len"] = .function(length)
         metatable["__pairs"] = .function(pairs)
         metatable["__metatable"] = false

@@ -111,8 +111,8 @@ typealias OrError<Value> = Result<Value, any Error>
 
 extension Result where Failure == any Error {
     /// Runs a body: its errors of a type become the result, others are thrown.
-    init<Refusal: Error>(returning type: Refusal.Type, _ body: () throws -> Success) throws {
-        do { self = .success(try body()) } catch let error as Refusal { self = .failure(error) }
+    init<Rejection: Error>(returning type: Rejection.Type, _ body: () throws -> Success) throws {
+        do { self = .success(try body()) } catch let error as Rejection { self = .failure(error) }
     }
 
     /// Transforms the value with a body that may fail.

@@ -46,9 +46,9 @@ final class ValueBridge {
         var isEmpty: Bool { values.isEmpty && keys.isEmpty && valuesOfOtherKeys.isEmpty }
 
         /// The value at a place, if what a script has there is still its text.
-        static func original(_ kept: PropertyListValue?, _ value: LuaValue) -> PropertyListValue? {
-            guard let text = kept?.text, value.textValue == text else { return nil }
-            return kept
+        static func original(_ earlier: PropertyListValue?, _ value: LuaValue) -> PropertyListValue? {
+            guard let text = earlier?.text, value.textValue == text else { return nil }
+            return earlier
         }
     }
 
@@ -62,7 +62,7 @@ final class ValueBridge {
         halfTextTable.flatMap { halfTexts.object(of: $0[.table(table)]) }?.texts
     }
 
-    func note(_ texts: HalfTexts, of table: LuaTable) {
+    func record(_ texts: HalfTexts, of table: LuaTable) {
         if texts.isEmpty { return }
         let all = halfTextTable ?? ArchiveBridge.weakTable(in: state)
         halfTextTable = all
@@ -110,7 +110,7 @@ extension ValueBridge {
                 table[index + 1] = try lua(element, isReadOnly, &budget)
                 if case .utf16 = element { half.values[.integer(Int64(index + 1))] = element }
             }
-            note(half, of: table)
+            record(half, of: table)
             let isSet = if case .set = value { true } else { false }
             if isReadOnly { return .table(readOnly.make(table, isSet ? .set : .array, in: state)) }
             if isSet { readOnly.markSet(table) }
@@ -124,7 +124,7 @@ extension ValueBridge {
                 table[key] = try lua(element, isReadOnly, &budget)
                 if case .utf16 = element { half.values[ArchiveMemory.Place(key)] = element }
             }
-            for (key, element) in entries.sortedOthers {
+            for (key, element) in entries.sortedOtherEntries {
                 try visit(&budget, key)
                 try visit(&budget, element)
                 let name = try lua(key, true, &budget)
@@ -142,7 +142,7 @@ extension ValueBridge {
                 guard case .utf16 = element else { continue }
                 if let place { half.values[place] = element } else { half.valuesOfOtherKeys[key] = element }
             }
-            note(half, of: table)
+            record(half, of: table)
             if isReadOnly { return .table(readOnly.make(table, .dictionary, in: state)) }
             readOnly.markDictionary(table)
             return .table(table)
@@ -170,17 +170,17 @@ extension ValueBridge {
     /// The allocator counts the host's memory as debt and never refuses it, so the host checks the limit.
     @inline(__always)
     private func visit(_ budget: inout ConversionBudget, bytes: Int) throws(LuaError) {
-        do throws(ConversionRefusal) { try budget.visit(bytes: bytes) } catch {
+        do throws(ConversionError) { try budget.visit(bytes: bytes) } catch {
             throw LuaError(.runtime, error.message)
         }
-        try state.checkRoom(for: bytes)
+        try state.checkCapacity(for: bytes)
     }
 }
 
 /// Conversion of Lua values to property-list values.
 extension ValueBridge {
     /// The reason why a Lua value is not a property-list value, and its path.
-    struct Refusal: Error {
+    struct BridgeError: Error {
         var path: String
         var reason: String
         /// Whether it is an object, which only an archive can represent.
@@ -191,9 +191,9 @@ extension ValueBridge {
             path.isEmpty ? reason : "\(path.count > 60 ? path.prefix(60) + "…" : path): \(reason)"
         }
 
-        /// The same refusal, one level further out.
-        fileprivate func below(_ step: @autoclosure () -> String) -> Refusal {
-            Refusal(path: path.utf8.count > 1024 ? path : step() + path, reason: reason, isObject: isObject)
+        /// The same error, one level further out.
+        fileprivate func below(_ step: @autoclosure () -> String) -> BridgeError {
+            BridgeError(path: path.utf8.count > 1024 ? path : step() + path, reason: reason, isObject: isObject)
         }
     }
 
@@ -208,24 +208,24 @@ extension ValueBridge {
     func propertyList(
         _ value: LuaValue, path: String = "", depthLimit: Int = ConversionBudget.depthLimit,
         takesObjects: Bool = false
-    ) throws(Refusal) -> PropertyListValue {
+    ) throws(BridgeError) -> PropertyListValue {
         var reading = TableReading(bridge: self, levels: depthLimit, takesObjects: takesObjects)
-        do throws(Refusal) {
+        do throws(BridgeError) {
             let node = try reading.value(value, depthLimit)
-            do throws(ConversionRefusal) { try reading.budget.check(unfolded: node.size) } catch {
-                throw Refusal(path: "", reason: error.message)
+            do throws(ConversionError) { try reading.budget.check(unfolded: node.size) } catch {
+                throw BridgeError(path: "", reason: error.message)
             }
             return node.value
         } catch {
             let rest = path.isEmpty && error.path.hasPrefix(".") ? String(error.path.dropFirst()) : error.path
-            throw Refusal(path: path + rest, reason: error.reason, isObject: error.isObject)
+            throw BridgeError(path: path + rest, reason: error.reason, isObject: error.isObject)
         }
     }
 }
 
 /// One conversion of a table and its contents.
 private struct TableReading {
-    typealias Refusal = ValueBridge.Refusal
+    typealias BridgeError = ValueBridge.BridgeError
 
     struct Node {
         var value: PropertyListValue
@@ -249,15 +249,15 @@ private struct TableReading {
         self.takesObjects = takesObjects
     }
 
-    mutating func value(_ value: LuaValue, _ depth: Int) throws(Refusal) -> Node {
+    mutating func value(_ value: LuaValue, _ depth: Int) throws(BridgeError) -> Node {
         switch value {
-        case .nil: throw Refusal(path: "", reason: "nil is not a property-list value")
+        case .nil: throw BridgeError(path: "", reason: "nil is not a property-list value")
         case .boolean(let value): return try leaf(.boolean(value))
         case .integer(let value): return try leaf(.integer(value))
         case .number(let value): return try leaf(.real(value))
         case .string(let string):
             guard let text = string.text else {
-                throw Refusal(path: "", reason: "the string is not UTF-8 text (data(…) holds other bytes)")
+                throw BridgeError(path: "", reason: "the string is not UTF-8 text (data(…) holds other bytes)")
             }
             return try leaf(.string(text), bytes: text.utf8.count)
         case .userdata:
@@ -271,32 +271,32 @@ private struct TableReading {
         case .table(let table): return try node(of: table, depth)
         case .function, .thread: break
         }
-        throw Refusal(
+        throw BridgeError(
             path: "",
             reason: "\(bridge.className(of: value).withArticle) is not a property-list value "
                 + "(string, number, boolean, date, data, array, dictionary)")
     }
 
-    private mutating func leaf(_ value: PropertyListValue, bytes: Int = 0) throws(Refusal) -> Node {
+    private mutating func leaf(_ value: PropertyListValue, bytes: Int = 0) throws(BridgeError) -> Node {
         try visit(bytes)
         return Node(value: value)
     }
 
-    private mutating func visit(_ bytes: Int = 0) throws(Refusal) {
-        do throws(ConversionRefusal) { try budget.visit(bytes: bytes) } catch {
-            throw Refusal(path: "", reason: error.message)
+    private mutating func visit(_ bytes: Int = 0) throws(BridgeError) {
+        do throws(ConversionError) { try budget.visit(bytes: bytes) } catch {
+            throw BridgeError(path: "", reason: error.message)
         }
     }
 
-    private mutating func node(of table: LuaTable, _ depth: Int) throws(Refusal) -> Node {
+    private mutating func node(of table: LuaTable, _ depth: Int) throws(BridgeError) -> Node {
         let isInner = depth < levels
         let identity = isInner ? table.identity : nil
         if let identity, let known = done[identity], known.height <= depth { return known }
         guard depth > 0 else {
-            throw Refusal(path: "", reason: "the table is nested deeper than \(levels) levels, or contains itself")
+            throw BridgeError(path: "", reason: "the table is nested deeper than \(levels) levels, or contains itself")
         }
         guard cubby_stack_is_short() == 0 else {
-            throw Refusal(path: "", reason: "the table is nested deeper than the thread's stack allows")
+            throw BridgeError(path: "", reason: "the table is nested deeper than the thread's stack allows")
         }
         try visit()
         let node = try contents(of: table, depth - 1)
@@ -304,10 +304,10 @@ private struct TableReading {
         return node
     }
 
-    private mutating func contents(of given: LuaTable, _ depth: Int) throws(Refusal) -> Node {
+    private mutating func contents(of given: LuaTable, _ depth: Int) throws(BridgeError) -> Node {
         let shape = ReadOnlyTable.shape(of: given)
         if shape == nil, !takesObjects, let metatable = given.metatable, let name = bridge.objectClass(metatable) {
-            throw Refusal(
+            throw BridgeError(
                 path: "",
                 reason:
                     "an instance of \(name) is not a property-list value: give a plain table of its fields, or the bytes "
@@ -324,28 +324,30 @@ private struct TableReading {
             var elements: [PropertyListValue] = []
             elements.reserveCapacity(count)
             for index in 1..<(count + 1) {
-                do throws(Refusal) {
+                do throws(BridgeError) {
                     let given = table[index]
                     var element = try value(given, depth)
-                    if let half, let kept = ValueBridge.HalfTexts.original(half.values[.integer(Int64(index))], given) {
-                        element.value = kept
+                    if let half,
+                        let earlier = ValueBridge.HalfTexts.original(half.values[.integer(Int64(index))], given)
+                    {
+                        element.value = earlier
                     }
                     result.add(element)
                     elements.append(element.value)
                 } catch { throw error.below("[\(index)]") }
             }
             if let stray = keys(of: table, beyond: count) {
-                throw Refusal(path: "", reason: "the table has both array elements and the key \(stray)")
+                throw BridgeError(path: "", reason: "the table has both array elements and the key \(stray)")
             }
             result.value = shape == .set ? .set(elements) : .array(elements)
             return result
         }
         var entries = PropertyListDictionary()
-        var failure: Refusal?
+        var failure: BridgeError?
         try? table.forEach { key, element in
-            do throws(Refusal) {
+            do throws(BridgeError) {
                 var name = try self.key(key, depth)
-                do throws(Refusal) {
+                do throws(BridgeError) {
                     let given = element
                     var element = try value(given, depth)
                     if let half {
@@ -356,7 +358,8 @@ private struct TableReading {
                     }
                     result.add(element)
                     guard entries[name.value] == nil else {
-                        throw Refusal(path: "", reason: "the table has two keys that are one: \(name.value.nameOfKey)")
+                        throw BridgeError(
+                            path: "", reason: "the table has two keys that are one: \(name.value.nameOfKey)")
                     }
                     entries[name.value] = element.value
                     if name.value.text == nil { result.add(name) }
@@ -373,9 +376,9 @@ private struct TableReading {
     }
 
     /// The key of a dictionary's entry.
-    private mutating func key(_ key: LuaValue, _ depth: Int) throws(Refusal) -> Node {
-        do throws(Refusal) { return try value(key, depth) } catch {
-            throw Refusal(path: "", reason: "the dictionary key \(named(key)) cannot be kept: \(error.reason)")
+    private mutating func key(_ key: LuaValue, _ depth: Int) throws(BridgeError) -> Node {
+        do throws(BridgeError) { return try value(key, depth) } catch {
+            throw BridgeError(path: "", reason: "the dictionary key \(named(key)) cannot be kept: \(error.reason)")
         }
     }
 

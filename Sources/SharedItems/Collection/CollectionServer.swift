@@ -22,7 +22,7 @@ final class CollectionServer {
     /// Why the server is unusable from now on.
     private(set) var stopped: StoreError?
     /// Why the last server that answered is unsuitable.
-    private(set) var refusal: PostgresError?
+    private(set) var denial: PostgresError?
 
     private let waiter: any PostgresWaiter
     /// The index of the address's host to try first.
@@ -77,13 +77,13 @@ final class CollectionServer {
         try SharedSchema.checkFormat(connection)
         let found = try SharedCollection(
             connection, address.collection, host: host, hostName: hostName, revision: log.lineage.revision)
-        if let collection, let refusal = found.refusal(knowing: collection, log.lineage) {
+        if let collection, let denial = found.error(knowing: collection, log.lineage) {
             // Another of the address's servers may be suitable.
             firstHost += 1
-            self.refusal = refusal
-            throw refusal
+            self.denial = denial
+            throw denial
         }
-        refusal = nil
+        denial = nil
         // A host waiting for another's commit is refused before its own deadline, so that its commit is not in doubt.
         let patience = Int(min(max(timeLimit, 1), 86_400) * 800)
         try connection.runScript("listen \(found.channel); set lock_timeout = \(patience)")

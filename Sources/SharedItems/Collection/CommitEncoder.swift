@@ -76,7 +76,7 @@ struct EncodedCommit {
     private static func effects(_ changes: [Change]) -> [Effect] {
         var effects: [Effect] = []
         var places: [UInt32: Int] = [:]
-        func note(_ row: UInt32, wasThere: Bool, _ change: (inout Effect) -> Void) {
+        func record(_ row: UInt32, wasThere: Bool, _ change: (inout Effect) -> Void) {
             let place = places[row] ?? effects.count
             if place == effects.count {
                 places[row] = place
@@ -88,15 +88,15 @@ struct EncodedCommit {
             switch change.kind {
             case .append:
                 for row in change.row..<change.row + UInt32(change.count) {
-                    note(row, wasThere: false) { ($0.isThere, $0.isWhole) = (true, true) }
+                    record(row, wasThere: false) { ($0.isThere, $0.isWhole) = (true, true) }
                 }
-            case .insert: note(change.row, wasThere: false) { ($0.isThere, $0.isWhole) = (true, true) }
-            case .remove: note(change.row, wasThere: true) { ($0.isThere, $0.isWhole) = (false, true) }
+            case .insert: record(change.row, wasThere: false) { ($0.isThere, $0.isWhole) = (true, true) }
+            case .remove: record(change.row, wasThere: true) { ($0.isThere, $0.isWhole) = (false, true) }
             case .set:
-                note(change.row, wasThere: true) {
+                record(change.row, wasThere: true) {
                     if !$0.fields.contains(change.field) { $0.fields.append(change.field) }
                 }
-            case .move: note(change.row, wasThere: true) { $0.isMoved = true }
+            case .move: record(change.row, wasThere: true) { $0.isMoved = true }
             }
         }
         return effects
@@ -215,8 +215,8 @@ extension SharedPersistence {
             }
         } catch {
             release()
-            // A refusal does not settle an earlier try with a lost answer. Without a server's error nothing was sent.
-            if (error.cause as? PostgresError)?.isRefusal ?? true {
+            // A denial does not settle an earlier try with a lost answer. Without a server's error nothing was sent.
+            if (error.cause as? PostgresError)?.isDenial ?? true {
                 // It is retried after a pause, as after an outage.
                 if wasInDoubt { server.disconnect() } else { inDoubt = nil }
             }
@@ -230,8 +230,8 @@ extension SharedPersistence {
             if status == 1 { server.statistics.settledInDoubt += 1 }
             for (row, rank) in encoded.newRanks { places.ranks.set(row, rank) }
             server.log.announce(revision)
-            server.log.note(made)
-            if revision != sent.seen + 1 { server.log.ownRevisions.insert(revision) }
+            server.log.record(made)
+            if revision != sent.seen + 1 { server.log.localRevisions.insert(revision) }
             cache?.add(
                 LoggedCommit(
                     revision: revision, host: server.host, hostName: hostName, lineage: made.identifier,

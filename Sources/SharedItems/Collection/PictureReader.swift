@@ -56,12 +56,12 @@ final class PictureReader: AttachmentReader {
         return bytes
     }
 
-    /// Queries over the kept connection, and over a new one if that turns out to be broken.
+    /// Queries over the open connection, and over a new one if that turns out to be broken.
     private func ask(
         _ link: inout Link, _ key: String, _ digest: [UInt8], _ limit: Int
     ) throws(PostgresError) -> (bytes: [UInt8]?, count: Int64)? {
-        if let kept = link.connection, kept.isOpen {
-            do throws(PostgresError) { return try read(kept, key, digest, limit) } catch {
+        if let current = link.connection, current.isOpen {
+            do throws(PostgresError) { return try read(current, key, digest, limit) } catch {
                 guard error.isInDoubt, error.kind != .timedOut, error.kind != .cancelled else { throw error }
             }
         }

@@ -33,16 +33,16 @@ enum Rank {
         while true {
             let first = low.map(number) ?? 0
             let last = high.map(number) ?? .max
-            let room = last > first ? last - first : 0
-            if room > UInt64(count) {
-                let distance = min(room / UInt64(count + 1), step)
+            let gap = last > first ? last - first : 0
+            if gap > UInt64(count) {
+                let distance = min(gap / UInt64(count + 1), step)
                 let start: UInt64
                 switch (low, high) {
                 case (nil, nil): start = middle
                 case (nil, _?): start = last - distance * UInt64(count + 1)
                 case (_?, nil): start = first
                 // In the middle of the gap, with equal room on both sides.
-                case (_?, _?): start = first + (room - distance * UInt64(count + 1)) / 2
+                case (_?, _?): start = first + (gap - distance * UInt64(count + 1)) / 2
                 }
                 return (1...max(count, 1)).prefix(count).map {
                     prefix + bytes(start + distance * UInt64($0)) + bytes(tail())
@@ -130,14 +130,14 @@ struct RankTable {
     }
 
     private mutating func compact() {
-        var kept: [UInt8] = [0]
-        kept.reserveCapacity(buffer.count - garbage)
+        var compacted: [UInt8] = [0]
+        compacted.reserveCapacity(buffer.count - garbage)
         for row in places.indices {
             guard let range = range(UInt32(row)) else { continue }
-            places[row] = UInt32(kept.count)
-            kept += buffer[(range.lowerBound - 2)..<range.upperBound]
+            places[row] = UInt32(compacted.count)
+            compacted += buffer[(range.lowerBound - 2)..<range.upperBound]
         }
-        (buffer, garbage) = (kept, 0)
+        (buffer, garbage) = (compacted, 0)
     }
 }
 

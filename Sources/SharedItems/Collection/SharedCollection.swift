@@ -45,7 +45,7 @@ extension SharedCollection {
     ///   - known: the collection known to the host.
     ///   - latest: the latest commit known to the host.
     /// - Returns: the error if it cannot continue, otherwise nil.
-    func refusal(knowing known: SharedCollection, _ latest: Lineage) -> PostgresError? {
+    func error(knowing known: SharedCollection, _ latest: Lineage) -> PostgresError? {
         if system == known.system, timeline < known.timeline {
             return PostgresError(
                 .formerPrimary,
@@ -76,7 +76,7 @@ struct KnownLog {
     /// The names of the hosts that have committed, by identifier.
     var hostNames: [[UInt8]: String] = [:]
     /// The revisions made by this host and present in its store, until the store's revision is past them.
-    var ownRevisions: Set<UInt64> = []
+    var localRevisions: Set<UInt64> = []
     /// Commits that arrived with their notifications.
     private var announcements = Announcements()
 
@@ -91,7 +91,7 @@ struct KnownLog {
     }
 
     /// Records a commit that the store received or made.
-    mutating func note(_ commit: Lineage) {
+    mutating func record(_ commit: Lineage) {
         if commit.revision > lineage.revision { lineage = commit }
     }
 
@@ -99,7 +99,7 @@ struct KnownLog {
     mutating func announce(_ revision: UInt64) { latest = max(latest, revision) }
 
     /// Records a notification.
-    mutating func announce(_ text: String) { announce(announcements.note(text) ?? 0) }
+    mutating func announce(_ text: String) { announce(announcements.record(text) ?? 0) }
 
     /// Removes and returns the commits after a revision that arrived with their notifications; nil if one is missing,
     /// or its host is unknown.
@@ -122,23 +122,23 @@ struct Announcements {
     private static let limit = 256
 
     /// Oldest first, without a gap.
-    private var kept: [(revision: UInt64, words: [Substring])] = []
+    private var pending: [(revision: UInt64, words: [Substring])] = []
 
-    /// Notes a notification: the revision, the host, the lineage and, of a small commit, the record, in hexadecimal.
+    /// Records a notification: the revision, the host, the lineage and, of a small commit, the record, in hexadecimal.
     ///
     /// - Returns: the revision; nil if the text is malformed.
-    mutating func note(_ text: String) -> UInt64? {
+    mutating func record(_ text: String) -> UInt64? {
         let words = text.split(separator: " ")
         guard let first = words.first, let revision = UInt64(first), revision < UInt64(Int64.max) else { return nil }
-        if let last = kept.last, revision != last.revision + 1 || kept.count >= Self.limit { kept = [] }
-        if words.count == 4 { kept.append((revision, Array(words.dropFirst()))) }
+        if let last = pending.last, revision != last.revision + 1 || pending.count >= Self.limit { pending = [] }
+        if words.count == 4 { pending.append((revision, Array(words.dropFirst()))) }
         return revision
     }
 
     /// The commits after a revision up to another; nil if one of them is missing.
     mutating func take(after revision: UInt64, upTo latest: UInt64) -> [LoggedCommit]? {
-        let taken = kept.drop { $0.revision <= revision }
-        kept = []
+        let taken = pending.drop { $0.revision <= revision }
+        pending = []
         guard taken.first?.revision == revision + 1, taken.last?.revision == latest else { return nil }
         var commits: [LoggedCommit] = []
         for (revision, words) in taken {

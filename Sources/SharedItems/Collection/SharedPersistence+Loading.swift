@@ -18,27 +18,27 @@ extension SharedPersistence {
             report.notices.append(
                 "the collection's server does not answer (\(error.message)): the items are as they were when it last did, "
                     + (keepsCommits ? "and changes are kept until it is back" : "and can be changed when it is back"))
-            try applyKeptCommits(loader, &report, isSinceCache: true)
+            try applyPendingCommits(loader, &report, isSinceCache: true)
             return report
         }
         if let found = cached, let reason = try reasonAgainst(found) {
-            setAsideCache(reason, &report)
+            quarantineCache(reason, &report)
             cached = nil
         }
         if let found = cached {
             do throws(StoreError) {
                 try load(found, into: loader, &report)
-                if !hasKeptCommits { try catchUp(loader, &report) }
+                if !hasPendingCommits { try catchUp(loader, &report) }
             } catch {
                 if error.code == .disconnected { throw error }
-                setAsideCache(error.message, &report)
+                quarantineCache(error.message, &report)
                 cached = nil
                 places.ranks = RankTable()
                 try loader.removeAll()
             }
         }
         if cached == nil { try loadFromServer(into: loader, &report) }
-        try applyKeptCommits(loader, &report, isSinceCache: cached != nil)
+        try applyPendingCommits(loader, &report, isSinceCache: cached != nil)
         return report
     }
 

@@ -2,7 +2,6 @@ public import ColumnEngine
 package import Files
 import ItemArchive
 import PropertyList
-
 @_exported import Wording
 
 /// Items that several hosts share in one collection, stored by PostgreSQL. Each host has all of them in memory.
@@ -14,7 +13,7 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     public let address: SharedAddress
     /// The host's name for other hosts.
     public let hostName: String
-    /// Whether commits are kept while the server does not answer.
+    /// Whether commits are queued while the server does not answer.
     public let keepsCommits: Bool
     let opensReadOnly: Bool
 
@@ -73,14 +72,14 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     public var isReadOnly: Bool {
         if opensReadOnly || server.stopped != nil { return true }
         // Commits are queued for the history known to this host.
-        if keepsCommits { return !isConnected && server.refusal?.kind == .otherHistory }
+        if keepsCommits { return !isConnected && server.denial?.kind == .otherHistory }
         return isLoaded && (!isConnected || inDoubt != nil)
     }
 
     public var readOnlyReason: String {
         if let stopped = server.stopped { return stopped.message }
         if opensReadOnly { return StoreError.storeIsReadOnly.message }
-        if !isConnected, let refusal = server.refusal { return refusal.message }
+        if !isConnected, let denial = server.denial { return denial.message }
         return isConnected
             ? "the last commit's answer was lost: items can be changed when the server has said whether it happened"
             : "the collection's server does not answer: items can be read, and changed when it is back"
@@ -174,14 +173,14 @@ extension SharedPersistence {
     }
 
     public func takeCommits(after revision: ItemRevision) throws(StoreError) -> [RemoteCommit] {
-        server.log.ownRevisions = server.log.ownRevisions.filter { $0 > revision.rawValue }
+        server.log.localRevisions = server.log.localRevisions.filter { $0 > revision.rawValue }
         let announced = isConnected ? server.log.takeAnnounced(after: revision.rawValue) : nil
         var commits: [RemoteCommit] = []
         let logged: [LoggedCommit]
         if let announced { logged = announced } else { logged = try askLog(after: revision.rawValue) }
         for commit in logged {
             var changes: [RemoteChange] = []
-            if !server.log.ownRevisions.contains(commit.revision) {
+            if !server.log.localRevisions.contains(commit.revision) {
                 do throws(StoreError) {
                     changes = try commit.record.withBytes { (bytes) throws(StoreError) in
                         try Self.remoteChanges(try RecordChange.changes(of: try RecordChecksum.opened(bytes)))
@@ -195,7 +194,7 @@ extension SharedPersistence {
                 if announced != nil { server.statistics.announcedCommits += 1 }
             }
             cache?.add(commit)
-            server.log.note(Lineage(revision: commit.revision, identifier: commit.lineage))
+            server.log.record(Lineage(revision: commit.revision, identifier: commit.lineage))
             commits.append(
                 RemoteCommit(
                     revision: ItemRevision(rawValue: commit.revision), host: server.log.hostNames[commit.host] ?? "",
@@ -291,7 +290,7 @@ extension SharedPersistence {
 public struct SharedStatistics: Sendable, Hashable {
     /// Commits acknowledged by the server.
     public var commits = 0
-    /// Commits that others preceded, which were sent again or refused.
+    /// Commits that remote ones preceded, which were sent again or refused.
     public var overtaken = 0
     /// Commits whose answer was lost but which were applied.
     public var settledInDoubt = 0

@@ -46,19 +46,19 @@ struct PostgresParameters {
     /// that libpq does not resolve it again.
     mutating func setAddresses(_ found: [String?], startingWith first: Int) throws(PostgresError) {
         let found = Dictionary(zip(names, found), uniquingKeysWith: { first, _ in first })
-        var kept: [(host: String, address: String, port: String)] = []
+        var usable: [(host: String, address: String, port: String)] = []
         for index in hosts.indices.map({ ($0 + first) % hosts.count }) {
             let address = found[hosts[index]] ?? (index < addresses.count ? addresses[index] : "")
             guard let address else { continue }
-            kept.append((hosts[index], address, ports.count > 1 && index < ports.count ? ports[index] : ""))
+            usable.append((hosts[index], address, ports.count > 1 && index < ports.count ? ports[index] : ""))
         }
-        guard !kept.isEmpty else {
+        guard !usable.isEmpty else {
             throw PostgresError(
                 .disconnected, "there is no host named \(hosts.joined(separator: " or ")): check the address")
         }
-        settings.append(("host", kept.map(\.host).joined(separator: ",")))
-        settings.append(("hostaddr", kept.map(\.address).joined(separator: ",")))
-        if ports.count > 1 { settings.append(("port", kept.map(\.port).joined(separator: ","))) }
+        settings.append(("host", usable.map(\.host).joined(separator: ",")))
+        settings.append(("hostaddr", usable.map(\.address).joined(separator: ",")))
+        if ports.count > 1 { settings.append(("port", usable.map(\.port).joined(separator: ","))) }
     }
 
     /// Calls `body` with libpq's two lists, names and values, each terminated by nil.

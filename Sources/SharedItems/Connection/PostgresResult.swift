@@ -169,7 +169,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package var description: String { message }
 
     /// Whether the server reported that it did not execute the command.
-    var isRefusal: Bool {
+    var isDenial: Bool {
         if case .server = kind { return !isInDoubt }
         return false
     }

@@ -3,7 +3,7 @@ import Files
 import ItemArchive
 import PropertyList
 
-/// This host's commits that are queued for the server, oldest first, and those in conflict with commits of others.
+/// This host's commits that are queued for the server, oldest first, and those in conflict with remote commits.
 ///
 /// They are in a file in the format of a journal: each commit, and its outcome, is a record. The file is removed when
 /// no commit is queued or to be settled.
@@ -77,16 +77,18 @@ final class CommitQueue {
     /// Moves an unreadable file to another name.
     ///
     /// - Returns: the new path.
-    func setAsideFile() throws(StoreError) -> String? {
+    func quarantineFile() throws(StoreError) -> String? {
         (waiting, conflicts, writer) = ([], [], nil)
-        do throws(FileError) { return try AsideFile.move(path, using: layer) } catch { throw Self.unreadable(error) }
+        do throws(FileError) { return try QuarantinedFile.move(path, using: layer) } catch {
+            throw Self.unreadable(error)
+        }
     }
 
     // MARK: Changing
 
     /// Adds a commit.
     ///
-    /// - Throws: `StoreError` with `inputOutput`: the commit is not kept.
+    /// - Throws: `StoreError` with `inputOutput`: the commit is not queued.
     func add(_ commit: QueuedCommit, durable: Bool) throws(StoreError) {
         var record = Self.record(.commit)
         commit.write(to: &record)
@@ -115,7 +117,7 @@ final class CommitQueue {
     ///   - host: the other host's name.
     ///   - lost: by key, the fields of the items that the other host removed.
     /// - Throws: `StoreError` with `inputOutput`.
-    func setAside(
+    func quarantine(
         _ token: [UInt8], host: String, lost: [String: PropertyListFields]
     ) throws(StoreError) {
         var record = Self.record(.conflict)
@@ -135,7 +137,7 @@ final class CommitQueue {
     private func move(_ token: [UInt8], _ host: String, _ lost: [String: PropertyListFields]) {
         guard let index = waiting.firstIndex(where: { $0.token == token }) else { return }
         var commit = waiting.remove(at: index)
-        (commit.kept.host, commit.kept.lostItems) = (host, lost)
+        (commit.pending.host, commit.pending.lostItems) = (host, lost)
         conflicts.append(commit)
     }
 
@@ -171,7 +173,7 @@ final class CommitQueue {
 
 /// A commit queued for the server, with the data to send.
 struct QueuedCommit {
-    var kept: KeptCommit
+    var pending: PendingCommit
     /// The keys of removed items in the encoding of records.
     let removed: [[UInt8]]
     /// The keys of inserted or changed items.
@@ -181,10 +183,10 @@ struct QueuedCommit {
     /// The collection's revision that it is based on.
     let seen: UInt64
 
-    var token: [UInt8] { kept.identifier }
+    var token: [UInt8] { pending.identifier }
 
-    init(_ kept: KeptCommit, _ commit: EncodedCommit, seen: UInt64) {
-        self.kept = kept
+    init(_ pending: PendingCommit, _ commit: EncodedCommit, seen: UInt64) {
+        self.pending = pending
         self.seen = seen
         (removed, keys, record) = (commit.removed, commit.keys, commit.record)
     }
@@ -195,12 +197,12 @@ struct QueuedCommit {
     func write(to writer: inout RecordWriter) {
         writer.bytes += token
         writer.fixed(seen)
-        writer.fixed(kept.date.secondsSinceReferenceDate.bitPattern)
+        writer.fixed(pending.date.secondsSinceReferenceDate.bitPattern)
         for list in [removed, keys, [record]] {
             writer.varint(UInt64(list.count))
             for bytes in list { writer.piece(bytes) }
         }
-        switch kept.reads {
+        switch pending.reads {
         case nil: writer.bytes.append(0)
         case .whole: writer.bytes.append(1)
         case .keys(let keys):
@@ -208,8 +210,8 @@ struct QueuedCommit {
             writer.varint(UInt64(keys.count))
             for key in keys { writer.piece(key) }
         }
-        writer.varint(UInt64(kept.changes.count))
-        for change in kept.changes {
+        writer.varint(UInt64(pending.changes.count))
+        for change in pending.changes {
             writer.piece(change.rank)
             writer.piece(change.formerRank)
             writer.value(.fields(change.change.propertyList))
@@ -230,16 +232,16 @@ struct QueuedCommit {
         guard let record = lists[2].first, date.isFinite else { throw reader.corrupt("a commit has no changes") }
         (removed, keys, self.record) = (lists[0], lists[1], record)
         let reads = try Self.reads(&reader)
-        var changes: [KeptCommit.Change] = []
+        var changes: [PendingCommit.Change] = []
         for _ in 0..<(try reader.count()) {
             let rank = [UInt8](try reader.piece(try reader.varint()))
             let former = [UInt8](try reader.piece(try reader.varint()))
             guard let values = try reader.value().fields, let change = ItemChange(values) else {
                 throw reader.corrupt("a change is none")
             }
-            changes.append(KeptCommit.Change(change, rank: rank, formerRank: former))
+            changes.append(PendingCommit.Change(change, rank: rank, formerRank: former))
         }
-        kept = KeptCommit(
+        pending = PendingCommit(
             identifier: token, date: PropertyListDate(secondsSinceReferenceDate: date), changes: changes,
             reads: reads)
     }

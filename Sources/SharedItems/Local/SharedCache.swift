@@ -5,7 +5,7 @@ import ItemArchive
 /// A host's copy of a collection between two runs: all items as of one revision, and the commits since.
 ///
 /// It is one file in the format of a journal. The first record has the revision and the number of the items; the next
-/// ones have the items in pieces; each later one is a commit. A commit of this host can precede earlier ones of others.
+/// ones have the items in pieces; each later one is a commit. A commit of this host can precede earlier remote ones.
 /// Only the duration of the next start depends on the file: a write error ends the cache until the next save, and an
 /// unreadable cache is fetched again.
 final class SharedCache {
@@ -65,10 +65,10 @@ final class SharedCache {
     /// Moves the file to an unused name, where it stays.
     ///
     /// - Returns: the path; nil when there is no file.
-    func setAside() throws(StoreError) -> String? {
+    func quarantine() throws(StoreError) -> String? {
         writer = nil
         exists = false
-        do throws(FileError) { return try AsideFile.move(path, using: layer) } catch {
+        do throws(FileError) { return try QuarantinedFile.move(path, using: layer) } catch {
             throw StoreError(.inputOutput, error.message, path: path, cause: error)
         }
     }
@@ -174,7 +174,7 @@ struct CachedCollection {
     let count: Int
     /// The commits after it, without a gap.
     private(set) var commits: [LoggedCommit] = []
-    /// Commits beyond a gap: the host's own, which may follow commits of others that had not arrived.
+    /// Commits beyond a gap: the host's own, which may follow remote commits that had not arrived.
     private(set) var ahead: [LoggedCommit] = []
     let nextSequence: UInt64
     let intactLength: Int
@@ -257,7 +257,7 @@ struct CachedCollection {
 }
 
 /// A file that is unusable but may have valuable content: it is kept under another name.
-enum AsideFile {
+enum QuarantinedFile {
     /// Moves a file to `<path>.aside-1`, or to the next number that is free.
     ///
     /// - Returns: the new path; nil when there is no file.

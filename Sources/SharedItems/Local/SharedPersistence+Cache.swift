@@ -25,7 +25,7 @@ extension SharedPersistence {
     func readCache(_ report: inout ItemLoadReport) -> CachedCollection? {
         guard let cache else { return nil }
         do throws(StoreError) { return try cache.read() } catch {
-            setAsideCache(error.message, &report)
+            quarantineCache(error.message, &report)
             return nil
         }
     }
@@ -36,8 +36,8 @@ extension SharedPersistence {
     func reasonAgainst(_ cached: CachedCollection) throws(StoreError) -> String? {
         guard let collection = server.collection, let connection = server.connection else { return nil }
         let newest = cached.newest
-        if let refusal = collection.refusal(knowing: cached.collection, Lineage()), refusal.kind == .formerPrimary {
-            throw StoreError(.inputOutput, refusal.message, cause: refusal)
+        if let denial = collection.error(knowing: cached.collection, Lineage()), denial.kind == .formerPrimary {
+            throw StoreError(.inputOutput, denial.message, cause: denial)
         }
         let other = "the collection on the server has another history: it was made anew, or restored from a backup"
         if cached.collection.epoch != collection.epoch { return other }
@@ -57,15 +57,15 @@ extension SharedPersistence {
         }
     }
 
-    /// Moves the cache to another name, and reports it. Kept commits on the former collection need to be settled.
-    func setAsideCache(_ reason: String, _ report: inout ItemLoadReport) {
+    /// Moves the cache to another name, and reports it. Pending commits on the former collection need to be settled.
+    func quarantineCache(_ reason: String, _ report: inout ItemLoadReport) {
         guard let cache, !opensReadOnly else { return }
-        var kept = ""
-        if let path = try? cache.setAside() {
-            report.keptAside.append(path)
-            kept = "; what this host had is kept in \(DisplayPath.abbreviate(path))"
+        var addition = ""
+        if let path = try? cache.quarantine() {
+            report.quarantinedFiles.append(path)
+            addition = "; what this host had is kept in \(DisplayPath.abbreviate(path))"
         }
-        report.notices.append("all items are fetched anew (\(reason))\(kept)")
+        report.notices.append("all items are fetched anew (\(reason))\(addition)")
     }
 
     /// Loads the cached items and commits.
@@ -87,13 +87,13 @@ extension SharedPersistence {
             }
             try replay(changes, loader)
             if isAhead {
-                server.log.ownRevisions.insert(commit.revision)
+                server.log.localRevisions.insert(commit.revision)
             } else {
                 report.revision.rawValue = commit.revision
             }
         }
         report.replayedRecords = cached.commits.count
-        server.log.note(cached.newest)
+        server.log.record(cached.newest)
         server.log.announce(report.revision.rawValue)
         if !opensReadOnly { cache?.resume(cached) }
     }
@@ -127,8 +127,8 @@ extension SharedPersistence {
 
     /// False while the items match no revision: commits are queued, or an own one follows missing ones of others.
     public var canReplace: Bool {
-        !opensReadOnly && server.collection != nil && inDoubt == nil && server.log.ownRevisions.isEmpty
-            && !hasKeptCommits
+        !opensReadOnly && server.collection != nil && inDoubt == nil && server.log.localRevisions.isEmpty
+            && !hasPendingCommits
     }
 
     public func beginReplacement(

@@ -5,16 +5,16 @@ import Wording
 
 /// Commits queued for the server.
 extension SharedPersistence {
-    public var hasKeptCommits: Bool { queue?.waiting.isEmpty == false }
-    public var keptCommits: [KeptCommit] { queue?.waiting.map(\.kept) ?? [] }
-    public var conflicts: [KeptCommit] { queue?.conflicts.map(\.kept) ?? [] }
+    public var hasPendingCommits: Bool { queue?.waiting.isEmpty == false }
+    public var pendingCommits: [PendingCommit] { queue?.waiting.map(\.pending) ?? [] }
+    public var conflicts: [PendingCommit] { queue?.conflicts.map(\.pending) ?? [] }
 
     func readQueue(_ report: inout ItemLoadReport) throws(StoreError) {
         guard let queue else { return }
         do throws(StoreError) { try queue.load(isReadOnly: opensReadOnly) } catch {
             guard error.code == .corruptJournal, !opensReadOnly else { throw error }
-            guard let path = try queue.setAsideFile() else { return }
-            report.keptAside.append(path)
+            guard let path = try queue.quarantineFile() else { return }
+            report.quarantinedFiles.append(path)
             report.notices.append(
                 "the commits that waited for the server cannot be read (\(error.message)): they are kept in \(path)")
         }
@@ -27,7 +27,7 @@ extension SharedPersistence {
     ///   - report: receives the number of these commits.
     ///   - isSinceCache: whether the items are the cached ones, on which the commits were made.
     /// - Throws: `StoreError` with `inputOutput`.
-    func applyKeptCommits(
+    func applyPendingCommits(
         _ loader: ItemLoader, _ report: inout ItemLoadReport, isSinceCache: Bool
     ) throws(StoreError) {
         guard let queue else { return }
@@ -35,10 +35,10 @@ extension SharedPersistence {
             do throws(StoreError) {
                 // The items may be older or newer than those it was made on: then the user decides.
                 guard commit.seen <= report.revision.rawValue, isSinceCache else { throw Self.notLoaded }
-                try replay(commit.kept.changes.lazy.map(\.forward), loader)
+                try replay(commit.pending.changes.lazy.map(\.forward), loader)
             } catch {
                 if opensReadOnly { continue }
-                try queue.setAside(commit.token, host: "", lost: [:])
+                try queue.quarantine(commit.token, host: "", lost: [:])
             }
         }
         if !queue.waiting.isEmpty {
@@ -65,14 +65,14 @@ extension SharedPersistence {
         var given: NameTable<[UInt8]> = [:]
         for (row, rank) in encoded.newRanks { given[columns.keyString(row)] = rank }
         let former = formerRanks(changes, commit)
-        let kept = KeptCommit(
+        let pending = PendingCommit(
             identifier: inDoubt?.token ?? Self.newIdentifier(), date: .now(),
             changes: changes.map { change in
-                KeptCommit.Change(
+                PendingCommit.Change(
                     change, rank: given[change.itemKey] ?? former[change.itemKey] ?? [],
                     formerRank: former[change.itemKey] ?? [])
             }, reads: reads)
-        try queue.add(QueuedCommit(kept, encoded, seen: commit.revision.rawValue), durable: durable)
+        try queue.add(QueuedCommit(pending, encoded, seen: commit.revision.rawValue), durable: durable)
         inDoubt = nil
         for (row, rank) in encoded.newRanks { places.ranks.set(row, rank) }
     }
@@ -107,13 +107,13 @@ extension SharedPersistence {
         for commit in queue.waiting {
             guard let made = found[commit.token] else { continue }
             server.statistics.settledInDoubt += 1
-            server.log.ownRevisions.insert(made.revision)
+            server.log.localRevisions.insert(made.revision)
             cache?.add(logged(commit, made))
         }
         try queue.end(Array(found.keys))
     }
 
-    public func sendKeptCommits(after revision: ItemRevision) throws(StoreError) -> RemoteOutcome {
+    public func sendPendingCommits(after revision: ItemRevision) throws(StoreError) -> RemoteOutcome {
         guard let queue, let columns = places.columns else { throw Self.notLoaded }
         let waiting = queue.waiting
         guard !waiting.isEmpty else { return .committed(revision) }
@@ -152,7 +152,7 @@ extension SharedPersistence {
         }
         server.statistics.commits += waiting.count
         for (commit, made) in zip(waiting, all) {
-            server.log.note(made)
+            server.log.record(made)
             cache?.add(logged(commit, made))
         }
         server.log.announce(server.log.lineage.revision)
@@ -174,13 +174,13 @@ extension SharedPersistence {
 
     // MARK: Settling
 
-    public func setAside(
-        _ commit: KeptCommit, host: String, lost: [String: PropertyListFields]
+    public func quarantine(
+        _ commit: PendingCommit, host: String, lost: [String: PropertyListFields]
     ) throws(StoreError) {
-        try queue?.setAside(commit.identifier, host: host, lost: lost)
+        try queue?.quarantine(commit.identifier, host: host, lost: lost)
     }
 
-    public func endKeptCommits(_ commits: [KeptCommit]) throws(StoreError) {
+    public func endPendingCommits(_ commits: [PendingCommit]) throws(StoreError) {
         try queue?.end(commits.map(\.identifier))
     }
 }

@@ -125,7 +125,7 @@ public enum SharedSchema {
             return try body(connection)
         } catch {
             if error.kind == .server("42501") {
-                throw SharedError(.refused, "\(error.message): name the owner of the database as the address's user")
+                throw SharedError(.denied, "\(error.message): name the owner of the database as the address's user")
             }
             throw SharedError(error, address)
         }

@@ -13,9 +13,9 @@ struct SignalProbe {
         let terminal = Terminal()
         var machine = LifeCycleMachine()
 
-        var poller: PresencePoller?
+        var poller: JobStatePoller?
         /// Looks by way of the poller, so that it knows what we know.
-        func isInForeground() -> Bool { (poller?.refresh() ?? terminal.presence) != .background }
+        func isInForeground() -> Bool { (poller?.refresh() ?? terminal.jobState) != .background }
 
         func handle(_ event: ApplicationEvent, _ cause: String) {
             let steps = (try? machine.handle(event)) ?? []
@@ -31,8 +31,8 @@ struct SignalProbe {
             }
         }
 
-        poller = PresencePoller(look: { terminal.presence }) { presence in
-            handle(.resume(inForeground: presence != .background), "poll")
+        poller = JobStatePoller(look: { terminal.jobState }) { jobState in
+            handle(.resume(inForeground: jobState != .background), "poll")
         }
         loop.onSignal = { signal in
             switch signal {
@@ -43,7 +43,7 @@ struct SignalProbe {
             default: break
             }
         }
-        handle(.launch(inBackground: terminal.presence == .background), "launch \(terminal.presence)")
+        handle(.launch(inBackground: terminal.jobState == .background), "launch \(terminal.jobState)")
         poller?.start(on: loop, every: 0.02)
         loop.run { false }
         source.stop()

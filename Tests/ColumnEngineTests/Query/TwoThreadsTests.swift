@@ -34,7 +34,7 @@ struct TwoThreadsTests {
                     guard let context else { return 0 }
                     let flag = Unmanaged<Flag>.fromOpaque(context).takeUnretainedValue()
                     return flag.isSet.load(ordering: .relaxed) ? 1 : 0
-                }, room: nil, context: Unmanaged.passUnretained(flag).toOpaque()))
+                }, capacity: nil, context: Unmanaged.passUnretained(flag).toOpaque()))
         defer { _ = cubby_watch_work(former) }
         let verdicts = TwoThreads.map(0..<TwoThreads.least) { range in
             if range.lowerBound == 0 {

@@ -20,6 +20,6 @@ struct FileStatusTests {
         raw.st_mode = S_IFREG | permissions
         raw.st_uid = owner
         raw.st_gid = group
-        #expect(FileStatus(raw).isOpen(0o022, toOthersThan: 1000) == isShared)
+        #expect(FileStatus(raw).isOpen(0o022, toAnyoneBut: 1000) == isShared)
     }
 }

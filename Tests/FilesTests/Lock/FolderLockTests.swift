@@ -44,7 +44,7 @@ struct FolderLockTests {
         second.release()
         let third = try FolderLock(folder)
         #expect(third.isDisordered, "nobody has seen to it")
-        third.noteOrder()
+        third.recordOrder()
         third.release()
         let fourth = try FolderLock(folder)
         #expect(!fourth.isDisordered)

@@ -97,7 +97,7 @@ struct FileTargetTests {
             ("/dev/null", nil), ("stdout", nil), ("/dev/fd/-1", nil),
         ] as [(String, Int32?)])
     func streams(path: String, descriptor: Int32?) throws {
-        #expect(OwnStream.descriptor(of: path) == descriptor)
+        #expect(StandardDescriptor.descriptor(of: path) == descriptor)
     }
 
     @Test("a descriptor is written to where it stands; for who may not reach them its name is a path as any other")

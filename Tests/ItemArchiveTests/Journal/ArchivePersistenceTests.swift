@@ -82,9 +82,10 @@ struct ArchivePersistenceTests {
             if length < JournalHeader.length {
                 #expect(replayed == 0)
             }
-            #expect(opened.loadReport.keptAside.count == opened.loadReport.notices.count)
+            #expect(opened.loadReport.quarantinedFiles.count == opened.loadReport.notices.count)
             #expect(
-                other.names.filter { $0.hasPrefix("items.journal.torn") }.count == opened.loadReport.keptAside.count)
+                other.names.filter { $0.hasPrefix("items.journal.torn") }.count
+                    == opened.loadReport.quarantinedFiles.count)
             // The store goes on from there.
             try opened.createItem(ItemFields(name: "after"))
             try opened.commit()
@@ -107,7 +108,7 @@ struct ArchivePersistenceTests {
             try other.write(damaged, other.journal)
             let opened = try other.open()
             #expect(opened.loadReport.replayedRecords < 3, "byte \(index)")
-            #expect(opened.loadReport.keptAside.count == 1, "byte \(index)")
+            #expect(opened.loadReport.quarantinedFiles.count == 1, "byte \(index)")
             #expect(opened.count == 4 + opened.loadReport.replayedRecords)
         }
     }
@@ -121,7 +122,7 @@ struct ArchivePersistenceTests {
         try other.write(try folder.read(folder.journal), other.journal)
         let opened = try other.open()
         #expect(opened.count == 1)
-        #expect(opened.loadReport.keptAside == [other.path + "/items.journal.other-1"])
+        #expect(opened.loadReport.quarantinedFiles == [other.path + "/items.journal.other-1"])
         #expect(opened.loadReport.notices.first?.contains("follows another archive") == true)
     }
 

@@ -63,7 +63,7 @@ struct DamagedArchiveTests {
             #expect(try again.records == store.records, comment)
         } else {
             // What was changed is a text, or the archive is no longer what the journal follows: that is kept aside.
-            #expect(store.loadReport.replayedRecords == 1 || store.loadReport.keptAside.count == 1, comment)
+            #expect(store.loadReport.replayedRecords == 1 || store.loadReport.quarantinedFiles.count == 1, comment)
         }
         return store
     }

@@ -153,7 +153,7 @@ struct AttachmentListTests {
         try scene.remove("b")
         #expect(try all() == [5, 1, 2])
         let last = try #require(items.listedAttachments.last?.name)
-        try attachments.set([.kept(last), .kept(last), .kept("b"), .bytes([1])], forKey: "a")
+        try attachments.set([.existing(last), .existing(last), .existing("b"), .bytes([1])], forKey: "a")
         #expect(try all() == [2, 2, 1])
     }
 

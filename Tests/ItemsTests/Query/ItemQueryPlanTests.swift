@@ -58,7 +58,7 @@ struct ItemQueryPlanTests {
         ])
     func conditions(format: String, kept: Int, note: String) throws {
         let plan = try store.query(ItemPredicate(format: format)).explain()
-        #expect(plan.operation == .filter && plan.detail == format && plan.note == note)
+        #expect(plan.operation == .filter && plan.detail == format && plan.remark == note)
         #expect(plan.rowsIn == 1000 && plan.rowsOut == kept)
         #expect(plan.children.map(\.operation) == [.scan])
     }
@@ -67,7 +67,7 @@ struct ItemQueryPlanTests {
     func rareField() throws {
         let query = try store.query(ItemPredicate(format: "signed == 'yes'"))
         #expect(try query.explain().rowsOut == 25)
-        #expect(try query.explain().note == "item by item: rare field, in the items' own blocks")
+        #expect(try query.explain().remark == "item by item: rare field, in the items' own blocks")
     }
 
     @Test("joined conditions are in the order of their evaluation, and each has only what those before it left")
@@ -249,7 +249,7 @@ struct ItemQueryPlanTests {
         try first.saveChanges()
         let store = try folder.open(mapped: true)
         let query = try store.query(ItemPredicate(format: "name ENDSWITH '7'"))
-        let notes = try [query.explain().note, query.explain().note]
+        let notes = try [query.explain().remark, query.explain().remark]
         #expect(
             notes == [
                 "texts in the mapped archive, read where they lie", "texts in the mapped archive, kept once read",

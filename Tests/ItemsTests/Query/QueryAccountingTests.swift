@@ -135,7 +135,7 @@ struct QueryAccountingTests {
         let sorted = try store.query().sorted("n").all().count
         #expect(sorted == store.count)
         #expect(reports.last?.reduce(0) { $0 + $1.count } == all.count - most)
-        #expect(reports.last?.allSatisfy { $0.areKept } == true)
+        #expect(reports.last?.allSatisfy { $0.areIncluded } == true)
         #expect(reports.count == 3)
         _ = try store.query().sum("n * i")
         #expect(reports.last?.allSatisfy { $0.operation == "sum(n * i)" } == true)

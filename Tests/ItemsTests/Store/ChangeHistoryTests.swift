@@ -8,7 +8,7 @@ import Testing
 struct ChangeHistoryTests {
     private func group(_ changes: Int, kept: Int = 0) -> ChangeGroup {
         var group = ChangeGroup(changes: [Change](repeating: Change(kind: .set, row: UInt32(changes)), count: changes))
-        group.keptBytes = kept
+        group.retainedBytes = kept
         return group
     }
 
@@ -23,7 +23,7 @@ struct ChangeHistoryTests {
         history.append(group(1))
         history.append(group(3, kept: 100))
         #expect(history.byteCount == 4 * 32 + 100)
-        history.changeNewest(1) { $0.keptBytes = 7 }
+        history.changeNewest(1) { $0.retainedBytes = 7 }
         #expect(history.byteCount == 4 * 32 + 7)
         #expect(history.popLast()?.changes.count == 3)
         #expect(history.byteCount == 32)

@@ -23,7 +23,7 @@ final class DebugTrial {
         debugger.onBreak = { [unowned self] stop in
             breaks.append(Self.text(stop))
             look(stop)
-            return answers.isEmpty ? .goOn : answers.removeFirst()
+            return answers.isEmpty ? .resume : answers.removeFirst()
         }
     }
 

@@ -195,7 +195,7 @@ struct LuaBreakTests {
         debug.debugger.add(LuaBreakpoint(path: "main.lua", line: 1, condition: "false"))
         debug.debugger.add(LuaBreakpoint(path: "other.lua", line: 1))
         debug.state.interruptHandler = { reasons in
-            reasons.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .goOn
+            reasons.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .resume
         }
         for name in ["@main.lua", "@some.lua"] {
             debug.state.setDeadline(0.02)
@@ -211,7 +211,7 @@ struct LuaBreakTests {
         let watchdog = Watchdog("a loop at a break")
         defer { watchdog.done() }
         debug.state.interruptHandler = { reasons in
-            reasons.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .goOn
+            reasons.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .resume
         }
         var seen = ""
         debug.look = { stop in

@@ -82,7 +82,7 @@ struct LuaDebuggerTests {
             answers: [.stepOver, .stepIn, .stepOut],
             breaks: ["call 4 chunk", "step 5 chunk", "step 2 function <main.lua:1>", "step 6 chunk"]),
         Trial(
-            title: "on", script: calls + "\nbreakpoint()", answers: [.stepOver, .goOn],
+            title: "on", script: calls + "\nbreakpoint()", answers: [.stepOver, .resume],
             breaks: ["call 5 chunk", "step 6 chunk", "call 8 chunk"]),
     ]
 

@@ -78,7 +78,7 @@ struct CallDepthTests {
         var served = 0
         state.interruptHandler = { _ in
             served += 1
-            return .goOn
+            return .resume
         }
         let interrupter = state.interrupter
         state.setGlobal(LuaFunctionDeclaration("interrupt")) { call in

@@ -6,7 +6,7 @@ extension Fixture {
         state.interruptHandler = { reasons in
             if reasons.contains(.deadline) { return .stop(LuaError(.deadline, "\(name): time is up"), depth: 1) }
             if reasons.contains(.cancel) { return .stop(LuaError(.cancelled, "\(name): cancelled"), depth: 1) }
-            return .goOn
+            return .resume
         }
     }
 

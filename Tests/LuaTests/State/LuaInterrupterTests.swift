@@ -24,7 +24,7 @@ struct LuaInterrupterTests {
         var seen: [LuaInterrupter.Reason] = []
         fixture.state.interruptHandler = { reasons in
             seen.append(reasons)
-            return .goOn
+            return .resume
         }
         fixture.state.interrupter.interrupt(.events)
         fixture.state.interrupter.interrupt([.events, .cancel])
@@ -107,7 +107,7 @@ struct LuaInterrupterTests {
         var answered = 0
         var seen = 0
         fixture.state.interruptHandler = { reasons in
-            guard reasons.contains(.events) else { return .goOn }
+            guard reasons.contains(.events) else { return .resume }
             seen += 1
             let count = requested.withLock { $0 }
             defer { answered = count }

@@ -15,7 +15,7 @@ private final class KeptPrompt: PromptTerminal {
     let host: ScriptHost
     private(set) lazy var session = PromptSession(
         host, on: self, settings: PromptSettings(allowed: Palette([:]), environment: { _ in nil }))
-    let tellsChanges = false
+    let reportsChanges = false
     let isEditing = false
     let isTerminal = false
     let palette = Palette([:])

@@ -10,7 +10,7 @@ final class BreakRecorder: DebuggerFrontEnd {
     private(set) var breaks: [String] = []
     private(set) var messages: [String] = []
     /// Called at each break; returns how the script resumes.
-    var answer: (ScriptBreak) -> LuaDebugger.Resume = { _ in .goOn }
+    var answer: (ScriptBreak) -> LuaDebugger.Resume = { _ in .resume }
 
     func look(at stop: ScriptBreak) -> LuaDebugger.Resume {
         let call = stop.stop.calls[stop.stop.innermost]

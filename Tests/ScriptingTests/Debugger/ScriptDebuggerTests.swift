@@ -43,7 +43,7 @@ struct ScriptDebuggerTests {
         user.answer = { stop in
             BreakRecorder.wait(0.3, at: stop)
             seen = BreakRecorder.value("(function() while true do end end)()", at: stop, seconds: 0.05)
-            return .goOn
+            return .resume
         }
         #expect(embedding.run("breakpoint() return 'done'", name: "@main.lua") == "done")
         #expect(seen == "error: (break):1: time is up: the limit is 0.05 s")
@@ -61,7 +61,7 @@ struct ScriptDebuggerTests {
         var failure: LuaError?
         user.answer = { stop in
             if case .breakpoint(_, let error) = stop.stop.reason { failure = error }
-            return .goOn
+            return .resume
         }
         #expect(embedding.run("return 1", name: "@main.lua") == "1")
         #expect(failure?.kind == .deadline)
@@ -72,7 +72,7 @@ struct ScriptDebuggerTests {
         user.answer = { stop in
             _ = BreakRecorder.value("items:createItem{ name = 'Lamp' }", at: stop)
             #expect(host.items.count == 1 && !host.items.hasUncommittedChanges)
-            return .goOn
+            return .resume
         }
         _ = embedding.run("breakpoint()")
         #expect(user.breaks.count == 1)
@@ -100,7 +100,7 @@ struct ScriptDebuggerTests {
             #expect(BreakRecorder.value("ticks, done", at: stop) == "0 false")
             // A wait in the evaluation itself ends.
             #expect(BreakRecorder.value("timer.sleep(0.001) return 5", at: stop) == "5")
-            return .goOn
+            return .resume
         }
         _ = embedding.run(
             "ticks, done = 0, false timer.after(0.001, function() ticks = ticks + 1 timer.sleep(0.001) done = true end)"
@@ -120,7 +120,7 @@ struct ScriptDebuggerTests {
             host.loop.after(0.01) { host.cancelForeground() }
             BreakRecorder.wait(10, at: stop)
             #expect(stop.ending == .interrupted)
-            return .goOn
+            return .resume
         }
         #expect(embedding.run("pcall(function() breakpoint() after = 1 end) after = 2") == "error: interrupted")
         #expect(seen == "error: interrupted")
@@ -136,7 +136,7 @@ struct ScriptDebuggerTests {
             #expect(stop.ending == nil)
             host.terminate(cause: .sigterm, explicitly: false)
             #expect(stop.ending == .ended)
-            return .goOn
+            return .resume
         }
         _ = embedding.run("app:on('didEnterBackground', function() away = true end)")
         #expect(
@@ -157,7 +157,7 @@ struct ScriptDebuggerTests {
         user.answer = { stop in
             BreakRecorder.wait(60, at: stop)
             ending = stop.ending
-            return .goOn
+            return .resume
         }
         host.handle(.pressHome, cause: .sigtstp)
         #expect(ending == .timeIsUp && user.breaks.count == 1)
@@ -174,7 +174,7 @@ struct ScriptDebuggerTests {
             host.terminate(cause: .sigterm, explicitly: false)
             BreakRecorder.wait(60, at: stop)
             ending = stop.ending
-            return .goOn
+            return .resume
         }
         host.handle(.focusOut, cause: .focus)
         host.handle(.focusIn, cause: .focus)
@@ -191,7 +191,7 @@ struct ScriptDebuggerTests {
         user.answer = { stop in
             BreakRecorder.wait(60, at: stop)
             ending = stop.ending
-            return .goOn
+            return .resume
         }
         host.lifeCycle.handling { host.lifeCycle.runBackgroundTasks() }
         #expect(ending == .timeIsUp && host.lifeCycle.backgroundTasks.isEmpty)
@@ -201,7 +201,7 @@ struct ScriptDebuggerTests {
     func nested() {
         user.answer = { stop in
             #expect(BreakRecorder.value("breakpoint() return a", at: stop) == "7")
-            return .goOn
+            return .resume
         }
         #expect(embedding.run("local a = 7 breakpoint() return a") == "7")
         #expect(user.breaks.count == 1)

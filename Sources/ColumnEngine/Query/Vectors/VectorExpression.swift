@@ -12,8 +12,8 @@ indirect enum VectorExpression {
     }
 
     case constant(Double, isInteger: Bool)
-    case integers(UnsafePointer<Int64>, presence: UnsafePointer<UInt64>?)
-    case reals(UnsafePointer<Double>, presence: UnsafePointer<UInt64>, integral: UnsafePointer<UInt64>)
+    case integers(UnsafePointer<Int64>, validity: UnsafePointer<UInt64>?)
+    case reals(UnsafePointer<Double>, validity: UnsafePointer<UInt64>, integral: UnsafePointer<UInt64>)
     case arithmetic(VectorExpression, PredicateArithmetic, VectorExpression)
 
     /// Nil for an expression that involves anything but numbers, or anything but the four basic operations.
@@ -31,9 +31,9 @@ indirect enum VectorExpression {
                 let field = store.fields.existing(path.field)
             else { return nil }
             switch store.view(field) {
-            case .integers(let values, let presence): self = .integers(values, presence: presence)
-            case .reals(let values, let presence, let integral):
-                self = .reals(values, presence: presence, integral: integral)
+            case .integers(let values, let validity): self = .integers(values, validity: validity)
+            case .reals(let values, let validity, let integral):
+                self = .reals(values, validity: validity, integral: integral)
             default: return nil
             }
         case .arithmetic(let left, let operation, let right):
@@ -53,10 +53,10 @@ indirect enum VectorExpression {
         _ rows: SelectionVector, _ test: RealTest, whenAbsent: Bool, _ otherwise: (UInt32) -> Bool
     ) -> Int {
         withNumbers(rows) { numbers, states in
-            var kept = 0
+            var selected = 0
             for place in rows.indices {
                 let row = rows[place]
-                rows[kept] = row
+                rows[selected] = row
                 let state = states[place]
                 let holds: Bool
                 if state == State.real || state == State.integer {
@@ -64,9 +64,9 @@ indirect enum VectorExpression {
                 } else {
                     holds = state == State.absent ? whenAbsent : otherwise(row)
                 }
-                kept &+= holds ? 1 : 0
+                selected &+= holds ? 1 : 0
             }
-            return kept
+            return selected
         }
     }
 
@@ -93,43 +93,43 @@ indirect enum VectorExpression {
                 numbers[place] = number
                 states[place] = isInteger ? State.integer : State.real
             }
-        case .integers(let values, let presence):
+        case .integers(let values, let validity):
             for place in rows.indices {
                 let value = values[Int(rows[place])]
                 numbers[place] = Double(value)
                 let state = FieldColumn.isExact(value) ? State.integer : State.inexact
-                states[place] = ColumnView.isPresent(rows[place], presence) ? state : State.absent
+                states[place] = ColumnView.isPresent(rows[place], validity) ? state : State.absent
             }
-        case .reals(let values, let presence, let integral):
+        case .reals(let values, let validity, let integral):
             for place in rows.indices {
                 let row = rows[place]
                 numbers[place] = values[Int(row)]
                 let bit = UInt64(row & 63)
-                let isPresent = UInt8(truncatingIfNeeded: presence[Int(row >> 6)] >> bit & 1)
+                let isPresent = UInt8(truncatingIfNeeded: validity[Int(row >> 6)] >> bit & 1)
                 let isInteger = UInt8(truncatingIfNeeded: integral[Int(row >> 6)] >> bit & 1)
                 states[place] = isPresent &* (1 &+ isInteger)
             }
         case .arithmetic(let left, let operation, let right):
             left.compute(rows, numbers, states)
-            right.withNumbers(rows) { others, otherStates in
-                Self.combine(operation, numbers, states, others, otherStates)
+            right.withNumbers(rows) { otherNumbers, otherStates in
+                Self.combine(operation, numbers, states, otherNumbers, otherStates)
             }
         }
     }
 
     private static func combine(
         _ operation: PredicateArithmetic, _ numbers: UnsafeMutableBufferPointer<Double>,
-        _ states: UnsafeMutableBufferPointer<UInt8>, _ others: UnsafeMutableBufferPointer<Double>,
+        _ states: UnsafeMutableBufferPointer<UInt8>, _ otherNumbers: UnsafeMutableBufferPointer<Double>,
         _ otherStates: UnsafeMutableBufferPointer<UInt8>
     ) {
         switch operation {
-        case .add: for place in numbers.indices { numbers[place] += others[place] }
-        case .subtract: for place in numbers.indices { numbers[place] -= others[place] }
-        case .multiply: for place in numbers.indices { numbers[place] *= others[place] }
+        case .add: for place in numbers.indices { numbers[place] += otherNumbers[place] }
+        case .subtract: for place in numbers.indices { numbers[place] -= otherNumbers[place] }
+        case .multiply: for place in numbers.indices { numbers[place] *= otherNumbers[place] }
         default:
             for place in numbers.indices {
                 let areIntegers = states[place] == State.integer && otherStates[place] == State.integer
-                let quotient = numbers[place] / others[place]
+                let quotient = numbers[place] / otherNumbers[place]
                 numbers[place] = areIntegers ? quotient.rounded(.towardZero) : quotient
             }
         }
@@ -151,11 +151,11 @@ indirect enum VectorExpression {
 
 /// An operator's input from a field: addresses of its column's memory, valid until the store is changed.
 ///
-/// A presence bitmap is nil if every row has a value.
+/// A validity bitmap is nil if every row has a value.
 enum ColumnView {
-    case integers(UnsafePointer<Int64>, presence: UnsafePointer<UInt64>?)
-    case reals(UnsafePointer<Double>, presence: UnsafePointer<UInt64>, integral: UnsafePointer<UInt64>)
-    case dates(UnsafePointer<Double>, presence: UnsafePointer<UInt64>?)
+    case integers(UnsafePointer<Int64>, validity: UnsafePointer<UInt64>?)
+    case reals(UnsafePointer<Double>, validity: UnsafePointer<UInt64>, integral: UnsafePointer<UInt64>)
+    case dates(UnsafePointer<Double>, validity: UnsafePointer<UInt64>?)
     case codes(UnsafePointer<UInt32>, CellDictionary)
     case cells(UnsafePointer<Cell>)
     /// Texts that may still be in a mapped archive.
@@ -166,9 +166,9 @@ enum ColumnView {
     case absent
 
     @inline(__always)
-    static func isPresent(_ row: UInt32, _ presence: UnsafePointer<UInt64>?) -> Bool {
-        guard let presence else { return true }
-        return presence[Int(row >> 6)] & 1 << UInt64(row & 63) != 0
+    static func isPresent(_ row: UInt32, _ validity: UnsafePointer<UInt64>?) -> Bool {
+        guard let validity else { return true }
+        return validity[Int(row >> 6)] & 1 << UInt64(row & 63) != 0
     }
 }
 
@@ -194,10 +194,10 @@ extension FieldColumn {
         if !misfits.isEmpty, encoding != .cells || !cells.isWhole { return .rows }
         let isFull = isDeclared || held == count
         switch encoding {
-        case .integers: return .integers(numbers.integers, presence: isFull ? nil : numbers.presenceBits)
+        case .integers: return .integers(numbers.integers, validity: isFull ? nil : numbers.validityBits)
         case .reals:
-            return .reals(numbers.reals, presence: numbers.presenceBits, integral: numbers.integralBits)
-        case .dates: return .dates(numbers.reals, presence: isFull ? nil : numbers.presenceBits)
+            return .reals(numbers.reals, validity: numbers.validityBits, integral: numbers.integralBits)
+        case .dates: return .dates(numbers.reals, validity: isFull ? nil : numbers.validityBits)
         case .codes: return .codes(coded.base, coded.dictionary)
         case .cells: return cells.isWhole ? .cells(UnsafePointer(cells.base)) : .mappedTexts(self)
         case .sparse: return .rows

@@ -74,13 +74,13 @@ enum VectorKey {
                     case VectorExpression.State.integer: cells[place] = .integer(Int64(numbers[place]))
                     default: cells[place] = otherwise(rows[place]).map { heap.cell($0) } ?? .absent
                     }
-                    if let audit, cells[place].isAbsent { audit.note(rows[place]) }
+                    if let audit, cells[place].isAbsent { audit.record(rows[place]) }
                 }
             }
         case .values(let value, let audit):
             for place in rows.indices {
                 cells[place] = try value(rows[place]).map { heap.cell($0) } ?? .absent
-                if let audit, cells[place].isAbsent { audit.note(rows[place]) }
+                if let audit, cells[place].isAbsent { audit.record(rows[place]) }
             }
         }
     }
@@ -91,20 +91,20 @@ enum VectorKey {
     ) {
         switch view {
         case .absent: cells.update(repeating: .absent)
-        case .integers(let values, let presence):
+        case .integers(let values, let validity):
             for place in rows.indices {
                 let row = rows[place]
-                cells[place] = ColumnView.isPresent(row, presence) ? .integer(values[Int(row)]) : .absent
+                cells[place] = ColumnView.isPresent(row, validity) ? .integer(values[Int(row)]) : .absent
             }
-        case .dates(let values, let presence):
+        case .dates(let values, let validity):
             for place in rows.indices {
                 let row = rows[place]
-                cells[place] = ColumnView.isPresent(row, presence) ? .date(values[Int(row)]) : .absent
+                cells[place] = ColumnView.isPresent(row, validity) ? .date(values[Int(row)]) : .absent
             }
-        case .reals(let values, let presence, let integral):
+        case .reals(let values, let validity, let integral):
             for place in rows.indices {
                 let row = rows[place]
-                guard ColumnView.isPresent(row, presence) else {
+                guard ColumnView.isPresent(row, validity) else {
                     cells[place] = .absent
                     continue
                 }
@@ -199,7 +199,7 @@ extension ColumnStore {
     /// The field named by a query.
     package func queriedField(_ name: String) throws(StoreError) -> ItemField {
         if let field = fields.existing(name) { return field }
-        noteWholeRead()
+        recordWholeRead()
         let nearest = NearestNames.nearest(to: name, among: fields.names)
         let hint = nearest.isEmpty ? "" : ": did you mean \(nearest.joined(separator: " or "))?"
         throw StoreError(.unknownField(name), "no item has a field \(name)\(hint)")

@@ -8,12 +8,12 @@ indirect enum VectorTest {
     case all([VectorTest])
     case any([VectorTest])
     case not(VectorTest)
-    case integers(UnsafePointer<Int64>, presence: UnsafePointer<UInt64>?, PredicateIntegerTest, whenAbsent: Bool)
-    case reals(UnsafePointer<Double>, presence: UnsafePointer<UInt64>?, RealTest, whenAbsent: Bool)
-    case dates(UnsafePointer<Double>, presence: UnsafePointer<UInt64>?, PredicateDateTest, whenAbsent: Bool)
+    case integers(UnsafePointer<Int64>, validity: UnsafePointer<UInt64>?, PredicateIntegerTest, whenAbsent: Bool)
+    case reals(UnsafePointer<Double>, validity: UnsafePointer<UInt64>?, RealTest, whenAbsent: Bool)
+    case dates(UnsafePointer<Double>, validity: UnsafePointer<UInt64>?, PredicateDateTest, whenAbsent: Bool)
     /// Tests for a value: a comparison with nil.
-    case presence(UnsafePointer<UInt64>?, whenPresent: Bool, whenAbsent: Bool)
-    case cellPresence(UnsafePointer<Cell>, whenPresent: Bool, whenAbsent: Bool)
+    case validity(UnsafePointer<UInt64>?, whenPresent: Bool, whenAbsent: Bool)
+    case cellValidity(UnsafePointer<Cell>, whenPresent: Bool, whenAbsent: Bool)
     /// The result for each entry of a dictionary.
     case codes(UnsafePointer<UInt32>, [UInt8])
     case cells(
@@ -39,22 +39,22 @@ indirect enum VectorTest {
             for part in parts where count > 0 { count = part.keep(rows.first(count), store) }
             return count
         case .any(let parts): return keepAny(parts, rows, store)
-        case .not(let inner): return keepOthers(inner, rows, store)
-        case .integers(let values, let presence, let test, let whenAbsent):
-            return Self.keepIntegers(rows, values, presence, test, whenAbsent)
-        case .reals(let values, let presence, let test, let whenAbsent):
-            return Self.keepReals(rows, values, presence, test, whenAbsent)
-        case .dates(let values, let presence, let test, let whenAbsent):
+        case .not(let inner): return keepComplement(inner, rows, store)
+        case .integers(let values, let validity, let test, let whenAbsent):
+            return Self.keepIntegers(rows, values, validity, test, whenAbsent)
+        case .reals(let values, let validity, let test, let whenAbsent):
+            return Self.keepReals(rows, values, validity, test, whenAbsent)
+        case .dates(let values, let validity, let test, let whenAbsent):
             return rows.keep {
-                guard ColumnView.isPresent($0, presence) else { return whenAbsent }
+                guard ColumnView.isPresent($0, validity) else { return whenAbsent }
                 return test.holds(PropertyListDate(secondsSinceReferenceDate: values[Int($0)]))
             }
-        case .presence(let presence, let whenPresent, let whenAbsent):
-            guard let presence else { return whenPresent ? rows.count : 0 }
+        case .validity(let validity, let whenPresent, let whenAbsent):
+            guard let validity else { return whenPresent ? rows.count : 0 }
             return rows.keep {
-                presence[Int($0 >> 6)] >> UInt64($0 & 63) & 1 != 0 ? whenPresent : whenAbsent
+                validity[Int($0 >> 6)] >> UInt64($0 & 63) & 1 != 0 ? whenPresent : whenAbsent
             }
-        case .cellPresence(let cells, let whenPresent, let whenAbsent):
+        case .cellValidity(let cells, let whenPresent, let whenAbsent):
             return rows.keep { cells[Int($0)].isAbsent ? whenAbsent : whenPresent }
         case .codes(let codes, let verdicts):
             return verdicts.withUnsafeBufferPointer { verdicts in
@@ -85,7 +85,7 @@ indirect enum VectorTest {
         switch self {
         case .all(let parts), .any(let parts): parts.allSatisfy(\.readsColumnsAlone)
         case .not(let inner), .counted(let inner, _): inner.readsColumnsAlone
-        case .constant, .integers, .reals, .dates, .presence, .cellPresence, .codes, .numbers: true
+        case .constant, .integers, .reals, .dates, .validity, .cellValidity, .codes, .numbers: true
         // A regular expression's automaton belongs to one scan.
         case .cells(_, _, .matches, _): false
         case .cells: true
@@ -113,7 +113,7 @@ indirect enum VectorTest {
         }
     }
 
-    private func keepOthers(_ inner: VectorTest, _ rows: SelectionVector, _ store: ColumnStore) -> Int {
+    private func keepComplement(_ inner: VectorTest, _ rows: SelectionVector, _ store: ColumnStore) -> Int {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: rows.count) { scratch in
             let tried = SelectionVector(rebasing: scratch[..<rows.count])
             _ = tried.update(fromContentsOf: rows)
@@ -125,41 +125,41 @@ indirect enum VectorTest {
     // MARK: Columns
 
     private static func keepIntegers(
-        _ rows: SelectionVector, _ values: UnsafePointer<Int64>, _ presence: UnsafePointer<UInt64>?,
+        _ rows: SelectionVector, _ values: UnsafePointer<Int64>, _ validity: UnsafePointer<UInt64>?,
         _ test: PredicateIntegerTest, _ whenAbsent: Bool
     ) -> Int {
         if case .inside(let range) = test {
             let (lower, upper) = (range.lowerBound, range.upperBound)
-            if let presence, !whenAbsent {
+            if let validity, !whenAbsent {
                 return rows.keep {
                     let value = values[Int($0)]
-                    let isPresent = presence[Int($0 >> 6)] >> UInt64($0 & 63) & 1 != 0
+                    let isPresent = validity[Int($0 >> 6)] >> UInt64($0 & 63) & 1 != 0
                     return (lower <= value) && (value <= upper) && isPresent
                 }
             }
             // One unsigned comparison, after shifting the range to begin at 0.
             let width = UInt64(bitPattern: upper &- lower)
-            if presence == nil { return rows.keep { UInt64(bitPattern: values[Int($0)] &- lower) <= width } }
+            if validity == nil { return rows.keep { UInt64(bitPattern: values[Int($0)] &- lower) <= width } }
         }
         return rows.keep {
-            ColumnView.isPresent($0, presence) ? test.holds(values[Int($0)]) : whenAbsent
+            ColumnView.isPresent($0, validity) ? test.holds(values[Int($0)]) : whenAbsent
         }
     }
 
     private static func keepReals(
-        _ rows: SelectionVector, _ values: UnsafePointer<Double>, _ presence: UnsafePointer<UInt64>?,
+        _ rows: SelectionVector, _ values: UnsafePointer<Double>, _ validity: UnsafePointer<UInt64>?,
         _ test: RealTest, _ whenAbsent: Bool
     ) -> Int {
-        if case .inside(let range) = test, let presence, !whenAbsent {
+        if case .inside(let range) = test, let validity, !whenAbsent {
             let (lower, upper) = (range.lowerBound, range.upperBound)
             return rows.keep {
                 let value = values[Int($0)]
-                let isPresent = presence[Int($0 >> 6)] >> UInt64($0 & 63) & 1 != 0
+                let isPresent = validity[Int($0 >> 6)] >> UInt64($0 & 63) & 1 != 0
                 return (lower <= value) && (value <= upper) && isPresent
             }
         }
         return rows.keep {
-            ColumnView.isPresent($0, presence) ? test.holds(values[Int($0)]) : whenAbsent
+            ColumnView.isPresent($0, validity) ? test.holds(values[Int($0)]) : whenAbsent
         }
     }
 
@@ -168,14 +168,14 @@ indirect enum VectorTest {
         _ text: PredicateTextTest, _ scan: (UnsafeBufferPointer<UInt8>) -> Bool, _ store: ColumnStore
     ) -> Int {
         @inline(__always) func keep(_ holds: (UnsafeBufferPointer<UInt8>) -> Bool) -> Int {
-            var kept = 0
+            var selected = 0
             for place in rows.indices {
                 if place + SelectionVector.lookahead < rows.count {
                     cubby_prefetch(cells + Int(rows[place + SelectionVector.lookahead]))
                     cells[Int(rows[place + SelectionVector.lookahead / 2])].prefetchText()
                 }
                 let row = rows[place]
-                rows[kept] = row
+                rows[selected] = row
                 let cell = cells + Int(row)
                 let verdict: Bool
                 if cell.pointee.isText {
@@ -183,9 +183,9 @@ indirect enum VectorTest {
                 } else {
                     verdict = cell.pointee.isAbsent ? test.whenAbsent : test.holds(store.heap.value(cell.pointee))
                 }
-                kept &+= verdict ? 1 : 0
+                selected &+= verdict ? 1 : 0
             }
-            return kept
+            return selected
         }
         if case .contains(let needle) = text { return keep { needle.isContained(in: $0) } }
         if case .matches = text { return keep(scan) }
@@ -208,7 +208,7 @@ struct VectorPlanner {
 
     func test(_ plan: PredicatePlan) -> VectorTest {
         let test = uncountedTest(plan)
-        return isCounted ? .counted(test, ConditionCount(plan.node.description, note(plan, test))) : test
+        return isCounted ? .counted(test, ConditionCount(plan.node.description, remark(plan, test))) : test
     }
 
     private func uncountedTest(_ plan: PredicatePlan) -> VectorTest {
@@ -234,15 +234,15 @@ struct VectorPlanner {
         guard let field = store.fields.existing(name) else { return .constant(test.whenAbsent) }
         let absent = test.whenAbsent
         let view = store.view(field)
-        if case .null = test.constant, let test = presenceTest(view, test) { return test }
+        if case .null = test.constant, let test = validityTest(view, test) { return test }
         switch view {
         case .absent: return .constant(absent)
-        case .integers(let values, let presence):
-            return test.integer.map { .integers(values, presence: presence, $0, whenAbsent: absent) }
-        case .reals(let values, let presence, _):
-            return RealTest(test).map { .reals(values, presence: presence, $0, whenAbsent: absent) }
-        case .dates(let values, let presence):
-            return test.date.map { .dates(values, presence: presence, $0, whenAbsent: absent) }
+        case .integers(let values, let validity):
+            return test.integer.map { .integers(values, validity: validity, $0, whenAbsent: absent) }
+        case .reals(let values, let validity, _):
+            return RealTest(test).map { .reals(values, validity: validity, $0, whenAbsent: absent) }
+        case .dates(let values, let validity):
+            return test.date.map { .dates(values, validity: validity, $0, whenAbsent: absent) }
         case .codes(let codes, let dictionary):
             // Evaluated once for each distinct value.
             return .codes(codes, dictionary.cells.map { holds($0, test) ? 1 : 0 })
@@ -257,7 +257,7 @@ struct VectorPlanner {
     }
 
     /// A comparison with nil: every value differs from it, and is not ordered relative to it.
-    private func presenceTest(_ view: ColumnView, _ test: PredicateConstantTest) -> VectorTest? {
+    private func validityTest(_ view: ColumnView, _ test: PredicateConstantTest) -> VectorTest? {
         let whenPresent: Bool
         switch test.operation {
         case .equal: whenPresent = false
@@ -265,11 +265,11 @@ struct VectorPlanner {
         default: return nil
         }
         switch view {
-        case .integers(_, let presence), .dates(_, let presence):
-            return .presence(presence, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
-        case .reals(_, let presence, _):
-            return .presence(presence, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
-        case .cells(let cells): return .cellPresence(cells, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
+        case .integers(_, let validity), .dates(_, let validity):
+            return .validity(validity, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
+        case .reals(_, let validity, _):
+            return .validity(validity, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
+        case .cells(let cells): return .cellValidity(cells, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
         case .codes, .mappedTexts, .rows, .absent: return nil
         }
     }
@@ -357,13 +357,13 @@ struct MappedTextScan {
             return withUnsafeTemporaryAllocation(of: Cell.self, capacity: rows.count) { cells in
                 guard let cells = cells.baseAddress else { return 0 }
                 column.cells.peek(at: rows, cells)
-                var kept = 0
+                var selected = 0
                 for place in rows.indices {
-                    rows[kept] = rows[place]
-                    let isKept = cells[place].isAbsent ? whenAbsent : test.holds(Cell.text(at: cells + place))
-                    kept &+= isKept ? 1 : 0
+                    rows[selected] = rows[place]
+                    let isSelected = cells[place].isAbsent ? whenAbsent : test.holds(Cell.text(at: cells + place))
+                    selected &+= isSelected ? 1 : 0
                 }
-                return kept
+                return selected
             }
         }
         column.cells.materialiseTexts(rows)
@@ -375,18 +375,18 @@ struct MappedTextScan {
     private func keep(
         _ rows: SelectionVector, _ whenAbsent: Bool, _ holds: (UnsafeBufferPointer<UInt8>) -> Bool
     ) -> Int {
-        var kept = 0
+        var selected = 0
         for place in rows.indices {
             if place + SelectionVector.lookahead < rows.count {
                 column.cells.prefetch(rows[place + SelectionVector.lookahead])
                 column.prefetchText(rows[place + SelectionVector.lookahead / 2])
             }
             let row = rows[place]
-            rows[kept] = row
+            rows[selected] = row
             let pointer = column.cells.pointer(row)
-            let isKept = pointer.pointee.isAbsent ? whenAbsent : holds(Cell.text(at: pointer))
-            kept &+= isKept ? 1 : 0
+            let isSelected = pointer.pointee.isAbsent ? whenAbsent : holds(Cell.text(at: pointer))
+            selected &+= isSelected ? 1 : 0
         }
-        return kept
+        return selected
     }
 }

@@ -13,7 +13,7 @@ enum DefaultsModule {
             }
             do {
                 try defaults.set(try value.map { try values.propertyList($0, path: key) }, forKey: key)
-            } catch let error as ValueBridge.Refusal {
+            } catch let error as ValueBridge.BridgeError {
                 throw LuaMismatch(error.message, argument: argument)
             } catch let error as DefaultsError {
                 throw LuaMismatch(error.message, argument: argument)
@@ -44,7 +44,7 @@ enum DefaultsModule {
             example: "defaults:register{ columns = 3, sortBy = \"name\" }"
         ) { (defaults, table: LuaTable) in
             let given: PropertyListValue
-            do throws(ValueBridge.Refusal) { given = try values.propertyList(.table(table)) } catch {
+            do throws(ValueBridge.BridgeError) { given = try values.propertyList(.table(table)) } catch {
                 throw LuaMismatch(error.message, argument: "values")
             }
             switch given {

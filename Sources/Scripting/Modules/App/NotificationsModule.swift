@@ -11,7 +11,7 @@ enum NotificationsModule {
     }
 
     /// A notification as a handler's argument.
-    private final class Note: LuaObject {
+    private final class PostedNotification: LuaObject {
         let name: String
         let info: LuaValue
         init(_ name: String, _ info: LuaValue) {
@@ -20,17 +20,17 @@ enum NotificationsModule {
         }
 
         static var luaClass: LuaClassDeclaration {
-            LuaClassDeclaration(Note.self, "Notification", doc: "The argument of an observer.") {
+            LuaClassDeclaration(PostedNotification.self, "Notification", doc: "The argument of an observer.") {
                 Property("name", \.name, doc: "The notification's name.")
                 Property("info", \.info, doc: "The values given by the poster; nil without any.")
                 Property("userInfo", \.info, doc: "The same under Cocoa's name.")
-                Operator(.text) { (note: Note) in "Notification(\(note.name))" }
+                Operator(.text) { (notification: PostedNotification) in "Notification(\(notification.name))" }
             }
         }
     }
 
     static func makeValue(_ host: ScriptHost) -> LuaValue {
-        host.state.addClass(Note.self)
+        host.state.addClass(PostedNotification.self)
         let observer = LuaClass<NotificationToken>(
             NotificationToken.luaName,
             "An observer's registration. The host keeps it: dropping this object changes nothing.",
@@ -63,7 +63,7 @@ enum NotificationsModule {
         ) { [unowned host] (center, name: String, info: LuaTable?) in
             let info = info.map(LuaValue.table) ?? .nil
             var plain: PropertyListFields = [:]
-            do throws(ValueBridge.Refusal) {
+            do throws(ValueBridge.BridgeError) {
                 if !info.isNil, let values = try host.values.propertyList(info, path: "info").fields {
                     plain = values
                 }
@@ -93,10 +93,10 @@ enum NotificationsModule {
                     ?? (notification.userInfo.isEmpty
                         ? .nil : (try? host.values.lua(.fields(notification.userInfo))) ?? .nil)
                 host.hooks.callObserver(
-                    handler, [Note(notification.name, info).luaValue(in: host.state)],
+                    handler, [PostedNotification(notification.name, info).luaValue(in: host.state)],
                     title: "\(notification.name) (\(place.source):\(place.line))", event: notification.name)
             }
-            host.initScript.noteRegistration { center.removeObserver(token) }
+            host.initScript.recordRegistration { center.removeObserver(token) }
             return token
         }
         cls.method(

@@ -177,7 +177,7 @@ final class ArchiveBridge {
     }
 
     /// Records a key with identity.
-    func note(_ key: LuaValue, of table: LuaTable) -> ArchiveMemory.Place {
+    func record(_ key: LuaValue, of table: LuaTable) -> ArchiveMemory.Place {
         let keys = referenceKeys(of: table) ?? state.makeTable()
         let position = Int64(keys.count + 1)
         keys[.integer(position)] = key

@@ -6,7 +6,7 @@ import Wording
 /// Converts Lua values to objects of an archive: a table becomes one object, however often it occurs.
 final class ArchiveValueBuilder {
     /// The reason why a value cannot be archived, and its path.
-    struct Refusal: Error {
+    struct BuildError: Error {
         let path: String
         let reason: String
         var message: String { path.isEmpty ? reason : "\(path): \(reason)" }
@@ -114,16 +114,16 @@ final class ArchiveValueBuilder {
         case .number(let value): return .real(value)
         case .string(let string):
             guard let text = string.text else {
-                throw refusal(path(), "the string is not UTF-8 text (data(…) holds other bytes)")
+                throw error(path(), "the string is not UTF-8 text (data(…) holds other bytes)")
             }
             return .string(text)
         case .userdata: return try object(value, path())
         case .table(let table): return try make(table, path())
-        case .function, .thread: throw refusal(path(), "\(value.typeName.withArticle) cannot be archived")
+        case .function, .thread: throw error(path(), "\(value.typeName.withArticle) cannot be archived")
         }
     }
 
-    func refusal(_ path: Path, _ reason: String) -> Refusal { Refusal(path: path.text, reason: reason) }
+    func error(_ path: Path, _ reason: String) -> BuildError { BuildError(path: path.text, reason: reason) }
 
     private func object(_ value: LuaValue, _ path: Path) throws -> ArchiveValue {
         let values = bridge.values
@@ -144,11 +144,11 @@ final class ArchiveValueBuilder {
         }
         let name = values.className(of: value)
         let advice = name == "Image" ? ": archive its bytes, data(image:jpegData())" : ""
-        throw refusal(path, "\(name.withArticle) cannot be archived\(advice)")
+        throw error(path, "\(name.withArticle) cannot be archived\(advice)")
     }
 
     private func make(_ table: LuaTable, _ path: Path) throws -> ArchiveValue {
-        guard let identity = table.identity else { throw refusal(path, "the table cannot be archived") }
+        guard let identity = table.identity else { throw error(path, "the table cannot be archived") }
         if let known = known[identity] { return known }
         let metatable = table.metatable
         guard let metatable, let kind = kind(ofMetatable: metatable) else {
@@ -162,15 +162,15 @@ final class ArchiveValueBuilder {
         case .dictionary(let isMutable): value = .dictionary(ArchivedDictionary(isMutable: isMutable))
         case .foreign(let archivedClass): value = .unknown(ArchivedObject(archivedClass))
         case .instance(let scriptClass):
-            guard let encoder else { throw refusal(path, "\(scriptClass.name.withArticle) cannot be archived here") }
+            guard let encoder else { throw error(path, "\(scriptClass.name.withArticle) cannot be archived here") }
             let object = ArchiveValue.object(ScriptObject(table, scriptClass, encoder))
-            return note(object, table, identity)
+            return record(object, table, identity)
         }
         unfilled.append(Unfilled(table: table, contents: table, value: value, path: path))
-        return note(value, table, identity)
+        return record(value, table, identity)
     }
 
-    private func note(_ value: ArchiveValue, _ table: LuaTable, _ identity: UnsafeRawPointer) -> ArchiveValue {
+    private func record(_ value: ArchiveValue, _ table: LuaTable, _ identity: UnsafeRawPointer) -> ArchiveValue {
         known[identity] = value
         retained.append(table)
         return value
@@ -192,9 +192,9 @@ final class ArchiveValueBuilder {
         let shape = ReadOnlyTable.shape(of: table)
         guard metatable == nil || shape != nil else {
             if let metatable, bridge.classes.scriptClass(table) != nil || !metatable["__call"].isNil {
-                throw refusal(path, "a class cannot be archived, its instances can")
+                throw error(path, "a class cannot be archived, its instances can")
             }
-            throw refusal(
+            throw error(
                 path, "a table with a metatable of its own cannot be archived: declare its class by archiver.class")
         }
         let contents = try ReadOnlyTable.contents(of: .table(table)) ?? table
@@ -204,7 +204,7 @@ final class ArchiveValueBuilder {
             ? .collection(ArchivedCollection(.set))
             : isArray && shape != .dictionary ? .collection(ArchivedCollection()) : .dictionary(ArchivedDictionary())
         unfilled.append(Unfilled(table: table, contents: contents, value: value, path: path))
-        return note(value, table, identity)
+        return record(value, table, identity)
     }
 }
 
@@ -227,7 +227,7 @@ extension ArchiveValueBuilder {
         try table.forEach { key, value in
             guard case .integer(let index) = key, index >= 1, index <= Int64(count) else {
                 let shown = bridge.state.describe(key)
-                throw refusal(path, "the array has the key \(shown) besides its elements")
+                throw error(path, "the array has the key \(shown) besides its elements")
             }
             found[Int(index) - 1] = value
             return true
@@ -237,10 +237,12 @@ extension ArchiveValueBuilder {
         elements.reserveCapacity(count)
         for (index, value) in found.enumerated() {
             let place = Int64(index + 1)
-            if let memory, let kept = remembered(value, at: .integer(place), memory), case .object(let value) = kept {
+            if let memory, let earlier = remembered(value, at: .integer(place), memory),
+                case .object(let value) = earlier
+            {
                 elements.append(value)
             } else if value.isNil {
-                throw refusal(Path(.integer(place), below: path), "nil is not an element of an array; null is")
+                throw error(Path(.integer(place), below: path), "nil is not an element of an array; null is")
             } else {
                 elements.append(try make(value, Path(.integer(place), below: path)))
             }
@@ -253,11 +255,13 @@ extension ArchiveValueBuilder {
         for child in TableChildren(next.contents, bridge).all {
             let (key, value, place) = (child.key, child.value, child.place)
             let path = Path(key, below: next.path)
-            var kept: ArchiveValue??
-            if let place, let memory, case .object(let value)? = remembered(value, at: place, memory) { kept = value }
+            var earlier: ArchiveValue??
+            if let place, let memory, case .object(let value)? = remembered(value, at: place, memory) {
+                earlier = value
+            }
             let entryKey = try self.key(key, place.flatMap { memory?.keys[$0] }, path)
             dictionary.entries.append(
-                ArchivedDictionary.Entry(key: entryKey, value: try kept ?? make(value, path)))
+                ArchivedDictionary.Entry(key: entryKey, value: try earlier ?? make(value, path)))
         }
     }
 
@@ -267,7 +271,7 @@ extension ArchiveValueBuilder {
             let (element, count) = (child.key, child.value)
             let path = Path(element, below: next.path)
             guard let number = count.integerValue, number >= 0 else {
-                throw refusal(path, "a counted set holds how often each element was added, as an integer")
+                throw error(path, "a counted set holds how often each element was added, as an integer")
             }
             set.elements.append(
                 try key(element, child.place.flatMap { memory?.keys[$0] }, path))
@@ -275,8 +279,8 @@ extension ArchiveValueBuilder {
         }
     }
 
-    private func key(_ key: LuaValue, _ kept: ArchiveValue?, _ path: Path) throws -> ArchiveValue? {
-        if let kept { return kept }
+    private func key(_ key: LuaValue, _ earlier: ArchiveValue?, _ path: Path) throws -> ArchiveValue? {
+        if let earlier { return earlier }
         if let box = bridge.foundation.object(of: key) { return box.value }
         return try make(key, path)
     }
@@ -292,8 +296,8 @@ extension ArchiveValueBuilder {
             }
             let value = table[.string(name)]
             let below = Path(.string(name), below: path)
-            if let kept = remembered(value, at: place, memory) {
-                let field = try listed(kept, value, below)
+            if let earlier = remembered(value, at: place, memory) {
+                let field = try listed(earlier, value, below)
                 object.fields.append(ArchivedObject.Field(key: key, value: field))
             } else if value.isNil {
                 // A reference may be to nil; an inline number cannot be.
@@ -308,7 +312,7 @@ extension ArchiveValueBuilder {
             if let place = child.place, seen.contains(place) { continue }
             let (key, value) = (child.key, child.value)
             guard let name = key.textValue else {
-                throw refusal(path, "the key \(bridge.state.describe(key)) is not a text, as an object's keys are")
+                throw error(path, "the key \(bridge.state.describe(key)) is not a text, as an object's keys are")
             }
             let below = Path(key, below: path)
             object.fields.append(ArchivedObject.Field(key: name, value: .object(try make(value, below))))
@@ -317,17 +321,17 @@ extension ArchiveValueBuilder {
 
     /// A remembered field; a list of references follows the current table.
     private func listed(
-        _ kept: ArchivedObject.FieldValue, _ value: LuaValue, _ path: Path
+        _ earlier: ArchivedObject.FieldValue, _ value: LuaValue, _ path: Path
     ) throws -> ArchivedObject.FieldValue {
-        guard case .objects = kept, case .table(let table) = value else { return kept }
+        guard case .objects = earlier, case .table(let table) = value else { return earlier }
         return .objects(try elements(table, path, memoryOf: table))
     }
 
     /// The field of a changed value: a scalar stays inline.
     private func field(
-        _ value: LuaValue, wasInline kept: ArchivedObject.FieldValue?, _ path: Path
+        _ value: LuaValue, wasInline earlier: ArchivedObject.FieldValue?, _ path: Path
     ) throws -> ArchivedObject.FieldValue {
-        if case .inline(let old)? = kept {
+        if case .inline(let old)? = earlier {
             switch (old, value) {
             case (.single, .number(let number)): return .inline(.single(Float(number)))
             case (.real, .integer(let number)), (.single, .integer(let number)): return .inline(.real(Double(number)))
@@ -346,20 +350,20 @@ extension ArchiveValueBuilder {
     private func remembered(
         _ value: LuaValue, at place: ArchiveMemory.Place, _ memory: ArchiveMemory
     ) -> ArchivedObject.FieldValue? {
-        guard let kept = memory.values[place] else { return nil }
+        guard let earlier = memory.values[place] else { return nil }
         let isSame: Bool
-        switch kept {
+        switch earlier {
         case .object(nil): isSame = value.isNil || bridge.values.nulls.object(of: value) != nil
         case .object(.single(let number)?): isSame = value.isFloat(Double(number))
         case .object(.mutableString?), .object(.utf16?):
-            guard case .object(let original?) = kept, let text = original.stringValue else { return nil }
+            guard case .object(let original?) = earlier, let text = original.stringValue else { return nil }
             isSame = value.textValue == text
         case .object: isSame = false
         case .objects:
             if case .table = value { isSame = true } else { isSame = false }
         case .inline(let old): isSame = isValue(value, old)
         }
-        return isSame ? kept : nil
+        return isSame ? earlier : nil
     }
 
     private func isValue(_ value: LuaValue, _ old: PropertyListValue) -> Bool {

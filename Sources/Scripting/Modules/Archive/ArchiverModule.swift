@@ -69,7 +69,7 @@ final class ArchiverModule {
         archiver.declareClasses(module)
         archiver.declareWriting(module)
         archiver.declareReading(module)
-        archiver.declareOthers(module)
+        archiver.declareRest(module)
         ArchiveValues.declare(on: module, archiver.bridge)
         return module
     }
@@ -88,7 +88,7 @@ final class ArchiverModule {
         let root: ArchiveValue?
         do {
             root = try encoder.output.value(object, ArchiveValueBuilder.Path("root"))
-        } catch let error as ArchiveValueBuilder.Refusal {
+        } catch let error as ArchiveValueBuilder.BuildError {
             throw LuaMismatch(error.message, argument: "object")
         }
         try encoder.perform { try $0.encode(root, forKey: KeyedArchiver.rootKey) }
@@ -168,7 +168,7 @@ final class ArchiverModule {
 
     // MARK: Others
 
-    private func declareOthers(_ module: LuaModule) {
+    private func declareRest(_ module: LuaModule) {
         module.function(
             "open", ["archive": "a path, or the bytes of an archive"],
             "Opens any keyed archive as a graph, without its classes; nil and an error if it cannot be read.",
@@ -387,17 +387,17 @@ final class ArchiveCopier {
             guard case .table(let copy)? = try method.call(value).first else {
                 throw LuaError(.runtime, "\(scriptClass.name):copy has returned no object")
             }
-            note(copy, of: table, identity)
+            record(copy, of: table, identity)
             return .table(copy)
         }
         let copy = bridge.state.makeTable()
         copy.setMetatable(try metatable(of: table))
-        note(copy, of: table, identity)
+        record(copy, of: table, identity)
         unfilled.append((table, copy))
         return .table(copy)
     }
 
-    private func note(_ copy: LuaTable, of table: LuaTable, _ identity: UnsafeRawPointer) {
+    private func record(_ copy: LuaTable, of table: LuaTable, _ identity: UnsafeRawPointer) {
         copies[identity] = copy
         retained.append(table)
     }

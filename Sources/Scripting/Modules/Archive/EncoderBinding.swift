@@ -70,7 +70,7 @@ enum EncoderBinding {
             example: "local w = archiver.writer() w:encodePropertyList({ tags = { 1 } }, \"info\") w:finishEncoding()"
         ) { (encoder, given: LuaValue, key: String?) in
             let value: PropertyListValue
-            do throws(ValueBridge.Refusal) {
+            do throws(ValueBridge.BridgeError) {
                 value = try encoder.bridge.values.propertyList(given, path: "root")
             } catch {
                 throw LuaMismatch(error.message, argument: "value")
@@ -90,7 +90,7 @@ enum EncoderBinding {
         let object: ArchiveValue?
         do {
             object = try encoder.output.value(value, ArchiveValueBuilder.Path(.text(key ?? "root")))
-        } catch let error as ArchiveValueBuilder.Refusal {
+        } catch let error as ArchiveValueBuilder.BuildError {
             throw LuaMismatch(error.message, argument: "object")
         }
         try perform(encoder) { try body($0, object) }
@@ -200,7 +200,7 @@ enum EncoderBinding {
         if letter.is("@") || letter.is("*") {
             do {
                 return .object(try encoder.output.value(value, ArchiveValueBuilder.Path("root")))
-            } catch let error as ArchiveValueBuilder.Refusal {
+            } catch let error as ArchiveValueBuilder.BuildError {
                 throw LuaMismatch(error.message, argument: argument)
             }
         }

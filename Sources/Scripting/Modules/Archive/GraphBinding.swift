@@ -153,7 +153,7 @@ enum GraphBinding {
     private static func refusing<Value>(_ body: () throws -> Value) throws -> OrError<Value> {
         do {
             return try OrError(returning: ArchiveError.self, body)
-        } catch let error as ArchiveValueBuilder.Refusal {
+        } catch let error as ArchiveValueBuilder.BuildError {
             throw LuaError(.argument, error.message)
         }
     }
@@ -168,7 +168,7 @@ final class GraphValue {
     private let unusedClasses: [ArchivedClass]
     private var graph: ArchiveGraph?
     /// The archive's top by key, and the unreferenced objects.
-    private var tables: (top: LuaTable, others: LuaTable)?
+    private var tables: (top: LuaTable, otherObjects: LuaTable)?
     private let encoders: LuaClass<ArchiveEncoder>
     /// The UIDs of the unreferenced objects in the opened archive.
     private let unreferencedUIDs: [UInt32]
@@ -186,7 +186,7 @@ final class GraphValue {
 
     deinit { graph?.dismantle() }
 
-    private func opened() -> (top: LuaTable, others: LuaTable) {
+    private func opened() -> (top: LuaTable, otherObjects: LuaTable) {
         if let tables { return tables }
         let input = LuaValueBuilder(bridge)
         let opened = (input.table(of: graph?.top ?? []), input.table(of: graph?.unreferenced ?? []))
@@ -198,7 +198,7 @@ final class GraphValue {
 
     var top: LuaTable {
         get { opened().top }
-        set { tables = (newValue, opened().others) }
+        set { tables = (newValue, opened().otherObjects) }
     }
 
     /// The key of the root object: `root`, or the only one.
@@ -216,7 +216,7 @@ final class GraphValue {
 
     /// Visits each value, objects once, outermost first; a result of false skips the value's contents.
     func walk(_ body: (LuaValue, GraphPath) throws -> Bool) throws {
-        let (top, others) = opened()
+        let (top, otherObjects) = opened()
         var seen: Set<UnsafeRawPointer> = []
         var retained: [LuaTable] = []
         var waiting: [(table: LuaTable, path: GraphPath)] = []
@@ -239,7 +239,7 @@ final class GraphValue {
         }
         try visitContents(of: top, nil)
         for (index, uid) in unreferencedUIDs.enumerated() {
-            try visit(others[.integer(Int64(index + 1))], GraphPath(object: uid))
+            try visit(otherObjects[.integer(Int64(index + 1))], GraphPath(object: uid))
         }
         var next = 0
         while next < waiting.count {
@@ -264,7 +264,7 @@ final class GraphValue {
     /// Runs a body on the graph in its Swift form.
     func withGraph<Result>(_ body: (ArchiveGraph) throws -> Result) throws -> Result {
         if let graph { return try body(graph) }
-        let (top, others) = opened()
+        let (top, otherObjects) = opened()
         let output = ArchiveValueBuilder(bridge)
         defer { output.finish() }
         var fields = try output.fields(of: top, ArchiveValueBuilder.Path("top"))
@@ -274,7 +274,8 @@ final class GraphValue {
                 fields[index].value = .object(.collection(ArchivedCollection(elements: elements)))
             }
         }
-        let unreferenced = try output.value(.table(others), ArchiveValueBuilder.Path("unreferenced"))?.elements ?? []
+        let unreferenced =
+            try output.value(.table(otherObjects), ArchiveValueBuilder.Path("unreferenced"))?.elements ?? []
         let saved = ArchiveGraph(
             top: fields, unreferenced: unreferenced.compactMap { $0 }, format: format, archiverName: archiverName)
         saved.outerEntries = outerEntries

@@ -42,7 +42,7 @@ final class LuaValueBuilder {
     private func isExhausted() -> Bool {
         guard failure == nil else { return true }
         if pace.isDue() { failure = LuaError(.runtime, Interruption.message) }
-        do throws(LuaError) { try bridge.state.checkRoom(for: 0) } catch { failure = error }
+        do throws(LuaError) { try bridge.state.checkCapacity(for: 0) } catch { failure = error }
         return failure != nil
     }
 
@@ -198,7 +198,7 @@ final class LuaValueBuilder {
         if luaKey.isNil || !table[luaKey].isNil { luaKey = bridge.foundation.value(FoundationBox(key)) }
         table[luaKey] = value.isNil ? null : value
         guard let place = ArchiveMemory.Place(luaKey) else {
-            let place = bridge.note(luaKey, of: table)
+            let place = bridge.record(luaKey, of: table)
             memory.order.append(place)
             return place
         }

@@ -102,7 +102,7 @@ final class ScriptClasses {
 
     /// All known class names: Foundation's, declared ones, and names for writing.
     var knownNames: Set<String> {
-        Set(KeyedUnarchiver.ownClassNames + ["Item", "NSObject"]).union(all.map(\.0)).union(archivedNames.values)
+        Set(KeyedUnarchiver.foundationClassNames + ["Item", "NSObject"]).union(all.map(\.0)).union(archivedNames.values)
     }
 
     // MARK: Instances

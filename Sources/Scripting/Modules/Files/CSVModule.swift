@@ -250,7 +250,7 @@ enum CSVModule {
         do {
             let text = try host.values.propertyList(value).json()
             return text.first == UInt8(ascii: "\"") ? Array(text.dropFirst().dropLast()) : text
-        } catch let error as ValueBridge.Refusal {
+        } catch let error as ValueBridge.BridgeError {
             throw LuaMismatch("a cell: \(error.message)", argument: "rows")
         } catch let error as JSONError {
             throw LuaMismatch("a cell: \(error.message)", argument: "rows")

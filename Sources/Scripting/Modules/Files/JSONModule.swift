@@ -31,7 +31,7 @@ enum JSONModule {
                 return call.returns(failure: error)
             }
             let value: PropertyListValue
-            do throws(ValueBridge.Refusal) { value = try bridge.propertyList(call.value(0)) } catch {
+            do throws(ValueBridge.BridgeError) { value = try bridge.propertyList(call.value(0)) } catch {
                 throw call.refuse(0, error.message)
             }
             let isPretty = try call.option("pretty", of: 1).isTruthy

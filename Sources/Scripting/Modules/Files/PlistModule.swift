@@ -119,7 +119,7 @@ enum PlistModule {
         _ argument: LuaValue, _ format: PropertyListFormat, _ host: ScriptHost
     ) throws -> [UInt8] {
         let value: PropertyListValue
-        do throws(ValueBridge.Refusal) {
+        do throws(ValueBridge.BridgeError) {
             value = try host.values.propertyList(argument, path: "root", depthLimit: depthLimit)
             try check(value, format)
         } catch {
@@ -136,9 +136,9 @@ enum PlistModule {
     /// Checks for values that the format cannot represent.
     private static func check(
         _ value: PropertyListValue, _ format: PropertyListFormat
-    ) throws(ValueBridge.Refusal) {
+    ) throws(ValueBridge.BridgeError) {
         if let fault = fault(in: value, format) {
-            throw ValueBridge.Refusal(path: "root" + fault.path, reason: fault.reason)
+            throw ValueBridge.BridgeError(path: "root" + fault.path, reason: fault.reason)
         }
     }
 

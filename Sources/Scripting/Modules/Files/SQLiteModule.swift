@@ -204,15 +204,15 @@ private final class RowMemory {
     func collect() {
         guard let limit = host.state.memory.limit, fetched > limit / 8 else { return }
         fetched = 0
-        if cubby_work_room() < Int64(limit / 2) { host.runtime.returnMemory() }
+        if cubby_work_capacity() < Int64(limit / 2) { host.runtime.returnMemory() }
     }
 
     /// Counts a value, and refuses a long one that the limit has no room for, before it is copied.
     func take(_ count: Int, for name: LuaValue) throws(SQLiteError) {
         fetched += count
-        guard count >= 1 << 16, Int64(count) > cubby_work_room() else { return }
+        guard count >= 1 << 16, Int64(count) > cubby_work_capacity() else { return }
         host.runtime.returnMemory()
-        guard Int64(count) > cubby_work_room() else { return }
+        guard Int64(count) > cubby_work_capacity() else { return }
         throw SQLiteError(
             .noMemory,
             "not enough memory: the value of \(name.textValue ?? "") is larger than what is left of the limit")

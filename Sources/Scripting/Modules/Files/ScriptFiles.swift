@@ -20,12 +20,12 @@ extension ScriptHost {
     }
 
     /// Reads a file in a format; the format's errors get the file's path.
-    func read<Value, Refusal: LuaErrorDetails>(
-        _ path: String, refusing type: Refusal.Type, _ decode: ([UInt8]) throws -> Value
+    func read<Value, Rejection: LuaErrorDetails>(
+        _ path: String, refusing type: Rejection.Type, _ decode: ([UInt8]) throws -> Value
     ) throws -> OrError<Value> {
         try attempt(path, .read) { layer in
             let bytes = try layer.contents(of: path, limit: FileSystemModule.readLimit)
-            do { return try decode(bytes) } catch let error as Refusal { throw LocatedError(error, path) }
+            do { return try decode(bytes) } catch let error as Rejection { throw LocatedError(error, path) }
         }
     }
 
@@ -44,7 +44,7 @@ extension ScriptHost {
     /// Writes a whole file: a regular one atomically and durably, a granted device or pipe directly. The process's own
     /// streams need no grant: their output counts as printed.
     func write(_ bytes: [UInt8], to path: String) throws -> OrError<Bool> {
-        switch OwnStream.descriptor(of: path) {
+        switch StandardDescriptor.descriptor(of: path) {
         case 1, 2:
             guard try state.countOutput(bytes.count) else { return .success(true) }
             let isError = path.hasSuffix("err") || path.hasSuffix("2")
@@ -72,7 +72,7 @@ enum FileInput {
     static func read<Value>(
         _ host: ScriptHost, _ path: String, _ body: (OpenFile, any FileLayer) throws -> Value
     ) throws -> OrError<Value> {
-        if path == "-" || OwnStream.descriptor(of: path) == 0 {
+        if path == "-" || StandardDescriptor.descriptor(of: path) == 0 {
             return try OrError(returning: FileError.self) {
                 let (file, layer) = (try spool(host), PosixFileLayer())
                 defer { layer.close(file) }
@@ -116,7 +116,7 @@ enum FileOutput {
         _ body: (_ append: @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Value
     ) throws -> OrError<Value> {
         if path == "/dev/null" { return .success(try body { _ in }) }
-        let descriptor = path == "-" ? 1 : OwnStream.descriptor(of: path)
+        let descriptor = path == "-" ? 1 : StandardDescriptor.descriptor(of: path)
         guard let descriptor, descriptor == 1 || descriptor == 2 else {
             return try host.attempt(path, .readWrite) { try FileTarget.write(to: path, using: $0, body) }
         }

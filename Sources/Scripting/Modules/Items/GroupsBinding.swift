@@ -126,7 +126,7 @@ final class GroupsBinding {
     }
 
     private func place(of keys: [LuaValue], in value: GroupsValue) -> Int? {
-        do throws(ValueBridge.Refusal) {
+        do throws(ValueBridge.BridgeError) {
             var found: [PropertyListValue?] = []
             for key in keys { found.append(key.isNil ? nil : try classes.host.values.propertyList(key)) }
             return value.place(of: found)

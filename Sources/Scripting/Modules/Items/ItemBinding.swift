@@ -40,7 +40,7 @@ final class ItemBinding {
                 try item.setValue(try value(call.value(1), field: name), forField: name)
             })
         // The closure retains the store, which retains the epoch's word.
-        cls.declarePresence(epoch: store.epoch) { [store] in store.isRemoved(ItemReference(bits: $0)) }
+        cls.declareExistence(epoch: store.epoch) { [store] in store.isRemoved(ItemReference(bits: $0)) }
         // Not by typed properties: with Swift types they take 1.7 to 2.2 times as long.
         text(cls, "name", .text, "Its name.", .name)
         text(cls, "serialNumber", .optional(.text), "Its serial number, or nil.", .serialNumber)
@@ -177,7 +177,7 @@ final class ItemBinding {
     /// The value of a custom field; nil removes it.
     func value(_ value: LuaValue, field: String) throws -> PropertyListValue? {
         if value.isNil { return nil }
-        do throws(ValueBridge.Refusal) {
+        do throws(ValueBridge.BridgeError) {
             return try host.values.propertyList(value, path: field)
         } catch {
             throw LuaError(.argument, "Item.\(error.message)")

@@ -166,7 +166,7 @@ final class ItemImportBinding {
         options.key = given.key?.texts ?? []
         options.updates = given.update
         if options.updates, options.key.isEmpty {
-            throw Self.refusal("option 'update' needs the option 'key', by which items are found")
+            throw Self.mismatch("option 'update' needs the option 'key', by which items are found")
         }
         options.isDryRun = given.dryRun
         options.kinds = try given.types.map(kinds)
@@ -185,7 +185,7 @@ final class ItemImportBinding {
         return options
     }
 
-    private static func refusal(_ message: String) -> LuaMismatch { LuaMismatch(message, argument: "options") }
+    private static func mismatch(_ message: String) -> LuaMismatch { LuaMismatch(message, argument: "options") }
 
     private func kinds(_ types: LuaEither<Options.Types, LuaTable>) throws -> ItemFileKinds {
         switch types {
@@ -196,7 +196,7 @@ final class ItemImportBinding {
             try table.forEach { key, value in
                 let word = value.textValue == "text" ? "string" : value.textValue
                 guard let name = key.textValue, let kind = word.flatMap(ItemFieldKind.init(exactly:)) else {
-                    throw Self.refusal(
+                    throw Self.mismatch(
                         "option 'types': a kind by each field's name expected (\(Options.kinds)), got \(host.state.describe(value)) for \(host.state.describe(key))"
                     )
                 }
@@ -216,17 +216,17 @@ final class ItemImportBinding {
             let result = try function.call(try values.table(of: row)).first ?? .nil
             if result.isNil { return nil }
             guard case .table(let table) = result else {
-                throw Self.refusal(
+                throw Self.mismatch(
                     "option 'transform': the function answers a row or nil, got \(values.state.describe(result))")
             }
             var made: PropertyListFields = [:]
             try table.forEach { key, value in
                 guard let name = key.textValue else {
-                    throw Self.refusal(
+                    throw Self.mismatch(
                         "option 'transform': a row's names are text, got \(values.state.describe(key))")
                 }
-                do throws(ValueBridge.Refusal) { made[name] = try values.propertyList(value, path: name) } catch {
-                    throw Self.refusal("option 'transform': \(error.message)")
+                do throws(ValueBridge.BridgeError) { made[name] = try values.propertyList(value, path: name) } catch {
+                    throw Self.mismatch("option 'transform': \(error.message)")
                 }
                 return true
             }
@@ -247,7 +247,7 @@ final class ItemImportBinding {
                 switch try function.call(arguments: arguments).first?.textValue {
                 case "skip": return true
                 case "stop": return false
-                default: throw Self.refusal("option 'onError': the function answers \"skip\" or \"stop\"")
+                default: throw Self.mismatch("option 'onError': the function answers \"skip\" or \"stop\"")
                 }
             }
         }
@@ -258,9 +258,9 @@ final class ItemImportBinding {
     /// The pictures beside an archive, by the keys of its items, as far as the sandbox allows reading them.
     private func attachment(beside path: String) -> (String) throws -> [UInt8]? {
         let folder = PathText.parent(of: PathText.absolute(path, from: host.fence.base))
-        var isRefused = false
+        var hasFailed = false
         return { [host] key in
-            guard !isRefused else { return nil }
+            guard !hasFailed else { return nil }
             let layer = host.fence.layer
             let picture = PathText.join(folder, key)
             do throws(FileError) {
@@ -268,7 +268,7 @@ final class ItemImportBinding {
                 return try layer.contents(of: picture, limit: FileSystemModule.readLimit)
             } catch {
                 if error.code == FileLayerCode.interrupted { throw error }
-                isRefused = true
+                hasFailed = true
                 host.logger.warning("the pictures beside \(path) are not imported: \(error.message)")
                 return nil
             }

@@ -125,9 +125,9 @@ enum ItemStoreBinding {
             "Removes an item, or several, and their images.",
             example:
                 "items:removeItem(items:randomItem()) items:removeItem(items:randomItem(), items:randomItem()) return #items"
-        ) { (store, item: Item, others: LuaVariadic<Item>) in
-            if others.values.isEmpty { return try store.removeItem(item) }
-            try store.removeItems([item] + others.values)
+        ) { (store, item: Item, rest: LuaVariadic<Item>) in
+            if rest.values.isEmpty { return try store.removeItem(item) }
+            try store.removeItems([item] + rest.values)
         }
         cls.method(
             "moveItem", ["from": "the current position", "to": "the new position"],
@@ -237,7 +237,7 @@ enum ItemStoreBinding {
             func values(_ error: (any Error)?) -> [LuaValue] {
                 error.map(host.state.failure) ?? [true]
             }
-            host.lifeCycle.saver.save(.script, canBeRefused: true) { error in
+            host.lifeCycle.saver.save(.script, canBeVetoed: true) { error in
                 outcome = .some(error)
                 resume?(values(error))
             }

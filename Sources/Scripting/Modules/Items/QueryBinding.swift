@@ -172,9 +172,9 @@ enum QueryBinding {
             "The distinct values of a key, in order; with several keys, a table with a value for each, by the keys' texts. Items with none of the keys are left out.",
             example:
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query():distinct(\"room\")[1], items:query():distinct(\"room\", \"name\")[1].name"
-        ) { (value, key: String, others: LuaVariadic<String>) in
-            if others.values.isEmpty { return try value.query.distinct(key).map(lua) }
-            let keys = [key] + others.values
+        ) { (value, key: String, rest: LuaVariadic<String>) in
+            if rest.values.isEmpty { return try value.query.distinct(key).map(lua) }
+            let keys = [key] + rest.values
             if let place = keys.indices.dropFirst().first(where: { place in
                 keys[..<place].contains { $0.utf8.elementsEqual(keys[place].utf8) }
             }) {
@@ -199,8 +199,8 @@ enum QueryBinding {
             "The items in groups: an array in the order of their first items, with the methods of Groups and access by group key.",
             example:
                 "for _, group in ipairs(items:query():groupBy(\"name\")) do print(group.key, group.count) end for _, group in ipairs(items:query():groupBy(\"name\", \"valueInDollars\")) do print(group.keys[1], group.keys[2]) end"
-        ) { [unowned classes] (value, key: KeyArgument, others: LuaVariadic<KeyArgument>) in
-            let keys = try ([key] + others.values).map { try Self.key($0, classes, of: value.query) }
+        ) { [unowned classes] (value, key: KeyArgument, rest: LuaVariadic<KeyArgument>) in
+            let keys = try ([key] + rest.values).map { try Self.key($0, classes, of: value.query) }
             return classes.groups.table(try value.query.groups(by: keys), keyCount: keys.count)
         }
     }
@@ -216,7 +216,7 @@ enum QueryBinding {
             return .function { each in
                 let key = try function.call(item.value(each)).first ?? .nil
                 if key.isNil { return nil }
-                do throws(ValueBridge.Refusal) { return try values.propertyList(key) } catch {
+                do throws(ValueBridge.BridgeError) { return try values.propertyList(key) } catch {
                     throw LuaMismatch("the function gave no key: \(error.message)", argument: "key")
                 }
             }
@@ -320,7 +320,7 @@ enum PredicateModule {
             guard let name = key.textValue else {
                 throw LuaMismatch("a variable's name is text", argument: "variables")
             }
-            do throws(ValueBridge.Refusal) { variables[name] = try bridge.propertyList(value, path: name) } catch {
+            do throws(ValueBridge.BridgeError) { variables[name] = try bridge.propertyList(value, path: name) } catch {
                 throw LuaMismatch(error.message, argument: "variables")
             }
             return true

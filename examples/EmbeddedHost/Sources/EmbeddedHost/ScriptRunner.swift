@@ -11,7 +11,7 @@ final class ScriptRunner {
         self.seconds = seconds
         for name in ["io", "os", "debug"] { state.globals[name] = nil }
         state.interruptHandler = { reason in
-            reason.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .goOn
+            reason.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .resume
         }
     }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import Items
 
 @Suite("An archive that is missing, empty or cut short")
-struct ArchivePresenceTests {
+struct ArchiveExistenceTests {
     /// What a folder holds besides.
     enum Witness: String, CaseIterable {
         case journal, index
@@ -120,7 +120,7 @@ struct ArchivePresenceTests {
         let folder = try make(smaller.read(smaller.archive), journal, index)
         let opened = try folder.open(mapped: true, opensCut: false)
         #expect(try opened.records.map(\.name) == ["other"])
-        #expect(opened.loadReport.keptAside == [folder.path + "/items.journal.other-1"])
+        #expect(opened.loadReport.quarantinedFiles == [folder.path + "/items.journal.other-1"])
     }
 
     @Test("is never what a save that failed at some step leaves behind", arguments: [false, true])

@@ -4,11 +4,11 @@ import Glibc
 import Testing
 
 @Suite("Presence and the end of input")
-struct PresenceTests {
+struct JobStateTests {
     @Test func tellsChangesOnly() throws {
-        var answers: [Terminal.Presence] = [.foreground, .foreground, .background, .background, .foreground]
-        var told: [Terminal.Presence] = []
-        let poller = PresencePoller(look: { answers.removeFirst() }, handler: { told.append($0) })
+        var answers: [Terminal.JobState] = [.foreground, .foreground, .background, .background, .foreground]
+        var told: [Terminal.JobState] = []
+        let poller = JobStatePoller(look: { answers.removeFirst() }, handler: { told.append($0) })
         while !answers.isEmpty { poller.check() }
         #expect(told == [.background, .foreground])
     }
@@ -16,7 +16,7 @@ struct PresenceTests {
     @Test func looksByItself() throws {
         let loop = try EventLoop()
         var looks = 0
-        let poller = PresencePoller(
+        let poller = JobStatePoller(
             look: {
                 looks += 1
                 return looks > 3 ? .background : .foreground
@@ -28,11 +28,11 @@ struct PresenceTests {
     }
 
     @Test func aPipeIsNoTerminal() {
-        #expect(Terminal(descriptor: -1, isOwned: false).presence == .headless)
+        #expect(Terminal(descriptor: -1, isOwned: false).jobState == .headless)
         var ends: [Int32] = [0, 0]
         pipe(&ends)
         defer { for end in ends { close(end) } }
-        #expect(Terminal(descriptor: ends[0], isOwned: false).presence == .headless)
+        #expect(Terminal(descriptor: ends[0], isOwned: false).jobState == .headless)
     }
 
     @Test(
@@ -46,8 +46,8 @@ struct PresenceTests {
             (-1, EINTR, .readable, .foreground, .notYet),
             (-1, EAGAIN, .readable, .headless, .notYet),
             (-1, EBADF, .error, .headless, .failure(FileError(.read, "standard input", code: EBADF))),
-        ] as [(Int, Int32, ReadyEvents, Terminal.Presence, InputEnd)])
-    func classifies(count: Int, code: Int32, ready: ReadyEvents, presence: Terminal.Presence, end: InputEnd) {
-        #expect(InputEnd.classify(count: count, code: code, ready: ready, presence: presence) == end)
+        ] as [(Int, Int32, ReadyEvents, Terminal.JobState, InputEnd)])
+    func classifies(count: Int, code: Int32, ready: ReadyEvents, jobState: Terminal.JobState, end: InputEnd) {
+        #expect(InputEnd.classify(count: count, code: code, ready: ready, jobState: jobState) == end)
     }
 }

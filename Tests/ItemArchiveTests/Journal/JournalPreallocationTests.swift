@@ -5,7 +5,7 @@ import Testing
 
 /// The zeros behind the records of a journal whose commits wait for the disk.
 @Suite("Room in the journal")
-struct JournalRoomTests {
+struct JournalPreallocationTests {
     let folder: StoreFolder
 
     init() throws {
@@ -65,8 +65,8 @@ struct JournalRoomTests {
             try other.write(Array(torn), other.journal)
             let store = try other.open(durability: .power)
             #expect(store.count == 1 || journal[length..<end].allSatisfy { $0 == 0 })
-            for kept in store.loadReport.keptAside { #expect(try other.read(kept).count <= length - start) }
-            #expect(store.loadReport.keptAside.isEmpty == !torn[start...].contains { $0 != 0 })
+            for kept in store.loadReport.quarantinedFiles { #expect(try other.read(kept).count <= length - start) }
+            #expect(store.loadReport.quarantinedFiles.isEmpty == !torn[start...].contains { $0 != 0 })
             try add("after", to: store)
             let again = try other.open(isReadOnly: true)
             #expect(try again.records == store.records && again.loadReport.notices.isEmpty)

@@ -5,7 +5,7 @@ import Testing
 @testable import REPL
 
 @Suite("What others changed")
-struct OthersChangesTests {
+struct PeerChangesTests {
     private let loop: EventLoop
 
     init() throws { loop = try EventLoop() }
@@ -23,14 +23,14 @@ struct OthersChangesTests {
     @Test("commits that follow each other are a line, each author's by itself; none while an entry runs")
     func merged() throws {
         var lines: [String] = []
-        let others = OthersChanges(loop) { lines.append($0) }
-        others.isQuiet = true
-        others.add(try created(2), by: "the host")
-        others.add(try created(1), by: "another prompt")
-        others.add(try created(3), by: "the host")
-        others.add(try created(0), by: "nobody")
+        let peerChanges = PeerChanges(loop) { lines.append($0) }
+        peerChanges.isQuiet = true
+        peerChanges.add(try created(2), by: "the host")
+        peerChanges.add(try created(1), by: "another prompt")
+        peerChanges.add(try created(3), by: "the host")
+        peerChanges.add(try created(0), by: "nobody")
         #expect(!loop.hasWork)
-        others.isQuiet = false
+        peerChanges.isQuiet = false
         while lines.isEmpty { loop.runOnce() }
         #expect(lines == ["5 items created by the host · 1 item created by another prompt"])
         #expect(!loop.hasWork)
