@@ -89,15 +89,14 @@ let package = Package(
         .target(
             name: "Items",
             dependencies: [
-                "ItemArchive", "ColumnEngine", "PredicateFormat", "CSV", "SQLite", "PropertyList", "Files", "CPlatform",
-                "Wording",
+                "ItemArchive", "ColumnEngine", "PredicateFormat", "CSV", "SQLite", "PropertyList", "Files", "Wording",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
         // Items of several hosts, kept by PostgreSQL. libpq's own header is needed to build, its library when it is used.
         .target(name: "CPostgres"),
         .target(
             name: "SharedItems",
-            dependencies: ["ItemArchive", "ColumnEngine", "PropertyList", "Files", "CPostgres", "Wording"],
+            dependencies: ["ItemArchive", "ColumnEngine", "PropertyList", "Files", "CPostgres", "CPlatform", "Wording"],
             resources: [
                 .embedInCode("Schema/schema.sql"), .embedInCode("Schema/functions.sql"),
                 .embedInCode("Schema/grant.sql"),
@@ -112,14 +111,14 @@ let package = Package(
         .target(
             name: "Gallery",
             dependencies: [
-                "Images", "Items", "ItemArchive", "ColumnEngine", "Application", "Files", "PropertyList", "Wording",
+                "Images", "Items", "Application", "Files", "PropertyList", "Wording",
             ]),
 
         // Scripts and people.
         .target(
             name: "Scripting",
             dependencies: [
-                "Lua", "Application", "Gallery", "Images", "SharedItems", "Items", "ItemArchive", "ColumnEngine",
+                "Lua", "Application", "Gallery", "Images", "SharedItems", "Items", "ItemArchive",
                 "PredicateFormat", "CSV", "TimeZones", "SQLite",
                 "KeyedArchive", "PropertyList", "Files", "CPlatform", "Wording",
                 .product(name: "Logging", package: "swift-log"),
@@ -127,14 +126,14 @@ let package = Package(
         .target(
             name: "REPL",
             dependencies: [
-                "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "ItemArchive", "ColumnEngine",
-                "PropertyList", "Files", "CPlatform", "Wording",
+                "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "PredicateFormat", "PropertyList",
+                "Files", "CPlatform", "Wording",
             ]),
         .target(
             name: "DebugAdapter",
             dependencies: [
-                "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "PropertyList", "Files",
-                "CPlatform", "Wording",
+                "REPL", "Scripting", "LineEditor", "Lua", "Application", "Items", "PropertyList", "Files", "CPlatform",
+                "Wording",
             ]),
         .target(
             name: "Cubby",
@@ -149,7 +148,7 @@ let package = Package(
 
         // Tests, one target a module.
         .target(
-            name: "TestSupport", dependencies: ["Files", "CPlatform", "LineEditor", "PropertyList", "Wording"],
+            name: "TestSupport", dependencies: ["Files", "LineEditor", "PropertyList", "Wording"],
             path: "Tests/TestSupport"),
         .executableTarget(name: "FoundationJudge", path: "Tests/FoundationJudge"),
         .target(name: "FuzzExercise", dependencies: ["KeyedArchive", "PropertyList"], path: "Tests/Fuzz/Sources"),
@@ -167,7 +166,7 @@ let package = Package(
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "CSQLite", "CPlatform", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),
         .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "TestSupport"]),
-        .testTarget(name: "ApplicationTests", dependencies: ["Application", "Files", "TestSupport"]),
+        .testTarget(name: "ApplicationTests", dependencies: ["Application", "PropertyList", "Files", "TestSupport"]),
         .target(
             name: "ItemsTestSupport",
             dependencies: ["Items", "ItemArchive", "ColumnEngine", "PropertyList", "Files", "TestSupport"],
@@ -175,14 +174,14 @@ let package = Package(
         .testTarget(
             name: "ColumnEngineTests",
             dependencies: [
-                "ColumnEngine", "Items", "CPlatform", "PredicateFormat", "PropertyList", "ItemsTestSupport",
-                "TestSupport",
+                "ColumnEngine", "Items", "ItemArchive", "CPlatform", "PredicateFormat", "PropertyList", "Files",
+                "ItemsTestSupport", "TestSupport",
             ]),
         .testTarget(
             name: "ItemArchiveTests",
             dependencies: [
-                "ItemArchive", "Items", "ColumnEngine", "CPlatform", "PredicateFormat", "KeyedArchive", "PropertyList",
-                "Files", "ItemsTestSupport", "TestSupport",
+                "ItemArchive", "Items", "ColumnEngine", "PredicateFormat", "KeyedArchive", "PropertyList", "Files",
+                "ItemsTestSupport", "TestSupport",
             ]),
         .testTarget(
             name: "ItemsTests",
@@ -199,7 +198,7 @@ let package = Package(
         .testTarget(
             name: "ImagesTests",
             dependencies: [
-                "Images", "Items", "ItemArchive", "Application", "Files", "TestSupport",
+                "Images", "Items", "Application", "Files", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -211,9 +210,8 @@ let package = Package(
         .testTarget(
             name: "ScriptingTests",
             dependencies: [
-                "Scripting", "Application", "Images", "Items", "ItemArchive", "ColumnEngine", "KeyedArchive",
-                "PropertyList", "PredicateFormat", "SharedItems", "Lua", "Files",
-                "TestSupport",
+                "Scripting", "Application", "Images", "Items", "ColumnEngine", "KeyedArchive", "PropertyList",
+                "PredicateFormat", "SharedItems", "Lua", "Files", "CPlatform", "TestSupport",
             ]),
         .testTarget(
             name: "REPLTests",

@@ -56,15 +56,17 @@ struct ArchiveLoader {
         loaded = LoadedArchive(schema: schema, journal: ArchiveJournal(folder))
     }
 
-    /// Reads everything; called once.
+    /// The form of the items.
+    var schema: ArchiveSchema { loaded.schema }
+
+    /// Reads the archive; called once, before ``loadJournal()``.
     ///
     /// - Parameters:
     ///   - turn: the order of the index's writers.
     ///   - onDamage: called for a part of a mapped archive that turns out to be unreadable, now or later.
-    /// - Returns: what was found.
     /// - Throws: `corruptArchive` if the archive is unreadable, or missing although the journal or the index refers to
     ///   one; `newerFormat`, unless read-only; `inputOutput`.
-    mutating func load(_ turn: ItemIndexTurn, onDamage: @escaping () -> Void) throws(StoreError) -> LoadedArchive {
+    mutating func loadArchive(_ turn: ItemIndexTurn, onDamage: @escaping () -> Void) throws(StoreError) {
         files = try readFiles()
         // While another process saves, archive and journal may be of two moments: read again.
         var attempts = 0
@@ -91,6 +93,13 @@ struct ArchiveLoader {
             try read(archive)
             if loaded.report.archivedItems >= options.mappedFrom { makeIndex(archive, turn) }
         }
+    }
+
+    /// Applies the journal's records to the items.
+    ///
+    /// - Returns: what was found, of the archive, too.
+    /// - Throws: `inputOutput`.
+    mutating func loadJournal() throws(StoreError) -> LoadedArchive {
         try readJournal()
         return loaded
     }

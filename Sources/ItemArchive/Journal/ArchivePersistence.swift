@@ -103,8 +103,11 @@ public final class ArchivePersistence: DocumentPersistence {
             }
         }
         var archiveLoader = ArchiveLoader(folder, schema, into: loader, options)
-        let loaded = try archiveLoader.load(indexTurn) { [weak self] in self?.keepsOriginal = true }
-        (schema, archive, journal) = (loaded.schema, loaded.archive, loaded.journal)
+        try archiveLoader.loadArchive(indexTurn) { [weak self] in self?.keepsOriginal = true }
+        // Before the journal: a copy in it remembers its source if the archive holds more than fields.
+        schema = archiveLoader.schema
+        let loaded = try archiveLoader.loadJournal()
+        (archive, journal) = (loaded.archive, loaded.journal)
         revision = loaded.report.revision
         if loaded.keepsOriginal { keepsOriginal = true }
         // Last: if the archive is lost, a leftover may be its only copy.

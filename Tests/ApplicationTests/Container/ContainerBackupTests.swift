@@ -163,7 +163,7 @@ struct ContainerBackupTests {
             try scratch.write("precious", to: "\(name)/file")
         }
         let result = try restore(BeneathFileLayer(container.path))
-        #expect(result.aside == scratch.file("box.before-restore-2"))
+        #expect(result.former == scratch.file("box.before-restore-2"))
         for name in ["box.restoring", "box.unpacked", "box.before-restore-1", "copy.partial"] {
             #expect(try scratch.contents(of: name) == ["file"])
         }
@@ -180,7 +180,7 @@ struct ContainerBackupTests {
         try scratch.write("theirs", to: "theirs/file")
         symlink(scratch.file("theirs"), scratch.file("copy/Documents/link"))
         let result = try restore(BeneathFileLayer(container.path), keeps: false)
-        #expect(result.aside == nil && result.report.skipped == [scratch.file("copy/Documents/link")])
+        #expect(result.former == nil && result.report.skipped == [scratch.file("copy/Documents/link")])
         #expect(texts(of: container.path) == ["new"])
         #expect(scratch.names("box/Documents") == ["items.archive"] && scratch.names() == ["box", "copy", "theirs"])
     }
