@@ -170,7 +170,7 @@ struct ExternalPager {
         var piece: ArraySlice<UInt8> = []
         var end: ChildProcess.End?
         // The pipe wakes up the loop as soon as it is writable.
-        let capacity = console.loop.watch(ends[1], for: .writable) { _ in }
+        let writable = console.loop.watch(ends[1], for: .writable) { _ in }
         defer { writable.cancel() }
         while end == nil {
             if piece.isEmpty, ends[1] >= 0 { piece = text.next().map { Array($0.utf8)[...] } ?? [] }

@@ -188,7 +188,7 @@ final class RestorationState {
         let logger = runtime.log.logger
         switch archive.restore() {
         case .none: break
-        case .denied(let reason): logger.warning("The state of the last run is dropped: \(reason)")
+        case .rejected(let reason): logger.warning("The state of the last run is dropped: \(reason)")
         case .state(let values):
             guard case .table(let table)? = try? runtime.values.lua(.fields(values)) else {
                 return logger.warning("The state of the last run is dropped: it is too large for the memory of scripts")

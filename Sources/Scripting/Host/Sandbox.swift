@@ -47,13 +47,13 @@ struct Sandbox {
             }
         }
         programs = ProgramStarter(options.programs)
-        var rest = LandlockRules()
+        var additional = LandlockRules()
         if let address = options.shared {
             let shared = SharedHost.persistence(
                 address, of: opened, hostName: options.hostName, keepsCommits: options.keepsCommits, waiter: waiter)
             try shared.prepare()
-            rest = LandlockRules(readOnly: shared.files, optional: Set(shared.files))
-            rest.connectedPorts = shared.ports
+            additional = LandlockRules(readOnly: shared.files, optional: Set(shared.files))
+            additional.connectedPorts = shared.ports
             persistence = shared
         } else {
             persistence = try options.persistence(opened)
@@ -63,7 +63,7 @@ struct Sandbox {
         service = options.handlesSignals ? ServiceManager() : ServiceManager(environment: { _ in nil })
         memoryPressure = options.handlesSignals ? MemoryPressureSource.find() : nil
         // All outside files are open: from here on the kernel enforces the fence.
-        report = try FenceReport.closing(options, bundles: bundles, fence: fence, rest: rest)
+        report = try FenceReport.closing(options, bundles: bundles, fence: fence, additional: additional)
     }
 
     /// The fence with the options' grants.
