@@ -96,7 +96,9 @@ let package = Package(
         .target(name: "CPostgres"),
         .target(
             name: "SharedItems",
-            dependencies: ["ItemArchive", "ColumnEngine", "PropertyList", "Files", "CPostgres", "CPlatform", "Wording"],
+            dependencies: [
+                "ItemArchive", "ColumnEngine", "PropertyList", "Files", "CPostgres", "CPlatform", "Wording",
+            ],
             resources: [
                 .embedInCode("Schema/schema.sql"), .embedInCode("Schema/functions.sql"),
                 .embedInCode("Schema/grant.sql"),
