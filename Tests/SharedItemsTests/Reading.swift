@@ -200,7 +200,7 @@ struct Reading: CustomTestStringConvertible {
             "ItemStore.transaction", "ItemStore.beginTransaction", "ItemStore.endTransaction",
             "ItemStore.rollBackTransaction", "ItemStore.commit", "ItemStore.commitInGroup", "ItemStore.endGroup",
             "ItemStore.synchronize", "ItemStore.applyRemoteCommits", "ItemStore.connectionWasLost", "ItemStore.open",
-            "ItemStore.init", "ItemStore.tellingCommitsAtEnd", "ItemStore.performBulkChange",
+            "ItemStore.init", "ItemStore.publishingCommitsAtEnd", "ItemStore.performBulkChange",
             "ItemStore.beginBulkChange", "ItemStore.endBulkChange",
         ],
         "it adds": ["ItemStore.randomItem", "ItemStore.beginItem"],
