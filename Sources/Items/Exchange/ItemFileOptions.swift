@@ -91,9 +91,12 @@ public enum ItemFileFormat: String, Sendable, CaseIterable {
 
     /// The format of a path's extension; nil for any other.
     public init?(path: String) {
-        let name = path.split(separator: "/").last ?? ""
-        guard let dot = name.lastIndex(of: ".") else { return nil }
-        switch name[name.index(after: dot)...].lowercased() {
+        // No extension is longer.
+        let end = path.utf8.suffix(16)
+        guard let dot = end.lastIndex(of: UInt8(ascii: ".")), !end[dot...].contains(UInt8(ascii: "/")) else {
+            return nil
+        }
+        switch String(path[path.utf8.index(after: dot)...]).lowercased() {
         case "csv": self = .csv
         case "tsv": self = .tsv
         case "json": self = .json

@@ -19,13 +19,13 @@ enum ItemFilesBinding {
         if let format = given ?? ItemFileFormat(path: path) { return format }
         let formats = ItemFileFormat.allCases.map(\.rawValue)
         throw LuaMismatch(
-            "the extension of '\(path)' names no format: give options.format, \(formats.dropLast().joined(separator: ", ")) or \(formats.last ?? "") (on the command line --format)",
+            "the extension of '\(path.shortened(to: 4096))' names no format: give options.format, \(formats.dropLast().joined(separator: ", ")) or \(formats.last ?? "") (on the command line --format)",
             argument: "path")
     }
 
     /// What to do with a file that is compressed, or a spreadsheet, by its extension; nil for another.
     static func preparation(_ path: String) -> String? {
-        let name = path.lowercased()
+        let name = String(decoding: path.utf8.suffix(16), as: UTF8.self).lowercased()
         let programs = [("gz", "gunzip"), ("xz", "unxz"), ("zst", "unzstd"), ("bz2", "bunzip2"), ("zip", "unzip")]
         if let program = programs.first(where: { name.hasSuffix(".\($0.0)") })?.1 {
             return "the extension of \(path) is that of a compressed file: decompress it first, with \(program)"
