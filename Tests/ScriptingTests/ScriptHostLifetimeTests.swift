@@ -1,6 +1,7 @@
 import Items
 import Lua
 import Scripting
+import SharedItems
 import TestSupport
 import Testing
 
@@ -35,5 +36,26 @@ struct ScriptHostLifetimeTests {
             #expect(state == nil)
             #expect(items == nil)
         }
+    }
+
+    @Test(
+        "so does one of a shared collection", .enabled(if: PostgresServer.missing == nil, "PostgreSQL is not installed")
+    )
+    func releasedShared() throws {
+        let server = try PostgresServer()
+        let address = try SharedAddress(server.url())
+        try SharedSchema.initialize(address)
+        weak var host: ScriptHost?
+        weak var items: ItemStore?
+        do {
+            let embedding = try Embedding(server.folder.file("c")) { options in
+                options.persistence = { _ in SharedPersistence(address, hostName: "a") }
+            }
+            embedding.host.launch()
+            (host, items) = (embedding.host, embedding.host.items)
+            embedding.end()
+        }
+        #expect(host == nil)
+        #expect(items == nil)
     }
 }

@@ -143,6 +143,7 @@ final class LifeCycle {
         signals?.stop()
         runtime.scheduler.watchdog?.close()
         calls.end()
+        saver.shared?.end()
     }
 
     // MARK: Signals

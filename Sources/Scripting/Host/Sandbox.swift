@@ -9,6 +9,8 @@ import Wording
 ///
 /// Once the value is made, everything outside is open and the fences are closed; no code of a script has run.
 struct Sandbox {
+    /// The socket of `cubby attach`; nil when that is disabled. The first: it is removed before the lock is released.
+    let socket: ContainerSocket?
     /// The container, with its lock and the file system for the host's own files.
     let opened: OpenedContainer
     /// The fence that checks each path of a script.
@@ -22,8 +24,6 @@ struct Sandbox {
     let persistence: any ItemPersistence
     /// Waits for the server of a shared collection.
     let waiter = LoopWaiter()
-    /// The socket of `cubby attach`; nil when that is disabled.
-    let socket: ContainerSocket?
     let service: ServiceManager
     /// The controlling terminal.
     let terminal = Terminal()

@@ -48,6 +48,9 @@ final class SharedSession {
         }
     }
 
+    /// Ends with its host: the store retains its observers, and may outlive the host.
+    func end() { items.removeCommitObserver(self) }
+
     /// Ends a wait for the server, if there is one, on Ctrl-C.
     ///
     /// - Returns: whether there was one.
