@@ -106,16 +106,17 @@ struct ChangeHistory {
     mutating func recordForeign(_ changes: [Change]) { foreignChanges.record(changes) }
 
     /// Forgets the changes from elsewhere that no step refers to.
-    mutating func pruneForeign(in columns: ColumnStore) {
+    ///
+    /// - Returns: their rows.
+    fileprivate mutating func pruneForeign() -> [UInt32] {
         let oldest = [undoStack.oldestEpoch, redoStack.oldestEpoch].compactMap { $0 }.min()
-        for row in foreignChanges.prune(oldest) where columns.isRemoved(row) { columns.rowDied(row) }
+        return foreignChanges.prune(oldest)
     }
 
     /// Drops a step that cannot be undone; neither can earlier steps on the same fields.
     mutating func drop(_ group: ChangeGroup, in columns: ColumnStore) {
         columns.discardOldValues(of: group.changes)
         foreignChanges.record(group.changes.filter { $0.kind != .remove || columns.isRemoved($0.row) })
-        pruneForeign(in: columns)
     }
 
     /// Returns an error if a step cannot be undone because of changes from elsewhere.
@@ -332,12 +333,19 @@ extension ItemStore {
         return taken
     }
 
+    /// Forgets the changes from elsewhere that no step refers to. A row is read outside of the history: the archive may
+    /// turn out to be damaged there, and who is told so may ask for the history.
+    func pruneForeignChanges() {
+        for row in changeHistory.pruneForeign() where columns.isRemoved(row) { columns.rowDied(row) }
+    }
+
     private func takeStep(_ kind: CommitKind) throws(StoreError) -> Bool {
         defer { publishCommits() }
         try commit(.change)
         guard let group = changeHistory.pop(kind) else { return false }
         if let conflict = changeHistory.conflict(with: group, in: columns) {
             changeHistory.drop(group, in: columns)
+            pruneForeignChanges()
             throw conflict
         }
         do throws(StoreError) {

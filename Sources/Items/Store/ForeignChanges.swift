@@ -127,7 +127,7 @@ extension ItemStore {
             if durability == .power { attachments.synchronize() }
         }
         columns.discardOldValues(of: applied)
-        changeHistory.pruneForeign(in: columns)
+        pruneForeignChanges()
         tidy()
         if !publisher.collect({ $0.add(applied) }), !publisher.observers.isEmpty {
             publishMany(ItemStoreChanges(.bulkChange, applied))

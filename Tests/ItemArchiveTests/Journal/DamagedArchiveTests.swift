@@ -135,6 +135,29 @@ struct DamagedArchiveTests {
         store = try folder.open(isReadOnly: true)
     }
 
+    /// Who is told of damage may ask the store, whatever it does at that moment.
+    @Test func damageMayBeAnsweredByAQuestion() throws {
+        let store = try folder.open(mapped: true)
+        try store.saveChanges()
+        let keys = try (0..<store.count).map { try #require(store[$0]).itemKey }
+        let whole = try folder.read(folder.archive)
+        let index = try folder.read(folder.index)
+        var answers = 0
+        for place in stride(from: 9, to: whole.count - 32, by: 21) {
+            var damaged = whole
+            damaged[place] ^= 0xFF
+            try folder.writeUnnoticed(damaged, index: index)
+            guard let opened = try? folder.open(isReadOnly: true, mapped: true) else { continue }
+            opened.onDamage = { [unowned opened] _ in
+                answers += opened.canUndo || opened.hasUncommittedChanges ? 0 : 1
+            }
+            for (number, key) in keys.enumerated() {
+                try? opened.apply([.remove(key)], revision: ItemRevision(rawValue: UInt64(number + 1)))
+            }
+        }
+        #expect(answers > 0)
+    }
+
     /// Looked for by its key, an item is compared where it lies: a key that is none there does not pass for another.
     @Test func damageOfAKeyIsReportedWhenItIsLookedFor() throws {
         let store = try folder.open(mapped: true)
