@@ -344,4 +344,18 @@ struct ObjectGraphTests {
         }
         #expect(back == value)
     }
+
+    @Test("a zero with a sign is a zero, and not what is not a number: that is a sign without digits in an archive")
+    func signedZero() throws {
+        var zero = ArchivedDecimal(mantissa: 1, exponent: -2, isNegative: true)
+        zero.mantissa = 0
+        for decimal in [zero, try #require(ArchivedDecimal(text: "-0.00"))] {
+            let bytes = try KeyedArchiver.archivedData(withRootObject: .value(.decimal(decimal)))
+            guard case .value(let back)? = try KeyedUnarchiver(bytes).decodeRootObject() else {
+                Issue.record("no value")
+                continue
+            }
+            #expect(back == .decimal(ArchivedDecimal(mantissa: 0, exponent: -2)))
+        }
+    }
 }

@@ -92,7 +92,7 @@ extension KeyedArchiver {
         }
         try inline("NS.exponent", .integer(Int64(decimal.isNaN ? 0 : decimal.exponent)))
         try inline("NS.length", .integer(Int64(length)))
-        try inline("NS.negative", .boolean(decimal.isNaN || decimal.isNegative))
+        try inline("NS.negative", .boolean(decimal.isNaN || decimal.isNegative && decimal.mantissa != 0))
         try inline("NS.compact", .boolean(true))
         try inline("NS.mantissa.bo", .integer(1))
         try inline("NS.mantissa", .data(units))

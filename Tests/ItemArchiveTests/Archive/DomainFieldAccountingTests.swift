@@ -69,8 +69,8 @@ struct DomainFieldAccountingTests {
             mantissa: UInt128(values.random.next()) << UInt128(values.random.number(60)),
             exponent: Int8(values.random.number(40) - 30), isNegative: values.random.number(2) == 0)
         if values.random.number(2) == 0 {
-            decimal.mantissa = UInt128(values.random.number(10_000))
-            decimal.exponent = -2
+            decimal = ArchivedDecimal(
+                mantissa: UInt128(values.random.number(10_000)), exponent: -2, isNegative: decimal.isNegative)
         }
         // An independent reading of the digits.
         let text = decimal.description
@@ -145,6 +145,11 @@ struct DomainFieldAccountingTests {
         return difference.compare { places.append("\($0)") } ? [] : places + ["different"]
     }
 
+    private static func expectNone(_ differences: [String], sourceLocation: SourceLocation = #_sourceLocation) {
+        let first = Array(differences.prefix(3))
+        #expect(first == [], sourceLocation: sourceLocation)
+    }
+
     // MARK: Tests
 
     @Test("are read, found and counted as they are, and are the same after a save, object for object")
@@ -156,7 +161,7 @@ struct DomainFieldAccountingTests {
         let original = try Self.archive(records)
         try folder.write(original, folder.archive)
         var store = try folder.open()
-        #expect(try Self.differences(store, records).prefix(3) == [])
+        Self.expectNone(try Self.differences(store, records))
         #expect(store.loadReport.notices == [])
 
         #expect(
@@ -194,7 +199,7 @@ struct DomainFieldAccountingTests {
         try store.saveChanges()
         #expect(try Self.isSame(original, try folder.read(folder.archive)).prefix(3) == [])
         store = try folder.open()
-        #expect(try Self.differences(store, records).prefix(3) == [])
+        Self.expectNone(try Self.differences(store, records))
     }
 
     @Test("a copy, an undone removal and a reordering bring them to the journal, and from there to the archive")
@@ -215,22 +220,22 @@ struct DomainFieldAccountingTests {
         try store.moveItem(from: 0, to: 1)
         try store.moveItem(from: 1, to: 0)
         try store.commit()
-        #expect(try Self.differences(store, records).prefix(3) == [])
-        #expect(try Self.differences(store, records, from: records.count).prefix(3) == [])
+        Self.expectNone(try Self.differences(store, records))
+        Self.expectNone(try Self.differences(store, records, from: records.count))
 
         // The journal's header tells older programs.
         let header = try folder.read(folder.journal).withBytes { bytes throws(StoreError) in try JournalHeader(bytes) }
         #expect(header.version == JournalHeader.latestVersion)
         store = try folder.open()
         #expect(store.loadReport.notices == [] && store.loadReport.replayedRecords > 0)
-        #expect(try Self.differences(store, records).prefix(3) == [])
-        #expect(try Self.differences(store, records, from: records.count).prefix(3) == [])
+        Self.expectNone(try Self.differences(store, records))
+        Self.expectNone(try Self.differences(store, records, from: records.count))
 
         try store.saveChanges()
         store = try folder.open()
         #expect(store.loadReport.replayedRecords == 0)
-        #expect(try Self.differences(store, records).prefix(3) == [])
-        #expect(try Self.differences(store, records, from: records.count).prefix(3) == [])
+        Self.expectNone(try Self.differences(store, records))
+        Self.expectNone(try Self.differences(store, records, from: records.count))
         // A copy has the decimals' own objects.
         let graph = try ArchiveGraph(try folder.read(folder.archive))
         defer { graph.dismantle() }
@@ -375,10 +380,10 @@ struct DomainFieldAccountingTests {
             return (store, reader.report.schema)
         }
         let (store, schema) = try read(original)
-        #expect(try Self.differences(store, records).prefix(3) == [])
+        Self.expectNone(try Self.differences(store, records))
         let bytes = try ItemArchiveWriter(ItemSnapshot(store.columns), schema).bytes()
         let (other, _) = try read(bytes)
-        #expect(try Self.differences(other, records).prefix(3) == [])
+        Self.expectNone(try Self.differences(other, records))
         // The decimals keep their digits.
         let digits = { (bytes: [UInt8]) throws -> [String] in
             let graph = try ArchiveGraph(bytes)
@@ -412,7 +417,7 @@ struct DomainFieldAccountingTests {
             }
             try ItemLoader(loaded.columns).add(snapshot.fields(at: position))
         }
-        for store in [copied, loaded, changed] { #expect(try Self.differences(store, records).prefix(3) == []) }
+        for store in [copied, loaded, changed] { Self.expectNone(try Self.differences(store, records)) }
     }
 
     @Test("a property list of dictionaries keeps them")
@@ -428,10 +433,10 @@ struct DomainFieldAccountingTests {
             })
         try folder.write(try list.encoded(as: .binary), folder.archive)
         let store = try folder.open()
-        #expect(try Self.differences(store, records).prefix(3) == [])
+        Self.expectNone(try Self.differences(store, records))
         let other = try store.createItem()
         try store.removeItem(other)
         try store.saveChanges()
-        #expect(try Self.differences(try folder.open(), records).prefix(3) == [])
+        Self.expectNone(try Self.differences(try folder.open(), records))
     }
 }
