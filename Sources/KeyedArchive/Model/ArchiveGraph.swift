@@ -185,7 +185,9 @@ public final class ArchiveGraph {
         archiver.outputFormat = format ?? self.format
         archiver.archiverName = archiverName
         for field in top { try archiver.encode(topField: field) }
-        for value in unreferenced { try archiver.encode(unreferenced: value) }
+        // Values last: what an object refers to is not an entry of its own as well.
+        for value in unreferenced where value.identity != nil { try archiver.encode(unreferenced: value) }
+        for value in unreferenced where value.identity == nil { try archiver.encode(unreferenced: value) }
         for unused in unusedClasses { archiver.encode(unused: unused) }
         guard !outerEntries.isEmpty else { return try archiver.finishEncoding() }
         archiver.outputFormat = .binary
