@@ -125,6 +125,8 @@ static const char *const quick[] = {
 #define LONG (16 << 20)
 #define LESS (4 << 20)
 #define MEDIUM (1 << 20)
+/* The time grows with the square of the matches, each of which copies what came before. */
+#define MARKED (128 << 10)
 /* The time grows with the square of the length. */
 #define SHORT (16 << 10)
 
@@ -134,7 +136,7 @@ static const struct class {
     int longest;
 } known[] = {
     {"->", LONG}, {"->>", LONG}, {"bm25", LONG}, {"edit", 0}, {"format", LONG}, {"fts3_tokenizer", 0}, {"fts5", LONG},
-    {"fts5_source_id", LONG}, {"highlight", MEDIUM}, {"json", LONG}, {"json_array", LONG}, {"json_array_length", LONG},
+    {"fts5_source_id", LONG}, {"highlight", MARKED}, {"json", LONG}, {"json_array", LONG}, {"json_array_length", LONG},
     {"json_error_position", LONG}, {"json_extract", LONG}, {"json_group_array", LONG}, {"json_group_object", LONG},
     {"json_insert", LONG}, {"json_object", LONG}, {"json_patch", LONG}, {"json_pretty", LONG}, {"json_quote", LONG},
     {"json_remove", LONG}, {"json_replace", LONG}, {"json_set", LONG}, {"json_type", LONG}, {"json_valid", LONG},
