@@ -196,10 +196,6 @@ static int write_image(
     return write_pixels(vips, *image, result);
 }
 
-cimaging_status cimaging_load(cimaging_result *result) {
-    return ready(result) ? CIMAGING_OK : CIMAGING_LIBRARY_MISSING;
-}
-
 /* libvips has one error buffer for all threads and one number of threads for all pictures, so a picture takes the lock
  * exclusively. Threads that declare parallel work share it for small pictures, with one thread each. Errors cannot be
  * assigned to a picture then, so a failed one is repeated alone. */

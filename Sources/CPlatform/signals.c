@@ -52,12 +52,6 @@ int cubby_signals_wait(void) {
     return result == 0 ? number : -result;
 }
 
-int cubby_signals_unblock_all(void) {
-    sigset_t set;
-    fill(&set);
-    return -pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-}
-
 int cubby_stop_until_continued(int number, int (*is_cancelled)(void *), void *context) {
     sigset_t stop, before;
     sigemptyset(&stop);

@@ -26,28 +26,6 @@ static int in_background(int fd) {
     return foreground >= 0 && foreground != getpgrp();
 }
 
-int cubby_tty_raw(int fd, struct termios *saved) {
-    if (in_background(fd)) return -EIO;
-    if (tcgetattr(fd, saved) != 0) return -errno;
-    struct termios raw = *saved;
-    raw.c_iflag &= ~(tcflag_t)(BRKINT | ICRNL | INPCK | ISTRIP | IXON);
-    raw.c_lflag &= ~(tcflag_t)(ECHO | ICANON | IEXTEN | ISIG);
-    raw.c_cflag |= CS8;
-    raw.c_cc[VMIN] = 1;
-    raw.c_cc[VTIME] = 0;
-    /* TCSADRAIN keeps type-ahead; TCSAFLUSH would drop it. */
-    while (tcsetattr(fd, TCSADRAIN, &raw) != 0)
-        if (errno != EINTR) return -errno;
-    return 0;
-}
-
-int cubby_tty_restore(int fd, const struct termios *saved) {
-    if (in_background(fd)) return -EIO;
-    while (tcsetattr(fd, TCSADRAIN, saved) != 0)
-        if (errno != EINTR) return -errno;
-    return 0;
-}
-
 /* The terminal's state, for a crash handler. Written once, before the handlers are installed. */
 static struct {
     int input, output;

@@ -27,14 +27,6 @@ package enum ImageLibrary {
         case pixels
     }
 
-    /// Opens the library on the first call.
-    ///
-    /// - Throws: `ImageError` with code `libraryMissing` and the package to install.
-    static func load() throws(ImageError) {
-        var result = cimaging_result()
-        try check(cimaging_load(&result), result, limits: ImageLimits())
-    }
-
     /// Runs a function on this thread in parallel with others that process pictures.
     package static func concurrently<Value>(_ body: () -> Value) -> Value {
         cimaging_set_concurrent(1)

@@ -11,8 +11,6 @@ public import Logging
 public final class ImageStore {
     /// The pictures' files. An `ItemStore` with these attachments changes pictures along with its items.
     public let attachments: ItemAttachments
-    /// The folder of the pictures.
-    public var directory: String { attachments.folder }
     /// The limits of pictures' files.
     public var limits = ImageLimits() {
         didSet { attachments.byteLimit = limits.bytes }

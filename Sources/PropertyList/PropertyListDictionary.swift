@@ -52,12 +52,6 @@ public struct PropertyListFields: Hashable, Sendable, ExpressibleByDictionaryLit
         _modify { yield &entries[ExactText(name)] }
     }
 
-    /// The value of a name, or a default.
-    public subscript(name: String, default value: @autoclosure () -> PropertyListValue) -> PropertyListValue {
-        get { entries[ExactText(name)] ?? value() }
-        set { entries[ExactText(name)] = newValue }
-    }
-
     /// The names, in no order.
     public var keys: Names { Names(base: entries.keys) }
 
@@ -82,11 +76,6 @@ public struct PropertyListFields: Hashable, Sendable, ExpressibleByDictionaryLit
         entries.removeValue(forKey: ExactText(name))
     }
 
-    /// Removes all fields.
-    public mutating func removeAll(keepingCapacity: Bool = false) {
-        entries.removeAll(keepingCapacity: keepingCapacity)
-    }
-
     /// Adds fields; of equal names `combine` chooses, given the present and the new value.
     public mutating func merge(
         _ other: PropertyListFields,
@@ -105,28 +94,12 @@ public struct PropertyListFields: Hashable, Sendable, ExpressibleByDictionaryLit
         return result
     }
 
-    /// The fields that satisfy a condition.
-    public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> PropertyListFields {
-        var result = self
-        result.entries = try entries.filter { try isIncluded(($0.key.string, $0.value)) }
-        return result
-    }
-
     /// The fields with other values.
     public func mapValues(
         _ transform: (PropertyListValue) throws -> PropertyListValue
     ) rethrows -> PropertyListFields {
         var result = self
         result.entries = try entries.mapValues(transform)
-        return result
-    }
-
-    /// The fields with other values, without those for which there is none.
-    public func compactMapValues(
-        _ transform: (PropertyListValue) throws -> PropertyListValue?
-    ) rethrows -> PropertyListFields {
-        var result = self
-        result.entries = try entries.compactMapValues(transform)
         return result
     }
 }

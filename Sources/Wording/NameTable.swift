@@ -74,11 +74,6 @@ package struct NameTable<Value>: Sequence, ExpressibleByDictionaryLiteral {
     package var values: some Collection<Value> { entries.values }
 
     @discardableResult
-    package mutating func removeValue(forKey name: String) -> Value? {
-        entries.removeValue(forKey: NameKey(text: name))
-    }
-
-    @discardableResult
     package mutating func updateValue(_ value: Value, forKey name: String) -> Value? {
         entries.updateValue(value, forKey: NameKey(text: name))
     }

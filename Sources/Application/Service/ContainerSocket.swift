@@ -259,9 +259,6 @@ package final class ServiceManager {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Whether there is a service manager.
-    package var isPresent: Bool { descriptor >= 0 }
-
     /// Sends a message to the manager; errors are ignored.
     ///
     /// - Parameter state: assignments, one for each line: `READY=1`, `STATUS=…`, `EXTEND_TIMEOUT_USEC=…`, `STOPPING=1`.

@@ -85,9 +85,6 @@ typedef struct cimaging_result {
     char message[512];
 } cimaging_result;
 
-/* Opens libvips on the first call; CIMAGING_OK or CIMAGING_LIBRARY_MISSING. */
-cimaging_status cimaging_load(cimaging_result *result);
-
 /* Reads the upright width and height of a picture without decoding it. */
 cimaging_status cimaging_measure(const cimaging_source *source, cimaging_result *result);
 

@@ -55,9 +55,6 @@ int cubby_signals_block(void);
 /* Waits for the next of the blocked signals and returns its number. */
 int cubby_signals_wait(void);
 
-/* Unblocks the signals blocked by cubby_signals_block in the calling thread: before an exec, which keeps the mask. */
-int cubby_signals_unblock_all(void);
-
 /* Stops the process as SIGTSTP or SIGTTIN does by default, and returns 0 after the continuation; immediately in an
    orphaned process group, which no process could continue, or if SIGTTIN is ignored. The signal must be blocked, and is
    blocked again afterwards. The function, or NULL, is called when the stop is pending: if it returns non-zero, the stop
@@ -68,15 +65,6 @@ int cubby_stop_until_continued(int number, int (*is_cancelled)(void *), void *co
 
 /* The size of a terminal in characters, and in pixels if it reports them, else 0. */
 int cubby_tty_size(int fd, uint16_t *columns, uint16_t *rows, uint16_t *width, uint16_t *height);
-
-struct termios;
-
-/* Enables raw mode: single keys, no echo, no signals (Ctrl-C and Ctrl-Z are bytes), output processing kept. Stores the
-   former settings in `saved`. Fails with -EIO in a background process, which would change the shell's terminal. */
-int cubby_tty_raw(int fd, struct termios *saved);
-
-/* Restores the settings that cubby_tty_raw saved. */
-int cubby_tty_restore(int fd, const struct termios *saved);
 
 /* Saves the terminal's settings. A signal that ends the process, by a crash, Ctrl-\ or kill, first restores them and
    writes the control sequences to `output`; then its former action is performed. Once per process. */

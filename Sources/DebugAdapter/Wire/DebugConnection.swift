@@ -59,19 +59,6 @@ package final class DebugConnection: Sendable {
         }
     }
 
-    /// Waits for bytes.
-    ///
-    /// - Parameter deadline: nil for no limit.
-    /// - Returns: false at the deadline.
-    func awaitInput(until deadline: MonotonicTime?) -> Bool {
-        while true {
-            let left = deadline.map { $0.seconds(since: .now()) }
-            if let left, left <= 0 { return false }
-            var ready = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
-            if poll(&ready, 1, left.map { Int32($0 * 1000) + 1 } ?? -1) > 0 { return true }
-        }
-    }
-
     /// Sets the receiver of wake-ups.
     func wake(_ receiver: Receiver?) { self.receiver.withLock { $0 = receiver } }
 

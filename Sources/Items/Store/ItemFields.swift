@@ -33,14 +33,6 @@ public struct ItemFields: Sendable, Hashable {
         self.custom = custom
     }
 
-    /// Creates fields by name, as in a file's record or a script's table; includes `itemKey` and `dateCreated`.
-    ///
-    /// - Throws: `StoreError` naming the first field with an invalid value.
-    public init(_ values: PropertyListFields) throws(StoreError) {
-        self.init()
-        for (name, value) in values { try set(value, forField: name) }
-    }
-
     /// Sets one field by name.
     ///
     /// - Throws: `StoreError` with `invalidValue` naming the field.
@@ -109,11 +101,6 @@ extension ItemChange {
         change.name = fields.name
         return change
     }
-}
-
-extension ItemCommit {
-    /// All fields of the changed item.
-    public func fields(_ entry: Entry) -> ItemFields { ItemFields(stored: values(entry)) }
 }
 
 extension ItemSnapshot {

@@ -316,9 +316,6 @@ public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
     /// The moved items.
     public var moved: [Move] = []
 
-    /// Whether there is no difference.
-    public var isEmpty: Bool { inserted.isEmpty && removed.isEmpty && updated.isEmpty && moved.isEmpty }
-
     /// `2 inserted, 1 removed, 3 fields changed, 0 moved`.
     public var description: String {
         "\(inserted.count) inserted, \(removed.count) removed, \(updated.count) "

@@ -72,17 +72,6 @@ public enum ArchiveValue {
         }
     }
 
-    /// The number as an integer, if it is an integer, a boolean, or an integral real in range.
-    public var integerValue: Int64? {
-        switch self {
-        case .integer(let value): value
-        case .boolean(let value): value ? 1 : 0
-        case .real(let value): Int64(exactly: value)
-        case .single(let value): Int64(exactly: value)
-        default: nil
-        }
-    }
-
     /// The number as a real.
     public var realValue: Double? {
         switch self {

@@ -187,17 +187,6 @@ struct TreePathParser {
 }
 
 extension ArchiveTree {
-    /// The node at a path. The key of an archive's only root is optional; `$objects[n]` is the object with a UID.
-    ///
-    /// - Throws: `valueNotFound` with the longest valid prefix and the alternatives; also for a path into data.
-    public func node(at path: TreePath) throws(ArchiveError) -> Node {
-        let place = try place(at: path)
-        guard place.tree === self else {
-            throw ArchiveError(code: .valueNotFound, message: "“\(path)” is in an archive that data holds")
-        }
-        return place.node
-    }
-
     /// The node at a path, with the tree that has it: an embedded one behind `$embedded`.
     package func place(at path: TreePath) throws(ArchiveError) -> (tree: ArchiveTree, node: Node) {
         var tree = self

@@ -207,11 +207,6 @@ extension KeyedArchiver {
         try encode(value, forKey: self.key(key))
     }
 
-    /// Encodes inline bytes.
-    public func encodeBytes(_ bytes: UnsafeRawBufferPointer, forKey key: String) throws(ArchiveError) {
-        try append(self.key(key).number, .object, UInt64(table.data(bytes)))
-    }
-
     /// Encodes bytes within the object itself.
     public func encodeBytes(_ bytes: [UInt8], forKey key: String) throws(ArchiveError) {
         let object = bytes.withUnsafeBytes { table.data($0) }
@@ -239,11 +234,6 @@ extension KeyedArchiver {
     public func encode(_ value: ArchiveValue?) throws(ArchiveError) {
         try append(nextUnkeyed(), .uid, UInt64(try uid(of: value)))
         try drainOutside()
-    }
-
-    /// Encodes an object without a key, in order.
-    public func encode(_ object: (any KeyedEncodable)?) throws(ArchiveError) {
-        try encode(object.map { ArchiveValue.object($0) })
     }
 
     /// Encodes the root of a graph. In a keyed archive this is `encode`.

@@ -142,13 +142,6 @@ public final class LineEditor {
         return process(redrawing: true)
     }
 
-    /// Replaces the text: an entry that was edited elsewhere.
-    public func setText(_ text: String) -> [Outcome] {
-        leaveModes()
-        buffer.setText(text)
-        return process(redrawing: true)
-    }
-
     /// Ends the line without running it and moves the cursor below.
     public func abandon() -> [Outcome] {
         guard isActive else { return [] }
@@ -297,12 +290,6 @@ public final class LineEditor {
 
 /// What an editor is doing.
 extension LineEditor {
-    /// The columns of the terminal.
-    public var columns: Int { renderer.columns }
-
-    /// The rows of the terminal.
-    public var rows: Int { renderer.rows }
-
     /// Whether pending bytes may already be a key; call ``flush()`` when no more come for 25 to 50 ms.
     public var isWaiting: Bool { decoder.isWaiting }
 

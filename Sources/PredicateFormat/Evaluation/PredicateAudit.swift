@@ -272,9 +272,6 @@ package struct PredicatePathSummary: Sendable {
 
     package init() {}
 
-    /// Whether values of more than one kind are there, or on the way to it.
-    package var isMixed: Bool { kinds.count + lacking.count > 1 }
-
     /// Adds a kind of a value at the end.
     package mutating func record(_ kind: PredicateKind) {
         exists = true

@@ -58,9 +58,6 @@ extension FormatExpression {
         self = try parser.parseExpression()
     }
 
-    /// The first keys of its key paths without `SELF`.
-    public var fields: Set<String> { Set(fieldNames) }
-
     /// The same, in the order of their bytes.
     package var fieldNames: [String] {
         FormatPredicate.fields(of: .comparison(PredicateComparison(self, .equal, .constant(.null)))).sorted()

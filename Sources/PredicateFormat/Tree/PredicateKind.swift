@@ -165,11 +165,6 @@ package struct PredicateConstraint: Sendable, Hashable {
         return .comparison(PredicateComparison(.keyPath(PredicateKeyPath(field)), sides.0, .constant(sides.1)))
     }
 
-    /// The date of a constant that is compared with a field of dates; ISO 8601 text counts too.
-    package static func date(_ constant: PropertyListValue) -> PropertyListDate? {
-        constant.predicateDate
-    }
-
     /// The constraints among the parts of a conjunction.
     static func constraints(of node: PredicateNode) -> [PredicateConstraint] {
         switch node {

@@ -153,7 +153,6 @@ final class HookCenter {
     /// All hooks, by event and in call order.
     var all: [Hook] { hooks.keys.sorted().flatMap { hooks[$0] ?? [] } }
 
-    func hooks(for event: String) -> [Hook] { hooks[event] ?? [] }
     func hasHooks(for event: String) -> Bool { !(hooks[event] ?? []).isEmpty }
 
     // MARK: Delivery

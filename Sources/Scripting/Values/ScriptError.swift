@@ -123,13 +123,3 @@ extension Result where Failure == any Error {
         }
     }
 }
-
-extension Result where Success == LuaResults, Failure == any Error {
-    /// The results, or nil and the error.
-    func results(_ call: LuaCall) -> LuaResults {
-        switch self {
-        case .success(let results): results
-        case .failure(let error): call.returns(failure: error)
-        }
-    }
-}

@@ -82,12 +82,6 @@ final class ScriptClasses {
         return found
     }
 
-    /// The class with a name, and its table.
-    func find(_ name: String) -> (ScriptClass, LuaTable)? {
-        guard case .table(let table) = named[name], let found = scriptClass(table) else { return nil }
-        return (found, table)
-    }
-
     /// The classes by their names in archives.
     var all: [(String, ScriptClass, LuaTable)] {
         var found: [(String, ScriptClass, LuaTable)] = []
