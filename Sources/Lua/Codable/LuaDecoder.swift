@@ -178,16 +178,7 @@ extension ValueDecoding: SingleValueDecodingContainer {
     func decode(_ type: String.Type) throws -> String { try text() }
     func decode(_ type: Double.Type) throws -> Double { try number() }
     func decode(_ type: Float.Type) throws -> Float { try float() }
-    func decode(_ type: Int.Type) throws -> Int { try integer(type) }
-    func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
-    func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
-    func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
-    func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
-    func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
-    func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
-    func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
-    func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
-    func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
+    func decode<Value: FixedWidthInteger & Decodable>(_ type: Value.Type) throws -> Value { try integer(type) }
 }
 
 /// Decodes a table's fields.
@@ -259,16 +250,9 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try field(key).text() }
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try field(key).number() }
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try field(key).float() }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try field(key).integer(type) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try field(key).integer(type) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try field(key).integer(type) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try field(key).integer(type) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try field(key).integer(type) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try field(key).integer(type) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try field(key).integer(type) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try field(key).integer(type) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try field(key).integer(type) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try field(key).integer(type) }
+    func decode<Value: FixedWidthInteger & Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try field(key).integer(type)
+    }
 }
 
 /// Decodes a table's elements, counted from 1.
@@ -327,16 +311,9 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     mutating func decode(_ type: String.Type) throws -> String { try element { try $0.text() } }
     mutating func decode(_ type: Double.Type) throws -> Double { try element { try $0.number() } }
     mutating func decode(_ type: Float.Type) throws -> Float { try element { try $0.float() } }
-    mutating func decode(_ type: Int.Type) throws -> Int { try element { try $0.integer(type) } }
-    mutating func decode(_ type: Int8.Type) throws -> Int8 { try element { try $0.integer(type) } }
-    mutating func decode(_ type: Int16.Type) throws -> Int16 { try element { try $0.integer(type) } }
-    mutating func decode(_ type: Int32.Type) throws -> Int32 { try element { try $0.integer(type) } }
-    mutating func decode(_ type: Int64.Type) throws -> Int64 { try element { try $0.integer(type) } }
-    mutating func decode(_ type: UInt.Type) throws -> UInt { try element { try $0.integer(type) } }
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try element { try $0.integer(type) } }
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try element { try $0.integer(type) } }
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try element { try $0.integer(type) } }
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try element { try $0.integer(type) } }
+    mutating func decode<Value: FixedWidthInteger & Decodable>(_ type: Value.Type) throws -> Value {
+        try element { try $0.integer(type) }
+    }
 }
 
 extension LuaType {

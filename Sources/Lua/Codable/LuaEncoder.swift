@@ -214,16 +214,9 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode(_ value: Float, forKey key: Key) throws {
         try table[key.luaKey] = encoding.scalar(.number(Double(value)))
     }
-    func encode(_ value: Int, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
-    func encode(_ value: Int8, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
-    func encode(_ value: Int16, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
-    func encode(_ value: Int32, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
-    func encode(_ value: Int64, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
-    func encode(_ value: UInt, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
-    func encode(_ value: UInt8, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
-    func encode(_ value: UInt16, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
-    func encode(_ value: UInt32, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
-    func encode(_ value: UInt64, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode<Value: FixedWidthInteger & Encodable>(_ value: Value, forKey key: Key) throws {
+        try table[key.luaKey] = encoding.integer(value, key)
+    }
 }
 
 /// Encodes a table's elements, counted from 1.
@@ -271,16 +264,9 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
     func encode(_ value: String) throws { try append(encoding.text(value)) }
     func encode(_ value: Double) throws { try append(encoding.scalar(.number(value))) }
     func encode(_ value: Float) throws { try append(encoding.scalar(.number(Double(value)))) }
-    func encode(_ value: Int) throws { try append(encoding.integer(value, position)) }
-    func encode(_ value: Int8) throws { try append(encoding.integer(value, position)) }
-    func encode(_ value: Int16) throws { try append(encoding.integer(value, position)) }
-    func encode(_ value: Int32) throws { try append(encoding.integer(value, position)) }
-    func encode(_ value: Int64) throws { try append(encoding.integer(value, position)) }
-    func encode(_ value: UInt) throws { try append(encoding.integer(value, position)) }
-    func encode(_ value: UInt8) throws { try append(encoding.integer(value, position)) }
-    func encode(_ value: UInt16) throws { try append(encoding.integer(value, position)) }
-    func encode(_ value: UInt32) throws { try append(encoding.integer(value, position)) }
-    func encode(_ value: UInt64) throws { try append(encoding.integer(value, position)) }
+    func encode<Value: FixedWidthInteger & Encodable>(_ value: Value) throws {
+        try append(encoding.integer(value, position))
+    }
 }
 
 /// Encodes a single value.
@@ -297,14 +283,7 @@ struct SingleEncoding: SingleValueEncodingContainer {
     func encode(_ value: String) throws { try encoding.write(scalar: encoding.text(value)) }
     func encode(_ value: Double) throws { encoding.write(scalar: .number(value)) }
     func encode(_ value: Float) throws { encoding.write(scalar: .number(Double(value))) }
-    func encode(_ value: Int) throws { try encoding.write(scalar: encoding.integer(value)) }
-    func encode(_ value: Int8) throws { try encoding.write(scalar: encoding.integer(value)) }
-    func encode(_ value: Int16) throws { try encoding.write(scalar: encoding.integer(value)) }
-    func encode(_ value: Int32) throws { try encoding.write(scalar: encoding.integer(value)) }
-    func encode(_ value: Int64) throws { try encoding.write(scalar: encoding.integer(value)) }
-    func encode(_ value: UInt) throws { try encoding.write(scalar: encoding.integer(value)) }
-    func encode(_ value: UInt8) throws { try encoding.write(scalar: encoding.integer(value)) }
-    func encode(_ value: UInt16) throws { try encoding.write(scalar: encoding.integer(value)) }
-    func encode(_ value: UInt32) throws { try encoding.write(scalar: encoding.integer(value)) }
-    func encode(_ value: UInt64) throws { try encoding.write(scalar: encoding.integer(value)) }
+    func encode<Value: FixedWidthInteger & Encodable>(_ value: Value) throws {
+        try encoding.write(scalar: encoding.integer(value))
+    }
 }

@@ -188,20 +188,7 @@ struct KeyedModelDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
 // Reads each value once: the standard library's default methods look it up three times.
 extension KeyedModelDecoding {
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try take(key) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try take(key) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try take(key) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try take(key) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try take(key) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try take(key) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try take(key) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try take(key) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try take(key) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try take(key) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try take(key) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try take(key) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try take(key) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try take(key) }
+    func decode<Value: ItemValue & Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try take(key) }
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try takeIfPresent(key) }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try takeIfPresent(key) }
@@ -285,18 +272,5 @@ struct SingleModelDecoding: SingleValueDecodingContainer {
 }
 
 extension SingleModelDecoding {
-    func decode(_ type: Bool.Type) throws -> Bool { try take() }
-    func decode(_ type: String.Type) throws -> String { try take() }
-    func decode(_ type: Double.Type) throws -> Double { try take() }
-    func decode(_ type: Float.Type) throws -> Float { try take() }
-    func decode(_ type: Int.Type) throws -> Int { try take() }
-    func decode(_ type: Int8.Type) throws -> Int8 { try take() }
-    func decode(_ type: Int16.Type) throws -> Int16 { try take() }
-    func decode(_ type: Int32.Type) throws -> Int32 { try take() }
-    func decode(_ type: Int64.Type) throws -> Int64 { try take() }
-    func decode(_ type: UInt.Type) throws -> UInt { try take() }
-    func decode(_ type: UInt8.Type) throws -> UInt8 { try take() }
-    func decode(_ type: UInt16.Type) throws -> UInt16 { try take() }
-    func decode(_ type: UInt32.Type) throws -> UInt32 { try take() }
-    func decode(_ type: UInt64.Type) throws -> UInt64 { try take() }
+    func decode<Value: ItemValue & Decodable>(_ type: Value.Type) throws -> Value { try take() }
 }

@@ -129,20 +129,7 @@ struct KeyedModelEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
 // The standard library's default methods would be slower: they call each value's own `encode`.
 extension KeyedModelEncoding {
-    func encode(_ value: Bool, forKey key: Key) { put(value, key) }
-    func encode(_ value: String, forKey key: Key) { put(value, key) }
-    func encode(_ value: Double, forKey key: Key) { put(value, key) }
-    func encode(_ value: Float, forKey key: Key) { put(value, key) }
-    func encode(_ value: Int, forKey key: Key) { put(value, key) }
-    func encode(_ value: Int8, forKey key: Key) { put(value, key) }
-    func encode(_ value: Int16, forKey key: Key) { put(value, key) }
-    func encode(_ value: Int32, forKey key: Key) { put(value, key) }
-    func encode(_ value: Int64, forKey key: Key) { put(value, key) }
-    func encode(_ value: UInt, forKey key: Key) { put(value, key) }
-    func encode(_ value: UInt8, forKey key: Key) { put(value, key) }
-    func encode(_ value: UInt16, forKey key: Key) { put(value, key) }
-    func encode(_ value: UInt32, forKey key: Key) { put(value, key) }
-    func encode(_ value: UInt64, forKey key: Key) { put(value, key) }
+    func encode<Value: ItemValue & Encodable>(_ value: Value, forKey key: Key) { put(value, key) }
 
     func encodeIfPresent(_ value: Bool?, forKey key: Key) { put(value, key) }
     func encodeIfPresent(_ value: String?, forKey key: Key) { put(value, key) }
@@ -160,35 +147,15 @@ extension KeyedModelEncoding {
     func encodeIfPresent(_ value: UInt64?, forKey key: Key) { put(value, key) }
 }
 
-/// A container that adds values to a node: of an array, or of a single value.
-protocol ModelElementEncoding {
-    var node: EncodedNode { get }
-}
-
-extension ModelElementEncoding {
-    func encode(_ value: Bool) { node.add(.value(value.fieldValue)) }
-    func encode(_ value: String) { node.add(.value(value.fieldValue)) }
-    func encode(_ value: Double) { node.add(.value(value.fieldValue)) }
-    func encode(_ value: Float) { node.add(.value(value.fieldValue)) }
-    func encode(_ value: Int) { node.add(.value(value.fieldValue)) }
-    func encode(_ value: Int8) { node.add(.value(value.fieldValue)) }
-    func encode(_ value: Int16) { node.add(.value(value.fieldValue)) }
-    func encode(_ value: Int32) { node.add(.value(value.fieldValue)) }
-    func encode(_ value: Int64) { node.add(.value(value.fieldValue)) }
-    func encode(_ value: UInt) { node.add(.value(value.fieldValue)) }
-    func encode(_ value: UInt8) { node.add(.value(value.fieldValue)) }
-    func encode(_ value: UInt16) { node.add(.value(value.fieldValue)) }
-    func encode(_ value: UInt32) { node.add(.value(value.fieldValue)) }
-    func encode(_ value: UInt64) { node.add(.value(value.fieldValue)) }
-}
-
 /// Encodes an array's elements.
-struct UnkeyedModelEncoding: UnkeyedEncodingContainer, ModelElementEncoding {
+struct UnkeyedModelEncoding: UnkeyedEncodingContainer {
     let node: EncodedNode
     let codingPath: [any CodingKey]
     var count: Int { node.count }
 
     func encodeNil() { node.add(.value(nil)) }
+
+    func encode<Value: ItemValue & Encodable>(_ value: Value) { node.add(.value(value.fieldValue)) }
 
     func encode<Value: Encodable>(_ value: Value) throws {
         node.add(try ItemModelEncoder.part(value, at: codingPath + [ItemCodingKey(count)]))
@@ -210,11 +177,13 @@ struct UnkeyedModelEncoding: UnkeyedEncodingContainer, ModelElementEncoding {
 }
 
 /// Encodes a single value: an enum's raw value, or an optional's wrapped value.
-struct SingleModelEncoding: SingleValueEncodingContainer, ModelElementEncoding {
+struct SingleModelEncoding: SingleValueEncodingContainer {
     let node: EncodedNode
     let codingPath: [any CodingKey]
 
     func encodeNil() { node.add(.value(nil)) }
+
+    func encode<Value: ItemValue & Encodable>(_ value: Value) { node.add(.value(value.fieldValue)) }
 
     func encode<Value: Encodable>(_ value: Value) throws { node.add(try ItemModelEncoder.part(value, at: codingPath)) }
 }
