@@ -67,12 +67,29 @@ public struct FencedFileLayer: PathLayer {
         }
     }
 
-    public func rename(_ source: String, to target: String) throws(FileError) {
-        try rename(source, target) { renameat($0, $1, $2, $3) == 0 ? 0 : -errno }
+    public func checkMayChange(_ paths: [String], by operation: FileError.Operation) throws(FileError) {
+        for path in paths { _ = try fence.place(path, .readWrite, operation) }
     }
 
-    public func rename(_ source: String, toNew target: String) throws(FileError) {
-        try rename(source, target, cubby_rename_new)
+    public func inFolder<Value>(
+        of path: String, _ operation: FileError.Operation, _ body: (Int32, String) throws(FileError) -> Value
+    ) throws(FileError) -> Value {
+        let place = try fence.place(path, .readWrite, operation)
+        if operation == .makeDirectory, place.rest.isEmpty { throw FileError(operation, path, code: EEXIST) }
+        return try fence.inFolder(of: place, path, operation, body)
+    }
+
+    public func openFolder(_ path: String, _ operation: FileError.Operation) throws(FileError) -> OpenFile {
+        let place = try fence.place(path, operation == .sync ? .readWrite : .read, operation)
+        let file = OpenFile(
+            descriptor: try fence.open(place, path, flags: O_RDONLY | O_DIRECTORY, operation), path: path)
+        do throws(FileError) {
+            if operation != .sync { try fence.checkNotClosed(file.descriptor, path, .read) }
+            return file
+        } catch {
+            close(file)
+            throw error
+        }
     }
 
     public func temporaryName() -> String { TemporaryName.next(forScript: true) }
@@ -88,57 +105,12 @@ public struct FencedFileLayer: PathLayer {
         return BeneathFileLayer(PathText.absolute(folder, from: fence.base), descriptor: descriptor)
     }
 
-    private func rename(
-        _ source: String, _ target: String,
-        _ call: (Int32, UnsafePointer<CChar>?, Int32, UnsafePointer<CChar>?) -> Int32
-    ) throws(FileError) {
-        let from = try fence.place(source, .readWrite, .rename)
-        let to = try fence.place(target, .readWrite, .rename)
-        try fence.inFolder(of: from, source, .rename) { folder, name throws(FileError) in
-            try fence.inFolder(of: to, target, .rename) { targetFolder, targetName throws(FileError) in
-                let result = call(folder, name, targetFolder, targetName)
-                if result < 0 { throw FileError(.rename, target, code: -result) }
-            }
-        }
-    }
-
-    public func link(_ source: String, to target: String) throws(FileError) {
-        let from = try fence.place(source, .readWrite, .link)
-        let to = try fence.place(target, .readWrite, .link)
-        try fence.inFolder(of: from, source, .link) { folder, name throws(FileError) in
-            try fence.inFolder(of: to, target, .link) { targetFolder, targetName throws(FileError) in
-                guard linkat(folder, name, targetFolder, targetName, 0) == 0 else {
-                    throw FileError(.link, target, code: errno)
-                }
-            }
-        }
-    }
-
-    public func remove(_ path: String) throws(FileError) { try unlink(path, flags: 0) }
-
-    public func removeDirectory(_ path: String) throws(FileError) { try unlink(path, flags: AT_REMOVEDIR) }
-
     /// Removes a file, or a folder with its contents. A folder that contains a file of the host's own is not changed.
     ///
     /// - Throws: `FileError`. Entries before the failure are removed then.
     package func removeAll(_ path: String) throws(FileError) {
-        try fence.inFolder(of: fence.place(path, .readWrite, .remove), path, .remove) { _, _ in }
+        try inFolder(of: path, .remove) { _, _ in }
         try FolderRemover.removeAll(path, using: self)
-    }
-
-    private func unlink(_ path: String, flags: Int32) throws(FileError) {
-        let place = try fence.place(path, .readWrite, .remove)
-        try fence.inFolder(of: place, path, .remove) { folder, name throws(FileError) in
-            guard unlinkat(folder, name, flags) == 0 else { throw FileError(.remove, path, code: errno) }
-        }
-    }
-
-    public func syncDirectory(_ path: String) throws(FileError) {
-        let place = try fence.place(path, .readWrite, .sync)
-        let descriptor = try fence.open(place, path, flags: O_RDONLY | O_DIRECTORY, .sync)
-        let file = OpenFile(descriptor: descriptor, path: path)
-        defer { close(file) }
-        try sync(file)
     }
 
     public func status(_ path: String) throws(FileError) -> FileStatus? {
@@ -188,24 +160,6 @@ public struct FencedFileLayer: PathLayer {
         let place = try fence.place(path, .read, .status)
         return try fence.inFolder(of: place, path, .status) { folder, name throws(FileError) in
             try LinkTarget.read(folder, name, path)
-        }
-    }
-
-    public func list(_ path: String) throws(FileError) -> [String] {
-        let place = try fence.place(path, .read, .list)
-        let descriptor = try fence.open(place, path, flags: O_RDONLY | O_DIRECTORY, .list)
-        do throws(FileError) { try fence.checkNotClosed(descriptor, path, .read) } catch {
-            Glibc.close(descriptor)
-            throw error
-        }
-        return try DirectoryEntries.names(descriptor: descriptor, path: path)
-    }
-
-    public func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
-        let place = try fence.place(path, .readWrite, .makeDirectory)
-        if place.rest.isEmpty { throw FileError(.makeDirectory, path, code: EEXIST) }
-        try fence.inFolder(of: place, path, .makeDirectory) { folder, name throws(FileError) in
-            guard mkdirat(folder, name, permissions) == 0 else { throw FileError(.makeDirectory, path, code: errno) }
         }
     }
 }

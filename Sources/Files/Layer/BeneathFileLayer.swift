@@ -45,7 +45,7 @@ package struct BeneathFileLayer: PathLayer {
     }
 
     package func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
-        if access != .read { try checkWritable(.open, path) }
+        if access != .read { try checkMayChange([path], by: .open) }
         // Non-blocking, because the other end of a pipe may never be opened.
         let flags = access.flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
         let file = OpenFile(
@@ -63,27 +63,6 @@ package struct BeneathFileLayer: PathLayer {
         }
     }
 
-    package func rename(_ source: String, to target: String) throws(FileError) {
-        try rename(source, target) { renameat($0, $1, $2, $3) == 0 ? 0 : -errno }
-    }
-
-    package func rename(_ source: String, toNew target: String) throws(FileError) {
-        try rename(source, target, cubby_rename_new)
-    }
-
-    private func rename(
-        _ source: String, _ target: String,
-        _ call: (Int32, UnsafePointer<CChar>?, Int32, UnsafePointer<CChar>?) -> Int32
-    ) throws(FileError) {
-        try checkWritable(.rename, target)
-        try inFolder(of: source, .rename) { folder, name throws(FileError) in
-            try inFolder(of: target, .rename) { targetFolder, targetName throws(FileError) in
-                let result = call(folder, name, targetFolder, targetName)
-                if result < 0 { throw FileError(.rename, target, code: -result) }
-            }
-        }
-    }
-
     package func beneath(_ folder: String) throws(FileError) -> any FileLayer {
         var layer = BeneathFileLayer(
             folder,
@@ -93,41 +72,13 @@ package struct BeneathFileLayer: PathLayer {
         return layer
     }
 
-    package func link(_ source: String, to target: String) throws(FileError) {
-        try checkWritable(.link, target)
-        try inFolder(of: source, .link) { folder, name throws(FileError) in
-            try inFolder(of: target, .link) { targetFolder, targetName throws(FileError) in
-                guard linkat(folder, name, targetFolder, targetName, 0) == 0 else {
-                    throw FileError(.link, target, code: errno)
-                }
-            }
-        }
-    }
-
-    package func remove(_ path: String) throws(FileError) { try unlink(path, flags: 0) }
-
-    package func removeDirectory(_ path: String) throws(FileError) { try unlink(path, flags: AT_REMOVEDIR) }
-
-    private func unlink(_ path: String, flags: Int32) throws(FileError) {
-        try checkWritable(.remove, path)
-        try inFolder(of: path, .remove) { folder, name throws(FileError) in
-            guard unlinkat(folder, name, flags) == 0 else { throw FileError(.remove, path, code: errno) }
-        }
-    }
-
-    /// Opens a folder, which the caller closes: a program is to work in it.
+    /// Opens a folder for reading; the caller closes it.
     package func openFolder(
         _ path: String, _ operation: FileError.Operation = .open
     ) throws(FileError) -> OpenFile {
         OpenFile(
             descriptor: try descriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, operation, wanted: .directory),
             path: path)
-    }
-
-    package func syncDirectory(_ path: String) throws(FileError) {
-        let file = try openFolder(path, .sync)
-        defer { close(file) }
-        try sync(file)
     }
 
     package func status(_ path: String) throws(FileError) -> FileStatus? {
@@ -148,23 +99,10 @@ package struct BeneathFileLayer: PathLayer {
         return FileStatus(raw)
     }
 
-    package func list(_ path: String) throws(FileError) -> [String] {
-        let folder = try descriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, .list, wanted: .directory)
-        return try DirectoryEntries.names(descriptor: folder, path: path)
-    }
-
-    package func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
-        try checkWritable(.makeDirectory, path)
-        if path == root.path { throw FileError(.makeDirectory, path, code: EEXIST) }
-        try inFolder(of: path, .makeDirectory) { folder, name throws(FileError) in
-            guard mkdirat(folder, name, permissions) == 0 else { throw FileError(.makeDirectory, path, code: errno) }
-        }
-    }
-
     // MARK: - Descriptors
 
-    private func checkWritable(_ operation: FileError.Operation, _ path: String) throws(FileError) {
-        if isReadOnly {
+    package func checkMayChange(_ paths: [String], by operation: FileError.Operation) throws(FileError) {
+        if isReadOnly, let path = paths.last {
             throw FileError(
                 operation, path, code: EROFS, reason: "\(DisplayPath.abbreviate(root.path)) is open read-only")
         }
@@ -196,19 +134,19 @@ package struct BeneathFileLayer: PathLayer {
     }
 
     /// Calls `body` with the open folder of a path's last component, and that component.
-    private func inFolder(
-        of path: String, _ operation: FileError.Operation, _ body: (Int32, String) throws(FileError) -> Void
-    ) throws(FileError) {
+    package func inFolder<Value>(
+        of path: String, _ operation: FileError.Operation, _ body: (Int32, String) throws(FileError) -> Value
+    ) throws(FileError) -> Value {
         let rest = try rest(of: path, operation)
         guard rest.utf8.contains(UInt8(ascii: "/")) else {
-            if rest.isEmpty { throw FileError(operation, path, code: EBUSY) }
+            if rest.isEmpty { throw FileError(operation, path, code: operation == .makeDirectory ? EEXIST : EBUSY) }
             return try body(root.descriptor, rest)
         }
         let parent = PathText.parent(of: path)
         let folder = try descriptor(
             parent, cubby_open_path | O_DIRECTORY | O_NOFOLLOW, operation, wanted: .directory)
         defer { Glibc.close(folder) }
-        try body(folder, PathText.name(of: path))
+        return try body(folder, PathText.name(of: path))
     }
 
     // MARK: - Misplaced objects

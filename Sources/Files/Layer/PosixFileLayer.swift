@@ -1,17 +1,94 @@
 import CPlatform
 import Glibc
 
-/// The real file system.
-public struct PosixFileLayer: FileLayer {
-    /// Creates the layer; it has no state.
-    public init() {}
+/// A layer of files of the real file system. It has its own resolution of paths; what is done with the folder and the
+/// name that a path leads to, and with an open file, is the same in all of them.
+public protocol PathLayer: FileLayer {
+    /// Refuses an operation that this layer does not permit, before any path is resolved.
+    func checkMayChange(_ paths: [String], by operation: FileError.Operation) throws(FileError)
 
-    public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
-        try check(path, .open)
-        let descriptor = try retry(.open, path) { Glibc.open(path, access.flags, permissions) }
-        return OpenFile(descriptor: descriptor, path: path)
+    /// Calls a body with the open folder of a path, and the name in it.
+    func inFolder<Value>(
+        of path: String, _ operation: FileError.Operation, _ body: (Int32, String) throws(FileError) -> Value
+    ) throws(FileError) -> Value
+
+    /// Opens a folder for reading; the caller closes it.
+    func openFolder(_ path: String, _ operation: FileError.Operation) throws(FileError) -> OpenFile
+}
+
+extension PathLayer {
+    public func rename(_ source: String, to target: String) throws(FileError) {
+        try change(source, target, .rename) { renameat($0, $1, $2, $3) == 0 ? 0 : -errno }
     }
 
+    public func rename(_ source: String, toNew target: String) throws(FileError) {
+        try change(source, target, .rename, cubby_rename_new)
+    }
+
+    public func link(_ source: String, to target: String) throws(FileError) {
+        try change(source, target, .link) { linkat($0, $1, $2, $3, 0) == 0 ? 0 : -errno }
+    }
+
+    public func remove(_ path: String) throws(FileError) {
+        try change(path, .remove) { unlinkat($0, $1, 0) }
+    }
+
+    public func removeDirectory(_ path: String) throws(FileError) {
+        try change(path, .remove) { unlinkat($0, $1, AT_REMOVEDIR) }
+    }
+
+    public func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
+        try change(path, .makeDirectory) { mkdirat($0, $1, permissions) }
+    }
+
+    public func syncDirectory(_ path: String) throws(FileError) {
+        let folder = try openFolder(path, .sync)
+        defer { close(folder) }
+        try sync(folder)
+    }
+
+    public func list(_ path: String) throws(FileError) -> [String] {
+        try DirectoryEntries.names(descriptor: openFolder(path, .list).descriptor, path: path)
+    }
+
+    private func change(
+        _ path: String, _ operation: FileError.Operation, _ call: (Int32, String) -> Int32
+    ) throws(FileError) {
+        try checkMayChange([path], by: operation)
+        try inFolder(of: path, operation) { folder, name throws(FileError) in
+            _ = try Self.retry(operation, path) { call(folder, name) }
+        }
+    }
+
+    /// Changes two names; the call returns a negative error number.
+    private func change(
+        _ source: String, _ target: String, _ operation: FileError.Operation,
+        _ call: (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>) -> Int32
+    ) throws(FileError) {
+        try checkMayChange([source, target], by: operation)
+        try inFolder(of: source, operation) { folder, name throws(FileError) in
+            try inFolder(of: target, operation) { targetFolder, targetName throws(FileError) in
+                let result = call(folder, name, targetFolder, targetName)
+                if result < 0 { throw FileError(operation, target, code: -result) }
+            }
+        }
+    }
+
+    /// Repeats an interrupted call.
+    static func retry<Count: SignedInteger>(
+        _ operation: FileError.Operation, _ path: String, _ call: () -> Count
+    ) throws(FileError) -> Count {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            let code = errno
+            if code != EINTR { throw FileError(operation, path, code: code) }
+        }
+    }
+}
+
+// Calls on open files.
+extension PathLayer {
     public func close(_ file: OpenFile) {
         // Linux frees the descriptor even when close is interrupted: never repeat it.
         _ = Glibc.close(file.descriptor)
@@ -27,14 +104,14 @@ public struct PosixFileLayer: FileLayer {
 
     public func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
         guard let base = buffer.baseAddress, !buffer.isEmpty else { return 0 }
-        return try retry(.read, file.path) { Glibc.read(file.descriptor, base, buffer.count) }
+        return try Self.retry(.read, file.path) { Glibc.read(file.descriptor, base, buffer.count) }
     }
 
     public func read(
         _ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(FileError) -> Int {
         guard let base = buffer.baseAddress, !buffer.isEmpty else { return 0 }
-        return try retry(.read, file.path) { pread(file.descriptor, base, buffer.count, off_t(offset)) }
+        return try Self.retry(.read, file.path) { pread(file.descriptor, base, buffer.count, off_t(offset)) }
     }
 
     public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
@@ -50,11 +127,11 @@ public struct PosixFileLayer: FileLayer {
     }
 
     public func sync(_ file: OpenFile) throws(FileError) {
-        _ = try retry(.sync, file.path) { fsync(file.descriptor) }
+        _ = try Self.retry(.sync, file.path) { fsync(file.descriptor) }
     }
 
     public func syncData(_ file: OpenFile) throws(FileError) {
-        _ = try retry(.sync, file.path) { fdatasync(file.descriptor) }
+        _ = try Self.retry(.sync, file.path) { fdatasync(file.descriptor) }
     }
 
     public func beginSync(_ file: OpenFile) {
@@ -63,64 +140,56 @@ public struct PosixFileLayer: FileLayer {
     }
 
     public func truncate(_ file: OpenFile, to size: Int) throws(FileError) {
-        _ = try retry(.truncate, file.path) { ftruncate(file.descriptor, off_t(size)) }
+        _ = try Self.retry(.truncate, file.path) { ftruncate(file.descriptor, off_t(size)) }
     }
 
     public func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError) {
-        _ = try retry(.setPermissions, file.path) { fchmod(file.descriptor, permissions) }
+        _ = try Self.retry(.setPermissions, file.path) { fchmod(file.descriptor, permissions) }
     }
 
     public func status(_ file: OpenFile) throws(FileError) -> FileStatus {
         var raw = stat()
-        _ = try retry(.status, file.path) { fstat(file.descriptor, &raw) }
+        _ = try Self.retry(.status, file.path) { fstat(file.descriptor, &raw) }
         return FileStatus(raw)
     }
 
     public func map(_ file: OpenFile) throws(FileError) -> MappedFile {
         try MappedFile(file, count: status(file).size)
     }
+}
 
-    public func rename(_ source: String, to target: String) throws(FileError) {
-        try check(source, .rename)
-        try check(target, .rename)
-        _ = try retry(.rename, target) { Glibc.rename(source, target) }
+/// The real file system.
+public struct PosixFileLayer: PathLayer {
+    /// Creates the layer; it has no state.
+    public init() {}
+
+    public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
+        try check(path, .open)
+        let descriptor = try Self.retry(.open, path) { Glibc.open(path, access.flags, permissions) }
+        return OpenFile(descriptor: descriptor, path: path)
     }
 
-    public func rename(_ source: String, toNew target: String) throws(FileError) {
-        try check(source, .rename)
-        try check(target, .rename)
-        let result = cubby_rename_new(AT_FDCWD, source, AT_FDCWD, target)
-        if result < 0 { throw FileError(.rename, target, code: -result) }
+    public func checkMayChange(_ paths: [String], by operation: FileError.Operation) throws(FileError) {
+        for path in paths { try check(path, operation) }
     }
 
-    public func link(_ source: String, to target: String) throws(FileError) {
-        try check(source, .link)
-        try check(target, .link)
-        _ = try retry(.link, target) { Glibc.link(source, target) }
+    public func inFolder<Value>(
+        of path: String, _ operation: FileError.Operation, _ body: (Int32, String) throws(FileError) -> Value
+    ) throws(FileError) -> Value {
+        try body(AT_FDCWD, path)
     }
 
-    public func remove(_ path: String) throws(FileError) {
-        try check(path, .remove)
-        _ = try retry(.remove, path) { unlink(path) }
-    }
-
-    public func removeDirectory(_ path: String) throws(FileError) {
-        try check(path, .remove)
-        _ = try retry(.remove, path) { rmdir(path) }
-    }
-
-    public func syncDirectory(_ path: String) throws(FileError) {
-        try check(path, .sync)
-        let descriptor = try retry(.sync, path) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        defer { _ = Glibc.close(descriptor) }
-        _ = try retry(.sync, path) { fsync(descriptor) }
+    public func openFolder(_ path: String, _ operation: FileError.Operation) throws(FileError) -> OpenFile {
+        try check(path, operation)
+        let descriptor = try Self.retry(operation, path) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        return OpenFile(descriptor: descriptor, path: path)
     }
 
     public func status(_ path: String) throws(FileError) -> FileStatus? {
         try check(path, .status)
         var raw = stat()
         do throws(FileError) {
-            _ = try retry(.status, path) { lstat(path, &raw) }
+            _ = try Self.retry(.status, path) { lstat(path, &raw) }
         } catch {
             if error.code == ENOENT || error.code == ENOTDIR { return nil }
             throw error
@@ -133,31 +202,8 @@ public struct PosixFileLayer: FileLayer {
         return try LinkTarget.read(AT_FDCWD, path, path)
     }
 
-    public func list(_ path: String) throws(FileError) -> [String] {
-        try check(path, .list)
-        let descriptor = try retry(.list, path) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        return try DirectoryEntries.names(descriptor: descriptor, path: path)
-    }
-
-    public func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
-        try check(path, .makeDirectory)
-        _ = try retry(.makeDirectory, path) { mkdir(path, permissions) }
-    }
-
-    /// Refuses a NUL in a path, which C would truncate to another path.
     private func check(_ path: String, _ operation: FileError.Operation) throws(FileError) {
         if path.utf8.contains(0) { throw FileError(operation, path, code: EINVAL, reason: "the path holds a NUL") }
-    }
-
-    private func retry<Count: SignedInteger>(
-        _ operation: FileError.Operation, _ path: String, _ call: () -> Count
-    ) throws(FileError) -> Count {
-        while true {
-            let result = call()
-            if result >= 0 { return result }
-            let code = errno
-            if code != EINTR { throw FileError(operation, path, code: code) }
-        }
     }
 }
 
