@@ -20,7 +20,7 @@ public struct Gallery {
     }
 
     private struct Entry {
-        var values: NameTable<GalleryValue>
+        var values: PropertyListFields
         var thumbnail: String?
         var picture: String?
         /// The item's further pictures.
@@ -37,12 +37,12 @@ public struct Gallery {
         }
 
         /// As an object of JSON, which has the pictures only if there are any.
-        var value: GalleryValue {
-            var entry: NameTable<GalleryValue> = ["values": .object(values)]
-            entry["thumbnail"] = thumbnail.map { .text($0) }
-            entry["picture"] = picture.map { .text($0) }
-            entry["others"] = others.map { .list($0.map { .text($0) }) }
-            return .object(entry)
+        var value: PropertyListValue {
+            var entry: PropertyListFields = ["values": .fields(values)]
+            entry["thumbnail"] = thumbnail.map { .string($0) }
+            entry["picture"] = picture.map { .string($0) }
+            entry["others"] = others.map { .array($0.map { .string($0) }) }
+            return .fields(entry)
         }
     }
 
@@ -88,7 +88,7 @@ public struct Gallery {
             let names = try item.customFieldNames
             custom.formUnion(names)
             for name in Self.domain + names {
-                if let value = try item.value(forField: name) { entry.values[name] = GalleryValue(value) }
+                if let value = try item.value(forField: name) { entry.values[name] = GalleryValue.of(value) }
             }
             work.append(
                 images.pictureFiles(forKey: try item.itemKey).enumerated().map { place, file in
@@ -117,8 +117,7 @@ public struct Gallery {
             try progress(number + 1)
         }
         summary.items = entries.count
-        let fields = (Self.domain + custom.sorted(by: <)).map { GalleryValue.text($0) }
-        try write(javaScript(["fields": .list(fields), "items": .list(entries.map(\.value))]), "items.js", in: folder)
+        try write(javaScript(Self.domain + custom.sorted(by: <), entries), "items.js", in: folder)
         try write(Array(GalleryScript.javaScript.utf8), "gallery.js", in: folder)
         // The page is last, after its files.
         try write(Array(GalleryPage.html(title: title).utf8), "index.html", in: folder)
@@ -149,9 +148,16 @@ public struct Gallery {
 
     private static let domain = ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"]
 
-    private func javaScript(_ contents: NameTable<GalleryValue>) -> [UInt8] {
+    private func javaScript(_ fields: [String], _ entries: [Entry]) throws(JSONError) -> [UInt8] {
         var json = JSONText(.compact)
-        GalleryValue.write(contents, to: &json)
+        json.append("{\"fields\":")
+        json.append(json: try PropertyListValue.array(fields.map { .string($0) }).json())
+        json.append(",\"items\":[")
+        for (place, entry) in entries.enumerated() {
+            json.next(1, isFirst: place == 0)
+            json.append(json: try entry.value.json())
+        }
+        json.append("]}")
         // As text, because a field __proto__ of an object literal would be lost.
         var script = JSONText(.compact)
         script.append("window.gallery = JSON.parse(")

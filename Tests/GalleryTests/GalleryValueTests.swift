@@ -16,12 +16,8 @@ struct GalleryValueTests {
     ]
 
     @Test("each kind has a form in JSON, or none", arguments: cases)
-    func form(value: PropertyListValue, expected: String?) {
-        let text = GalleryValue(value).map { value in
-            var json = JSONText(.compact)
-            value.write(to: &json)
-            return String(decoding: json.bytes, as: UTF8.self)
-        }
+    func form(value: PropertyListValue, expected: String?) throws {
+        let text = try GalleryValue.of(value).map { String(decoding: try $0.json(), as: UTF8.self) }
         #expect(text == expected)
     }
 }
