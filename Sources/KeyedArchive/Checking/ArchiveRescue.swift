@@ -99,12 +99,7 @@ private struct RescueCopying {
                 else { continue }
                 entries.append((key, value))
             }
-            let (copy, references) = writer.dictionary(count: entries.count)
-            for (index, entry) in entries.enumerated() {
-                writer.setReference(index, in: references, to: entry.key)
-                writer.setReference(entries.count + index, in: references, to: entry.value)
-            }
-            return copy
+            return writer.dictionary(of: entries)
         }
         // Elements keep their positions: an unreadable one becomes null.
         let elements = (0..<container.count).map {

@@ -20,6 +20,16 @@ extension BinaryPropertyListWriter {
         openContainer(0xD0, count: count, references: count * 2)
     }
 
+    /// Adds a dictionary of objects of the table.
+    package func dictionary(of entries: [(key: ObjectNumber, value: ObjectNumber)]) -> ObjectNumber {
+        let (number, references) = dictionary(count: entries.count)
+        for (index, entry) in entries.enumerated() {
+            setReference(index, in: references, to: entry.key)
+            setReference(entries.count + index, in: references, to: entry.value)
+        }
+        return number
+    }
+
     /// Sets the reference at `index` of `references`, which `array`, `set` or `dictionary` returned.
     @inline(__always)
     package func setReference(_ index: Int, in references: Int, to number: ObjectNumber) {

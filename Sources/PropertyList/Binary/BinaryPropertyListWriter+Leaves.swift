@@ -65,6 +65,11 @@ extension BinaryPropertyListWriter {
     private func wideString(_ string: String) -> ObjectNumber { wideString(string.utf16, count: string.utf16.count) }
 
     /// Adds a string of UTF-16 units that need not be Unicode.
+    /// Adds a text, Unicode or not.
+    func string(_ text: PropertyListValue) -> ObjectNumber {
+        if case .utf16(let units) = text { string(units: units) } else { string(text.text ?? "") }
+    }
+
     package func string(units: [UInt16]) -> ObjectNumber { wideString(units, count: units.count) }
 
     private func wideString(_ units: some Sequence<UInt16>, count: Int) -> ObjectNumber {

@@ -45,15 +45,11 @@ struct JSONPropertyListReader {
     private func object(_ item: Item) -> UInt32 {
         switch item {
         case .object(let number): number
-        case .text(let text): string(text)
+        case .text(let text): table.string(text)
         case .integer(let value): table.integer(value)
         case .real(let value): table.real(value)
         case .array(let elements), .pairs(let elements, _): elements.withUnsafeBufferPointer { table.array(of: $0) }
         }
-    }
-
-    private func string(_ text: PropertyListValue) -> UInt32 {
-        if case .utf16(let units) = text { table.string(units: units) } else { table.string(text.text ?? "") }
     }
 
     // MARK: - Values
@@ -127,7 +123,7 @@ struct JSONPropertyListReader {
         }
         let (number, references) = table.dictionary(count: keys.count)
         for index in keys.indices {
-            table.setReference(index, in: references, to: string(keys[index]))
+            table.setReference(index, in: references, to: table.string(keys[index]))
             table.setReference(keys.count + index, in: references, to: object(values[index]))
         }
         return .object(number)
@@ -182,12 +178,7 @@ struct JSONPropertyListReader {
                 entries.append(pair)
             }
         }
-        let (number, references) = table.dictionary(count: entries.count)
-        for (index, pair) in entries.enumerated() {
-            table.setReference(index, in: references, to: pair[0])
-            table.setReference(entries.count + index, in: references, to: pair[1])
-        }
-        return number
+        return table.dictionary(of: entries.map { (key: $0[0], value: $0[1]) })
     }
 }
 

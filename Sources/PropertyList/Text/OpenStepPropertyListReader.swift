@@ -74,7 +74,7 @@ struct OpenStepPropertyListReader {
             return try entries(until: UInt8(ascii: "}"), depth: depth)
         case UInt8(ascii: "("): return try array(depth: depth)
         case UInt8(ascii: "<"): return try data()
-        default: return object(try text())
+        default: return table.string(try text())
         }
     }
 
@@ -116,7 +116,7 @@ struct OpenStepPropertyListReader {
                     throw error("after the key “\((key.text ?? "").prefix(40))” “=” is expected")
                 }
                 // The key is its own text.
-                value = object(key)
+                value = table.string(key)
             }
             if let place = places.updateValue(keys.count, forKey: key) {
                 places[key] = place
@@ -125,7 +125,7 @@ struct OpenStepPropertyListReader {
                     "the key \(key.nameOfKey) stands twice in a dictionary; the last counts",
                     line: findings.isFull ? 0 : line(at: start))
             } else {
-                keys.append(object(key))
+                keys.append(table.string(key))
                 values.append(value)
             }
             try skipSpace()
@@ -134,16 +134,7 @@ struct OpenStepPropertyListReader {
                 throw error("after a value “;” is expected")
             }
         }
-        let (number, references) = table.dictionary(count: keys.count)
-        for index in keys.indices {
-            table.setReference(index, in: references, to: keys[index])
-            table.setReference(keys.count + index, in: references, to: values[index])
-        }
-        return number
-    }
-
-    private func object(_ text: PropertyListValue) -> UInt32 {
-        if case .utf16(let units) = text { table.string(units: units) } else { table.string(text.text ?? "") }
+        return table.dictionary(of: zip(keys, values).map { (key: $0, value: $1) })
     }
 
     // MARK: Leaves

@@ -204,13 +204,10 @@ struct XMLPropertyListReader {
             return number
         }
         if count == 1, let uid = container.uid { return table.uid(uid) }
-        let entries = lastOfEqualKeys(in: container, count: count)
-        let (number, references) = table.dictionary(count: entries.count)
-        for (place, index) in entries.enumerated() {
-            table.setReference(place, in: references, to: keys[container.keyStart + index].number)
-            table.setReference(entries.count + place, in: references, to: objects[container.start + index])
-        }
-        return number
+        return table.dictionary(
+            of: lastOfEqualKeys(in: container, count: count).map { index in
+                (key: keys[container.keyStart + index].number, value: objects[container.start + index])
+            })
     }
 
     /// The places of a dictionary's entries, of equal keys the last, as Apple's reader has it.
