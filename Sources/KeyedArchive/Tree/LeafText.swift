@@ -100,11 +100,12 @@ package struct LeafText: Sendable {
     }
 
     /// One of Foundation's small values.
-    package func text(_ value: FoundationValue) -> String {
-        func number(_ value: Double) -> String {
-            let text = "\(value)"
-            return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
-        }
+    ///
+    /// - Parameters:
+    ///   - value: the value.
+    ///   - number: writes its reals.
+    /// - Returns: its text.
+    package func text(_ value: FoundationValue, number: (Double) -> String = Self.short) -> String {
         switch value {
         case .uuid(let bytes): return Self.uuid(bytes)
         case .url(let text, let base):
@@ -133,15 +134,21 @@ package struct LeafText: Sendable {
     }
 
     /// One of Foundation's small values as data for programs: not shortened, without quotes, a URL with its base.
-    static func plain(_ value: FoundationValue) -> String {
+    package static func plain(_ value: FoundationValue, number: (Double) -> String = Self.short) -> String {
         switch value {
         case .url: value.absoluteURL ?? ""
         case .timeZone(let text, _), .locale(let text), .regularExpression(let text, _): text
-        default: LeafText(limit: nil).text(value)
+        default: LeafText(limit: nil).text(value, number: number)
         }
     }
 
-    static func uuid(_ bytes: [UInt8]) -> String {
+    /// A real without the `.0` of a whole one.
+    package static func short(_ value: Double) -> String {
+        let text = "\(value)"
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+
+    private static func uuid(_ bytes: [UInt8]) -> String {
         var text = ""
         for (index, byte) in bytes.enumerated() {
             if [4, 6, 8, 10].contains(index) { text += "-" }

@@ -12,11 +12,12 @@ extension KeyedArchiver {
             try append(table.key("NS.base"), .uid, UInt64(baseUID))
             try append(table.key("NS.relative"), .uid, UInt64(uid(ofString: text)))
         case .point(let x, let y):
-            try special(1, "NS.pointval", "{\(Self.text(x)), \(Self.text(y))}")
+            try special(1, "NS.pointval", "{\(LeafText.short(x)), \(LeafText.short(y))}")
         case .size(let width, let height):
-            try special(2, "NS.sizeval", "{\(Self.text(width)), \(Self.text(height))}")
+            try special(2, "NS.sizeval", "{\(LeafText.short(width)), \(LeafText.short(height))}")
         case .rect(let x, let y, let width, let height):
-            let text = "{{\(Self.text(x)), \(Self.text(y))}, {\(Self.text(width)), \(Self.text(height))}}"
+            let text =
+                "{{\(LeafText.short(x)), \(LeafText.short(y))}, {\(LeafText.short(width)), \(LeafText.short(height))}}"
             try special(3, "NS.rectval", text)
         case .range(let location, let length):
             try inline("NS.special", .integer(4))
@@ -104,11 +105,6 @@ extension KeyedArchiver {
     }
 
     /// A number in Foundation's text of a point: without a fraction when it is integral.
-    private static func text(_ value: Double) -> String {
-        let text = String(value)
-        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
-    }
-
     private static func bytes(_ value: some FixedWidthInteger) -> [UInt8] {
         withUnsafeBytes(of: value) { Array($0) }
     }

@@ -142,41 +142,13 @@ enum FoundationBinding {
 
     private static func text(_ box: FoundationBox) -> String {
         guard let value = box.foundation else { return "(\(box.className))" }
-        switch value {
-        case .uuid(let bytes): return uuidText(bytes)
-        case .url: return value.absoluteURL ?? ""
-        case .point(let x, let y): return "{\(short(x)), \(short(y))}"
-        case .size(let width, let height): return "{\(short(width)), \(short(height))}"
-        case .rect(let x, let y, let width, let height):
-            return "{{\(short(x)), \(short(y))}, {\(short(width)), \(short(height))}}"
-        case .range(let location, let length): return "{\(location), \(length)}"
-        case .edgeInsets(let top, let left, let bottom, let right):
-            return "{\(short(top)), \(short(left)), \(short(bottom)), \(short(right))}"
-        case .indexSet(let ranges, _):
-            let parts = ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound - 1)" }
-            return "\(box.className)(\(parts.joined(separator: ", ")))"
-        case .indexPath(let indexes): return indexes.map(String.init).joined(separator: ".")
-        case .timeZone(let name, _): return name
-        case .locale(let identifier): return identifier
-        case .regularExpression(let pattern, _): return pattern
-        case .affineTransform(let numbers):
-            return "[\(numbers.map { short(Double($0)) }.joined(separator: ", "))]"
-        case .decimal(let decimal): return decimal.description
-        }
+        guard case .indexSet(let ranges, _) = value else { return LeafText.plain(value, number: short) }
+        let parts = ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound - 1)" }
+        return "\(box.className)(\(parts.joined(separator: ", ")))"
     }
 
     private static func short(_ value: Double) -> String {
         Int64(exactly: value).map(String.init) ?? String(value)
-    }
-
-    /// The text of a UUID of sixteen bytes.
-    static func uuidText(_ bytes: [UInt8]) -> String {
-        var text = ""
-        for (index, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(index) { text += "-" }
-            text += (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }
-        return text
     }
 }
 

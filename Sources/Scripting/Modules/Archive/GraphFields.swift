@@ -193,9 +193,7 @@ final class GraphFields {
     private static func value(_ small: FoundationValue) -> PropertyListValue {
         switch small {
         case .decimal(let decimal): return number(decimal)
-        case .uuid(let bytes): return .string(FoundationBinding.uuidText(bytes))
-        case .url: return .string(small.absoluteURL ?? "")
-        case .timeZone(let text, _), .locale(let text), .regularExpression(let text, _): return .string(text)
+        case .uuid, .url, .timeZone, .locale, .regularExpression: return .string(LeafText.plain(small))
         case .point(let x, let y): return .dictionary(["x": .real(x), "y": .real(y)])
         case .size(let width, let height): return .dictionary(["width": .real(width), "height": .real(height)])
         case .rect(let x, let y, let width, let height):
