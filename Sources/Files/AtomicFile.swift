@@ -136,7 +136,7 @@ package final class AtomicFileWriter {
     /// - Parameter bytes: the next piece.
     /// - Throws: `FileError`; the writer has then been abandoned.
     package func append(_ bytes: [UInt8]) throws(FileError) {
-        try bytes.withUnsafeBytesThrowing { buffer throws(FileError) in try append(buffer) }
+        try bytes.withBytes { buffer throws(FileError) in try append(buffer) }
     }
 
     /// Starts writing the appended bytes to the disk, so that less remains for `commit`.

@@ -83,7 +83,7 @@ package enum FileTarget {
         reachesStreams: Bool = false
     ) throws(FileError) {
         try write(to: path, using: layer, durable: durable, reachesStreams: reachesStreams) { write throws(FileError) in
-            try bytes.withUnsafeBytesThrowing(write)
+            try bytes.withBytes(write)
         }
     }
 

@@ -56,7 +56,7 @@ public final class FolderLock {
             isDisordered = try layer.status(file).size > 0
             // In one write over the old line, so that a concurrent reader gets one or the other.
             let line = Array(holder.line.utf8)
-            try line.withUnsafeBytesThrowing { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
+            try line.withBytes { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
             try layer.truncate(file, to: line.count)
         } catch {
             release()

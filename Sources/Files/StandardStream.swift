@@ -81,7 +81,7 @@ package final class StandardStream: Sendable {
 
     /// Writes bytes, as above.
     package func write(_ bytes: [UInt8]) throws(FileError) {
-        try bytes.withUnsafeBytesThrowing { (bytes) throws(FileError) in try write(bytes) }
+        try bytes.withBytes { (bytes) throws(FileError) in try write(bytes) }
     }
 
     /// Writes bytes whose writer goes on in any case: a failure is counted only.

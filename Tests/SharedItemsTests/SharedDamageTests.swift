@@ -1,3 +1,4 @@
+import Files
 import PropertyList
 import TestSupport
 import Testing

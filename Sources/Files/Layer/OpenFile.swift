@@ -174,7 +174,7 @@ extension Array where Element == UInt8 {
     /// - Parameter body: reads the bytes, which are valid until it returns.
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws.
-    package func withUnsafeBytesThrowing<Value, Failure: Error>(
+    package func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         let outcome: Result<Value, Failure> = withUnsafeBytes { buffer in

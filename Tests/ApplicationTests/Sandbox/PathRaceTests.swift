@@ -56,7 +56,7 @@ struct PathRaceTests {
             { layer, folder in
                 let file = try layer.open(folder + "/other", .append)
                 defer { layer.close(file) }
-                try [1].withUnsafeBytesThrowing { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
+                try [1].withBytes { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
                 return []
             }
         ),

@@ -142,7 +142,7 @@ struct AtomicFileTests {
         case "exchanged": try real.rename(scratch.file("evil"), to: temporary)
         case "changed":
             let file = try real.open(temporary, .append)
-            try [1].withUnsafeBytesThrowing { bytes throws(FileError) in try real.writeAll(bytes, to: file) }
+            try [1].withBytes { bytes throws(FileError) in try real.writeAll(bytes, to: file) }
             real.close(file)
         case "linked":
             try real.remove(temporary)

@@ -1,3 +1,4 @@
+import Files
 import ItemsTestSupport
 import KeyedArchive
 import PredicateFormat

@@ -96,7 +96,7 @@ enum FileInput {
             while true {
                 let bytes = try host.input.readInPlace(1 << 18)
                 if bytes.isEmpty { return file }
-                try Array(bytes).withUnsafeBytesThrowing { (bytes) throws(FileError) in
+                try Array(bytes).withBytes { (bytes) throws(FileError) in
                     try layer.writeAll(bytes, to: file)
                 }
             }
