@@ -131,14 +131,7 @@ public final class Defaults {
     /// - Returns: its new path.
     /// - Throws: `FileError`.
     package static func quarantine(_ path: String, using layer: any FileLayer) throws(FileError) -> String {
-        var quarantined = path + ".damaged"
-        var number = 1
-        while try layer.status(quarantined) != nil {
-            number += 1
-            quarantined = "\(path).damaged-\(number)"
-        }
-        try layer.rename(path, toNew: quarantined)
-        return quarantined
+        try layer.rename(path) { "\(path).damaged\($0 == 1 ? "" : "-\($0)")" }
     }
 
     /// Reads the file again if it was replaced.

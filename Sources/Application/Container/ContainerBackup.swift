@@ -265,13 +265,7 @@ package enum ContainerRestore {
         _ place: String, to old: String, _ part: String, _ layer: any FileLayer
     ) throws(FileError) {
         if try layer.status(old) == nil { try layer.makeDirectory(old, permissions: 0o700) }
-        var goal = PathText.join(old, part)
-        var number = 1
-        while try layer.status(goal) != nil {
-            number += 1
-            goal = PathText.join(old, "\(part)-\(number)")
-        }
-        try layer.rename(place, toNew: goal)
+        _ = try layer.rename(place) { PathText.join(old, $0 == 1 ? part : "\(part)-\($0)") }
         try layer.syncDirectory(old)
     }
 
@@ -290,18 +284,9 @@ package enum ContainerRestore {
     private static func move(
         _ source: String, former start: String, _ layer: any FileLayer
     ) throws(FileError) -> String {
-        var number = 1
-        while true {
-            let path = "\(start)-\(number)"
-            do throws(FileError) {
-                try layer.rename(source, toNew: path)
-                try? layer.syncDirectory(PathText.parent(of: path))
-                return path
-            } catch {
-                guard error.code == EEXIST else { throw error }
-                number += 1
-            }
-        }
+        let path = try layer.rename(source) { "\(start)-\($0)" }
+        try? layer.syncDirectory(PathText.parent(of: path))
+        return path
     }
 
     // MARK: Interrupted ones

@@ -1,5 +1,4 @@
 package import Files
-import Wording
 
 /// The format number of a container's files. It is raised when older programs would misread or damage them.
 ///
@@ -93,18 +92,9 @@ package struct ContainerRepair {
     }
 
     private func quarantine(_ path: String, _ layer: BeneathFileLayer) throws(FileError) -> String {
-        var number = 1
-        while true {
-            let quarantined = "\(path).misplaced-\(number)"
-            do throws(FileError) {
-                try layer.rename(path, toNew: quarantined)
-                let name = path.dropFirst(container.path.count + 1)
-                return "moved \(name), which was not what it has to be, to \(PathText.name(of: quarantined))"
-            } catch {
-                guard error.code == FileLayerCode.exists else { throw error }
-                number += 1
-            }
-        }
+        let quarantined = try layer.rename(path) { "\(path).misplaced-\($0)" }
+        let name = path.dropFirst(container.path.count + 1)
+        return "moved \(name), which was not what it has to be, to \(PathText.name(of: quarantined))"
     }
 }
 

@@ -75,6 +75,26 @@ extension FileLayer {
         try rename(source, to: target)
     }
 
+    /// Renames a file or folder to the first of a row of names that is free.
+    ///
+    /// - Parameters:
+    ///   - source: its name.
+    ///   - name: the names, by their numbers from 1.
+    /// - Returns: its new name.
+    /// - Throws: `FileError` when it cannot be renamed.
+    package func rename(_ source: String, toFree name: (Int) -> String) throws(FileError) -> String {
+        var number = 1
+        while true {
+            do throws(FileError) {
+                try rename(source, toNew: name(number))
+                return name(number)
+            } catch {
+                guard error.code == FileLayerCode.exists else { throw error }
+                number += 1
+            }
+        }
+    }
+
     /// Renames the file or folder of a status, and nothing that has taken its name meanwhile.
     ///
     /// - Parameters:

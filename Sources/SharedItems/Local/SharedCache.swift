@@ -263,9 +263,6 @@ enum QuarantinedFile {
     /// - Returns: the new path; nil when there is no file.
     static func move(_ path: String, using layer: any FileLayer) throws(FileError) -> String? {
         guard try layer.status(path) != nil else { return nil }
-        var number = 1
-        while try layer.status("\(path).aside-\(number)") != nil { number += 1 }
-        try layer.rename(path, to: "\(path).aside-\(number)")
-        return "\(path).aside-\(number)"
+        return try layer.rename(path) { "\(path).aside-\($0)" }
     }
 }
