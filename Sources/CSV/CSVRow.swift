@@ -25,9 +25,7 @@ public struct CSVRow: Sendable {
     @inlinable public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try bytes.withUnsafeBytes { buffer -> Swift.Result<Result, Failure> in
-            do throws(Failure) { return .success(try body(buffer)) } catch { return .failure(error) }
-        }.get()
+        try bytes.withUnsafeBufferPointer { (bytes) throws(Failure) in try body(UnsafeRawBufferPointer(bytes)) }
     }
 
     /// The bytes of a cell, counted from 0.

@@ -16,9 +16,9 @@ package enum AtomicFile {
         _ bytes: [UInt8], to path: String, using layer: any FileLayer = PosixFileLayer(), durable: Bool = true,
         permissions: UInt32? = nil
     ) throws(FileError) {
-        let writer = try AtomicFileWriter(path, using: layer, permissions: permissions)
-        try writer.append(bytes)
-        try writer.commit(durable: durable)
+        try bytes.withBytes { (bytes) throws(FileError) in
+            try write(bytes, to: path, using: layer, durable: durable, permissions: permissions)
+        }
     }
 
     /// Replaces a file's contents with bytes of a buffer.

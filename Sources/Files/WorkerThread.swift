@@ -18,19 +18,12 @@ package final class WorkerThread<Value: Sendable>: Sendable {
             state.withLock { $0.value = value }
         }
         var thread = pthread_t()
-        let result = cubby_thread_start(
-            0,
-            { argument in
-                if let argument { Unmanaged<ThreadJob>.fromOpaque(argument).takeRetainedValue().run() }
-                return nil
-            }, Unmanaged.passRetained(job).toOpaque(), &thread)
-        if result == 0 {
-            let started = thread
-            state.withLock { $0.thread = started }
-        } else {
-            Unmanaged.passUnretained(job).release()
+        guard job.start(&thread) else {
             job.run()
+            return
         }
+        let started = thread
+        state.withLock { $0.thread = started }
     }
 
     deinit {
@@ -55,6 +48,19 @@ final class ThreadJob: Sendable {
     init(_ run: @escaping @Sendable () -> Void) {
         self.run = run
     }
+
+    /// Runs it on a new thread; false when none can be created.
+    func start(_ thread: UnsafeMutablePointer<pthread_t>?) -> Bool {
+        let job = Unmanaged.passRetained(self)
+        let result = cubby_thread_start(
+            0,
+            { argument in
+                if let argument { Unmanaged<ThreadJob>.fromOpaque(argument).takeRetainedValue().run() }
+                return nil
+            }, job.toOpaque(), thread)
+        if result != 0 { job.release() }
+        return result == 0
+    }
 }
 
 /// A thread that is never joined; the end of the process ends it. Signals are blocked as for ``WorkerThread``.
@@ -64,15 +70,7 @@ package enum DetachedThread {
     /// - Parameter work: the function.
     /// - Returns: false when no thread can be created.
     package static func start(_ work: @escaping @Sendable () -> Void) -> Bool {
-        let job = Unmanaged.passRetained(ThreadJob(work))
-        let result = cubby_thread_start(
-            0,
-            { argument in
-                if let argument { Unmanaged<ThreadJob>.fromOpaque(argument).takeRetainedValue().run() }
-                return nil
-            }, job.toOpaque(), nil)
-        if result != 0 { job.release() }
-        return result == 0
+        ThreadJob(work).start(nil)
     }
 }
 

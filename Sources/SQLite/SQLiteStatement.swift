@@ -24,17 +24,15 @@ package final class SQLiteStatement {
         var hasRest = false
         var longest: Int32 = 0
         let text = sql.utf8CString
-        let made = try text.withUnsafeBufferPointer { text in
-            Result { () throws(SQLiteError) -> OpaquePointer? in
-                let text = UnsafeBufferPointer(rebasing: text.dropLast())
-                var rest: UnsafePointer<CChar>?
-                let made = try database.prepare(text, &rest, &longest, renewsPatience: renewsPatience)
-                if let rest, let start = text.baseAddress {
-                    hasRest = text[(rest - start)...].contains { ![0x20, 0x0A, 0x0D, 0x09, 0x3B].contains($0) }
-                }
-                return made
+        let made = try text.withUnsafeBufferPointer { (text) throws(SQLiteError) -> OpaquePointer? in
+            let text = UnsafeBufferPointer(rebasing: text.dropLast())
+            var rest: UnsafePointer<CChar>?
+            let made = try database.prepare(text, &rest, &longest, renewsPatience: renewsPatience)
+            if let rest, let start = text.baseAddress {
+                hasRest = text[(rest - start)...].contains { ![0x20, 0x0A, 0x0D, 0x09, 0x3B].contains($0) }
             }
-        }.get()
+            return made
+        }
         guard let made else { throw SQLiteError(.error, "a statement is expected, and the text has none") }
         if hasRest {
             database.finalize(made)
@@ -93,7 +91,7 @@ package final class SQLiteStatement {
         case .integer(let number): try check(library.pointee.sqlite3_bind_int64(statement, place, number))
         case .real(let number): try check(library.pointee.sqlite3_bind_double(statement, place, number))
         case .text(let bytes):
-            try bytes.withUnsafeBytesOf { bytes throws(SQLiteError) in try bind(text: bytes, at: index) }
+            try bytes.withUnsafeBufferPointer { (bytes) throws(SQLiteError) in try bind(text: bytes, at: index) }
         case .blob(let bytes):
             guard !bytes.isEmpty else { return try check(library.pointee.sqlite3_bind_zeroblob(statement, place, 0)) }
             guard let count = Int32(exactly: bytes.count) else { throw Self.tooLong }
@@ -166,17 +164,6 @@ package final class SQLiteStatement {
             )
         default: return .null
         }
-    }
-}
-
-extension [UInt8] {
-    /// Calls a body with the bytes, throwing the body's own error type.
-    fileprivate func withUnsafeBytesOf<Failure: Error>(
-        _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Void
-    ) throws(Failure) {
-        try withUnsafeBufferPointer { buffer in
-            Result { () throws(Failure) in try body(buffer) }
-        }.get()
     }
 }
 

@@ -177,9 +177,6 @@ extension Array where Element == UInt8 {
     package func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let outcome: Result<Value, Failure> = withUnsafeBytes { buffer in
-            do throws(Failure) { return .success(try body(buffer)) } catch { return .failure(error) }
-        }
-        return try outcome.get()
+        try withUnsafeBufferPointer { (bytes) throws(Failure) in try body(UnsafeRawBufferPointer(bytes)) }
     }
 }

@@ -51,10 +51,9 @@ final class ObjectStream {
 extension PropertyListOutput {
     /// Appends an array's bytes.
     package func writeAll(_ bytes: [UInt8]) throws(PropertyListError) {
-        let outcome: Result<Void, PropertyListError> = bytes.withUnsafeBytes { bytes in
-            do throws(PropertyListError) { return .success(try write(bytes)) } catch { return .failure(error) }
+        try bytes.withUnsafeBufferPointer { (bytes) throws(PropertyListError) in
+            try write(UnsafeRawBufferPointer(bytes))
         }
-        try outcome.get()
     }
 }
 
