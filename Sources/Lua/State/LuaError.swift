@@ -1,5 +1,4 @@
 internal import CLuaShim
-import Wording
 
 /// An error of a Lua state: raised by a script, by the VM, or by a function of the host that a script called.
 public struct LuaError: Error, CustomStringConvertible {
@@ -62,6 +61,10 @@ public protocol LuaErrorDetails: Error {
 }
 
 extension LuaErrorDetails {
+    /// The error as a text.
+    public var luaMessage: String { "\(self)" }
+    /// Nil.
+    public var luaPath: String? { nil }
     /// False.
     public var isScriptsFault: Bool { false }
 }

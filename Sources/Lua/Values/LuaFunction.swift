@@ -32,7 +32,9 @@ public struct LuaFunction {
         // A value with `__call` has that function's place.
         if clua_type(L, -1) != LuaBasicType.function.rawValue {
             clua_settop(L, -2)
-            guard case .function(let called)? = metatable?["__call"] else { return LuaFunctionPlace(clua_frame()) }
+            guard case .function(let called)? = state.metatable(of: reference)?["__call"] else {
+                return LuaFunctionPlace(clua_frame())
+            }
             return called.place
         }
         clua_getfunction(L, &frame)
@@ -40,13 +42,14 @@ public struct LuaFunction {
     }
 }
 
-extension LuaFunction {
-    private var metatable: LuaTable? {
-        let L = state.current
-        state.push(reference, on: L)
+extension LuaState {
+    /// The metatable of a value, regardless of `__metatable`.
+    func metatable(of reference: LuaReference) -> LuaTable? {
+        let L = current
+        push(reference, on: L)
         defer { clua_settop(L, -2) }
         guard clua_getmetatable(L, -1) != 0 else { return nil }
-        return LuaTable(state: state, reference: state.takeReference(on: L))
+        return LuaTable(state: self, reference: takeReference(on: L))
     }
 }
 

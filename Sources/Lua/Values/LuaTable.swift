@@ -109,13 +109,7 @@ public struct LuaTable {
     }
 
     /// The metatable, regardless of `__metatable`.
-    public var metatable: LuaTable? {
-        let L = state.current
-        state.push(reference, on: L)
-        defer { clua_settop(L, -2) }
-        guard clua_getmetatable(L, -1) != 0 else { return nil }
-        return LuaTable(state: state, reference: state.takeReference(on: L))
-    }
+    public var metatable: LuaTable? { state.metatable(of: reference) }
 
     /// The table's identity, valid for its lifetime.
     package var identity: UnsafeRawPointer? { state.identity(of: reference) }

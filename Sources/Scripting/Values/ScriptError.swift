@@ -37,15 +37,11 @@ extension FileError: LuaErrorDetails {
 extension PropertyListError: LuaErrorDetails {
     public var luaDomain: String { "NSCocoaErrorDomain" }
     public var luaCode: LuaErrorCode { .number(code.rawValue) }
-    public var luaMessage: String { description }
-    public var luaPath: String? { nil }
 }
 
 extension ArchiveError: LuaErrorDetails {
     public var luaDomain: String { "NSCocoaErrorDomain" }
     public var luaCode: LuaErrorCode { .number(code.rawValue) }
-    public var luaMessage: String { description }
-    public var luaPath: String? { nil }
 }
 
 extension StoreError: LuaErrorDetails {
@@ -59,8 +55,6 @@ extension StoreError: LuaErrorDetails {
 extension CSVError: LuaErrorDetails {
     public var luaDomain: String { "CubbyErrorDomain" }
     public var luaCode: LuaErrorCode { .word("invalidCSV") }
-    public var luaMessage: String { description }
-    public var luaPath: String? { nil }
 }
 
 extension ImageError: LuaErrorDetails {
@@ -75,8 +69,6 @@ extension ImageError: LuaErrorDetails {
 extension FormatPredicateError: LuaErrorDetails {
     public var luaDomain: String { "CubbyErrorDomain" }
     public var luaCode: LuaErrorCode { .word(code.rawValue) }
-    public var luaMessage: String { "\(description)" }
-    public var luaPath: String? { nil }
     public var isScriptsFault: Bool { true }
 }
 

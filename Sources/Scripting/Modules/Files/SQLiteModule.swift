@@ -187,8 +187,6 @@ enum SQLiteModule {
 extension SQLiteError: LuaErrorDetails {
     package var luaDomain: String { "SQLite" }
     package var luaCode: LuaErrorCode { .word(identifier) }
-    package var luaMessage: String { message }
-    package var luaPath: String? { nil }
     package var isScriptsFault: Bool { isStatementsFault }
 }
 
