@@ -105,7 +105,7 @@ final class ItemEvents: ItemStoreObserver {
 
     private func lua(_ value: PropertyListValue?) -> LuaValue {
         // A value too large for Lua's memory is omitted: the item still has it.
-        value.flatMap { try? values.lua($0, readOnly: true) } ?? .nil
+        (try? values.readOnly(value)) ?? .nil
     }
 }
 

@@ -78,12 +78,18 @@ final class ValueBridge {
 
 /// Conversion of property-list values to Lua values.
 extension ValueBridge {
-    /// The Lua value; arrays and dictionaries are read-only tables on request.
+    /// The Lua value.
     ///
     /// - Throws: `runtime` beyond the values of one conversion, `memory` when the tables exceed the scripts' limit.
-    func lua(_ value: PropertyListValue, readOnly isReadOnly: Bool) throws(LuaError) -> LuaValue {
+    func lua(_ value: PropertyListValue) throws(LuaError) -> LuaValue {
         var budget = ConversionBudget()
-        return try lua(value, isReadOnly, &budget)
+        return try lua(value, false, &budget)
+    }
+
+    /// The Lua value with arrays and dictionaries as read-only tables; nil for none.
+    func readOnly(_ value: PropertyListValue?) throws(LuaError) -> LuaValue {
+        var budget = ConversionBudget()
+        return try value.map { value throws(LuaError) in try lua(value, true, &budget) } ?? .nil
     }
 
     private func lua(

@@ -173,8 +173,3 @@ enum PlistModule {
         return nil
     }
 }
-
-extension ValueBridge {
-    /// Converts a value to tables that scripts may change.
-    func lua(_ value: PropertyListValue) throws(LuaError) -> LuaValue { try lua(value, readOnly: false) }
-}

@@ -58,19 +58,15 @@ final class DescriptionBinding {
             row["kind"] = .text(each.kind.rawValue)
             row["count"] = .integer(Int64(each.count))
             row["distinct"] = .integer(Int64(each.distinct))
-            row["min"] = try lua(each.min)
-            row["max"] = try lua(each.max)
+            row["min"] = try values.readOnly(each.min)
+            row["max"] = try values.readOnly(each.max)
             let examples = state.makeTable(array: each.examples.count)
-            for (place, example) in each.examples.enumerated() { examples[place + 1] = try lua(example) }
+            for (place, example) in each.examples.enumerated() { examples[place + 1] = try values.readOnly(example) }
             row["examples"] = .table(examples)
             rows[place + 1] = .table(row)
         }
         rows.setMetatable(metatable)
         return rows
-    }
-
-    private func lua(_ value: PropertyListValue?) throws -> LuaValue {
-        try value.map { try values.lua($0, readOnly: true) } ?? .nil
     }
 
     /// The current rows, aligned.

@@ -102,10 +102,10 @@ final class GroupsBinding {
             }
             return try zip(value.groups, value.groups.aggregate(names.map(\.1))).map { group, results in
                 let row = values.state.makeTable(fields: names.count + 2)
-                if let key = group.key { row["key"] = try values.lua(key, readOnly: true) }
+                if let key = group.key { row["key"] = try values.readOnly(key) }
                 if value.keyCount > 1 { row["keys"] = .table(try GroupBinding.keys(of: group, values)) }
                 for ((name, _), each) in zip(names, results) {
-                    row[name] = try each.map { try values.lua($0, readOnly: true) } ?? .nil
+                    row[name] = try values.readOnly(each)
                 }
                 return row
             }
@@ -206,12 +206,9 @@ enum GroupBinding {
         let item = classes.item
         let cls = LuaClass<GroupValue>(
             GroupValue.luaName, "The items with the same value of each key.", in: classes.host.state, kind: .box)
-        func lua(_ value: PropertyListValue?) throws -> LuaValue {
-            try value.map { try values.lua($0, readOnly: true) } ?? .nil
-        }
         cls.property(
             "key", "The common value of the key, of the first one if there are several; nil if the items have none.",
-            get: { try lua($0.group.key) })
+            get: { try values.readOnly($0.group.key) })
         cls.property(
             "keys", .array(.any),
             "The common values of all keys, in the order of the keys; nil where the items have none."
@@ -229,12 +226,12 @@ enum GroupBinding {
                 name, ["key": "a field or an expression (default: valueInDollars)"],
                 "The \(name) of a field over the group.",
                 example: "items:randomItem() return items:query():groupBy(\"name\")[1]:\(name)()"
-            ) { (value, key: String?) in try lua(aggregate(value.group, key ?? "valueInDollars")) }
+            ) { (value, key: String?) in try values.readOnly(aggregate(value.group, key ?? "valueInDollars")) }
         }
         cls.metamethod("__tostring") { value, call in
             let keys = try value.group.keys.map { key -> String in
                 if case .real(let number)? = key { return LuaValueText.text(number) }
-                return "\(call.state.describe(try lua(key)))"
+                return "\(call.state.describe(try values.readOnly(key)))"
             }
             return call.returns("\(keys.joined(separator: ", ")): \(value.group.count)")
         }
@@ -246,7 +243,7 @@ enum GroupBinding {
         let keys = group.keys
         let table = values.state.makeTable(array: keys.count)
         for (place, key) in keys.enumerated() {
-            if let key { table[place + 1] = try values.lua(key, readOnly: true) }
+            if let key { table[place + 1] = try values.readOnly(key) }
         }
         return table
     }

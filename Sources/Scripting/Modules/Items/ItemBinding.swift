@@ -30,7 +30,7 @@ final class ItemBinding {
             object: { [unowned store] in store.item(ItemReference(bits: $0)) },
             unknownMember: { item, name, call in
                 guard let value = try item.value(forField: name) else { return call.returns(LuaValue.nil) }
-                return call.returns(try values.lua(value, readOnly: true))
+                return call.returns(try values.readOnly(value))
             },
             assignUnknown: { [unowned self] item, call in
                 guard let name = call.value(0).textValue else {
@@ -96,7 +96,7 @@ final class ItemBinding {
         _ store: ItemStore, _ field: ItemField, _ item: UInt64, _ values: ValueBridge, _ call: LuaCall
     ) throws -> LuaResults {
         let value = try store.value(of: field, ItemReference(bits: item))
-        return call.returns(try value.map { try values.lua($0, readOnly: true) } ?? .nil)
+        return call.returns(try values.readOnly(value))
     }
 
     /// Declares the members that require the class itself.

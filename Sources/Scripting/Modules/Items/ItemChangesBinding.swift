@@ -19,9 +19,6 @@ struct ItemChangesBinding {
     private static func table(of change: ItemChange, _ values: ValueBridge) throws -> LuaValue {
         let table = values.state.makeTable(fields: 7)
         func set(_ name: String, _ value: LuaValue) { table[name] = value }
-        func lua(_ value: PropertyListValue?) throws -> LuaValue {
-            try value.map { try values.lua($0, readOnly: true) } ?? .nil
-        }
         func number(_ position: Int?) -> LuaValue { position.map { .integer(Int64($0 + 1)) } ?? .nil }
         set("kind", .text(change.kind.rawValue))
         set("itemKey", .text(change.itemKey))
@@ -32,8 +29,8 @@ struct ItemChangesBinding {
         case .remove: set("old", try change.fields.map { try fields($0, values) } ?? .nil)
         case .update:
             set("field", change.field.map(LuaValue.text) ?? .nil)
-            set("old", try lua(change.old))
-            set("new", try lua(change.new))
+            set("old", try values.readOnly(change.old))
+            set("new", try values.readOnly(change.new))
         case .move:
             set("old", number(change.formerPosition))
             set("new", number(change.position))
@@ -45,7 +42,7 @@ struct ItemChangesBinding {
     private static func fields(_ fields: ItemFields, _ values: ValueBridge) throws -> LuaValue {
         let table = values.state.makeTable(fields: 5 + fields.custom.count)
         for (name, value) in fields.values where value != .null {
-            table[name] = try values.lua(value, readOnly: true)
+            table[name] = try values.readOnly(value)
         }
         return .table(table)
     }
@@ -127,12 +124,9 @@ enum ConflictBinding {
 
     private static func reading(_ cls: LuaClass<ConflictValue>, _ classes: ItemClasses) {
         let values = classes.host.values
-        func lua(_ value: PropertyListValue?) throws -> LuaValue {
-            try value.map { try values.lua($0, readOnly: true) } ?? .nil
-        }
         cls.text("host", "The name of the other host.", get: { $0.conflict.host })
         cls.property(
-            "date", .object("date"), "The time of the commit.", get: { try lua(.date($0.conflict.date)) })
+            "date", .object("date"), "The time of the commit.", get: { try values.readOnly(.date($0.conflict.date)) })
         cls.property(
             "item", "The item, or nil if it no longer exists.",
             get: { [unowned classes] in classes.host.items.item(forKey: $0.first?.itemKey ?? "") })
@@ -140,9 +134,9 @@ enum ConflictBinding {
         cls.text("name", "The item's name after the commit.", get: { $0.first?.name ?? "" })
         cls.optionalText(
             "field", "The field; nil for an inserted, removed or moved item.", get: { $0.first?.shownField })
-        cls.property("mine", "The value set by the commit.", get: { try lua($0.first?.mine) })
-        cls.property("theirs", "The current value.", get: { try lua($0.first?.theirs) })
-        cls.property("base", "The value before both changes.", get: { try lua($0.first?.base) })
+        cls.property("mine", "The value set by the commit.", get: { try values.readOnly($0.first?.mine) })
+        cls.property("theirs", "The current value.", get: { try values.readOnly($0.first?.theirs) })
+        cls.property("base", "The value before both changes.", get: { try values.readOnly($0.first?.base) })
         cls.property(
             "changes", .array(.record("conflict.change", change)),
             "All changes of the commit, conflicting ones first; the conflict's properties are those of the first.",
@@ -153,9 +147,9 @@ enum ConflictBinding {
                     table["itemKey"] = .text(change.itemKey)
                     table["name"] = .text(change.name)
                     table["field"] = change.shownField.map(LuaValue.text) ?? .nil
-                    table["mine"] = try lua(change.mine)
-                    table["theirs"] = try lua(change.theirs)
-                    table["base"] = try lua(change.base)
+                    table["mine"] = try values.readOnly(change.mine)
+                    table["theirs"] = try values.readOnly(change.theirs)
+                    table["base"] = try values.readOnly(change.base)
                     table["conflicts"] = .boolean(change.isConflicting)
                     return table
                 }

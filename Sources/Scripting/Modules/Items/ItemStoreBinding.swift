@@ -292,12 +292,11 @@ extension ItemClasses {
             for (name, value) in pairs { entry[name] = value }
             return .table(entry)
         }
-        func lua(_ value: PropertyListValue?) throws -> LuaValue {
-            try value.map { try host.values.lua($0, readOnly: true) } ?? .nil
-        }
         func brief(_ fields: ItemFields) throws -> LuaValue {
             let name = fields.values["name"].flatMap { $0 == .null ? nil : $0 }
-            return entry([("itemKey", fields.itemKey.map(LuaValue.text) ?? .nil), ("name", try lua(name))])
+            return entry([
+                ("itemKey", fields.itemKey.map(LuaValue.text) ?? .nil), ("name", try host.values.readOnly(name)),
+            ])
         }
         list("inserted", try diff.inserted.map(brief))
         list("removed", try diff.removed.map(brief))
@@ -306,7 +305,7 @@ extension ItemClasses {
             try diff.updated.map {
                 try entry([
                     ("itemKey", .text($0.itemKey)), ("name", .text($0.name)), ("field", .text($0.field)),
-                    ("old", lua($0.old)), ("new", lua($0.new)),
+                    ("old", host.values.readOnly($0.old)), ("new", host.values.readOnly($0.new)),
                 ])
             })
         list(

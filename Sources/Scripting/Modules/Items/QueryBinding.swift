@@ -145,15 +145,12 @@ enum QueryBinding {
 
     private static func aggregating(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
         let values = classes.host.values
-        func lua(_ value: PropertyListValue?) throws -> LuaValue {
-            try value.map { try values.lua($0, readOnly: true) } ?? .nil
-        }
         let key: LuaArguments = ["key": "a field, or an expression such as width * height"]
         cls.method(
             "sum", key, returns: [.number],
             "The sum of a key's numbers; an integer if all are integers and it fits 64 bits. Other values are left out, with a warning.",
             example: "return items:query():sum(\"valueInDollars\")"
-        ) { (value, key: String) in try lua(value.query.sum(key)) }
+        ) { (value, key: String) in try values.readOnly(value.query.sum(key)) }
         cls.method(
             "average", key, "The mean of a key's numbers; nil without any. Other values are left out, with a warning.",
             example: "return items:query():average(\"valueInDollars\")"
@@ -161,11 +158,11 @@ enum QueryBinding {
         cls.method(
             "min", key, "The least value of a key, of its most frequent kind; nil without items.",
             example: "return items:query():min(\"valueInDollars\")"
-        ) { (value, key: String) in try lua(value.query.min(key)) }
+        ) { (value, key: String) in try values.readOnly(value.query.min(key)) }
         cls.method(
             "max", key, "The greatest value of a key, of its most frequent kind; nil without items.",
             example: "return items:query():max(\"dateCreated\")"
-        ) { (value, key: String) in try lua(value.query.max(key)) }
+        ) { (value, key: String) in try values.readOnly(value.query.max(key)) }
         cls.method(
             "distinct", ["key": "a field, or an expression such as width * height", "others": "further keys"],
             returns: [.array(.any)],
@@ -173,16 +170,16 @@ enum QueryBinding {
             example:
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query():distinct(\"room\")[1], items:query():distinct(\"room\", \"name\")[1].name"
         ) { (value, key: String, rest: LuaVariadic<String>) in
-            if rest.values.isEmpty { return try value.query.distinct(key).map(lua) }
+            if rest.values.isEmpty { return try value.query.distinct(key).map { try values.readOnly($0) } }
             let keys = [key] + rest.values
             if let place = keys.indices.dropFirst().first(where: { place in
                 keys[..<place].contains { $0.utf8.elementsEqual(keys[place].utf8) }
             }) {
                 throw LuaMismatch("the key \"\(keys[place])\" is given twice", argument: "others")
             }
-            return try value.query.distinct(keys).map { values in
+            return try value.query.distinct(keys).map { found in
                 let row = classes.host.state.makeTable(fields: keys.count)
-                for (key, value) in zip(keys, values) { row[key] = try lua(value) }
+                for (key, value) in zip(keys, found) { row[key] = try values.readOnly(value) }
                 return .table(row)
             }
         }
