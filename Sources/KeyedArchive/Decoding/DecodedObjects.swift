@@ -88,7 +88,7 @@ struct DecodedObjects {
     mutating func sharedValue(_ number: Int) throws(ArchiveError) -> PropertyListValue {
         if let known = sharedValues[number] { return known }
         try spend(number)
-        let value = try lifted { () throws(PropertyListError) in try list.value(at: number) }
+        let value = try list.value(in: number)
         switch value {
         case .string(let text) where text.utf8.count > 15: sharedValues[number] = value
         case .data(let bytes) where !bytes.isEmpty: sharedValues[number] = value

@@ -135,7 +135,7 @@ extension KeyedUnarchiver {
     /// A string or data that instances may share; nil when it needs the general path.
     private func shared(_ key: String, of record: ArchiveRecord) throws(ArchiveError) -> PropertyListValue? {
         guard let slot = record.shape.slot(of: key), let number = try record.leaf(at: slot) else { return nil }
-        switch try lifted({ () throws(PropertyListError) in try reader.propertyList.kind(of: number) }) {
+        switch try reader.propertyList.kind(in: number) {
         case .string, .data: return try objects.sharedValue(number)
         default: return nil
         }

@@ -24,7 +24,7 @@ extension KeyedUnarchiver {
     private func leaf(at uid: UInt32) throws(ArchiveError) -> ArchiveValue? {
         let number = try reader.number(of: uid)
         let list = reader.propertyList
-        switch try lifted({ () throws(PropertyListError) in try list.kind(of: number) }) {
+        switch try list.kind(in: number) {
         case .string, .boolean, .integer, .real, .data, .date: break
         default: throw .corrupt("object \(uid) is neither a leaf nor an instance")
         }
@@ -233,7 +233,7 @@ extension KeyedUnarchiver {
             let key = ArchiveKey.given(record.shape.storedKeys[slot])
             let number = record.number(at: slot)
             let value: ArchivedObject.FieldValue
-            if let uid = try lifted({ () throws(PropertyListError) in try list.uid(at: number) }) {
+            if let uid = try list.uid(in: number) {
                 value = .object(try self.object(of: uid))
             } else if let references = try record.references(at: slot), try holdsReferences(references) {
                 value = .objects(try decode(references))
@@ -248,7 +248,7 @@ extension KeyedUnarchiver {
         let list = reader.propertyList
         for index in 0..<references.count {
             let number = list.reference(index, in: references.list)
-            if try lifted({ () throws(PropertyListError) in try list.kind(of: number) }) != .uid { return false }
+            if try list.kind(in: number) != .uid { return false }
         }
         return true
     }

@@ -83,11 +83,7 @@ extension KeyedUnarchiver {
     public func decodePropertyList(forKey key: String) throws(ArchiveError) -> PropertyListValue? {
         try guarded(key, otherwise: nil) { () throws(ArchiveError) in
             guard let number = number(forKey: key) else { return nil }
-            let list = reader.propertyList
-            if let uid = try lifted({ () throws(PropertyListError) in try list.uid(at: number) }) {
-                return try reader.propertyListValue(at: uid)
-            }
-            return try lifted { () throws(PropertyListError) in try list.value(at: number) }
+            return try reader.propertyListValue(in: number)
         }
     }
 
@@ -137,10 +133,8 @@ extension KeyedUnarchiver {
     /// The object of a value of the property list; the contents of collections may be pending.
     func object(at number: Int) throws(ArchiveError) -> ArchiveValue? {
         let list = reader.propertyList
-        if let uid = try lifted({ () throws(PropertyListError) in try list.uid(at: number) }) {
-            return try object(of: uid)
-        }
-        let value = try lifted { () throws(PropertyListError) in try list.value(at: number) }
+        if let uid = try list.uid(in: number) { return try object(of: uid) }
+        let value = try list.value(in: number)
         guard let leaf = ArchiveValue(leaf: value) else {
             throw .corrupt("the value is stored in place and is not an object")
         }
@@ -155,13 +149,7 @@ extension KeyedUnarchiver {
     public func decodeBool(forKey key: String) throws(ArchiveError) -> Bool {
         try guarded(key, otherwise: false) { () throws(ArchiveError) in
             guard let number = try number(at: self.number(forKey: key)) else { return false }
-            return switch number {
-            case .boolean(let value): value
-            case .integer(let value): value != 0
-            case .wideInteger: true
-            case .real(let value): value != 0
-            case .single(let value): value != 0
-            }
+            return number.asDouble != 0
         }
     }
 
@@ -196,7 +184,7 @@ extension KeyedUnarchiver {
     /// Decodes a real; an integer is converted.
     public func decodeDouble(forKey key: String) throws(ArchiveError) -> Double {
         try guarded(key, otherwise: 0) { () throws(ArchiveError) in
-            Self.real(try number(at: self.number(forKey: key)))
+            try number(at: self.number(forKey: key))?.asDouble ?? 0
         }
     }
 
@@ -209,11 +197,7 @@ extension KeyedUnarchiver {
     public func decodeBytes(forKey key: String) throws(ArchiveError) -> [UInt8]? {
         try guarded(key, otherwise: nil) { () throws(ArchiveError) in
             guard let number = number(forKey: key) else { return nil }
-            if let bytes = try lifted({ () throws(PropertyListError) in
-                try reader.propertyList.data(at: number)
-            }) {
-                return Array(bytes)
-            }
+            if let bytes = try reader.propertyList.data(in: number) { return Array(bytes) }
             guard let value = try object(at: number) else { return nil }
             guard let bytes = value.dataValue else { throw .corrupt("the value is not data but \(value.className)") }
             return bytes
@@ -221,42 +205,20 @@ extension KeyedUnarchiver {
     }
 
     static func integer(_ number: BinaryPropertyListReader.Number?) throws(ArchiveError) -> Int64 {
-        switch number {
-        case nil: return 0
-        case .integer(let value): return value
-        case .boolean(let value): return value ? 1 : 0
-        case .real(let value):
-            guard let whole = Int64(exactly: value) else { throw .corrupt("\(value) is not an integer of 64 bits") }
-            return whole
-        case .single(let value):
-            guard let whole = Int64(exactly: value) else { throw .corrupt("\(value) is not an integer of 64 bits") }
-            return whole
-        case .wideInteger(let value): throw .corrupt("\(value) is not an integer of 64 bits")
-        }
-    }
-
-    static func real(_ number: BinaryPropertyListReader.Number?) -> Double {
-        switch number {
-        case nil: 0
-        case .integer(let value): Double(value)
-        case .wideInteger(let value): Double(value)
-        case .boolean(let value): value ? 1 : 0
-        case .real(let value): value
-        case .single(let value): Double(value)
-        }
+        guard let number else { return 0 }
+        guard let integer = number.exactInteger else { throw .corrupt("\(number) is not an integer of 64 bits") }
+        return integer
     }
 
     /// A number of the property list, inline or behind a reference; nil for nil and for an absent key.
     func number(at number: Int?) throws(ArchiveError) -> BinaryPropertyListReader.Number? {
         guard let number else { return nil }
         let list = reader.propertyList
-        if let value = try lifted({ () throws(PropertyListError) in try list.number(at: number) }) { return value }
-        guard let uid = try lifted({ () throws(PropertyListError) in try list.uid(at: number) }) else {
-            throw .corrupt("the value is not a number")
-        }
+        if let value = try list.number(in: number) { return value }
+        guard let uid = try list.uid(in: number) else { throw .corrupt("the value is not a number") }
         if try reader.isNil(uid) { return nil }
         let inner = try reader.number(of: uid)
-        guard let value = try lifted({ () throws(PropertyListError) in try list.number(at: inner) }) else {
+        guard let value = try list.number(in: inner) else {
             throw .corrupt("the value is not a number")
         }
         return value
@@ -298,12 +260,7 @@ extension KeyedUnarchiver {
     /// Decodes the next property list value.
     public func decodePropertyList() throws(ArchiveError) -> PropertyListValue? {
         try guarded(nil, otherwise: nil) { () throws(ArchiveError) in
-            let number = try nextNumber()
-            let list = reader.propertyList
-            if let uid = try lifted({ () throws(PropertyListError) in try list.uid(at: number) }) {
-                return try reader.propertyListValue(at: uid)
-            }
-            return try lifted { () throws(PropertyListError) in try list.value(at: number) }
+            try reader.propertyListValue(in: try nextNumber())
         }
     }
 
@@ -328,9 +285,9 @@ extension KeyedUnarchiver {
         try guarded(nil, otherwise: []) { () throws(ArchiveError) in
             let type = try ObjCType(letter)
             let number = try nextNumber()
-            guard let uid = try lifted({ () throws(PropertyListError) in try reader.propertyList.uid(at: number) }),
-                let record = try reader.record(at: uid)
-            else { throw .corrupt("the value is not a C array") }
+            guard let uid = try reader.propertyList.uid(in: number), let record = try reader.record(at: uid) else {
+                throw .corrupt("the value is not a C array")
+            }
             guard try record.decodeInteger(forKey: "NS.count") == Int64(count) else {
                 throw .corrupt("the C array has not \(count) values")
             }
@@ -361,7 +318,7 @@ extension KeyedUnarchiver {
         }
         guard let value = try self.number(at: number) else { throw .corrupt("the value is nil, not a number") }
         guard let range = type.range else {
-            let real = Self.real(value)
+            let real = value.asDouble
             return type == .float ? .single(Float(real)) : .real(real)
         }
         let integer: Int128

@@ -75,6 +75,35 @@ func lifted<Result>(_ body: () throws(PropertyListError) -> Result) throws(Archi
     }
 }
 
+/// Reads of the property list with the archive's errors.
+extension BinaryPropertyListReader {
+    @inline(__always)
+    func uid(in number: Int) throws(ArchiveError) -> UInt32? {
+        try lifted { () throws(PropertyListError) in try uid(at: number) }
+    }
+
+    @inline(__always)
+    func container(in number: Int) throws(ArchiveError) -> BinaryPropertyListContainer? {
+        try lifted { () throws(PropertyListError) in try container(at: number) }
+    }
+
+    func kind(in number: Int) throws(ArchiveError) -> Kind {
+        try lifted { () throws(PropertyListError) in try kind(of: number) }
+    }
+
+    func number(in number: Int) throws(ArchiveError) -> Number? {
+        try lifted { () throws(PropertyListError) in try self.number(at: number) }
+    }
+
+    func data(in number: Int) throws(ArchiveError) -> UnsafeRawBufferPointer? {
+        try lifted { () throws(PropertyListError) in try data(at: number) }
+    }
+
+    func value(in number: Int) throws(ArchiveError) -> PropertyListValue {
+        try lifted { () throws(PropertyListError) in try value(at: number) }
+    }
+}
+
 /// Limits for untrusted archives, in addition to the limits of the property list.
 public struct ArchiveLimits: Sendable, Hashable {
     /// The limits of the property list.

@@ -35,11 +35,10 @@ public final class ArchiveGraph {
         var top: [ArchivedObject.Field] = []
         for entry in reader.top {
             let value: ArchivedObject.FieldValue
-            if try lifted({ () throws(PropertyListError) in try reader.propertyList.uid(at: entry.number) }) != nil {
+            if try reader.propertyList.uid(in: entry.number) != nil {
                 value = .object(try unarchiver.object(at: entry.number, allowing: nil))
             } else {
-                value = .inline(
-                    try lifted { () throws(PropertyListError) in try reader.propertyList.value(at: entry.number) })
+                value = .inline(try reader.propertyList.value(in: entry.number))
             }
             top.append(ArchivedObject.Field(key: ArchiveKey.given(entry.key), value: value))
         }

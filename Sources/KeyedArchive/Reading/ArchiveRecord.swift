@@ -47,8 +47,7 @@ public struct ArchiveRecord {
     /// The UID in a slot, or nil for an inline scalar.
     @inline(__always)
     package func reference(at slot: Int) throws(ArchiveError) -> UInt32? {
-        let number = number(at: slot)
-        return try lifted { () throws(PropertyListError) in try reader.propertyList.uid(at: number) }
+        try reader.propertyList.uid(in: number(at: slot))
     }
 
     /// The UID of a key: 0 for nil; nil when the key is absent or has an inline scalar.
@@ -61,8 +60,7 @@ public struct ArchiveRecord {
     @inline(__always)
     func leaf(at slot: Int) throws(ArchiveError) -> Int? {
         let number = number(at: slot)
-        guard let uid = try lifted({ () throws(PropertyListError) in try reader.propertyList.uid(at: number) })
-        else { return number }
+        guard let uid = try reader.propertyList.uid(in: number) else { return number }
         if uid == 0 { return nil }
         return try reader.number(of: uid)
     }
@@ -111,28 +109,14 @@ public struct ArchiveRecord {
             return value
         }
         guard let number = try decodeNumber(at: slot) else { return nil }
-        let integer: Int64? =
-            switch number {
-            case .integer(let value): value
-            case .boolean(let value): value ? 1 : 0
-            case .real(let value): Int64(exactly: value)
-            case .single(let value): Int64(exactly: value)
-            case .wideInteger: nil
-            }
-        guard let integer else { throw mismatch(slot, "an integer of 64 bits") }
+        guard let integer = number.exactInteger else { throw mismatch(slot, "an integer of 64 bits") }
         return integer
     }
 
     /// A number as a real.
     public func decodeDouble(forKey key: String) throws(ArchiveError) -> Double? {
-        guard let slot = shape.slot(of: key), let number = try decodeNumber(at: slot) else { return nil }
-        return switch number {
-        case .integer(let value): Double(value)
-        case .wideInteger(let value): Double(value)
-        case .boolean(let value): value ? 1 : 0
-        case .real(let value): value
-        case .single(let value): Double(value)
-        }
+        guard let slot = shape.slot(of: key) else { return nil }
+        return try decodeNumber(at: slot)?.asDouble
     }
 
     /// A boolean: a boolean, or a number that is not 0.
@@ -179,8 +163,7 @@ public struct ArchiveRecord {
     /// An inline list of references, or nil when the slot has another value.
     func references(at slot: Int) throws(ArchiveError) -> ArchiveReferences? {
         let number = number(at: slot)
-        let list = try lifted { () throws(PropertyListError) in try reader.propertyList.container(at: number) }
-        guard let list, list.kind == .array else { return nil }
+        guard let list = try reader.propertyList.container(in: number), list.kind == .array else { return nil }
         return ArchiveReferences(reader: reader, list: list, number: number)
     }
 
@@ -196,11 +179,7 @@ public struct ArchiveRecord {
     /// Decodes the property list of a slot; nil for a null reference.
     public func decodePropertyList(at slot: Int) throws(ArchiveError) -> PropertyListValue? {
         do {
-            guard let uid = try reference(at: slot) else {
-                let number = number(at: slot)
-                return try lifted { () throws(PropertyListError) in try reader.propertyList.value(at: number) }
-            }
-            return try reader.propertyListValue(at: uid)
+            return try reader.propertyListValue(in: number(at: slot))
         } catch {
             throw error.below(shape.storedKeys[slot])
         }
@@ -229,7 +208,7 @@ public struct ArchiveReferences {
     /// - Throws: `readCorrupt` when the element is not a reference.
     public func uid(at index: Int) throws(ArchiveError) -> UInt32 {
         let number = reader.propertyList.reference(index, in: list)
-        guard let uid = try lifted({ () throws(PropertyListError) in try reader.propertyList.uid(at: number) }) else {
+        guard let uid = try reader.propertyList.uid(in: number) else {
             throw .corrupt("an element of a collection is not a reference to an object")
         }
         return uid

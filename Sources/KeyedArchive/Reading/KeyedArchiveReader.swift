@@ -75,7 +75,7 @@ public final class KeyedArchiveReader {
     /// The UID of a top-level key: 0 for nil, nil when the key is absent or has a scalar.
     public func uid(forTopKey key: String) throws(ArchiveError) -> UInt32? {
         guard let number = topNumber(forKey: key) else { return nil }
-        return try lifted { () throws(PropertyListError) in try propertyList.uid(at: number) }
+        return try propertyList.uid(in: number)
     }
 
     func topNumber(forKey key: String) -> Int? {
@@ -89,9 +89,7 @@ public final class KeyedArchiveReader {
     /// The UID of the object under `root`, or under the only key; nil when it is nil or absent.
     public func rootUID() throws(ArchiveError) -> UInt32? {
         var uid = try uid(forTopKey: KeyedArchiver.rootKey)
-        if uid == nil, top.count == 1 {
-            uid = try lifted { () throws(PropertyListError) in try propertyList.uid(at: top[0].number) }
-        }
+        if uid == nil, top.count == 1 { uid = try propertyList.uid(in: top[0].number) }
         return uid == 0 ? nil : uid
     }
 
@@ -112,9 +110,7 @@ public final class KeyedArchiveReader {
     /// The instance with a UID, or nil for a leaf, nil or a class description.
     public func record(at uid: UInt32) throws(ArchiveError) -> ArchiveRecord? {
         let number = try number(of: uid)
-        guard let container = try lifted({ () throws(PropertyListError) in try propertyList.container(at: number) }),
-            container.kind == .dictionary
-        else { return nil }
+        guard let container = try propertyList.container(in: number), container.kind == .dictionary else { return nil }
         let shape = try lifted { () throws(PropertyListError) in
             try objectReader.shapes.shape(of: container, in: propertyList)
         }
@@ -127,6 +123,12 @@ public final class KeyedArchiveReader {
     /// - Throws: `readCorrupt` when the entry is not a class description.
     public func archivedClass(at uid: UInt32) throws(ArchiveError) -> ArchivedClass {
         try lifted { () throws(PropertyListError) in try objectReader.archivedClass(at: uid) }
+    }
+
+    /// The property list of a place of the file, inline or behind a reference; nil for nil.
+    func propertyListValue(in number: Int) throws(ArchiveError) -> PropertyListValue? {
+        guard let uid = try propertyList.uid(in: number) else { return try propertyList.value(in: number) }
+        return try propertyListValue(at: uid)
     }
 
     /// The object with a UID as a property-list value; nil for nil.

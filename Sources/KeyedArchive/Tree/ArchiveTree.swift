@@ -185,8 +185,7 @@ extension ArchiveTree {
         let (uid, number) = try resolve(node)
         if uid == 0 { return [] }
         if archive != nil, let record = try record(number, uid: uid) { return try children(of: record) }
-        guard let container = try lifted({ () throws(PropertyListError) in try propertyList.container(at: number) })
-        else { return [] }
+        guard let container = try propertyList.container(in: number) else { return [] }
         guard container.kind == .dictionary else {
             return (0..<container.count).map {
                 Child(label: .index($0), node: Node(number: propertyList.reference($0, in: container)))

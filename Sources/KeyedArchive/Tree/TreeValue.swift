@@ -85,9 +85,7 @@ extension ArchiveTree {
     /// The object of a node: its UID and its number in the property list. An inline scalar has no UID.
     func resolve(_ node: Node) throws(ArchiveError) -> (uid: UInt32?, number: Int) {
         if let uid = node.uid { return (uid, node.number) }
-        guard let archive,
-            let uid = try lifted({ () throws(PropertyListError) in try propertyList.uid(at: node.number) })
-        else { return (nil, node.number) }
+        guard let archive, let uid = try propertyList.uid(in: node.number) else { return (nil, node.number) }
         return (uid, try archive.number(of: uid))
     }
 
@@ -95,12 +93,12 @@ extension ArchiveTree {
         let (uid, number) = try resolve(node)
         if uid == 0 { return TreeValue(.nothing) }
         if let uid, let archive, try archive.isNil(uid) { return TreeValue(.nothing) }
-        if let container = try lifted({ () throws(PropertyListError) in try propertyList.container(at: number) }) {
+        if let container = try propertyList.container(in: number) {
             if archive != nil, let record = try record(number, uid: uid) { return try describe(record) }
             let identity = archive == nil ? number : uid.map(Int.init)
             return TreeValue(Self.content(container.kind), identity: identity, count: container.count)
         }
-        return TreeValue(.leaf(try lifted { () throws(PropertyListError) in try propertyList.value(at: number) }))
+        return TreeValue(.leaf(try propertyList.value(in: number)))
     }
 
     private static func content(_ kind: BinaryPropertyListReader.Kind) -> TreeValue.Content {

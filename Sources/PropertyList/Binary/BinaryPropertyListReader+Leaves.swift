@@ -2,12 +2,36 @@ import Platform
 
 extension BinaryPropertyListReader {
     /// A number object, in the width of its value.
-    package enum Number: Sendable, Hashable {
+    package enum Number: Sendable, Hashable, CustomStringConvertible {
         case boolean(Bool)
         case integer(Int64)
         case wideInteger(Int128)
         case real(Double)
         case single(Float)
+
+        /// The number as a real; true is 1.
+        package var asDouble: Double {
+            switch self {
+            case .boolean(let value): value ? 1 : 0
+            case .integer(let value): Double(value)
+            case .wideInteger(let value): Double(value)
+            case .real(let value): value
+            case .single(let value): Double(value)
+            }
+        }
+
+        /// The number as an integer; nil for a fraction, and beyond 64 bits.
+        package var exactInteger: Int64? {
+            switch self {
+            case .boolean(let value): value ? 1 : 0
+            case .integer(let value): value
+            case .wideInteger(let value): Int64(exactly: value)
+            case .real(let value): Int64(exactly: value)
+            case .single(let value): Int64(exactly: value)
+            }
+        }
+
+        package var description: String { PropertyListValue(self).keyText }
     }
 
     /// A boolean, integer or real, or nil for another object.
