@@ -4,8 +4,7 @@ public import Files
 import ItemArchive
 import Items
 public import Logging
-import PropertyList
-import Wording
+public import PropertyList
 
 /// Checks the stores of a container: archive, journal, index, pictures, and other files in their folders.
 ///
@@ -259,15 +258,9 @@ public struct StoreCheck {
 
 /// A finding of a container's check, for its owner.
 public struct StoreFinding: Sendable, Hashable {
-    /// The severity of a finding.
-    public enum Severity: String, Sendable, Hashable {
-        /// Information.
-        case note
-        /// A file is superfluous or missing; no item is lost.
-        case warning
-        /// Stored data cannot be read.
-        case error
-    }
+    /// An error is of stored data that cannot be read; at a warning, of a file that is superfluous or missing, no item is
+    /// lost; a note is information.
+    public typealias Severity = PropertyListFinding.Severity
 
     /// The severity.
     public var severity: Severity

@@ -8,7 +8,6 @@ import Items
 import KeyedArchive
 import Logging
 import PropertyList
-import Wording
 
 /// `cubby check FILE`, `cubby check CONTAINER`
 struct CheckCommand: ParsableCommand {
@@ -92,12 +91,7 @@ struct FileCheck {
     }
 
     private static func text(_ finding: PropertyListFinding) -> String {
-        let severity =
-            switch finding.severity {
-            case .error: "error"
-            case .warning: "warning"
-            case .note: "note"
-            }
+        let severity = finding.severity.rawValue
         if let line = finding.line { return "\(severity) on line \(line): \(finding.message)" }
         if let offset = finding.byteOffset { return "\(severity) at byte \(offset): \(finding.message)" }
         return "\(severity): \(finding.message)"

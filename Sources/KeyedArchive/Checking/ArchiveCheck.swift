@@ -1,5 +1,4 @@
 public import PropertyList
-import Wording
 
 /// A check of a file: its kind, its errors with their positions, and the data that can be rescued.
 public struct ArchiveCheck {
@@ -107,18 +106,16 @@ public struct ArchiveCheck {
         }
         var objects = ArchiveObjectCheck(archive, isBinary: format == .binary)
         objects.run()
-        findings += objects.findings
+        findings += objects.findings.all(more: "objects like these")
     }
 }
 
 /// Checks the objects of a keyed archive: references, classes, and the forms of Foundation's classes.
 struct ArchiveObjectCheck {
-    private static let limit = 20
     private let archive: KeyedArchiveReader
     private let unarchiver: KeyedUnarchiver
     private let isBinary: Bool
-    private(set) var findings: [PropertyListFinding] = []
-    private var suppressed = 0
+    private(set) var findings = PropertyListFindings()
 
     init(_ archive: KeyedArchiveReader, isBinary: Bool) {
         self.archive = archive
@@ -135,7 +132,6 @@ struct ArchiveObjectCheck {
             guard let uid = UInt32(exactly: index), let number = try? archive.number(of: uid) else { continue }
             record("object \(uid)", number) { check throws(ArchiveError) in try check.entry(uid, number) }
         }
-        if suppressed > 0 { findings.append(PropertyListFinding(.note, "and \(suppressed) more objects like these")) }
     }
 
     private mutating func record(
@@ -144,11 +140,7 @@ struct ArchiveObjectCheck {
         do throws(ArchiveError) {
             try body(self)
         } catch {
-            guard findings.count < Self.limit else {
-                suppressed += 1
-                return
-            }
-            findings.append(
+            findings.add(
                 PropertyListFinding(
                     .error, "\(place): \(error.message)",
                     byteOffset: isBinary ? archive.propertyList.byteOffset(of: number) : nil))
@@ -163,18 +155,16 @@ struct ArchiveObjectCheck {
 
     /// Checks that a reference names an object.
     private func reference(_ number: Int) throws(ArchiveError) {
-        guard let uid = try lifted({ () throws(PropertyListError) in try archive.propertyList.uid(at: number) })
-        else { return }
+        guard let uid = try archive.propertyList.uid(in: number) else { return }
         _ = try archive.number(of: uid)
     }
 
     private func entry(_ uid: UInt32, _ number: Int) throws(ArchiveError) {
         let list = archive.propertyList
-        guard let container = try lifted({ () throws(PropertyListError) in try list.container(at: number) }) else {
-            let kind = try lifted { () throws(PropertyListError) in try list.kind(of: number) }
+        guard let container = try list.container(in: number) else {
+            let kind = try list.kind(in: number)
             switch kind {
-            case .string, .integer, .real, .boolean, .data, .date:
-                return try lifted { () throws(PropertyListError) in _ = try list.value(at: number) }
+            case .string, .integer, .real, .boolean, .data, .date: return _ = try list.value(in: number)
             default: throw .corrupt("\("\(kind)".withArticle) is neither an instance nor a leaf")
             }
         }

@@ -3,12 +3,11 @@ extension BinaryPropertyListReader {
     ///
     /// O(n log n) in the number of objects. Only leaves with invalid forms are decoded.
     ///
-    /// - Parameter limit: the maximum number of findings; the last one has the number of those left out.
-    /// - Returns: the findings, in the order of the objects.
-    package func check(limit: Int = 20) -> [PropertyListFinding] {
-        var check = TableCheck(reader: self, limit: limit)
+    /// - Returns: the findings, in the order of the objects: at most twenty, and the number of those left out.
+    package func check() -> [PropertyListFinding] {
+        var check = TableCheck(reader: self)
         check.run()
-        return check.findings
+        return check.findings.all(more: "findings of these kinds")
     }
 
     /// The offset of an object, or nil when the table's entry is invalid.
@@ -23,15 +22,12 @@ private struct TableCheck {
     }
 
     let reader: BinaryPropertyListReader
-    let limit: Int
-    var findings: [PropertyListFinding] = []
-    private var suppressed = 0
+    var findings = PropertyListFindings()
     private var extents: [Extent] = []
     private var isReferred: [Bool]
 
-    init(reader: BinaryPropertyListReader, limit: Int) {
+    init(reader: BinaryPropertyListReader) {
         self.reader = reader
-        self.limit = limit
         isReferred = Array(repeating: false, count: reader.objectCount)
     }
 
@@ -41,7 +37,7 @@ private struct TableCheck {
             do {
                 try look(at: number)
             } catch {
-                report(PropertyListFinding(error))
+                findings.add(PropertyListFinding(error))
             }
         }
         layout()
@@ -49,17 +45,10 @@ private struct TableCheck {
         if lonely > 0 {
             report(.note, "\(lonely) of \(reader.objectCount) objects are referred to by nothing")
         }
-        if suppressed > 0 {
-            findings.append(PropertyListFinding(.note, "and \(suppressed) more findings of these kinds"))
-        }
-    }
-
-    private mutating func report(_ finding: PropertyListFinding) {
-        if findings.count < limit { findings.append(finding) } else { suppressed += 1 }
     }
 
     private mutating func report(_ severity: PropertyListFinding.Severity, _ message: String, at offset: Int? = nil) {
-        report(PropertyListFinding(severity, message, byteOffset: offset))
+        findings.add(PropertyListFinding(severity, message, byteOffset: offset))
     }
 
     private mutating func look(at number: Int) throws(PropertyListError) {
@@ -156,7 +145,7 @@ private struct TableCheck {
 /// A finding of a check.
 public struct PropertyListFinding: Sendable, Hashable {
     /// The severity of a finding.
-    public enum Severity: Sendable, Hashable {
+    public enum Severity: String, Sendable, Hashable {
         /// An object cannot be read.
         case error
         /// An unusual form that every reader accepts.
@@ -186,18 +175,21 @@ public struct PropertyListFinding: Sendable, Hashable {
     }
 }
 
-/// Findings in a text, by line: at most twenty, and the number of the rest.
-struct PropertyListFindings {
+/// The findings of a check: at most twenty, and the number of the rest.
+package struct PropertyListFindings {
     private var first: [PropertyListFinding] = []
-    private var more = 0
+    private var count = 0
+
+    package init() {}
 
     var isFull: Bool { first.count >= 20 }
 
-    mutating func add(_ message: String, line: Int) {
-        if isFull { more += 1 } else { first.append(PropertyListFinding(.warning, message, line: line)) }
+    package mutating func add(_ finding: PropertyListFinding) {
+        if isFull { count += 1 } else { first.append(finding) }
     }
 
-    var all: [PropertyListFinding] {
-        more == 0 ? first : first + [PropertyListFinding(.warning, "and \(more) more findings of these kinds")]
+    /// The findings, and a last one of this severity with the number of the rest, `findings of these kinds`.
+    package func all(more: String, _ severity: PropertyListFinding.Severity = .note) -> [PropertyListFinding] {
+        count == 0 ? first : first + [PropertyListFinding(severity, "and \(count) more \(more)")]
     }
 }

@@ -1,5 +1,3 @@
-internal import CPlatform
-
 /// Reads the text form of property lists of OpenStep, and files of localised texts (`.strings`), which are a dictionary's
 /// entries without braces. Each value is added to a binary object table as it is read.
 ///
@@ -26,7 +24,7 @@ struct OpenStepPropertyListReader {
         let file = PropertyListStorage(try reader.table.finish(topObject: top))
         // The root is first in a file, as readers expect.
         let binary = try BinaryPropertyListReader(file, limits: limits).binary()
-        return (PropertyListStorage(binary), reader.findings.all)
+        return (PropertyListStorage(binary), reader.findings.all(more: "findings of these kinds", .warning))
     }
 
     /// Whether bytes may be such a file, judged by the first signs: a brace, a parenthesis, or a name with `=` after it.
@@ -42,11 +40,6 @@ struct OpenStepPropertyListReader {
         }
         guard (try? reader.text()) != nil, (try? reader.skipSpace()) != nil else { return false }
         return reader.peek == UInt8(ascii: "=")
-    }
-
-    private init(units: [UInt8], limits: PropertyListLimits) {
-        self.units = units
-        self.limits = limits
     }
 
     // MARK: Structure
@@ -122,8 +115,9 @@ struct OpenStepPropertyListReader {
                 places[key] = place
                 values[place] = value
                 findings.add(
-                    "the key \(key.nameOfKey) stands twice in a dictionary; the last counts",
-                    line: findings.isFull ? 0 : line(at: start))
+                    PropertyListFinding(
+                        .warning, "the key \(key.nameOfKey) stands twice in a dictionary; the last counts",
+                        line: findings.isFull ? 0 : line(at: start)))
             } else {
                 keys.append(table.string(key))
                 values.append(value)

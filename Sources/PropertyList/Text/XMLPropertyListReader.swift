@@ -1,5 +1,3 @@
-internal import Wording
-
 /// Reads an XML property list. Each value is added to a binary object table as it is read.
 ///
 /// Everything else reads the binary form, so that XML archives need no further reader.
@@ -34,7 +32,7 @@ struct XMLPropertyListReader {
             top = reader.closeAll()
         }
         guard let top, let file = try? reader.table.finish(topObject: top) else { return nil }
-        return (PropertyListStorage(file), failure, reader.findings.all)
+        return (PropertyListStorage(file), failure, reader.findings.all(more: "findings of these kinds", .warning))
     }
 
     /// Closes every open container. Returns the outermost one, or nil when there is none.
@@ -91,11 +89,6 @@ struct XMLPropertyListReader {
     private var pace = InterruptionPace()
     /// The value of the document after it is read.
     private var finished: UInt32?
-
-    private init(scanner: XMLScanner, limits: PropertyListLimits) {
-        self.scanner = scanner
-        self.limits = limits
-    }
 
     private mutating func document() throws(PropertyListError) -> UInt32 {
         try scanner.prologue()
@@ -232,7 +225,8 @@ struct XMLPropertyListReader {
     }
 
     private mutating func report(_ message: String, _ position: Int) {
-        findings.add(message, line: findings.isFull ? 0 : scanner.line(at: position))
+        let line = findings.isFull ? 0 : scanner.line(at: position)
+        findings.add(PropertyListFinding(.warning, message, line: line))
     }
 
     private mutating func key(_ tag: XMLTag) throws(PropertyListError) {
