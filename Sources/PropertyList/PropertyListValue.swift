@@ -1,5 +1,3 @@
-internal import Wording
-
 /// A property-list value.
 ///
 /// The kinds are those of Apple's binary form (`bplist00`); the XML form has no null and no set. Values are compared by
@@ -162,11 +160,9 @@ extension PropertyListValue {
     package var nameOfKey: String {
         switch self {
         case .null: "null"
-        case .boolean(let value): "\(value)"
-        case .integer(let value): "the integer \(value)"
-        case .wideInteger(let value): "the integer \(value)"
-        case .real(let value): "the real \(value)"
-        case .single(let value): "the real \(value)"
+        case .boolean: keyText
+        case .integer, .wideInteger: "the integer \(keyText)"
+        case .real, .single: "the real \(keyText)"
         case .date(let date): "the date \(date.iso8601Text ?? "\(date.secondsSinceReferenceDate) seconds since 2001")"
         case .data(let bytes): "data of \(bytes.count.counted("byte"))"
         case .string(let text): "“\(text.prefix(40))”"

@@ -305,11 +305,20 @@ extension ArchiveValue {
     /// The referenced object, if it can have references.
     var holder: AnyObject? {
         switch self {
-        case .collection(let object): object
-        case .dictionary(let object): object
-        case .unknown(let object): object
-        case .object(let object): object
-        default: nil
+        case .mutableString, .mutableData: nil
+        default: identity
+        }
+    }
+}
+
+extension ArchiveValue {
+    /// Removes the references of an object of an archive, so that cycles are released, too.
+    package func removeReferences() {
+        switch self {
+        case .collection(let object): object.elements = []
+        case .dictionary(let object): object.entries = []
+        case .unknown(let object): object.fields = []
+        default: break
         }
     }
 }
@@ -318,14 +327,7 @@ extension ArchiveGraph {
     /// Removes the references of every object, so that cycles are released, too. It is called when the graph is no
     /// longer needed; objects retained elsewhere are empty afterwards.
     public func dismantle() {
-        for value in objects() {
-            switch value {
-            case .collection(let object): object.elements = []
-            case .dictionary(let object): object.entries = []
-            case .unknown(let object): object.fields = []
-            default: break
-            }
-        }
+        for value in objects() { value.removeReferences() }
         top = []
         unreferenced = []
     }

@@ -1,5 +1,4 @@
 package import PropertyList
-import Wording
 
 /// Formats leaves for display.
 package struct LeafText: Sendable {
@@ -51,12 +50,7 @@ package struct LeafText: Sendable {
     package func text(_ value: PropertyListValue) -> String {
         switch value {
         case .null: "null"
-        case .boolean(let value): "\(value)"
-        case .integer(let value): "\(value)"
-        case .wideInteger(let value): "\(value)"
-        case .real(let value): "\(value)"
-        case .single(let value): "\(value)"
-        case .date(let date): date.text
+        case .boolean, .integer, .wideInteger, .real, .single, .date: value.keyText
         case .data(let bytes): data(bytes)
         case .string(let text): string(text)
         case .utf16(let units): string(String(decoding: units, as: UTF16.self))

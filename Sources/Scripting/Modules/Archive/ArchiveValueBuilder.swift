@@ -88,14 +88,7 @@ final class ArchiveValueBuilder {
 
     /// Breaks the objects' reference cycles.
     func finish() {
-        for value in known.values {
-            switch value {
-            case .collection(let object): object.elements = []
-            case .dictionary(let object): object.entries = []
-            case .unknown(let object): object.fields = []
-            default: break
-            }
-        }
+        for value in known.values { value.removeReferences() }
         known = [:]
         items = [:]
         kinds = [:]

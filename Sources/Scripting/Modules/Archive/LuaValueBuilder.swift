@@ -65,14 +65,7 @@ final class LuaValueBuilder {
     /// Fills incomplete objects, and breaks the reference cycles of the archive's own objects.
     func finish() {
         completeShort()
-        for source in sources {
-            switch source {
-            case .collection(let object): object.elements = []
-            case .dictionary(let object): object.entries = []
-            case .unknown(let object): object.fields = []
-            default: break
-            }
-        }
+        for source in sources { source.removeReferences() }
         sources = []
         tables = [:]
         foreignMetatables = [:]
