@@ -57,8 +57,7 @@ struct DoctorCommand: ParsableCommand {
             }
         }
 
-        let width = lines.map(\.0.count).max() ?? 0
-        for (name, text) in lines { Report.line(name + String(repeating: " ", count: width + 2 - name.count) + text) }
+        for line in lines.alignedLines { Report.line(line) }
         Report.line("")
         if advice.isEmpty { Report.line("Nothing is missing.") }
         for line in advice { Report.line(line) }

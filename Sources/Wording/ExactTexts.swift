@@ -135,11 +135,7 @@ extension Character {
 
 extension String? {
     package static func == (first: String?, second: String?) -> Bool {
-        switch (first, second) {
-        case (let first?, let second?): first.hasBytes(of: second)
-        case (nil, nil): true
-        default: false
-        }
+        areSame(first, second) { $0.hasBytes(of: $1) }
     }
 
     package static func != (first: String?, second: String?) -> Bool { !(first == second) }
@@ -151,26 +147,22 @@ extension String? {
 
 extension Substring? {
     package static func == (first: Substring?, second: Substring?) -> Bool {
-        switch (first, second) {
-        case (let first?, let second?): first.hasBytes(of: second)
-        case (nil, nil): true
-        default: false
-        }
+        areSame(first, second) { $0.hasBytes(of: $1) }
     }
 
     package static func != (first: Substring?, second: Substring?) -> Bool { !(first == second) }
 }
 
 extension Character? {
-    package static func == (first: Character?, second: Character?) -> Bool {
-        switch (first, second) {
-        case (let first?, let second?): first == second
-        case (nil, nil): true
-        default: false
-        }
-    }
+    package static func == (first: Character?, second: Character?) -> Bool { areSame(first, second) { $0 == $1 } }
 
     package static func != (first: Character?, second: Character?) -> Bool { !(first == second) }
+}
+
+@inline(__always)
+private func areSame<Text>(_ first: Text?, _ second: Text?, _ haveSameBytes: (Text, Text) -> Bool) -> Bool {
+    guard let first, let second else { return first == nil && second == nil }
+    return haveSameBytes(first, second)
 }
 
 extension Sequence where Element: StringProtocol {

@@ -89,6 +89,22 @@ package struct TextTable {
     }
 }
 
+extension String {
+    /// The text with blanks after it, or before it, up to a number of characters.
+    package func padded(to width: Int, isRight: Bool = false) -> String {
+        let spaces = String(repeating: " ", count: Swift.max(0, width - count))
+        return isRight ? spaces + self : self + spaces
+    }
+}
+
+extension [(String, String)] {
+    /// Names and their texts as lines, the texts aligned.
+    package var alignedLines: [String] {
+        let width = map(\.0.count).max() ?? 0
+        return map { $0.0.padded(to: width) + "  " + $0.1 }
+    }
+}
+
 /// Wraps prose at blanks.
 package enum WrappedText {
     /// The text with its long lines wrapped and indented.

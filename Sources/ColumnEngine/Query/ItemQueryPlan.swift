@@ -127,13 +127,6 @@ struct ItemQueryPlanPrinter {
     }
 }
 
-extension String {
-    fileprivate func padded(to width: Int, isRight: Bool = false) -> String {
-        let spaces = String(repeating: " ", count: Swift.max(0, width - count))
-        return isRight ? spaces + self : self + spaces
-    }
-}
-
 extension ColumnStore {
     /// The encoding of a field's values, for users.
     func columnText(_ field: ItemField) -> String {

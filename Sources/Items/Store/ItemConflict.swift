@@ -1,6 +1,5 @@
 import ColumnEngine
 public import PropertyList
-import Wording
 
 /// A commit of this host, made while the server did not respond, that conflicts with another host's changes.
 ///
@@ -100,7 +99,7 @@ extension ItemConflict: CustomStringConvertible {
         let widths = (0..<5).map { column in rows.map { $0[column].count }.max() ?? 0 }
         return [head]
             + rows.map { row in
-                let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+                let cells = zip(row, widths).map { $0.padded(to: $1) }
                 return "  " + Self.trimmed(cells.joined(separator: "  "))
             }
     }

@@ -36,14 +36,10 @@ enum HelpModule {
                 $0.name < $1.name
             }
         let width = shown.map(\.name.count).max() ?? 0
-        let lines = shown.map { "  \(pad($0.name, width))  \($0.documentation)" }
+        let lines = shown.map { "  \($0.name.padded(to: width))  \($0.documentation)" }
         return "What a script has beside Lua's own library; help(items) shows more of one.\n\n"
             + lines.joined(separator: "\n")
             + "\n\nTry: items:randomItem()    items:query(\"valueInDollars > 50\")    help(app)    help(\"items.createItem\")\n"
-    }
-
-    private static func pad(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
     }
 
     /// The name to look up for a value: a string is itself a name.

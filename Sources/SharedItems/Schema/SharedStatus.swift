@@ -1,14 +1,9 @@
-import Wording
-
 /// The server's state of a collection, as lines for users.
 public struct SharedStatus: Sendable {
     /// Names and their values, in order; a value without a name continues the previous one.
     public private(set) var pairs: [(String, String)] = []
     /// The pairs as lines, aligned.
-    public var lines: [String] {
-        let width = pairs.map(\.0.count).max() ?? 0
-        return pairs.map { $0.0 + String(repeating: " ", count: width + 2 - $0.0.count) + $0.1 }
-    }
+    public var lines: [String] { pairs.alignedLines }
     /// Unsafe settings, and how to fix them.
     public private(set) var advice: [String] = []
 
@@ -56,11 +51,9 @@ public struct SharedStatus: Sendable {
             [.int4(Int32(clamping: try collection.number(0, 0)))])
         for row in 0..<hosts.rowCount {
             let commits = Int(clamping: try hosts.number(row, 2))
-            pairs.append(
-                (
-                    row == 0 ? "hosts" : "",
-                    "\(VisibleText.line(try hosts.text(row, 0))), last connected \(try hosts.text(row, 1)), \(commits.counted("commit"))"
-                ))
+            let name = VisibleText.line(try hosts.text(row, 0))
+            let text = "\(name), last connected \(try hosts.text(row, 1)), \(commits.counted("commit"))"
+            pairs.append((row == 0 ? "hosts" : "", text))
         }
     }
 
@@ -77,12 +70,8 @@ public struct SharedStatus: Sendable {
                 + "coalesce(round(extract(epoch from replay_lag) * 1000)::int8, -1) from pg_stat_replication limit 20")
         for row in 0..<standbys.rowCount {
             let lag = try standbys.number(row, 2)
-            pairs.append(
-                (
-                    row == 0 ? "replication" : "",
-                    "\(VisibleText.line(try standbys.text(row, 0))), \(try standbys.text(row, 1))"
-                        + (lag < 0 ? "" : ", \(lag) ms behind")
-                ))
+            let text = "\(VisibleText.line(try standbys.text(row, 0))), \(try standbys.text(row, 1))"
+            pairs.append((row == 0 ? "replication" : "", text + (lag < 0 ? "" : ", \(lag) ms behind")))
         }
     }
 
