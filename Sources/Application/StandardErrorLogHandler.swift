@@ -3,7 +3,6 @@ import Files
 import Glibc
 public import Logging
 import PropertyList
-import Wording
 
 /// Writes log messages to standard error: bare lines on a terminal, in NSLog's form elsewhere.
 ///

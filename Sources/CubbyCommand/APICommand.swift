@@ -1,4 +1,3 @@
-import Application
 public import ArgumentParser
 import Files
 public import Scripting

@@ -1,7 +1,6 @@
 import Application
 import ArgumentParser
 import Files
-import Wording
 
 /// `cubby backup OUT`: everything but Caches and tmp, as an iOS backup.
 struct BackupCommand: ParsableCommand {

@@ -7,7 +7,6 @@ import Items
 import Lua
 import PredicateFormat
 import Scripting
-import Wording
 
 /// The failures of commands: a line on standard error, and the documented exit status.
 enum CommandFailure {

@@ -1,7 +1,6 @@
 import Application
 import ArgumentParser
 import Files
-import Wording
 
 /// `cubby config`: settings and grants that apply to a container's runs without options.
 struct ConfigCommand: ParsableCommand {

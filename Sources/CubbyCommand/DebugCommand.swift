@@ -3,7 +3,6 @@ import ArgumentParser
 import DebugAdapter
 import Files
 import Glibc
-import Wording
 
 /// `cubby debug FILE --dap`: a script under an editor's debugger.
 struct DebugCommand: ParsableCommand {

@@ -1,11 +1,9 @@
 import ArgumentParser
 import Files
-import Glibc
 import Items
 import Logging
 import Lua
 import Scripting
-import Wording
 
 /// `cubby export [PREDICATE] [FILE]`: items as a file.
 struct ExportCommand: ParsableCommand {

@@ -5,7 +5,6 @@ public import Items
 public import Logging
 import Lua
 import Scripting
-import Wording
 
 /// The options of every command with a host.
 struct HostOptions: ParsableArguments {

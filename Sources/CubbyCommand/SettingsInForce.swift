@@ -1,11 +1,9 @@
 import Application
 import ArgumentParser
 import Files
-import Glibc
 import Items
 import Logging
 import PropertyList
-import Wording
 
 /// The settings of a run: the command line's, else the configuration's, else the defaults. A container's preference may
 /// lower a limit that the command line does not set; scripts can write it, so it never raises one.

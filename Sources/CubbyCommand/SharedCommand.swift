@@ -6,7 +6,6 @@ import Items
 import Logging
 import Scripting
 import SharedItems
-import Wording
 
 /// `cubby shared`: administration and status of collections shared by several hosts, for a database's owner.
 struct SharedCommand: ParsableCommand {

@@ -1,5 +1,4 @@
 import PropertyList
-import Wording
 
 /// The gallery's page, which needs only the files beside it.
 enum GalleryPage {

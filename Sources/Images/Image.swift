@@ -1,6 +1,5 @@
 public import Files
 import Items
-import PropertyList
 @_exported import Wording
 
 /// A picture: the bytes of a file, decoded on first access to the pixels, or pixels in memory.

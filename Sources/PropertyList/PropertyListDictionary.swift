@@ -1,4 +1,3 @@
-internal import Platform
 @_exported import Wording
 
 /// A text that is compared, ordered and hashed by its UTF-8 bytes.

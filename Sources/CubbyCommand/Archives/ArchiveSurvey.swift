@@ -1,11 +1,9 @@
-import Application
 import ArgumentParser
 import Files
 import Glibc
 import KeyedArchive
 import PropertyList
 import Scripting
-import Wording
 
 /// Inspects many archives and property lists in order: a line of JSON for each, or a line for each place of a text.
 struct ArchiveSurvey {

@@ -2,9 +2,7 @@ import Application
 import ArgumentParser
 import Files
 import Glibc
-import KeyedArchive
 import PropertyList
-import Wording
 
 /// `cubby convert IN OUT`
 struct ConvertCommand: ParsableCommand {

@@ -5,7 +5,6 @@ import Glibc
 import KeyedArchive
 import LineEditor
 import PropertyList
-import Wording
 
 /// `cubby inspect FILE`, `cubby inspect OLD NEW`, and `cubby inspect PATH… --json-lines` or `--find TEXT`.
 struct InspectCommand: ParsableCommand {

@@ -1,4 +1,3 @@
-import Application
 import Files
 import Lua
 import PropertyList

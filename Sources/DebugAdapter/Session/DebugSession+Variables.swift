@@ -1,7 +1,6 @@
 import Lua
 import PropertyList
 import Scripting
-import Wording
 
 /// Variables at a break.
 extension DebugSession {

@@ -1,5 +1,4 @@
 import Application
-import Items
 package import Lua
 import PropertyList
 package import Scripting

@@ -1,8 +1,6 @@
 import Items
 import Lua
-import PropertyList
 import Scripting
-import Wording
 
 /// A value's children: a table's entries, an item's fields, or an object's properties.
 struct ValueChildren {

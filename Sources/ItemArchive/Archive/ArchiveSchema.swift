@@ -1,7 +1,6 @@
 public import ColumnEngine
 import Glibc
 public import PropertyList
-import Wording
 
 /// The form of an archive's items: class and keys, as the application that owns the archive knows them.
 ///

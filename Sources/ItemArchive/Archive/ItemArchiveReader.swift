@@ -2,7 +2,6 @@ package import ColumnEngine
 import Files
 import KeyedArchive
 package import PropertyList
-import Wording
 
 /// Reads a store's items from an archive of any edition; `docs/journal.md` describes the mapping.
 package struct ItemArchiveReader {

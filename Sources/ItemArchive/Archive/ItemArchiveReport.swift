@@ -1,6 +1,5 @@
 import ColumnEngine
 import PropertyList
-import Wording
 
 /// What an archive of items contained: its form, what a store does not hold of it, and what of it is damaged.
 package struct ItemArchiveReport {

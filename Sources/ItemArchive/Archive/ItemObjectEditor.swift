@@ -1,4 +1,3 @@
-import ColumnEngine
 import KeyedArchive
 import PropertyList
 

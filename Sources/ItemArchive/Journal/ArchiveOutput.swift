@@ -1,4 +1,3 @@
-import ColumnEngine
 import Files
 import Glibc
 import PropertyList

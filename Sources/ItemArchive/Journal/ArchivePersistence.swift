@@ -1,6 +1,5 @@
 public import ColumnEngine
 public import Files
-import PropertyList
 @_exported import Wording
 
 /// Stores items in a folder: `items.archive`, the saved document, and `items.journal`, the commits since.

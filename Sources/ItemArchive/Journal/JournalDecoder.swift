@@ -1,4 +1,3 @@
-import CPlatform
 package import ColumnEngine
 import PropertyList
 

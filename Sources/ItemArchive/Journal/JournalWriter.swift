@@ -1,4 +1,3 @@
-import ColumnEngine
 package import Files
 
 /// The journal's file: each record is appended in one write, completely or not at all.

@@ -1,4 +1,3 @@
-import ColumnEngine
 public import PredicateFormat
 import PropertyList
 

@@ -1,4 +1,3 @@
-import ColumnEngine
 public import FoundationEssentials
 public import PropertyList
 

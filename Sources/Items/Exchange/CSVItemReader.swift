@@ -2,7 +2,6 @@ package import CSV
 import ColumnEngine
 import Files
 import PropertyList
-import Wording
 
 /// Reads the rows of comma-separated values twice: once to infer the kinds of columns, and once to merge the rows.
 ///

@@ -1,6 +1,5 @@
 import ColumnEngine
 import PropertyList
-import Wording
 
 /// A file's column and its field.
 struct ImportedColumn {

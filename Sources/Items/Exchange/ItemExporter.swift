@@ -1,9 +1,7 @@
-import CSV
 import ColumnEngine
 import ItemArchive
 import PropertyList
 package import SQLite
-import Wording
 
 /// Writes items as a file, in pieces if the format allows it.
 struct ItemExporter {

@@ -1,5 +1,3 @@
-import ColumnEngine
-import ItemArchive
 public import PropertyList
 package import SQLite
 

@@ -1,10 +1,7 @@
 import CSV
 import ColumnEngine
-import Files
-import ItemArchive
 import PropertyList
 import SQLite
-import Wording
 
 /// Imports items from a file into a store, all or none.
 struct ItemImporter {

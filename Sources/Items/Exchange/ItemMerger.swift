@@ -1,8 +1,6 @@
 import CSV
 import ColumnEngine
-import ItemArchive
 import PropertyList
-import Wording
 
 /// Merges a file's rows into a store, each as a whole: as a new item, as changes of an existing one, or as a rejection.
 final class ItemMerger {

@@ -1,5 +1,3 @@
-import Wording
-
 /// Copies all items of a store into another with their attachments: from a container to a shared collection, and back.
 public enum ItemTransfer {
     /// The number of items per commit.

@@ -1,7 +1,6 @@
 import ColumnEngine
 import ItemArchive
 import PropertyList
-import Wording
 
 /// Reads items from a file with a single value: an array of records, or an archive.
 struct RecordReader {

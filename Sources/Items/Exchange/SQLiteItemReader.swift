@@ -1,7 +1,6 @@
 import ColumnEngine
 import PropertyList
 import SQLite
-import Wording
 
 /// Reads items from a table of a SQLite database, as a stream.
 struct SQLiteItemReader {

@@ -1,7 +1,5 @@
 import ColumnEngine
-import Glibc
 import PropertyList
-import Wording
 
 /// A target kind for the texts of a file, and for ``ItemStore/convert(_:to:)``.
 public enum ItemFieldKind: String, Sendable, CaseIterable {

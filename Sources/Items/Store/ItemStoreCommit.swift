@@ -1,5 +1,4 @@
 import ColumnEngine
-import ItemArchive
 import PropertyList
 
 /// The changes of one commit, oldest first, as reported to ``ItemCommitObserver``.

@@ -1,6 +1,5 @@
 import ColumnEngine
 public import PropertyList
-import Wording
 
 extension ItemStore {
     /// Whether a transaction or a dry run is in progress.

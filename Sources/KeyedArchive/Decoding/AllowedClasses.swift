@@ -1,5 +1,3 @@
-import PropertyList
-
 /// The classes that the current decoding call allows, and the objects of other calls that this one reuses.
 struct ClassChecks {
     /// The allowed classes; nil for all.

@@ -1,5 +1,4 @@
 import PropertyList
-import Wording
 
 /// Draws an `ArchiveTree` as lines of text.
 ///

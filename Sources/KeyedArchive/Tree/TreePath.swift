@@ -1,5 +1,4 @@
 import PropertyList
-import Wording
 
 /// A path to a value: keys and positions, as in `root[0].name`, `root.0.name`, `["a.b"].c`, `$objects[3]`.
 ///

@@ -1,5 +1,3 @@
-import Wording
-
 /// A scene laid out in rows of cells for a width, from the prompt's row on.
 struct Frame: Sendable {
     /// One column of the screen. The second column of a wide character is a cell of width 0 without text.

@@ -1,5 +1,3 @@
-import Wording
-
 /// Writes scenes to a terminal, each as the difference from the previous one.
 ///
 /// Tracks its output and the cursor's position relative to the prompt's first row; the absolute position is neither

@@ -1,5 +1,3 @@
-import Wording
-
 /// The candidates for a position.
 public struct CompletionResult: Hashable, Sendable {
     /// The replaced range in UTF-8 bytes; it ends at or before the end of the cursor's word.

@@ -1,6 +1,5 @@
 import CPlatform
 internal import Platform
-internal import Wording
 
 /// A terminal's capabilities beyond text, collected from its answers among the keys.
 ///

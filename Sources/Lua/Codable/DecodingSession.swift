@@ -1,6 +1,5 @@
 internal import CLuaShim
 internal import CPlatform
-import Wording
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

@@ -1,5 +1,3 @@
-import Wording
-
 /// A sequence from 1, copied: later changes in Lua do not appear in Swift, nor the reverse. Another key than a position,
 /// or the field `n` of `table.pack`, is refused.
 extension Array: LuaRepresentable where Element: LuaRepresentable {

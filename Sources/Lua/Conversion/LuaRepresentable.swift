@@ -1,5 +1,3 @@
-import Wording
-
 /// A Swift type with a counterpart in Lua, used to declare functions and properties:
 ///
 /// ```swift

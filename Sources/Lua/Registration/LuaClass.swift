@@ -1,5 +1,4 @@
 internal import CLuaShim
-internal import Wording
 
 /// A Swift type as a class in Lua, declared member by member:
 ///

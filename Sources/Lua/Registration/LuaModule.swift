@@ -1,5 +1,4 @@
 internal import CLuaShim
-internal import Wording
 
 /// A global table of functions. Its error for an unknown name lists the nearest names.
 public final class LuaModule {

@@ -1,5 +1,4 @@
 internal import CLuaShim
-import Wording
 
 /// A Swift function as called by the shim: checks the arguments against the declaration, then calls the body.
 class LuaNativeFunction {

@@ -1,5 +1,4 @@
 internal import CLuaShim
-internal import Wording
 
 /// The declared type of a parameter, a result or a property.
 ///

@@ -1,5 +1,4 @@
 internal import CLuaShim
-internal import Wording
 
 /// A Lua value retained by Swift.
 ///

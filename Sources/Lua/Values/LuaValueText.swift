@@ -1,5 +1,4 @@
 internal import CLuaShim
-internal import Wording
 
 /// Formats values for people: strings quoted, tables expanded, within limits. Also used by ``LuaValue``'s description.
 package struct LuaValueText {

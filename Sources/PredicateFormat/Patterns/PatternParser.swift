@@ -15,11 +15,6 @@ struct PatternParser {
         return node
     }
 
-    private init(text: [Unicode.Scalar], ignoresCase: Bool) {
-        self.text = text
-        self.ignoresCase = ignoresCase
-    }
-
     // MARK: Reading
 
     var next: Unicode.Scalar? { position < text.count ? text[position] : nil }

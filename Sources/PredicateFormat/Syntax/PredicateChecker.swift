@@ -1,5 +1,4 @@
 import PropertyList
-import Wording
 
 /// Finds comparisons that no values can satisfy and computations that no values have, as far as kinds are known. A
 /// comparison of unknown kinds passes.

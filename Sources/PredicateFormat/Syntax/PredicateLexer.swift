@@ -1,5 +1,4 @@
 import PropertyList
-import Wording
 
 /// Divides format text into tokens.
 struct PredicateLexer {

@@ -1,5 +1,4 @@
 import PropertyList
-import Wording
 
 /// Parses literals, key paths, functions, brackets and parentheses.
 extension PredicateParser {

@@ -1,6 +1,5 @@
 import CPlatform
 import PropertyList
-import Wording
 
 /// Parses tokens into a tree, by precedence climbing.
 ///

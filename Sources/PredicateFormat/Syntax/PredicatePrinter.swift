@@ -1,5 +1,4 @@
 import PropertyList
-import Wording
 
 /// Writes a tree as canonical format text: keywords in capitals, text in double quotes, parentheses only where needed.
 struct PredicatePrinter {

@@ -1,5 +1,3 @@
-import Wording
-
 /// A date format pattern of Unicode (`yyyy-MM-dd HH:mm`), as in Cocoa's date formatters, in English.
 ///
 /// A run of one letter is a field, and its length selects the form. Text between apostrophes and all other characters

@@ -1,5 +1,3 @@
-import Wording
-
 /// Parses ISO 8601 dates: calendar, ordinal and week dates, with or without a time and a zone, in the basic and the
 /// extended form. A space may replace the `T` and precede the zone. Without a zone the time is UTC. Years beyond 9999 and
 /// before 0 have a sign, or more than four digits, and hyphens. Of a fraction all digits count.

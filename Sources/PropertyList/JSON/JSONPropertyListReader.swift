@@ -31,11 +31,6 @@ struct JSONPropertyListReader {
             try BinaryPropertyListReader(try reader.table.finish(topObject: top), limits: limits).binary())
     }
 
-    private init(scanner: JSONScanner, limits: PropertyListLimits) {
-        self.scanner = scanner
-        self.limits = limits
-    }
-
     private mutating func document() throws(PropertyListError) -> UInt32 {
         let top = try object(value(depth: 0))
         try scanner.finish()

@@ -1,5 +1,4 @@
 import CPlatform
-import Wording
 
 /// The limits of one conversion of values: the number of values, the bytes, the depth. It checks for an interruption
 /// every few thousand values.

@@ -1,5 +1,3 @@
-import Wording
-
 /// The address of a shared collection: libpq's address of a database, and the collection's name.
 ///
 /// `postgres://user@host1,host2/db?collection=home`; `postgres://user@/db?host=FOLDER&collection=home` on a socket;

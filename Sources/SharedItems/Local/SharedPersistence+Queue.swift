@@ -1,7 +1,6 @@
 public import ColumnEngine
 import ItemArchive
 public import PropertyList
-import Wording
 
 /// Commits queued for the server.
 extension SharedPersistence {

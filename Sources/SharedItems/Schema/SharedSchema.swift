@@ -1,5 +1,3 @@
-import Wording
-
 /// The tables and functions of shared collections in a database, as made and changed by their owner.
 public enum SharedSchema {
     /// The format that this program creates and uses.

@@ -1,7 +1,6 @@
 import ColumnEngine
 import FoundationEssentials
 import PropertyList
-import Wording
 
 /// Decodes a model from an item's fields, or from a nested value.
 struct ItemModelDecoder: Decoder {
