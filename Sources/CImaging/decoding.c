@@ -5,6 +5,12 @@
 
 typedef const struct cimaging_library *Library;
 
+static _Thread_local int (*stop)(void);
+
+void cimaging_set_stop(int (*is_stopped)(void)) { stop = is_stopped; }
+int cimaging_can_stop(void) { return stop != NULL; }
+int cimaging_is_stopped(void) { return stop && stop(); }
+
 cimaging_status cimaging_fail(Library vips, cimaging_status status, cimaging_result *result) {
     char *text = vips->vips_error_buffer_copy();
     snprintf(result->message, sizeof result->message, "%s", text);

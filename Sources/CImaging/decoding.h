@@ -21,7 +21,8 @@ cimaging_status cimaging_decode(
 /* Reads the rows of a picture contiguously, on this thread. */
 int cimaging_read_rows(const struct cimaging_library *vips, VipsImage *image, VipsPel *bytes);
 
-/* Whether the calling thread's work on pictures is interrupted. */
+/* Whether the calling thread's work on pictures can be interrupted; whether it is. */
+int cimaging_can_stop(void);
 int cimaging_is_stopped(void);
 
 /* Copies libvips's message to the result and clears it. */

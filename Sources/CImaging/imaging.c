@@ -238,12 +238,6 @@ static cimaging_status read_exif(
     return CIMAGING_OK;
 }
 
-static _Thread_local int (*stop)(void);
-
-void cimaging_set_stop(int (*is_stopped)(void)) { stop = is_stopped; }
-
-int cimaging_is_stopped(void) { return stop && stop(); }
-
 /* Called by libvips on the thread that waits for its pool. */
 static void look(VipsImage *image, void *progress, void *context) {
     (void)progress;
@@ -253,7 +247,7 @@ static void look(VipsImage *image, void *progress, void *context) {
 
 /* Checks for an interruption in all later operations on the picture. */
 static void watch(Library vips, VipsImage *image) {
-    if (!stop) return;
+    if (!cimaging_can_stop()) return;
     vips->vips_image_set_progress(image, TRUE);
     vips->g_signal_connect_data(image, "eval", (GCallback)(void *)look, (void *)vips, NULL, 0);
 }
