@@ -13,7 +13,9 @@ import Testing
         "O_PATH", "memfd_create", "inotify", "signalfd", "prctl", "futex", "sem_init", "/proc/", "_GNU_SOURCE",
     ]
     /// What has them: the layer, and the shim's half for Linux. memmem is in all C libraries, but glibc asks for the macro.
-    static let linuxFiles = ["CLuaShim/wake_linux.c", "CLuaShim/wake.h", "CLuaShim/signal.c", "CLuaShim/string.c"]
+    static let linuxFiles = [
+        "CLuaShim/Host/wake_linux.c", "CLuaShim/Host/wake.h", "CLuaShim/Host/signal.c", "CLuaShim/Library/string.c",
+    ]
 
     private func sources(of module: String) throws -> [(name: String, text: String)] {
         let folder = "\(Project.root)/Sources/\(module)"

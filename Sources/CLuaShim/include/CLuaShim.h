@@ -9,7 +9,11 @@
  *   protected  may run any Lua code (`e`, `v`): the body runs inside lua_pcall, with `enforce` on.
  *
  * A Swift function called from Lua returns a status to its trampoline, and the trampoline raises or yields after Swift's
- * frames are gone. Nothing else in the project includes <lua.h>. */
+ * frames are gone. Nothing else in the project includes <lua.h>.
+ *
+ * Layers, ground first: Host; Library; Objects, Debugger. The host's record with its limits, interrupts and the protected
+ * call; Lua's library functions, interruptible; trampolines and objects, and beside them the debugger, which the others
+ * call by a pointer in the record. state.c puts them together. scripts/lib/layers.py refuses calls from below. */
 #ifndef CLUASHIM_H
 #define CLUASHIM_H
 
@@ -51,7 +55,7 @@ typedef struct {
     int (*matches)(void *owner, const char *name, int number);
 } clua_callbacks;
 
-/* ---- State (host.c) ---- */
+/* ---- State (state.c, host.c) ---- */
 /* The Lua release of the headers, `Lua 5.4.4`: Swift cannot read a macro made of several strings. */
 const char *clua_release(void);
 clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t memoryLimit);
@@ -113,7 +117,7 @@ void clua_set_output(clua_host *host, size_t bytes);
 /* Maximum number of active calls, of all coroutines that have resumed one another; 0: Lua's own limit. */
 void clua_set_call_limit(clua_host *host, int calls);
 
-/* ---- Interrupts (interrupt.c) ---- */
+/* ---- Interrupts (interrupt.c, signal.c, thread.c) ---- */
 /* Any thread: adds the reasons and interrupts the VM at its next instruction. A CANCEL applies to the running code:
  * without any it is dropped when the next code starts. The other reasons remain pending. */
 void clua_interrupt(clua_host *host, int reasons);
@@ -238,7 +242,7 @@ const char *clua_getsource(lua_State *L, int level); /* the chunk's name, while 
 /* The same for the function on top of the stack, which it pops. */
 void clua_getfunction(lua_State *L, clua_frame *frame);
 
-/* ---- Protected entries (protected.c). A status of 0 is success; else the error value is on top. ---- */
+/* ---- Protected entries (protected.c, chunks.c, coroutine.c). 0: success; else the error value is on top ---- */
 int clua_load(lua_State *L, const char *bytes, size_t length, const char *name);
 int clua_pcall(lua_State *L, int arguments, int results);
 /* 0 finished, 1 yielded; else an error. `results` values are on co's stack. */
@@ -268,7 +272,7 @@ int clua_was_syntax_error(int status);
 /* The traceback of the error that a protected entry just returned; NULL if there is none. */
 const char *clua_last_traceback(lua_State *L);
 void clua_forget_traceback(lua_State *L);
-/* Whether errors record the calls on the stack with their local variables (frames.c). */
+/* Whether errors record the calls on the stack with their local variables (traceback.c). */
 void clua_keep_frames(clua_host *host, int keeps);
 int clua_keeps_frames(const clua_host *host);
 /* Pushes the calls at the last error, innermost first; 0, without a push, if they are not kept. Each is an array of the

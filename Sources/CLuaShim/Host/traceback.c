@@ -1,0 +1,121 @@
+/* The traceback of an error, and the active functions with their variables if the host keeps them.
+ *
+ * Both are recorded where the error is raised, before the stack is unwound. The functions are stored in a Lua table,
+ * which keeps the values alive, and Swift reads it with the error. */
+#include "host.h"
+
+enum { MAX_FRAMES = 50, MAX_LOCALS = 100 };
+
+void clua_keep_frames(clua_host *host, int keeps) { host->keepsFrames = keeps; }
+int clua_keeps_frames(const clua_host *host) { return host->keepsFrames; }
+
+/* Pushes an array of the alternating names and values of a call's local variables, and returns its length, since a
+ * value may be nil. Variables of C and of the VM have no name. */
+static lua_Integer push_locals(lua_State *L, lua_Debug *ar) {
+    lua_newtable(L);
+    lua_Integer at = 0;
+    for (int n = 1; n <= MAX_LOCALS; n++) {
+        const char *name = lua_getlocal(L, ar, n);
+        if (!name) return at;
+        if (name[0] == '(') {
+            lua_pop(L, 1);
+            continue;
+        }
+        lua_pushstring(L, name);
+        lua_rawseti(L, -3, ++at);
+        lua_rawseti(L, -2, ++at);
+    }
+    return at;
+}
+
+static void capture_frames(lua_State *L, int level) {
+    clua_host *host = host_of(L);
+    if (!host->keepsFrames || !lua_checkstack(L, 8)) return;
+    lua_newtable(L);
+    lua_Debug ar;
+    for (int n = 0; n < MAX_FRAMES && lua_getstack(L, level + n, &ar); n++) {
+        lua_getinfo(L, "Sln", &ar);
+        lua_createtable(L, 5, 0);
+        lua_pushstring(L, ar.short_src);
+        lua_rawseti(L, -2, 1);
+        lua_pushinteger(L, ar.currentline);
+        lua_rawseti(L, -2, 2);
+        /* Nil for the main function of a chunk, and for a C function without a name. */
+        if (ar.name) lua_pushstring(L, ar.name);
+        else if (ar.what[0] == 'L') lua_pushfstring(L, "function <%s:%d>", ar.short_src, ar.linedefined);
+        else lua_pushnil(L);
+        lua_rawseti(L, -2, 3);
+        lua_Integer count = push_locals(L, &ar);
+        lua_rawseti(L, -2, 4);
+        lua_pushinteger(L, count);
+        lua_rawseti(L, -2, 5);
+        lua_rawseti(L, -2, n + 1);
+    }
+    lua_rawseti(L, LUA_REGISTRYINDEX, host->frames);
+}
+
+/* Represents nil as an error: a registry slot with nil counts as free. */
+static char nothing;
+
+/* Stores the error of the last traceback. */
+static void remember_traced(lua_State *L, int index) {
+    if (lua_isnil(L, index)) lua_pushlightuserdata(L, &nothing);
+    else lua_pushvalue(L, index);
+    lua_rawseti(L, LUA_REGISTRYINDEX, host_of(L)->traced);
+}
+
+/* Whether the value at the index has its traceback. */
+static int is_traced(lua_State *L, int index) {
+    index = lua_absindex(L, index);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, host_of(L)->traced);
+    int same = lua_isnil(L, index) ? lua_touserdata(L, -1) == &nothing : lua_rawequal(L, index, -1);
+    lua_pop(L, 1);
+    return same;
+}
+
+/* The message handler. Each error has one traceback, made at the deepest frame: a value that passes an outer boundary
+ * keeps its first traceback. */
+int clua_record_traceback(lua_State *L) {
+    clua_host *host = host_of(L);
+    if (is_traced(L, 1)) return 1;
+    if (host->debugger.errors) host->debugger.calls->error(L, L, 1, 0);
+    luaL_traceback(L, L, NULL, 1);
+    lua_rawseti(L, LUA_REGISTRYINDEX, host->traceback);
+    capture_frames(L, 1);
+    remember_traced(L, 1);
+    return 1;
+}
+
+void clua_trace(lua_State *co) {
+    clua_host *host = host_of(co);
+    if (is_traced(co, -1)) return;
+    luaL_traceback(co, co, NULL, 0);
+    lua_rawseti(co, LUA_REGISTRYINDEX, host->traceback);
+    capture_frames(co, 0);
+    remember_traced(co, -1);
+}
+
+const char *clua_last_traceback(lua_State *L) {
+    clua_host *host = host_of(L);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, host->traceback);
+    const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL; /* the registry keeps it alive */
+    lua_pop(L, 1);
+    return text;
+}
+
+void clua_forget_traceback(lua_State *L) {
+    clua_host *host = host_of(L);
+    lua_pushboolean(L, 0);
+    lua_rawseti(L, LUA_REGISTRYINDEX, host->traceback);
+    lua_pushboolean(L, 0);
+    lua_rawseti(L, LUA_REGISTRYINDEX, host->traced);
+    lua_pushboolean(L, 0);
+    lua_rawseti(L, LUA_REGISTRYINDEX, host->frames);
+}
+
+int clua_pushframes(lua_State *L) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, host_of(L)->frames);
+    if (lua_istable(L, -1)) return 1;
+    lua_pop(L, 1);
+    return 0;
+}
