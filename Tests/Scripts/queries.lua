@@ -80,8 +80,8 @@ for _, group in ipairs(items:query():groupBy(function(item) return item.valueInD
 end
 -- expect: false	1	b
 -- expect: true	3	a
-local words = items:query():groupBy("name.firstWord")
-print(#words, words.a.count, items:query("name.firstWord == 'a'"):count())
+local words = items:query():groupBy(function(item) return item.name:match("^[^ ]*") end)
+print(#words, words.a.count, items:query("name.lowercaseString == 'a'"):count())
 -- expect: 4	1	1
 print(table.concat(items:query("kind != nil"):distinct("kind"), " "))
 -- expect: x y

@@ -181,7 +181,7 @@ extension ItemQuery {
     }
 
     /// Groups the items by equal values of a key, in order of appearance; items without the key form one group. A key
-    /// is a field, or an expression: `dims.w`, `name.firstWord`, `width * height`.
+    /// is a field, or an expression: `dims.w`, `name.length`, `width * height`.
     ///
     /// - Throws: as ``sum(_:)``.
     public func groupBy(_ key: String) throws -> [ItemGroup] { try groupBy(store.key(key)) }

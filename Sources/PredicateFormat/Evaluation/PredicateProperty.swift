@@ -7,7 +7,7 @@ import PropertyList
 /// A property of a collection applies to each element.
 package enum PredicateProperty: String, CaseIterable {
     case length, lowercaseString, uppercaseString, capitalizedString
-    case firstWord, lastPathComponent, pathExtension, pathComponents
+    case lastPathComponent, pathExtension, pathComponents
     case deletingLastPathComponent = "stringByDeletingLastPathComponent"
     case deletingPathExtension = "stringByDeletingPathExtension"
     case intValue, integerValue, longLongValue, doubleValue, floatValue, boolValue, stringValue
@@ -20,8 +20,8 @@ package enum PredicateProperty: String, CaseIterable {
         switch kind {
         case .string:
             [
-                .length, .lowercaseString, .uppercaseString, .capitalizedString, .firstWord, .lastPathComponent,
-                .pathExtension, .pathComponents, .deletingLastPathComponent, .deletingPathExtension, .intValue,
+                .length, .lowercaseString, .uppercaseString, .capitalizedString, .lastPathComponent, .pathExtension,
+                .pathComponents, .deletingLastPathComponent, .deletingPathExtension, .intValue,
                 .integerValue, .longLongValue, .doubleValue, .floatValue, .boolValue, .stringValue, .description,
                 .itself,
             ]
@@ -47,7 +47,7 @@ package enum PredicateProperty: String, CaseIterable {
         case .length, .intValue, .integerValue, .longLongValue, .doubleValue, .floatValue, .boolValue,
             .timeIntervalSince1970, .timeIntervalSinceReferenceDate:
             .number
-        case .lowercaseString, .uppercaseString, .capitalizedString, .firstWord, .lastPathComponent, .pathExtension,
+        case .lowercaseString, .uppercaseString, .capitalizedString, .lastPathComponent, .pathExtension,
             .deletingLastPathComponent, .deletingPathExtension, .stringValue, .description:
             .string
         case .pathComponents: .collection
@@ -110,7 +110,6 @@ package enum PredicateProperty: String, CaseIterable {
         case .lowercaseString: .string(text.lowercased())
         case .uppercaseString: .string(text.uppercased())
         case .capitalizedString: .string(PredicateText.capitalized(text))
-        case .firstWord: .string(String(decoding: text.utf8.prefix { $0 != 0x20 }, as: UTF8.self))
         case .lastPathComponent: .string(PredicatePath.lastComponent(of: text))
         case .pathExtension: .string(PredicatePath.pathExtension(of: text))
         case .pathComponents: .array(PredicatePath.components(of: text).map { .string($0) })

@@ -97,7 +97,7 @@ timed("W4b", function()
 end)
 
 timed("W5", function()
-  local groups = items:query():groupBy("name.firstWord")
+  local groups = items:query():groupBy(function(item) return item.name:match("^[^ ]*") end)
   local all = 0
   for _, group in ipairs(groups) do all = all + group:sum("valueInDollars") end
   return string.format("%d:%d:%d", #groups, groups.Fluffy:sum("valueInDollars"), all)

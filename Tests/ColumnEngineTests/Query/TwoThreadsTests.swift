@@ -66,7 +66,7 @@ struct TwoThreadsTests {
         #expect(plan.children.first?.rowsIn == TwoThreads.least + 1000)
         #expect(plan.children.first?.rowsOut == plan.children.dropFirst().first?.rowsIn)
         #expect(try store.query(predicate).all() == expected.map { store[$0] })
-        let groups = try store.query().groupBy("name.firstWord")
+        let groups = try store.query().groupBy("TERNARY(name BEGINSWITH 'Lamp ', 1, 2)")
         #expect(groups.map(\.count) == [TwoThreads.least + 1000])
         #expect(try store.query().groupBy("shelf").map(\.key) == (0..<7).map { .integer($0) })
     }

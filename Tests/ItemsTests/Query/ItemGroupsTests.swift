@@ -110,15 +110,15 @@ struct ItemGroupsTests {
         #expect(try store.query().sum("valueInDollars") == .real(0x1p63))
     }
 
-    @Test("the first word of a collection is that of its elements")
-    func firstWordOfCollections() throws {
+    @Test("a property of a collection is that of its elements")
+    func propertyOfCollections() throws {
         let store = ItemStore()
-        for words in [
-            PropertyListValue.array([.string("a b")]), .dictionary(["firstWord": .integer(1)]), .string("a b"),
+        for path in [
+            PropertyListValue.array([.string("b/a")]), .dictionary(["lastPathComponent": .integer(1)]), .string("b/a"),
         ] {
-            try store.createItem(ItemFields(custom: ["words": words]))
+            try store.createItem(ItemFields(custom: ["path": path]))
         }
-        let keys = try store.query().groupBy("words.firstWord").map(\.key)
+        let keys = try store.query().groupBy("path.lastPathComponent").map(\.key)
         #expect(keys == [.array([.string("a")]), .integer(1), .string("a")])
     }
 

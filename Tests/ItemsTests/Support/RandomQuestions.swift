@@ -15,7 +15,7 @@ struct RandomQuestions {
     mutating func key() -> String {
         switch random.number(12) {
         case 0: "\(field()).w"
-        case 1: "\(field()).firstWord"
+        case 1: "\(field()).pathExtension"
         case 2: "\(field()).length"
         case 3, 4: expression()
         case 5: "name"

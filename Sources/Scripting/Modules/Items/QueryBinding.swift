@@ -188,7 +188,7 @@ enum QueryBinding {
             [
                 "key": .callback(
                     "(item: Item) → any",
-                    "a field, an expression such as dims.w, name.firstWord or width * height, or a function of the item"
+                    "a field, an expression such as dims.w, name.length or width * height, or a function of the item"
                 ),
                 "others": .callback("(item: Item) → any", "further keys: each combination of their values is a group"),
             ],
