@@ -4,7 +4,7 @@ import PropertyList
 ///
 /// It is built at its first use, and updated with every later change of the store. New rows are pending until a query
 /// needs them or a commit leaves many; they are sorted and merged together, so that creating a million items costs one
-/// sort. Removed entries leave the tree at once, except if the entry alone determines its order: then it gets a
+/// sort. Removed entries leave the blocks at once, except if the entry alone determines its order: then it gets a
 /// tombstone, and changing a value costs two appends.
 package final class OrderedIndex {
     package let field: ItemField
@@ -12,14 +12,14 @@ package final class OrderedIndex {
     private unowned(unsafe) let store: ColumnStore
     // As in the store: exclusive access is not checked at run time, and no method lends one of them to other code.
 
-    @exclusivity(unchecked) private var tree = SortedTree<IndexEntry>()
+    @exclusivity(unchecked) private var blocks = SortedBlocks<IndexEntry>()
     @exclusivity(unchecked) private(set) var isBuilt = false
     private var uses = 0
     private static let usesThatBuild = 64
     /// Rows to be inserted, possibly repeated; only those whose bit is set count.
     @exclusivity(unchecked) private var pending: [UInt32] = []
     @exclusivity(unchecked) private var isPending = RowSet()
-    /// Tombstones: entries to be removed from the tree, old values of items in the store, at most one per item.
+    /// Tombstones: entries to be removed from the blocks, old values of items in the store, at most one per item.
     @exclusivity(unchecked) private var tombstones: [IndexEntry] = []
     /// The column of a declared field. Unretained: the store has it, and reference counting would cost more than the
     /// access.
@@ -47,7 +47,7 @@ package final class OrderedIndex {
     @inline(never)
     private func restartMixed() {
         (declaredKind, isExact, isAlwaysThere, isBuilt) = (nil, false, false, false)
-        tree = SortedTree()
+        blocks = SortedBlocks()
         (pending, isPending, tombstones) = ([], RowSet(), [])
         uses = Self.usesThatBuild
     }
@@ -71,7 +71,7 @@ package final class OrderedIndex {
         if isExact {
             tombstones.append(entry(row))
         } else {
-            tree.remove(entry(row)) { isBefore($0, $1) }
+            blocks.remove(entry(row)) { isBefore($0, $1) }
         }
     }
 
@@ -80,12 +80,12 @@ package final class OrderedIndex {
     func rowGoes(_ row: UInt32) {
         guard isBuilt, hasValue(row) else { return }
         removeTombstones()
-        if !isPending.remove(row) { tree.remove(entry(row)) { isBefore($0, $1) } }
+        if !isPending.remove(row) { blocks.remove(entry(row)) { isBefore($0, $1) } }
     }
 
     private func removeTombstones() {
         if tombstones.isEmpty { return }
-        for entry in tombstones { tree.remove(entry) { isBefore($0, $1) } }
+        for entry in tombstones { blocks.remove(entry) { isBefore($0, $1) } }
         tombstones.removeAll(keepingCapacity: tombstones.count < 4096)
     }
 
@@ -99,9 +99,9 @@ package final class OrderedIndex {
     func mergePending() {
         guard isBuilt else { return build() }
         guard !pending.isEmpty || !tombstones.isEmpty else { return }
-        if pending.count < 32 || pending.count < tree.count / 16 {
+        if pending.count < 32 || pending.count < blocks.count / 64 {
             removeTombstones()
-            for row in pending where isPending.remove(row) { tree.insert(entry(row)) { isBefore($0, $1) } }
+            for row in pending where isPending.remove(row) { blocks.insert(entry(row)) { isBefore($0, $1) } }
         } else {
             merge()
         }
@@ -110,7 +110,7 @@ package final class OrderedIndex {
 
     /// Merges the pending rows if they are many; a few are left for the next query.
     func mergePendingIfMany() {
-        guard isBuilt, pending.count >= 64, pending.count >= tree.count / 16 else { return }
+        guard isBuilt, pending.count >= 64, pending.count >= blocks.count / 16 else { return }
         mergePending()
     }
 
@@ -137,7 +137,7 @@ package final class OrderedIndex {
                 entries.initializeElement(at: count, to: entry(row, in: store))
                 count += 1
             }
-            tree = SortedTree(sorted: sorted(entries, count))
+            blocks = SortedBlocks(sorted: sorted(entries, count))
         }
     }
 
@@ -153,19 +153,19 @@ package final class OrderedIndex {
         }
     }
 
-    /// Merges sorted entries into the tree, and removes those with a tombstone.
+    /// Merges sorted entries into the blocks, and removes those with a tombstone.
     private func merge(_ new: UnsafeBufferPointer<IndexEntry>) {
         defer { tombstones = [] }
-        if tree.count == 0 { return tree = SortedTree(sorted: new) }
+        if blocks.count == 0 { return blocks = SortedBlocks(sorted: new) }
         var left = RowSet()
         for entry in tombstones { _ = left.insert(entry.row) }
-        LargeMemory.withBuffer(of: IndexEntry.self, capacity: tree.count + new.count) { all in
+        LargeMemory.withBuffer(of: IndexEntry.self, capacity: blocks.count + new.count) { all in
             var (count, next) = (0, 0)
             func append(_ entry: IndexEntry) {
                 all.initializeElement(at: count, to: entry)
                 count += 1
             }
-            tree.forEach(from: tree.start) { old in
+            blocks.forEach(from: blocks.start) { old in
                 if left.contains(old.row) { return true }
                 while next < new.count, isBefore(new[next], old) {
                     append(new[next])
@@ -175,7 +175,7 @@ package final class OrderedIndex {
                 return true
             }
             for entry in new[next...] { append(entry) }
-            tree = SortedTree(sorted: UnsafeBufferPointer(rebasing: all[..<count]))
+            blocks = SortedBlocks(sorted: UnsafeBufferPointer(rebasing: all[..<count]))
         }
     }
 
@@ -262,15 +262,15 @@ package final class OrderedIndex {
     // MARK: Asking
 
     /// The number of items that have the field.
-    var count: Int { tree.count }
+    var count: Int { blocks.count }
 
-    package var byteCount: Int { tree.byteCount + pending.capacity * 4 + tombstones.capacity * 16 }
+    package var byteCount: Int { blocks.byteCount + pending.capacity * 4 + tombstones.capacity * 16 }
 
     /// The ranks, counted from 0, of the entries in a range.
     func ranks(_ range: IndexRange) -> Range<Int> {
-        let lower = range.lower.map { key in tree.lowerBound { key.isBefore($0, store, field, isExact) }.rank } ?? 0
-        let upper = range.upper.map { key in tree.lowerBound { key.isBefore($0, store, field, isExact) }.rank }
-        return lower..<max(lower, upper ?? tree.count)
+        let lower = range.lower.map { key in blocks.lowerBound { key.isBefore($0, store, field, isExact) }.rank } ?? 0
+        let upper = range.upper.map { key in blocks.lowerBound { key.isBefore($0, store, field, isExact) }.rank }
+        return lower..<max(lower, upper ?? blocks.count)
     }
 
     /// Calls a body with the entries of some ranks, in ascending or descending order, until it returns false.
@@ -284,9 +284,9 @@ package final class OrderedIndex {
             return try body(entry) && left > 0
         }
         if descending {
-            try tree.forEachBackwards(before: tree.position(ofRank: ranks.upperBound), visit)
+            try blocks.forEachBackwards(before: blocks.position(ofRank: ranks.upperBound), visit)
         } else {
-            try tree.forEach(from: tree.position(ofRank: ranks.lowerBound), visit)
+            try blocks.forEach(from: blocks.position(ofRank: ranks.lowerBound), visit)
         }
     }
 }
