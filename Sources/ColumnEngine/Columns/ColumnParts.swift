@@ -140,7 +140,7 @@ struct CodedRows: ~Copyable {
     func prefetch(_ row: UInt32) { codes.prefetch(row) }
 
     /// Replaces the dictionary's cells by equal ones whose texts lie elsewhere.
-    mutating func replaceCells(_ replacement: (Cell) -> Cell) { dictionary.replaceCells(replacement) }
+    func replaceCells(_ replacement: (Cell) -> Cell) { dictionary.replaceCells(replacement) }
 
     mutating func share() -> SharedColumn<UInt32> { codes.share() }
 }

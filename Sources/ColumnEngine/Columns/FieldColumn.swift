@@ -319,7 +319,7 @@ extension FieldColumn {
     func chooseEncoding(_ discard: (Cell) -> Void) {
         guard encoding == .cells, held >= 4 * max(heldAtDecision, 256) else { return }
         heldAtDecision = held
-        var dictionary = CellDictionary()
+        let dictionary = CellDictionary()
         for row in 0..<UInt32(count) where !cells[row].isAbsent {
             guard CellDictionary.takes(cells[row]) else { return }
             _ = dictionary.code(for: cells[row])

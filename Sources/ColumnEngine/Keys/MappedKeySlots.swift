@@ -56,20 +56,9 @@ package final class MappedKeySlots {
     /// The first row in this hash's run of slots for which `matches` returns true; nil if there is none, or if a page
     /// of the run is damaged.
     func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
-        let mask = slotCount - 1
-        let rowMask = KeyIndex.rowMask(slotCount: slotCount)
-        let tag = KeyIndex.tag(hash, rowMask: rowMask)
-        var slot = KeyIndex.home(hash, mask: mask)
-        // The limit ends the search of a table without an empty slot.
-        for _ in 0..<slotCount {
-            guard isWhole(page: slot / Self.slotsInPage) else { return nil }
-            let entry = UInt32(littleEndian: slots[slot])
-            if entry == 0 { return nil }
-            let row = entry & rowMask &- 1
-            if entry & ~rowMask == tag, matches(row) { return row }
-            slot = (slot + 1) & mask
-        }
-        return nil
+        HashIndex.find(
+            hash, mask: slotCount - 1, rowMask: HashIndex.rowMask(slotCount: slotCount),
+            in: { isWhole(page: $0 / Self.slotsInPage) ? UInt32(littleEndian: slots[$0]) : nil }, where: matches)
     }
 
     /// Whether all pages are undamaged.
@@ -94,7 +83,7 @@ package final class MappedKeySlots {
     @inline(never)
     private func check(_ page: Int) -> Bool {
         let first = page * Self.slotsInPage
-        let rowMask = KeyIndex.rowMask(slotCount: slotCount)
+        let rowMask = HashIndex.rowMask(slotCount: slotCount)
         // Without a branch in the loop: eight slots at a time.
         var highest: UInt32 = 0
         var rowless: UInt32 = 0

@@ -101,6 +101,7 @@ struct ItemGrouper {
         let fresh = self
         let parts = TwoThreads.map(rows.indices) { range in
             var part = fresh
+            part.numbers = KeyNumbers()
             // The interruption is checked on the caller's thread, and again below.
             try? part.numberCells(
                 UnsafeBufferPointer(rebasing: rows[range]), UnsafeMutableBufferPointer(rebasing: result[range]))
@@ -213,7 +214,7 @@ package struct RowGroup {
 /// Numbers the distinct values of a key in order of appearance: the groups' numbers. Numeric values are compared by
 /// value, an integer and a real, too.
 struct KeyNumbers {
-    private var dictionary = CellDictionary()
+    private let dictionary = CellDictionary()
     /// By code of the dictionary.
     private var numberOfCode: [UInt32] = [0]
     private var boxes: [PropertyListValue: UInt32] = [:]

@@ -10,7 +10,7 @@ package final class ColumnStore {
 
     @exclusivity(unchecked) package var table: ItemTable
     @exclusivity(unchecked) package var order = ItemOrder()
-    @exclusivity(unchecked) var index = KeyIndex()
+    @exclusivity(unchecked) var index = HashIndex()
     @exclusivity(unchecked) package var keySource = KeySource()
     @exclusivity(unchecked) var heap = CellHeap()
     @exclusivity(unchecked) var fields: FieldTable

@@ -60,7 +60,7 @@ package struct ItemIndexFile: Sendable {
     mutating func bytes(_ snapshot: ItemSnapshot) throws(PropertyListError) -> [UInt8] {
         let description = try self.description.encoded(as: .binary)
         let start = (Self.headerLength + description.count + Self.pageLength - 1) / Self.pageLength * Self.pageLength
-        let slotCount = KeyIndex.slotCount(for: count)
+        let slotCount = HashIndex.slotCount(for: count)
         let hasher = KeyHasher(seed: seed)
         let end = start + slotCount * 4
         slots = start..<end
@@ -73,11 +73,9 @@ package struct ItemIndexFile: Sendable {
                 let key = snapshot.key(position)
                 let hash =
                     snapshot.isTextKey(position) ? key.cell.withText { hasher.hash(text: $0) } : hasher.hash(key)
-                var slot = KeyIndex.home(hash, mask: slotCount - 1)
-                while table[slot] != 0 { slot = (slot + 1) & (slotCount - 1) }
-                let entry = UInt32(position + 1) | KeyIndex.tag(hash, rowMask: KeyIndex.rowMask(slotCount: slotCount))
-                table[slot] = entry.littleEndian
+                HashIndex.place(UInt32(position), hash, in: table)
             }
+            for slot in table.indices { table[slot] = table[slot].littleEndian }
         }
         for field in Self.integerFields {
             let field = ItemField(rawValue: UInt32(field))

@@ -11,7 +11,8 @@ struct RecordEncoder {
     let table: BinaryPropertyListWriter
     let entries: EntryTable
     private let fields = RecordFields()
-    private let dates: DateTable
+    /// The UIDs of dates, by their bits. Apart from the leaves, since every record has a date.
+    private let dates: LeafTable
     private let classKey: UInt32
     private let timeKey: UInt32
     private let objectsKey: UInt32
@@ -21,7 +22,8 @@ struct RecordEncoder {
         self.table = table
         entries = EntryTable(output, capacity: expectedObjects + 1)
         // A record usually has one date.
-        dates = DateTable(capacity: expectedObjects / 6)
+        dates = LeafTable(capacity: min(expectedObjects / 6, 1 << 15))
+        dates.limit(toBytes: 1 << 20)
         classKey = table.key("$class")
         timeKey = table.key("NS.time")
         objectsKey = table.key("NS.objects")
@@ -110,13 +112,13 @@ struct RecordEncoder {
     }
 
     /// Prefetches the hash slot of a date that will be encoded soon.
-    func expect(_ date: PropertyListDate) { dates.prefetch(date.secondsSinceReferenceDate.bitPattern) }
+    func expect(_ date: PropertyListDate) { dates.prefetch(word: date.secondsSinceReferenceDate.bitPattern) }
 
     /// The UID of a date that is written already; else nil, and the next UID is the date's.
     @inline(__always)
     func knownUID(of date: PropertyListDate) -> UInt32? {
         let bits = date.secondsSinceReferenceDate.bitPattern
-        return dates.find(bits, newUID: UInt32(truncatingIfNeeded: entries.count))
+        return dates.find(word: bits, newNumber: UInt32(truncatingIfNeeded: entries.count))
     }
 
     /// Writes a date.

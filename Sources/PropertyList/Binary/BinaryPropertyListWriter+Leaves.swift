@@ -183,7 +183,7 @@ extension BinaryPropertyListWriter {
     func commitLeaf(ofSize size: Int, hash: UInt32) -> ObjectNumber {
         let base = UnsafePointer(body.base)
         let start = body.count
-        let (known, slot) = leaves.find(hash: hash, newNumber: nextNumber) { number in
+        let (known, slot) = leaves.find(hash: hash, newNumber: nextNumber) { number, _ in
             let index = Int(number &- firstNumber)
             guard index >= offsets.firstRetained else { return offsets.isPinned(index, with: base + start, size) }
             let other = offsets.start(of: index, in: base, sizes)

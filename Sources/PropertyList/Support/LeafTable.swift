@@ -1,7 +1,7 @@
 import CPlatform
 import Platform
 
-/// A hash table of the leaves already written.
+/// A hash table of the leaves already written, or of an archive's dates.
 ///
 /// A slot has twelve bytes: 32 bits of the hash, the object's number plus one, and a tag of the owner. A failed lookup
 /// touches one cache line.
@@ -12,7 +12,7 @@ import Platform
 /// lookups determine the output, and equal calls give equal bytes.
 ///
 /// Property accesses never overlap, so exclusivity checks are disabled.
-final class LeafTable {
+package final class LeafTable {
     private struct Slot: BitwiseCopyable {
         var hash: UInt32
         /// 0 for a free slot.
@@ -41,7 +41,7 @@ final class LeafTable {
     @exclusivity(unchecked) private var maximumSize = largestSize
     private let firstNumber: UInt32
 
-    init(capacity: Int = 64, firstNumber: UInt32 = 0) {
+    package init(capacity: Int = 64, firstNumber: UInt32 = 0) {
         var size = 128
         while size * 5 < capacity * 8, size < Self.largestSize { size *= 2 }
         mask = size - 1
@@ -64,7 +64,7 @@ final class LeafTable {
 
     /// Limits the table's size in bytes.
     @inline(__always)
-    func limit(toBytes bytes: Int) {
+    package func limit(toBytes bytes: Int) {
         maximumSize = min(max(bytes / MemoryLayout<Slot>.stride, Self.smallSize), Self.largestSize)
         if (mask &+ 1) &* 2 <= maximumSize { isFull = false }
     }
@@ -73,7 +73,7 @@ final class LeafTable {
     static func capacity(ofBytes bytes: Int) -> Int { max(bytes / MemoryLayout<Slot>.stride, smallSize) * 5 / 8 }
 
     /// Removes all leaves and releases the memory.
-    func removeAll() {
+    package func removeAll() {
         Self.free(slots, mask + 1)
         mask = 127
         used = 0
@@ -146,30 +146,46 @@ final class LeafTable {
         return product.high ^ product.low
     }
 
-    /// The number of the leaf that `isSame` accepts, or nil after `newNumber` is stored for the hash; and the slot,
-    /// valid until the next lookup.
+    /// The number of the leaf whose number and tag `isSame` accepts, or nil after `newNumber` and `tag` are stored for the
+    /// hash; and the slot, valid until the next lookup.
     @inline(__always)
-    func find(hash: UInt32, newNumber: UInt32, isSame: (UInt32) -> Bool) -> (known: UInt32?, slot: Int) {
+    func find(
+        hash: UInt32, newNumber: UInt32, tag: UInt32 = 0, isSame: (_ number: UInt32, _ tag: UInt32) -> Bool
+    ) -> (known: UInt32?, slot: Int) {
         if used &* 8 > mask &* 5, !isFull { grow() }
         let probes = isFull ? Self.fullProbes : Self.growingProbes
         var index = Int(hash) & mask
         for _ in 0..<probes {
             let slot = slots[index]
             if slot.number == 0 {
-                record(hash, newNumber, at: index)
+                slots[index] = Slot(hash: hash, number: newNumber &+ 1, tag: tag)
                 used &+= 1
                 return (nil, index)
             }
             if slot.hash == hash {
                 let number = slot.number &- 1
-                if isSame(number) { return (number, index) }
+                if isSame(number, slot.tag) { return (number, index) }
             }
             index = (index &+ 1) & mask
         }
         let victim = victim(of: hash)
-        record(hash, newNumber, at: victim)
+        slots[victim] = Slot(hash: hash, number: newNumber &+ 1, tag: tag)
         return (nil, victim)
     }
+
+    /// The number of a leaf of 64 bits, such as a date, or nil after `newNumber` is stored for it. A table of such leaves
+    /// has no others.
+    package func find(word: UInt64, newNumber: UInt32) -> UInt32? {
+        // The hash and the tag are the word, mixed: an odd factor loses no bit.
+        let mixed = Self.mixed(word)
+        let tag = UInt32(truncatingIfNeeded: mixed)
+        return find(hash: UInt32(mixed >> 32), newNumber: newNumber, tag: tag) { $1 == tag }.known
+    }
+
+    /// Prefetches the first slot of a lookup of a word.
+    package func prefetch(word: UInt64) { cubby_prefetch(slots + Int(Self.mixed(word) >> 32) & mask) }
+
+    private static func mixed(_ word: UInt64) -> UInt64 { (word ^ word >> 32) &* factor }
 
     /// Prefetches the first slot of a lookup of these bytes, if the table is large.
     @inline(__always)
@@ -179,11 +195,6 @@ final class LeafTable {
         cubby_prefetch(first)
         // A lookup continues in the next cache line.
         cubby_prefetch(first + 5)
-    }
-
-    @inline(__always)
-    private func record(_ hash: UInt32, _ number: UInt32, at index: Int) {
-        slots[index] = Slot(hash: hash, number: number &+ 1, tag: 0)
     }
 
     /// The slot that a new leaf replaces: round-robin among the probed ones.

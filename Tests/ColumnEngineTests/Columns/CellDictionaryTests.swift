@@ -11,7 +11,7 @@ struct CellDictionaryTests {
     @Test("equal values have one code, in order of appearance, wherever their texts lie")
     func codes() {
         var (first, second) = (CellHeap(), CellHeap())
-        var dictionary = CellDictionary()
+        let dictionary = CellDictionary()
         for (place, text) in Self.texts.enumerated() {
             #expect(dictionary.code(for: first.text(text)) == UInt32(place + 1))
             #expect(dictionary.code(for: second.text(text)) == UInt32(place + 1))
@@ -26,7 +26,7 @@ struct CellDictionaryTests {
     @Test("a text finds its entry, and only its own")
     func entries() {
         var heap = CellHeap()
-        var dictionary = CellDictionary()
+        let dictionary = CellDictionary()
         func entry(_ text: String) -> Cell? {
             var text = text
             return text.withUTF8 { dictionary.entry(for: $0) }
@@ -42,7 +42,7 @@ struct CellDictionaryTests {
     @Test("codes stay when it grows, and when the texts move")
     func growth() {
         var heap = CellHeap()
-        var dictionary = CellDictionary()
+        let dictionary = CellDictionary()
         func text(_ number: Int) -> Cell { heap.text(number % 2 == 0 ? "\(number)" : "number \(number) of very many") }
         for number in 0..<5000 { #expect(dictionary.code(for: text(number)) == UInt32(number + 1)) }
         var moved = CellHeap()

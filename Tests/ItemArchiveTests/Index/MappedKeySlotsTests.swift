@@ -12,9 +12,9 @@ struct MappedKeySlotsTests {
     private static func table(_ count: UInt32) -> [UInt32] {
         var table = [UInt32](repeating: 0, count: 2048)
         for row in 0..<count {
-            var slot = KeyIndex.home(hash(row), mask: 2047)
+            var slot = HashIndex.home(hash(row), mask: 2047)
             while table[slot] != 0 { slot = (slot + 1) & 2047 }
-            table[slot] = row + 1 | KeyIndex.tag(hash(row), rowMask: 2047)
+            table[slot] = row + 1 | HashIndex.tag(hash(row), rowMask: 2047)
         }
         return table
     }
@@ -46,9 +46,9 @@ struct MappedKeySlotsTests {
     func checksPages() throws {
         try Self.with(Self.table(100), 100, change: { $0[1] ^= 1 }) { slots in
             let first = try #require(
-                (0..<100 as Range<UInt32>).first { KeyIndex.home(Self.hash($0), mask: 2047) < 900 })
+                (0..<100 as Range<UInt32>).first { HashIndex.home(Self.hash($0), mask: 2047) < 900 })
             let second = try #require(
-                (0..<100 as Range<UInt32>).first { KeyIndex.home(Self.hash($0), mask: 2047) >= 1024 })
+                (0..<100 as Range<UInt32>).first { HashIndex.home(Self.hash($0), mask: 2047) >= 1024 })
             #expect(slots.find(Self.hash(first)) { $0 == first } == first)
             #expect(!slots.isDamaged)
             #expect(slots.find(Self.hash(second)) { $0 == second } == nil)
@@ -59,7 +59,7 @@ struct MappedKeySlotsTests {
     @Test("a table that is wrong with the right checksums is safe")
     func crafted() throws {
         // No slot is empty: a search for what is not there ends all the same.
-        let tags = KeyIndex.tag(Self.hash(7), rowMask: 2047)
+        let tags = HashIndex.tag(Self.hash(7), rowMask: 2047)
         try Self.with([UInt32](repeating: 1 | tags, count: 2048), 1) { slots in
             #expect(slots.find(Self.hash(7)) { _ in false } == nil)
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import ItemArchive
 @testable import Items
 
-@Suite("The index of keys") struct KeyIndexTests {
+@Suite("The index of keys") struct HashIndexTests {
     /// What a row's key would hash to: few homes, so that runs are long.
     private static func hash(_ row: UInt32) -> UInt64 {
         let mixed = UInt64(row) &* 0x9E37_79B9_7F4A_7C15
@@ -15,7 +15,7 @@ import Testing
     @Test("agrees with a set as rows come and go", arguments: [400, 70_000, 50_000_000] as [UInt32])
     func agreesWithASet(highest: UInt32) {
         var generator = MINSTD(seed: highest)
-        var index = KeyIndex()
+        var index = HashIndex()
         var rows: Set<UInt32> = []
         for step in 0..<6000 {
             let row = generator.next(below: step < 3000 ? min(highest, 400) : highest)
@@ -40,7 +40,7 @@ import Testing
 
     /// So many that the slots lie on large pages, after tables that did not; a copy of a table is one, too.
     @Test func aLargeIndexFindsEveryRow() {
-        var index = KeyIndex()
+        var index = HashIndex()
         func hash(_ row: UInt32) -> UInt64 { UInt64(row) &* 0x9E37_79B9_7F4A_7C15 }
         let count: UInt32 = 900_000
         for row in 0..<count { index.insert(row, hash: hash(row), rehash: hash) }
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func keysOfOtherRowsAreSeldomLookedAt() {
-        var index = KeyIndex()
+        var index = HashIndex()
         for row in 0..<10_000 as Range<UInt32> {
             index.insert(row, hash: Checksum.hash([UInt8](String(row).utf8))) {
                 Checksum.hash([UInt8](String($0).utf8))

@@ -1,11 +1,12 @@
 import CPlatform
 import Glibc
 
-/// Maps a key's hash to candidate rows: open addressing, linear probing, four bytes a slot.
+/// Maps a hash to candidate rows, or other numbers of what was hashed: open addressing, linear probing, four bytes a
+/// slot. The keys of the store's rows, the entries of dictionaries and an archive's index file are found by it.
 ///
 /// The unused high bits of a slot hold a fragment of the hash: the key of a wrong row, a cache miss, is compared only
 /// once in some thousand lookups.
-package struct KeyIndex: ~Copyable {
+package struct HashIndex: ~Copyable {
     private var slots: UnsafeMutablePointer<UInt32>
     /// The memory of the slots, if they are many.
     private var memory: LargeMemory?
@@ -82,19 +83,50 @@ package struct KeyIndex: ~Copyable {
 
     /// The slot where the search for a hash begins.
     @inline(__always)
-    package static func home(_ hash: UInt64, mask: Int) -> Int { Int(truncatingIfNeeded: hash >> 20) & mask }
+    static func home(_ hash: UInt64, mask: Int) -> Int { Int(truncatingIfNeeded: hash >> 20) & mask }
 
     /// The bits of a slot for the row, in a table of so many slots; its rows are fewer.
-    package static func rowMask(slotCount: Int) -> UInt32 { UInt32(truncatingIfNeeded: slotCount - 1) }
+    static func rowMask(slotCount: Int) -> UInt32 { UInt32(truncatingIfNeeded: slotCount - 1) }
 
     /// The fragment of a hash in a slot.
     @inline(__always)
-    package static func tag(_ hash: UInt64, rowMask: UInt32) -> UInt32 {
+    static func tag(_ hash: UInt64, rowMask: UInt32) -> UInt32 {
         UInt32(truncatingIfNeeded: hash >> 32) & ~rowMask
     }
 
+    /// The first row in a hash's run of slots for which `matches` returns true. `entry` returns the content of a slot,
+    /// or nil to end the search.
     @inline(__always)
-    private func tag(_ hash: UInt64) -> UInt32 { Self.tag(hash, rowMask: rowMask) }
+    static func find(
+        _ hash: UInt64, mask: Int, rowMask: UInt32, in entry: (Int) -> UInt32?, where matches: (UInt32) -> Bool
+    ) -> UInt32? {
+        let tag = tag(hash, rowMask: rowMask)
+        var slot = home(hash, mask: mask)
+        // The limit ends the search of a mapped table without an empty slot.
+        for _ in 0...mask {
+            guard let entry = entry(slot), entry != 0 else { return nil }
+            let row = entry & rowMask &- 1
+            if entry & ~rowMask == tag, matches(row) { return row }
+            slot = (slot + 1) & mask
+        }
+        return nil
+    }
+
+    /// Adds a row to slots with room for it.
+    @inline(__always)
+    static func place(
+        _ row: UInt32, _ hash: UInt64, in slots: UnsafeMutablePointer<UInt32>, mask: Int, rowMask: UInt32
+    ) {
+        var slot = home(hash, mask: mask)
+        while slots[slot] != 0 { slot = (slot + 1) & mask }
+        slots[slot] = (row + 1) | tag(hash, rowMask: rowMask)
+    }
+
+    /// Adds a row to the slots of an index file, a table for at least so many rows.
+    package static func place(_ row: UInt32, _ hash: UInt64, in slots: UnsafeMutableBufferPointer<UInt32>) {
+        guard let base = slots.baseAddress else { return }
+        place(row, hash, in: base, mask: slots.count - 1, rowMask: rowMask(slotCount: slots.count))
+    }
 
     @inline(__always)
     private func row(_ entry: UInt32) -> UInt32 { (entry & rowMask) &- 1 }
@@ -109,14 +141,7 @@ package struct KeyIndex: ~Copyable {
     @inline(__always)
     func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
         if let mapped { return mapped.find(hash, where: matches) }
-        var slot = Self.home(hash, mask: mask)
-        let tag = tag(hash)
-        while true {
-            let entry = slots[slot]
-            if entry == 0 { return nil }
-            if entry & ~rowMask == tag, matches(row(entry)) { return row(entry) }
-            slot = (slot + 1) & mask
-        }
+        return Self.find(hash, mask: mask, rowMask: rowMask, in: { slots[$0] }, where: matches)
     }
 
     /// Adds a row that is not in the index. `rehash` returns the hash of any row.
@@ -155,7 +180,7 @@ package struct KeyIndex: ~Copyable {
     /// Removes a row, and moves the following entries up so that no gap breaks their runs.
     mutating func remove(_ row: UInt32, hash: UInt64, rehash: (UInt32) -> UInt64) {
         materialize(rehash)
-        var hole = Int(truncatingIfNeeded: hash >> 20) & mask
+        var hole = Self.home(hash, mask: mask)
         while self.row(slots[hole]) != row {
             if slots[hole] == 0 { return }
             hole = (hole + 1) & mask
@@ -163,7 +188,7 @@ package struct KeyIndex: ~Copyable {
         count -= 1
         var next = (hole + 1) & mask
         while slots[next] != 0 {
-            let home = Int(truncatingIfNeeded: rehash(self.row(slots[next])) >> 20) & mask
+            let home = Self.home(rehash(self.row(slots[next])), mask: mask)
             if (next - home) & mask >= (next - hole) & mask {
                 slots[hole] = slots[next]
                 hole = next
@@ -175,9 +200,7 @@ package struct KeyIndex: ~Copyable {
 
     @inline(__always)
     private mutating func place(_ row: UInt32, _ hash: UInt64) {
-        var slot = Int(truncatingIfNeeded: hash >> 20) & mask
-        while slots[slot] != 0 { slot = (slot + 1) & mask }
-        slots[slot] = (row + 1) | tag(hash)
+        Self.place(row, hash, in: slots, mask: mask, rowMask: rowMask)
     }
 
     /// Drops the hash fragments until the table grows: the rows need all bits.
