@@ -1,5 +1,4 @@
 import CPlatform
-import Glibc
 
 /// A growable array of plain values whose address changes only by growth and by copy on write.
 ///
@@ -90,37 +89,12 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         if wanted > capacity { grow(to: wanted) }
     }
 
-    /// Appends elements that the caller must set before they are read.
-    mutating func reserveCapacity(_ number: Int) {
-        reserve(count + number)
-        count += number
-    }
-
-    mutating func append(repeating element: Element, _ number: Int) {
-        reserve(count + number)
-        (memory + count).initialize(repeating: element, count: number)
-        count += number
-    }
-
     /// Appends an element until there are `wanted`.
     mutating func pad(to wanted: Int, _ element: Element) {
-        if wanted > count { append(repeating: element, wanted - count) }
-    }
-
-    mutating func removeAll() {
-        count = 0
-    }
-
-    mutating func removeLast(_ number: Int) {
-        count -= number
-    }
-
-    /// Inserts an element at an index, moving later ones. Not for mapped columns.
-    mutating func insert(_ element: Element, at start: Int) {
-        if count == capacity { grow(to: count + 1) }
-        memmove(memory + start + 1, memory + start, (count - start) * MemoryLayout<Element>.stride)
-        memory[start] = element
-        count += 1
+        guard wanted > count else { return }
+        reserve(wanted)
+        (memory + count).initialize(repeating: element, count: wanted - count)
+        count = wanted
     }
 
     @inline(never)

@@ -274,7 +274,7 @@ package final class OrderedIndex {
     }
 
     /// Calls a body with the entries of some ranks, in ascending or descending order, until it returns false.
-    package func forEach(
+    func forEach(
         _ ranks: Range<Int>, descending: Bool = false, _ body: (IndexEntry) throws -> Bool
     ) rethrows {
         var left = ranks.count
@@ -344,12 +344,12 @@ extension ColumnStore {
 }
 
 /// A row in an ordered index, in 16 bytes that decide most comparisons.
-package struct IndexEntry: BitwiseCopyable, Equatable {
+struct IndexEntry: BitwiseCopyable, Equatable {
     /// The beginning of the value, in the values' order; all of it for declared integers and dates.
     var prefix: UInt64
     /// The beginning of the item's key, in the keys' order: equal values are ordered by key.
     var code: UInt32
-    package var row: UInt32
+    var row: UInt32
 }
 
 extension IndexEntry {

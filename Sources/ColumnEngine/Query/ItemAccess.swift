@@ -9,6 +9,9 @@ enum ItemAccess {
     case keys([UInt32])
     /// The rows at some ranks of an ordered index; `isExact` if no other condition remains.
     case index(OrderedIndex, [Range<Int>], isExact: Bool)
+
+    /// Whether no other condition remains.
+    var isExact: Bool { if case .index(_, _, isExact: true) = self { true } else { false } }
 }
 
 extension RowQuery {
@@ -141,52 +144,14 @@ extension RowQuery {
 }
 
 extension RowQuery {
-    /// The ranks of an index that are the result of a query without conditions in the index's own order; nil for any
-    /// other query.
-    package func partOfIndex() -> (index: OrderedIndex, ranks: Range<Int>, isDescending: Bool)? {
-        store.recordWholeRead()
-        guard !hasConditions, let key = order.first, order.keys.allSatisfy(store.isPlain),
-            let index = store.indexes.first(where: { $0.field == key.field }),
-            key.field == store.table.keyField
-                || order.second.map({ $0.field == store.table.keyField && $0.isDescending == key.isDescending })
-                    ?? false,
-            index.isBuilt, index.isReady(builds: false), index.count == store.order.count
-        else { return nil }
-        let skipped = Swift.min(offsetCount, index.count)
-        let wanted = Swift.min(limitCount ?? .max, index.count - skipped)
-        let first = key.isDescending ? index.count - skipped - wanted : skipped
-        return (index, first..<first + wanted, key.isDescending)
-    }
-
-    /// The result of such a query.
-    func rowsOfIndex(_ profile: ItemQueryProfile?) -> [UInt32]? {
-        guard let (index, ranks, isDescending) = partOfIndex() else { return nil }
-        let start = profile.map { _ in ContinuousClock.now }
-        var rows: [UInt32] = []
-        rows.reserveCapacity(ranks.count)
-        index.forEach(ranks, descending: isDescending) { entry in
-            rows.append(entry.row)
-            return true
-        }
-        if let profile, let start {
-            let skipped = Swift.min(offsetCount, index.count)
-            let passed = isDescending ? ranks.lowerBound..<ranks.upperBound + skipped : 0..<ranks.upperBound
-            profile.recordSource(orderedSource(index, passed, rowsOut: passed.count))
-            profile.recordFound(since: start)
-            profile.isInIndexOrder = true
-        }
-        return rows
-    }
-
     /// The result of a sorted query from an index on its first field, without sorting all of it; nil if no index is
     /// usable, or a scan is cheaper.
-    func rowsInIndexOrder(_ access: ItemAccess, _ profile: ItemQueryProfile?) -> [UInt32]? {
+    func rowsInIndexOrder(_ access: ItemAccess, _ isExplained: Bool) -> IndexRows? {
         // A field with values of several kinds is counted by the sorter.
         guard let key = order.first, let index = store.indexes.first(where: { $0.field == key.field }),
-            order.keys.allSatisfy(store.isPlain), index.isReady(builds: profile != nil)
+            order.keys.allSatisfy(store.isPlain), index.isReady(builds: isExplained)
         else { return nil }
-        let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
-            .flatMap { $0.overflow ? nil : $0.partialValue }
+        let wanted = wantedCount
         var ranks = 0..<index.count
         var tests: [(UInt32) throws -> Bool] = []
         switch access {
@@ -195,44 +160,43 @@ extension RowQuery {
             guard other === index, ranges.count == 1 else { return nil }
             ranks = ranges[0]
             if !isExact {
-                guard let conditions = predicateTests() else { return nil }
-                tests = conditions
+                if asksFunctions { return nil }
+                tests = conditions.map(test)
             }
         case .scan:
             if hasConditions {
                 // A scan is faster than examining all items in this order.
-                guard wanted != nil, let conditions = predicateTests() else { return nil }
-                tests = conditions
+                if wanted == nil || asksFunctions { return nil }
+                tests = conditions.map(test)
             }
         }
-        let counts = profile == nil || tests.isEmpty ? [] : counts(inIndexOrder: true)
+        let counts = !isExplained || tests.isEmpty ? [] : counts(inIndexOrder: true)
         if !counts.isEmpty { tests = zip(counts, tests).map { $0.counting($1) } }
-        let start = profile.map { _ in ContinuousClock.now }
+        let start = ContinuousClock.now
         var walk = IndexWalk(self, index, key.isDescending, tests, wanted ?? .max)
-        // Items without the field are not in the index: they come first, or last when descending.
-        if case .scan = access, index.count < store.order.count {
-            guard key.isDescending, wanted != nil else { return nil }
-            walk.mustFill = true
+        var (passed, skipped) = (ranks, 0)
+        if case .scan = access {
+            if !tests.isEmpty { walk.budget = Swift.max(1024, store.order.count / 8) }
+            if index.count < store.order.count {
+                // Items without the field are not in the index: they come first, or last when descending.
+                guard key.isDescending, wanted != nil else { return nil }
+                walk.mustFill = true
+            } else if tests.isEmpty, walk.isNatural {
+                // The ranks of the result are known.
+                let count = Swift.min(wanted ?? .max, index.count)
+                skipped = Swift.min(offsetCount, count)
+                passed = key.isDescending ? index.count - count..<index.count : 0..<count
+                ranks = key.isDescending ? passed.dropLast(skipped) : passed.dropFirst(skipped)
+            }
         }
-        if case .scan = access, !tests.isEmpty { walk.budget = Swift.max(1024, store.order.count / 8) }
-        guard let rows = walk.rows(ranks) else { return nil }
-        if let profile, let start {
-            profile.recordFilter(counts.map { $0.plan() }, rowsIn: walk.examined, rowsOut: rows.count)
-            profile.recordSource(orderedSource(index, ranks, rowsOut: walk.examined))
-            profile.recordFound(since: start)
-            profile.isInIndexOrder = true
+        guard let found = walk.rows(ranks) else { return nil }
+        let (examined, duration) = (walk.examined + skipped, ContinuousClock.now - start)
+        return IndexRows(found.dropFirst(offsetCount - skipped).prefix(limitCount ?? .max)) {
+            var plan = ItemQueryPlan.filter(
+                counts.map { $0.plan() }, of: orderedSource(index, passed, rowsOut: examined), rowsOut: found.count)
+            plan.duration = duration
+            return plan
         }
-        return Array(rows.dropFirst(offsetCount).prefix(limitCount ?? .max))
-    }
-
-    /// The conditions as tests; nil if one is a function, which may change the index during the walk.
-    private func predicateTests() -> [(UInt32) throws -> Bool]? {
-        var tests: [(UInt32) throws -> Bool] = []
-        for condition in conditions {
-            guard case .predicate = condition else { return nil }
-            tests.append(test(condition))
-        }
-        return tests
     }
 }
 
@@ -246,7 +210,7 @@ private struct IndexWalk {
     private let wanted: Int
     private let otherKeys: [ItemSortKey]
     /// Whether the index's own order of equal values, by key, is the query's.
-    private let isNatural: Bool
+    let isNatural: Bool
     /// Maximum number of items to examine.
     var budget = Int.max
     /// Whether an incomplete result is discarded.

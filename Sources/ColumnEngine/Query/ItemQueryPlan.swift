@@ -127,6 +127,20 @@ struct ItemQueryPlanPrinter {
     }
 }
 
+extension ItemQueryPlan {
+    /// A filter of a source; the source itself without conditions. A single condition is merged with its filter.
+    static func filter(
+        _ conditions: [ItemQueryPlan], of source: ItemQueryPlan, rowsOut: Int, threads: Int = 1
+    ) -> ItemQueryPlan {
+        guard let first = conditions.first else { return source }
+        let isMerged = conditions.count == 1 && first.operation == .condition
+        return ItemQueryPlan(
+            operation: .filter, detail: isMerged ? first.detail : "", remark: isMerged ? first.remark : "",
+            rowsIn: source.rowsOut, rowsOut: rowsOut, threads: threads,
+            children: (isMerged ? [] : conditions) + [source])
+    }
+}
+
 extension ColumnStore {
     /// The encoding of a field's values, for users.
     func columnText(_ field: ItemField) -> String {
@@ -153,7 +167,6 @@ extension ColumnStore {
 extension RowQuery {
     /// Counters for conditions that are tested item by item, with the reason.
     func counts(inIndexOrder: Bool = false) -> [ConditionCount] {
-        let asksFunctions = conditions.contains { if case .function = $0 { true } else { false } }
         let reason =
             switch (inIndexOrder, asksFunctions) {
             case (true, _): "in the index's order"

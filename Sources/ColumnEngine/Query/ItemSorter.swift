@@ -17,14 +17,9 @@ struct ItemSorter {
     /// The last entry of those kept so far: entries after it are not in the result.
     private var bar: Entry?
 
-    /// A sorter of rows to be added in the order of the scan; none of the keys is a function.
-    init(_ query: RowQuery, _ keys: [ItemSortKey], keeping topCount: Int?) throws {
-        columns = try keys.map { try SortColumn($0, query) }
-        self.topCount = topCount
-    }
-
-    /// A sorter of given rows. Functions are called first: they may change the store, and other keys point into it.
-    init(_ query: RowQuery, _ keys: [ItemSortKey], keeping topCount: Int?, rows: [UInt32]) throws {
+    /// A sorter of given rows, and of others to be added in the order of the scan if none of the keys is a function.
+    /// Functions are called first: they may change the store, and other keys point into it.
+    init(_ query: RowQuery, _ keys: [ItemSortKey], keeping topCount: Int?, rows: [UInt32] = []) throws {
         var asked: [Int: SortColumn] = [:]
         for (index, key) in keys.enumerated() {
             guard case .function = key.key else { continue }

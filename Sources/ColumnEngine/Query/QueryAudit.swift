@@ -46,18 +46,13 @@ extension RowQuery {
     private func audit(
         _ predicates: [FormatPredicate], _ access: ItemAccess, _ suspects: [(field: ItemField, kinds: KindSet)]?
     ) throws {
-        let candidates: [UInt32]
-        switch access {
-        case .scan: candidates = store.order.slots
-        case .keys(let rows): candidates = rows
-        case .index(let index, let ranges, _): candidates = rows(index, ranges)
-        }
         for suspect in suspects ?? [] { _ = store.materialise(suspect.field) }
         let nodes = predicates.map(\.node)
         var pace = InterruptionPace()
         var counts: [PredicateFault: [PredicateComparison: Int]] = [:]
         var order: [(PredicateComparison, PredicateFault)] = []
-        for row in candidates where row != ItemOrder.hole && store.table.state(row) == .live {
+        let scan = RowScan(self, access)
+        while let row = scan.nextRow() {
             if pace.isDue() { throw WorkStopped() }
             if let suspects {
                 let isSuspect = suspects.contains {

@@ -34,17 +34,17 @@ package struct RowQuery {
     package func count() throws -> Int { try store.reporting { try countedRows() } }
 
     private func countedRows() throws -> Int {
-        var query = self
-        query.order = ItemSortOrder()
         let access = access()
         try auditConditions(access)
-        if case .index(_, let ranges, isExact: true) = access {
-            let found = ranges.reduce(0) { $0 + $1.count }
+        if access.isExact || !hasConditions {
+            var found = store.order.count
+            if case .index(_, let ranges, _) = access { found = ranges.reduce(0) { $0 + $1.count } }
             return Swift.min(limitCount ?? .max, Swift.max(0, found - offsetCount))
         }
-        if !hasConditions { return Swift.min(limitCount ?? .max, Swift.max(0, store.order.count - offsetCount)) }
         var count = 0
-        try query.visitBatches(access, nil) { count += $0.count }
+        try store.pinningRows {
+            try found(access).forEachBatch { count += $0.count }
+        }
         return count
     }
 
@@ -52,7 +52,7 @@ package struct RowQuery {
     package func groups(by keys: [RowKey]) throws -> [RowGroup] {
         try store.pinningRows {
             try store.reporting {
-                let rows = try rows(nil)
+                let rows = try foundRows()
                 if keys.count == 1, let key = keys.first {
                     var grouper = try ItemGrouper(self, key)
                     return try grouper.groups(of: rows)
@@ -75,7 +75,7 @@ package struct RowQuery {
         var query = self
         if limitCount == nil, offsetCount == 0 { query.order = ItemSortOrder() }
         return try store.reporting {
-            let rows = try query.rows(nil)
+            let rows = try query.foundRows()
             // Made last: a condition that is a function may change the columns that the key reads.
             let function = try ItemAggregateFunction(name, key, store)
             return try rows.withUnsafeBufferPointer { try function.value(of: $0) }
@@ -90,163 +90,63 @@ final class ItemQueryConditions {
 }
 
 extension RowQuery {
-    /// The rows of the result, in order. The operators report to the profile, if there is one.
-    func rows(_ profile: ItemQueryProfile?) throws -> [UInt32] {
-        if let rows = rowsOfIndex(profile) { return rows }
-        let access = access(builds: profile != nil)
+    /// The rows of the result, in order.
+    package func rows() throws -> [UInt32] { try store.reporting(foundRows) }
+
+    private func foundRows() throws -> [UInt32] { try store.pinningRows { try lastOperator().all() } }
+
+    /// The operators that answer the query: the last one, which pulls the rows of the others.
+    func lastOperator(isExplained: Bool = false) throws -> any RowOperator {
+        let access = access(builds: isExplained)
         try auditConditions(access)
-        guard !order.isEmpty else { return try foundRows(access, profile) }
-        if let rows = rowsInIndexOrder(access, profile) { return rows }
+        if order.isEmpty { return found(access, isExplained: isExplained) }
+        if let rows = rowsInIndexOrder(access, isExplained) { return rows }
         var unlimited = self
         (unlimited.limitCount, unlimited.offsetCount) = (nil, 0)
-        let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
-        let topCount = wanted.flatMap { $0.overflow || $0.partialValue >= store.order.count ? nil : $0.partialValue }
-        if order.asksFunctions {
-            unlimited.order = ItemSortOrder()
-            return try store.pinningRows {
-                let rows = try unlimited.foundRows(unlimited.access(builds: profile != nil), profile)
-                let start = profile.map { _ in ContinuousClock.now }
-                var sorter = try ItemSorter(self, order.keys, keeping: topCount, rows: rows)
-                let sorted = sorter.finish()
-                sorter.recordOtherKinds()
-                profile?.sort.add(rowsIn: rows.count, rowsOut: sorted.count, since: start)
-                return Array(sorted.dropFirst(offsetCount).prefix(limitCount ?? .max))
+        let topCount = wantedCount.flatMap { $0 >= store.order.count ? nil : $0 }
+        let found = unlimited.found(access, isExplained: isExplained)
+        let sort = RowSort(self, found, keeping: topCount)
+        return RowLimit(isExplained ? MeasuredOperator(sort) : sort, skipping: offsetCount, taking: limitCount)
+    }
+
+    /// The number of rows to be found, with those to be skipped; nil for all.
+    var wantedCount: Int? {
+        limitCount.map { $0.addingReportingOverflow(offsetCount) }.flatMap { $0.overflow ? nil : $0.partialValue }
+    }
+
+    /// The operators that find the rows that satisfy the conditions, in the store's order, between offset and limit.
+    /// `changes` tells whether the store may change meanwhile.
+    private func found(_ access: ItemAccess, changes: Bool = false, isExplained: Bool = false) -> any RowOperator {
+        let mayChange = changes || asksFunctions
+        let isLimited = limitCount != nil || offsetCount > 0
+        let scan = RowScan(self, access, mayChange: mayChange)
+        var found: any RowOperator = scan
+        if hasConditions, !access.isExact {
+            if mayChange || isLimited {
+                scan.addTests(isExplained: isExplained)
+            } else {
+                found = RowFilter(self, scan, isExplained: isExplained)
             }
         }
-        var sorter = try ItemSorter(self, order.keys, keeping: topCount)
-        try unlimited.visitBatches(access, profile) { batch in
-            let start = profile.map { _ in ContinuousClock.now }
-            try sorter.add(UnsafeBufferPointer(batch))
-            profile?.sort.add(rowsIn: batch.count, rowsOut: 0, since: start)
-        }
-        let start = profile.map { _ in ContinuousClock.now }
-        let sorted = sorter.finish()
-        sorter.recordOtherKinds()
-        profile?.sort.add(rowsIn: 0, rowsOut: sorted.count, since: start)
-        if Interruption.isDue { throw WorkStopped() }
-        return Array(sorted.dropFirst(offsetCount).prefix(limitCount ?? .max))
+        if isExplained { found = MeasuredOperator(found) }
+        return isLimited ? RowLimit(found, skipping: offsetCount, taking: limitCount) : found
     }
 
-    /// The rows that satisfy the conditions, in the store's order.
-    private func foundRows(_ access: ItemAccess, _ profile: ItemQueryProfile?) throws -> [UInt32] {
-        var rows: [UInt32] = []
-        try visitBatches(access, profile) { rows += $0 }
-        return rows
-    }
-
-    package func rows() throws -> [UInt32] { try store.reporting { try rows(nil) } }
+    /// Whether a condition is a function, which may change the store.
+    var asksFunctions: Bool { conditions.contains { if case .function = $0 { true } else { false } } }
 
     /// Calls a body with the rows that satisfy the conditions, in the store's order, between offset and limit, until it
     /// returns false. `changes` tells whether the body may change the store.
     package func visit(changes: Bool, _ body: (UInt32) throws -> Bool) throws {
         let access = access()
         try store.reporting { try auditConditions(access) }
-        try visit(access, nil, changes: changes, body)
-    }
-
-    /// The same with the rows of each batch that satisfy the conditions.
-    func visitBatches(
-        _ access: ItemAccess, _ profile: ItemQueryProfile?, _ body: (SelectionVector) throws -> Void
-    ) throws {
-        let start = profile.map { _ in ContinuousClock.now }
-        defer { if let start { profile?.recordFound(since: start) } }
-        let isDone = try filterBatches(access, profile, changes: false) {
-            try body($0)
-            return true
-        }
-        if isDone { return }
-        try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: ItemFilter.batch) { batch in
-            var count = 0
-            try visit(access, profile, changes: false) { row in
-                batch[count] = row
-                count += 1
-                if count == batch.count {
-                    try body(batch)
-                    count = 0
-                }
-                return true
-            }
-            if count > 0 { try body(batch.first(count)) }
-        }
-    }
-
-    /// Whether the conditions are passes over batches; if so, the body was called with the result.
-    private func filterBatches(
-        _ access: ItemAccess, _ profile: ItemQueryProfile?, changes: Bool, _ body: (SelectionVector) throws -> Bool
-    ) throws -> Bool {
-        if case .index(_, _, isExact: true) = access { return false }
-        guard !changes, limitCount == nil, offsetCount == 0 else { return false }
-        guard let filter = ItemFilter(self, profile) else { return false }
-        let examined = try store.pinningRows {
-            switch access {
-            case .scan:
-                guard let rows = store.order.rowRange else {
-                    return try filter.forEachBatch(of: store.order.slots, body)
-                }
-                return try filter.forEachBatch(of: rows, body)
-            case .keys(let rows): return try filter.forEachBatch(of: rows, body)
-            case .index(let index, let ranges, _): return try filter.forEachBatch(of: rows(index, ranges), body)
-            }
-        }
-        if let profile, let plan = filter.plan {
-            profile.recordFilter(plan.children, rowsIn: examined, rowsOut: plan.rowsOut)
-            profile.recordSource(source(access, rowsOut: examined))
-        }
-        return true
-    }
-
-    func visit(
-        _ access: ItemAccess, _ profile: ItemQueryProfile?, changes: Bool, _ body: (UInt32) throws -> Bool
-    ) throws {
-        let isDone =
-            try hasConditions
-            && filterBatches(access, profile, changes: changes) { batch in
-                for row in batch where try !body(row) { return false }
-                return true
-            }
-        if isDone { return }
-        var isExact = false
-        if case .index(_, _, isExact: true) = access { isExact = true }
-        let counts = profile == nil || isExact ? [] : counts()
-        var toSkip = offsetCount
-        var left = limitCount ?? .max
-        var examined = 0
-        defer {
-            if let profile {
-                let selected = (offsetCount - toSkip) + ((limitCount ?? .max) - left)
-                profile.recordFilter(counts.map { $0.plan() }, rowsIn: examined, rowsOut: selected)
-                profile.recordSource(source(access, rowsOut: examined))
-            }
-        }
-        if left == 0 { return }
-        @inline(__always) func deliver(_ row: UInt32) throws -> Bool {
-            if toSkip > 0 {
-                toSkip -= 1
-                return true
-            }
-            left -= 1
-            return try body(row) && left > 0
-        }
         try store.pinningRows {
-            let candidates: [UInt32]
-            switch access {
-            // The current order; it is copied only if it is changed meanwhile.
-            case .scan: candidates = store.order.slots
-            case .keys(let rows): candidates = rows
-            case .index(let index, let ranges, _): candidates = rows(index, ranges)
-            }
-            var tests = isExact ? [] : conditions.map(test)
-            if !counts.isEmpty { tests = zip(counts, tests).map { $0.counting($1) } }
-            for row in candidates where row != ItemOrder.hole && store.table.state(row) == .live {
-                examined += 1
-                var holds = true
-                for test in tests where try !test(row) {
-                    holds = false
-                    break
+            let found = found(access, changes: changes)
+            let size = changes || asksFunctions ? 1 : SelectionVector.batch
+            try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: size) { batch in
+                while case let count = try found.next(batch), count > 0 {
+                    for row in batch.first(count) where try !body(row) { return }
                 }
-                // After an interruption conditions end early, with any result.
-                if Interruption.isDueAtStep { throw WorkStopped() }
-                if holds, try !deliver(row) { return }
             }
         }
     }

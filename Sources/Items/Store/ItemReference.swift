@@ -98,30 +98,10 @@ extension ItemQuery {
     ///   removes are among the references, or replaced by references to no item.
     /// - Throws: as ``all()``.
     package func copyReferences(to buffer: (_ count: Int) -> UnsafeMutablePointer<UInt64>?) throws {
-        if let (index, ranks, isDescending) = rows.partOfIndex() {
-            guard let target = buffer(ranks.count) else { return }
-            let (first, second) = (rows.order.first?.field, rows.order.second?.field)
-            var count = 0
-            index.forEach(ranks, descending: isDescending) { entry in
-                if count < Self.lookahead {
-                    if let first { store.columns.prefetchRead(entry.row, first) }
-                    if let second { store.columns.prefetchRead(entry.row, second) }
-                }
-                target[count] = store.reference(entry.row).bits
-                count += 1
-                return true
-            }
-            for place in count..<ranks.count { target[place] = ItemReference.ofNoItem.bits }
-            return
-        }
         let rows = try rows.rows()
         guard let target = buffer(rows.count) else { return }
         for place in rows.indices { target[place] = store.reference(rows[place]).bits }
     }
-
-    /// The number of items of an index to prefetch: their rows are scattered, and callers of a short result first read
-    /// the fields that it is sorted by.
-    private static let lookahead = 16
 
     /// The first item; nil if there is none. As ``first()``.
     package func firstReference() throws -> ItemReference? {
