@@ -181,33 +181,26 @@ public struct ItemRevision: RawRepresentable, Sendable, Hashable, Comparable {
 }
 
 /// What the encoders of a persistence read of a store's rows, without boxing each value.
-///
-/// Not inlined into another module: see `ColumnStore+Access.swift`.
 extension ColumnStore {
     /// Calls `body` with each custom field of an item and its cell, in the order of the fields' numbers.
-    @inline(never)
     package func forEachCustomField(_ row: UInt32, _ body: (UInt32, Cell) -> Void) {
         table.forEachCustomCell(row, body)
     }
 
     /// The value of a cell that is neither a number nor a text.
-    @inline(never)
     package func value(ofBox cell: Cell) -> PropertyListValue { heap.value(ofBox: cell) }
 
     /// Prefetches the key and the field of a changed item.
-    @inline(never)
     package func prefetchChanged(_ row: UInt32, _ field: ItemField) { table.prefetchChanged(row, field) }
 
     /// The item's place in the archive that the journal follows; nil if it has none, or its key is not a UUID.
     ///
     /// A row that was never freed has the item that it had when the archive was written.
-    @inline(never)
     package func archivedPlace(_ row: UInt32) -> UInt32? {
         row < document.places.limit && table.generation(row) == 0 && !table.hasTextKey(row) ? row : nil
     }
 
     /// The key of the item that a new item was copied from, if the document holds more of that than its fields.
-    @inline(never)
     package func source(ofCopy row: UInt32) -> String? {
         document.copies.isEmpty ? nil : document.copies[table.keyString(row)]
     }

@@ -113,22 +113,16 @@ struct ChangeLog {
     mutating func closeSavepoint() -> Int? { savepoints.popLast() }
 }
 
-/// The log for the modules above. None of it is inlined into another module: see `ColumnStore+Access.swift`.
+/// The log for the modules above.
 extension ColumnStore {
     /// Whether there are changes since the last commit.
-    package var hasChanges: Bool {
-        @inline(never) get { !log.changes.isEmpty }
-    }
+    package var hasChanges: Bool { !log.changes.isEmpty }
 
     /// The changes since the last commit, oldest first.
-    package var changes: [Change] {
-        @inline(never) get { log.changes }
-    }
+    package var changes: [Change] { log.changes }
 
     /// The number of changes; a run of appended rows is one.
-    package var changeCount: Int {
-        @inline(never) get { log.changes.count }
-    }
+    package var changeCount: Int { log.changes.count }
 
     /// Logs that a row was appended while loading the store.
     package func recordAppended(_ row: UInt32) {
@@ -138,18 +132,15 @@ extension ColumnStore {
     }
 
     /// Ends a group of changes that undo reverts as one.
-    @inline(never)
     package func seal() { log.seal() }
 
     /// Removes the group ends after an index of the log, or all of them.
-    @inline(never)
     package func unseal(behind start: Int = 0) { log.unseal(behind: start) }
 
     /// Empties the committed log.
     ///
     /// - Parameter body: called with the changes of each group that ``seal()`` made, at least one.
     /// - Returns: whether an item was removed.
-    @inline(never)
     package func takeGroups(_ body: ([Change]) -> Void) -> Bool {
         let taken = log.takeAll()
         taken.forEachGroup(body)
@@ -171,16 +162,11 @@ extension ColumnStore {
     }
 
     /// The number of nested open transactions.
-    package var depth: Int {
-        @inline(never) get { log.depth }
-    }
+    package var depth: Int { log.depth }
 
     /// The log's length at the beginning of the innermost transaction; nil if there is none.
-    package var savepoint: Int? {
-        @inline(never) get { log.savepoint }
-    }
+    package var savepoint: Int? { log.savepoint }
 
-    @inline(never)
     package func openSavepoint() { log.openSavepoint() }
 
     /// Sorts the items, without logging it. O(items · log items).

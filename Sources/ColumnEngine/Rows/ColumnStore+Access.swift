@@ -1,35 +1,28 @@
 package import PropertyList
 
-/// Access to rows for the modules above. The columns, the order and the heap are internal to this module.
-///
-/// None of it is inlined into another module: there the compiler would copy the table for a call, and check the access.
+/// Access to rows for the modules above. The columns, the order and the heap are internal to this module, so that the
+/// compiler inlines none of it into another: there it would check the access to the table for each call.
 extension ColumnStore {
     // MARK: The order
 
     /// The number of rows in the store.
     package var count: Int {
-        @inline(never) get {
-            recordWholeRead()
-            return order.count
-        }
+        recordWholeRead()
+        return order.count
     }
 
     /// The rows in order, with holes for recently removed ones.
     package var slots: [UInt32] {
-        @inline(never) get {
-            recordWholeRead()
-            return order.slots
-        }
+        recordWholeRead()
+        return order.slots
     }
 
     /// O(1), or O(log n) after a hole.
-    @inline(never)
     package func row(at position: Int) -> UInt32 {
         recordWholeRead()
         return order.row(at: position)
     }
 
-    @inline(never)
     package func position(of row: UInt32) -> Int {
         recordWholeRead()
         return order.position(of: row)
@@ -38,40 +31,31 @@ extension ColumnStore {
     // MARK: Rows
 
     /// The number of rows that exist, whether in the store or not.
-    package var rowCount: Int {
-        @inline(never) get { table.rowCount }
-    }
+    package var rowCount: Int { table.rowCount }
 
-    @inline(never)
     package func state(_ row: UInt32) -> ItemTable.State {
         recordRead(row)
         return table.state(row)
     }
 
     /// Whether the row is in the store.
-    @inline(never)
     package func isLive(_ row: UInt32) -> Bool {
         recordRead(row)
         return table.states[row] == ItemTable.State.live.rawValue
     }
 
     /// Whether the row is out of the store, and the history may restore it.
-    @inline(never)
     package func isRemoved(_ row: UInt32) -> Bool { table.states[row] == ItemTable.State.removed.rawValue }
 
     /// The number of items that had the row before the current one.
-    @inline(never)
     package func generation(_ row: UInt32) -> UInt16 { table.generation(row) }
 
     /// The address of the row's object; nil if there is none.
-    @inline(never)
     package func handle(_ row: UInt32) -> UnsafeRawPointer? { table.handle(row) }
 
-    @inline(never)
     package func setHandle(_ row: UInt32, _ handle: UnsafeRawPointer) { table.setHandle(row, handle) }
 
     /// Makes a dead row, which is freed with its object.
-    @inline(never)
     package func makeDeadRow<Object>(_ makeObject: (UInt32) -> Object) -> Object {
         let (row, isNew) = table.makeRow()
         if isNew { order.addRow() }
@@ -82,18 +66,14 @@ extension ColumnStore {
 
     // MARK: Keys
 
-    @inline(never)
     package func key(_ row: UInt32) -> PackedKey { table.key(row) }
 
     /// Whether the key is a text and not a packed UUID.
-    @inline(never)
     package func hasTextKey(_ row: UInt32) -> Bool { table.hasTextKey(row) }
 
-    @inline(never)
     package func keyString(_ row: UInt32) -> String { table.keyString(row) }
 
     /// Calls `body` with the key's bytes.
-    @inline(never)
     package func withKey<Result>(_ row: UInt32, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         table.withKey(row) { body($0) }
     }
@@ -101,30 +81,22 @@ extension ColumnStore {
     // MARK: Fields
 
     /// The names of all fields, by number.
-    package var fieldNames: [String] {
-        @inline(never) get { fields.names }
-    }
+    package var fieldNames: [String] { fields.names }
 
-    @inline(never)
     package func name(of field: ItemField) -> String { fields.name(of: field) }
 
-    @inline(never)
     package func existingField(named name: String) -> ItemField? { fields.existing(name) }
 
     /// The field with a name; made if it is new.
-    @inline(never)
     package func field(named name: String) -> ItemField { fields.field(named: name) }
 
     /// A field's cell; absent for `itemKey`.
-    @inline(never)
     package func cell(_ row: UInt32, _ field: ItemField) -> Cell { table.cell(row, field) }
 
     /// Sets a field without logging it: for drafts, and for loading.
-    @inline(never)
     package func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) { table.setCell(row, field, cell) }
 
     /// The numbers of an item's custom fields, ascending.
-    @inline(never)
     package func customFields(_ row: UInt32) -> [UInt32] {
         table.customFields(row).filter { $0 != fields.attachment?.rawValue }
     }
@@ -156,26 +128,18 @@ extension ColumnStore {
     }
 
     /// The kinds of cells that a custom field has ever had, a bit each: 0 if none.
-    @inline(never)
     package func kinds(_ field: ItemField) -> UInt16 { table.kinds(field) ?? 0 }
 
     /// Whether an item in the store has a value of a field. O(n) if the first items lack it.
-    @inline(never)
     package func isInUse(_ field: ItemField) -> Bool {
         recordWholeRead()
         return order.slots.contains { $0 != ItemOrder.hole && !table.cell($0, field).isAbsent }
     }
 
     /// Recounts the kinds of cells of a custom field. O(n).
-    @inline(never)
     package func recountKinds(_ field: ItemField) { table.recountKinds(field) }
 
-    /// Prefetches the elements for a script's access to an item's field.
-    @inline(never)
-    package func prefetchRead(_ row: UInt32, _ field: ItemField) { table.prefetchRead(row, field) }
-
     /// Materialises the columns of fields from a mapped archive, in batches, before row-by-row access.
-    @inline(never)
     package func prepareColumns(_ fields: [ItemField]) {
         recordWholeRead()
         for field in fields { _ = materialise(field) }
@@ -197,7 +161,6 @@ extension ColumnStore {
     }
 
     /// Whether a declared field has values of other kinds, or is lacking in an item.
-    @inline(never)
     package func hasMisfits(_ field: ItemField) -> Bool { table.column(field)?.misfits.isEmpty == false }
 
     /// Whether every new item has a field: an item that lacks it is an application's.
@@ -229,53 +192,38 @@ extension ColumnStore {
 
     // MARK: Values
 
-    @inline(never)
     package func value(_ cell: Cell) -> PropertyListValue? { heap.value(cell) }
 
-    @inline(never)
     package func areEqual(_ first: Cell, _ second: Cell) -> Bool { heap.areEqual(first, second) }
 
     /// Whether a snapshot is in use.
-    package var hasSnapshot: Bool {
-        @inline(never) get { table.hasSnapshot }
-    }
+    package var hasSnapshot: Bool { table.hasSnapshot }
 
     /// The size of texts outside of cells in bytes, including garbage.
-    package var textBytes: Int {
-        @inline(never) get { heap.textBytes }
-    }
+    package var textBytes: Int { heap.textBytes }
 
     /// Whether half of the heap is garbage.
-    package var needsCompaction: Bool {
-        @inline(never) get { heap.needsCompaction }
-    }
+    package var needsCompaction: Bool { heap.needsCompaction }
 
-    @inline(never)
     package func text(_ bytes: UnsafeBufferPointer<UInt8>) -> Cell { heap.text(bytes) }
 
-    @inline(never)
     package func text(_ string: String) -> Cell { heap.text(string) }
 
     /// A cell for a value of a custom field.
-    @inline(never)
     package func cell(_ value: PropertyListValue) -> Cell { heap.cell(value) }
 
     /// Discards a cell that was never set.
-    @inline(never)
     package func discard(_ cell: Cell) { heap.discard(cell) }
 
-    @inline(never)
     package func row(forKey key: PackedKey) -> UInt32? {
         recordWholeRead()
         return row(forKey: key, index.hasher.hash(key))
     }
 
     /// Sets a draft's key.
-    @inline(never)
     package func setKey(_ row: UInt32, _ key: PackedKey) { table.setKey(row, key) }
 
     /// The same for a key that is not a UUID.
-    @inline(never)
     package func setKey(_ row: UInt32, text: Cell) { table.setKey(row, text: text) }
 }
 
@@ -283,16 +231,12 @@ extension ColumnStore {
 /// has several. It is changed, merged, committed and undone like any field, but is hidden from users.
 extension ColumnStore {
     /// The field; nil while no item has had it.
-    package var attachmentField: ItemField? {
-        @inline(never) get { fields.attachment }
-    }
+    package var attachmentField: ItemField? { fields.attachment }
 
     /// The field's value; nil if there is none.
-    @inline(never)
     package func attachments(_ row: UInt32) -> PropertyListValue? { fields.attachment.flatMap { value(row, $0) } }
 
     /// The SHA-256 of each of an item's attachments, in order. Malformed values, as from a damaged record, are skipped.
-    @inline(never)
     package func digests(_ row: UInt32) -> [[UInt8]] {
         let elements: [PropertyListValue]
         switch attachments(row) {
@@ -305,33 +249,26 @@ extension ColumnStore {
     }
 
     /// Sets the field, as a logged change.
-    @inline(never)
     package func setAttachments(_ row: UInt32, _ value: PropertyListValue?) {
         let field = fields.field(named: FieldTable.attachmentName)
         change(row, field, to: value.map { heap.cell($0) } ?? .absent)
     }
 
     /// The names of the fields that are not hidden.
-    package var visibleFieldNames: [String] {
-        @inline(never) get { fields.names.filter { $0 != FieldTable.attachmentName } }
-    }
+    package var visibleFieldNames: [String] { fields.names.filter { $0 != FieldTable.attachmentName } }
 
     /// The name under which a field's changes are reported.
-    @inline(never)
     package func shownName(of field: ItemField) -> String {
         FieldTable.shownName(of: fields.name(of: field))
     }
 }
 
 /// A new item: its fields are set without events, then it is inserted into its store, or ``discard()``ed.
-///
-/// Not inlined into another module, either.
 package struct ItemDraft {
     let store: ColumnStore
     package let row: UInt32
 
     /// Sets a field by number; `itemKey`, too, to an unused string.
-    @inline(never)
     package func set(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) {
         if field == store.table.keyField {
             guard case .string(let key)? = value else { throw FieldValidation.error("itemKey", "a string", value) }
@@ -352,7 +289,6 @@ package struct ItemDraft {
     package func name(of field: ItemField) -> String { store.fields.name(of: field) }
 
     /// Sets a text field from UTF-8 bytes; `itemKey`, too.
-    @inline(never)
     package func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
         guard field == store.table.keyField else { return place(try store.textCell(bytes, for: field), field) }
         if let key = PackedKey(uuid: bytes) {

@@ -103,7 +103,6 @@ extension ColumnStore {
     /// - Parameter key: the key; a new one if nil. It may be set again.
     /// - Returns: the draft, which is already complete.
     /// - Throws: `full`.
-    @inline(never)
     package func makeDraft(key: PackedKey? = nil) throws(StoreError) -> ItemDraft {
         if table.rowCount >= Int(UInt32.max) - 1 {
             throw StoreError(.full, "the store holds as many items as it can number")
@@ -120,7 +119,6 @@ extension ColumnStore {
     /// Appends a draft.
     ///
     /// - Throws: `duplicateKey`.
-    @inline(never)
     package func appendDraft(_ row: UInt32) throws(StoreError) {
         append(row, try newKeyHash(row))
     }

@@ -8,8 +8,8 @@ package final class ColumnStore {
     // Exclusive access to these is not checked at run time: the check costs more than the access, one thread owns the
     // store, and no method lends one of them to code that calls the store.
 
-    @exclusivity(unchecked) package var table: ItemTable
-    @exclusivity(unchecked) package var order = ItemOrder()
+    @exclusivity(unchecked) var table: ItemTable
+    @exclusivity(unchecked) var order = ItemOrder()
     @exclusivity(unchecked) var index = HashIndex()
     @exclusivity(unchecked) package var keySource = KeySource()
     @exclusivity(unchecked) var heap = CellHeap()
@@ -34,7 +34,6 @@ package final class ColumnStore {
 
     // MARK: Rows
 
-    @inline(never)
     package func isAccessible(_ row: UInt32) -> Bool {
         recordRead(row)
         let state = table.states[row]
@@ -114,12 +113,9 @@ package final class ColumnStore {
     // MARK: Iterations
 
     /// Whether an iteration or a query is in progress.
-    package var isPinned: Bool {
-        @inline(never) get { iterations.arePending }
-    }
+    package var isPinned: Bool { iterations.arePending }
 
     /// Prevents the reuse of removed rows until ``unpinRows()``.
-    @inline(never)
     package func pinRows() { iterations.begin() }
 
     package func unpinRows() {
@@ -178,7 +174,7 @@ package final class ColumnStore {
     }
 
     /// - Returns: the log's length at the beginning of the closed savepoint; nil if none is open.
-    @inline(never) @discardableResult
+    @discardableResult
     package func closeSavepoint() -> Int? {
         let start = log.closeSavepoint()
         if log.depth == 0, reads.isTracking { reads = ReadSet() }
@@ -191,8 +187,8 @@ package final class ColumnStore {
 /// No read escapes: reading an item needs its row, columns are not visible outside of this module, and each access to a
 /// row records it. A reference or an object is checked by `ColumnStore.isAccessible`, `isLive` or `state`: they record
 /// the row. A key goes through `row(forKey:)`, which records the row or, if there is none, the key. Everything else is
-/// the whole collection: the order (`count`, `slots`, `row(at:)`, `position(of:)`, `move`), a query (`RowQuery.access`,
-/// `partOfIndex`), an aggregate function of a group (`ItemAggregateFunction.value`), a snapshot, and a name that no
+/// the whole collection: the order (`count`, `slots`, `row(at:)`, `position(of:)`, `move`), a query (`RowQuery.access`),
+/// an aggregate function of a group (`ItemAggregateFunction.value`), a snapshot, and a name that no
 /// item has as a field. An insertion refused for its key records the item that has it, and a reverted one its key.
 /// Script iterators older than the transaction check each of their rows, since its beginning is a new epoch.
 struct ReadSet {

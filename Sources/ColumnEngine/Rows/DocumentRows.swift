@@ -24,14 +24,12 @@ package struct DocumentRows {
     }
 }
 
-/// Not inlined into another module: see `ColumnStore+Access.swift`.
+/// The document's side of a store, for the modules above.
 extension ColumnStore {
     /// Called when a snapshot was taken to be saved.
-    @inline(never)
     package func beginSave() { document.places.beginSave(order) }
 
     /// Called at the end of a save. A failed one may have replaced the document or not.
-    @inline(never)
     package func endSave(succeeded: Bool) { document.places.endSave(succeeded: succeeded) }
 
     /// Maps a document's rows into the empty store; none is read yet.
@@ -42,7 +40,6 @@ extension ColumnStore {
     ///   - source: the document.
     ///   - seed: the seed of the keys' hashes.
     ///   - slots: the hash table of the keys.
-    @inline(never)
     package func map(_ count: Int, _ kinds: [UInt16], _ source: any RowSource, seed: UInt64, _ slots: MappedKeySlots) {
         document.map(count, source)
         heap.faulted = source.values
@@ -52,9 +49,7 @@ extension ColumnStore {
     }
 
     /// Each row below this one has the document's item of the same index.
-    package var placeLimit: UInt32 {
-        @inline(never) get { document.places.limit }
-    }
+    package var placeLimit: UInt32 { document.places.limit }
 }
 
 /// The rows whose items have the same index in the archive that the journal follows. The journal refers to such items

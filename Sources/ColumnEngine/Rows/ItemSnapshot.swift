@@ -92,25 +92,21 @@ public final class ItemSnapshot: @unchecked Sendable {
     private func row(_ position: Int) -> UInt32 { contents.slots == nil ? UInt32(position) : rows?[position] ?? 0 }
 
     /// A field's cell; absent for `itemKey`.
-    @inline(never)
     package func cell(_ position: Int, _ field: ItemField) -> Cell {
         let row = row(position)
         guard let column = columns[Int(field.rawValue)] else { return .absent }
         return column._withUnsafeGuaranteedRef { $0.cell(row) } ?? source?.cell(row, of: field) ?? .absent
     }
 
-    @inline(never)
     package func key(_ position: Int) -> PackedKey {
         contents.keys.element(row(position), .key, source, PackedKey(high: 0, low: 0))
     }
 
-    @inline(never)
     package func isTextKey(_ position: Int) -> Bool {
         contents.textKeys.element(row(position), .keyKind, source, false)
     }
 
     /// Calls `body` with each custom field of an item and its cell, in the order of the fields' numbers.
-    @inline(never)
     package func forEachCustomField<Failure: Error>(
         _ position: Int, _ body: (UInt32, Cell) throws(Failure) -> Void
     ) throws(Failure) {
@@ -125,11 +121,9 @@ public final class ItemSnapshot: @unchecked Sendable {
             { columns[Int($0)]?._withUnsafeGuaranteedRef { $0.cell(row) } ?? .absent }, body)
     }
 
-    @inline(never)
     package func value(_ cell: Cell) -> PropertyListValue? { heap.value(cell) }
 
     /// The text of an item's key.
-    @inline(never)
     package func keyString(_ position: Int) -> String {
         isTextKey(position) ? CellHeap.string(key(position).cell) : key(position).uuidString
     }
@@ -142,7 +136,6 @@ public final class ItemSnapshot: @unchecked Sendable {
     }
 
     /// The key of the original of an item that was copied in this process.
-    @inline(never)
     package func source(ofCopy key: String) -> String? { contents.copies[key] }
 
     /// An item's fields by name, including `itemKey`, for a persistence that stores whole records; null for a field of

@@ -70,14 +70,6 @@ extension ItemTable {
         if field == keyField { keys.prefetch(row) } else { custom.prefetch(row) }
     }
 
-    /// Prefetches the elements for a script's access to an item's field.
-    @inline(__always)
-    func prefetchRead(_ row: UInt32, _ field: ItemField) {
-        states.prefetch(row)
-        if field == keyField { textKeys.prefetch(row) }
-        prefetch(row, field)
-    }
-
     /// Calls a body with each custom field of an item and its cell, in the order of the fields' numbers.
     func forEachCustomCell<Failure: Error>(
         _ row: UInt32, _ body: (UInt32, Cell) throws(Failure) -> Void

@@ -63,7 +63,7 @@ struct RecordReader {
         } catch {
             throw StoreError(.unreadableFile, "\(path) is not an archive of items: \(error)", path: path, cause: error)
         }
-        for (index, item) in other.order.slots.enumerated() {
+        for (index, item) in other.slots.enumerated() {
             try options.report(index, other.count)
             row.number = index + 1
             row.attachmentNames = other.attachmentNames(item)
