@@ -154,6 +154,7 @@ struct HostOptions: ParsableArguments {
     func scriptHostOptions(_ memory: MemoryContainer?, asks: Bool) throws -> ScriptHostOptions {
         let located = try memory?.container ?? ContainerArgument.locate(container)
         var options = ScriptHostOptions(container: located)
+        options.schema = .household
         if memory != nil { options.persistence = { MemoryPersistence(isReadOnly: $0.isReadOnly) } }
         if let url = shared ?? Environment.value("CUBBY_SHARED"), !url.isEmpty {
             if memory != nil {

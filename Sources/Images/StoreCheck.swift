@@ -1,8 +1,8 @@
 public import Application
-import ColumnEngine
+public import ColumnEngine
 public import Files
 import ItemArchive
-import Items
+public import Items
 public import Logging
 public import PropertyList
 
@@ -17,7 +17,9 @@ public struct StoreCheck {
     /// The findings, in the order of the files.
     public private(set) var findings: [StoreFinding] = []
     private var store: ItemStore?
-    private var schema = ArchiveSchema()
+    private let schema: Schema
+    /// The form of the archive's items, if they could be read.
+    private var form: ArchiveSchema?
     private var orphans: [String] = []
     private var hasBadIndex = false
     private var badPreferences: [String] = []
@@ -30,9 +32,11 @@ public struct StoreCheck {
     /// - Parameters:
     ///   - container: the container.
     ///   - layer: the container's file system, of `Container.openExisting()`.
+    ///   - schema: the fields of every item.
     ///   - logger: receives messages about unreadable pictures.
-    public init(_ container: Container, using layer: any FileLayer, logger: Logger) {
+    public init(_ container: Container, using layer: any FileLayer, schema: Schema = .household, logger: Logger) {
         self.container = container
+        self.schema = schema
         self.layer = layer
         pictures = ImageStore(directory: container.documents, caches: container.caches, using: layer, logger: logger)
         checkItems()
@@ -62,7 +66,7 @@ public struct StoreCheck {
     private mutating func checkItems() {
         let persistence = ArchivePersistence(folder: container.documents, using: layer, isReadOnly: true)
         do throws(StoreError) {
-            let opened = try ItemStore.open(persistence)
+            let opened = try ItemStore.open(persistence, schema: schema)
             let report = opened.loadReport
             let records = report.replayedRecords
             let commits = records.counted("commit")
@@ -83,7 +87,7 @@ public struct StoreCheck {
                 record(misfits.isOnlyNil ? .note : .warning, "\(misfits): carried as it is, until it is changed")
             }
             for remark in report.remarks { record(.warning, remark) }
-            schema = persistence.schema
+            form = persistence.schema
             store = opened
         } catch {
             record(.error, error.message)
@@ -103,7 +107,7 @@ public struct StoreCheck {
         guard let archive = try? layer.contents(of: path("items.archive")) else { return }
         let remedy = "remove the index; the next save makes one"
         bytes.withUnsafeBytes { bytes in
-            guard let header = ItemIndexFile(bytes) else {
+            guard let header = ItemIndexFile(bytes, schema) else {
                 hasBadIndex = true
                 return record(.warning, "items.index is damaged: the archive is read whole when it is opened", remedy)
             }
@@ -147,10 +151,10 @@ public struct StoreCheck {
         }
         var named = store.listedAttachments
         // An item without a listed picture implies one only if its key is the picture's.
-        if schema.itemKeyKey == "imageKey" {
+        if let form, form.itemKeyKey == schema.imageKeyName {
             let listing = Set(named.map(\.position))
             for position in 0..<store.count where !listing.contains(position) {
-                guard let key = try? store[position]?.itemKey, !schema.keylessItems.contains(ExactText(key)) else {
+                guard let key = try? store[position]?.itemKey, !form.keylessItems.contains(ExactText(key)) else {
                     continue
                 }
                 named.append((position, key))
@@ -229,7 +233,7 @@ public struct StoreCheck {
             done.append("removed items.index")
         }
         if store != nil {
-            let opened = try ItemStore.open(persistence)
+            let opened = try ItemStore.open(persistence, schema: schema)
             done += opened.loadReport.notices
             if opened.loadReport.isSalvaged || !opened.loadReport.quarantinedFiles.isEmpty, try opened.saveChanges() {
                 done.append("saved \(Self.items(opened.count))")

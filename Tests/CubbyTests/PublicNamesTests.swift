@@ -120,7 +120,8 @@ import Testing
         ItemStore.self, ItemStoreChanges.self, ItemStoreCommit.self, ItemStoreDiff.self, (any ItemStoreObserver).self,
         ItemStoreReference.self, ItemStoreSave.self, ItemsLeftOut.self, JournalHeader.self, JournalRecord.self,
         JournalScan.self,
-        MemoryPersistence.self, OriginalArchive.self, StoreCheck.self, StoreError.self, StoreFinding.self,
+        MemoryPersistence.self, OriginalArchive.self, Schema.self, Schema.Field.self, StoreCheck.self, StoreError.self,
+        StoreFinding.self,
     ]
 
     // Models of the items

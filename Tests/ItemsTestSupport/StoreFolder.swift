@@ -1,4 +1,4 @@
-import ColumnEngine
+package import ColumnEngine
 package import Files
 import Foundation
 import ItemArchive
@@ -33,7 +33,7 @@ package final class StoreFolder: Sendable {
 
     package func open(
         _ layer: any FileLayer = PosixFileLayer(), isReadOnly: Bool = false, durability: Durability = .process,
-        mapped: Bool = false, opensCut: Bool = true
+        mapped: Bool = false, opensCut: Bool = true, schema: Schema = .household
     ) throws -> ItemStore {
         if mapped { try FileManager.default.createDirectory(atPath: caches, withIntermediateDirectories: true) }
         let persistence = ArchivePersistence(
@@ -41,7 +41,7 @@ package final class StoreFolder: Sendable {
             opensCutArchive: opensCut)
         // Stores that a test leaves lying stand for processes that died.
         persistence.takesLock = false
-        return try ItemStore.open(persistence, durability: durability)
+        return try ItemStore.open(persistence, schema: schema, durability: durability)
     }
 
     package func read(_ path: String) throws -> [UInt8] {

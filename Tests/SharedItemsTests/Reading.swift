@@ -81,13 +81,15 @@ struct Reading: CustomTestStringConvertible {
             "k".utf8.withContiguousStorageIfAvailable { _ = known.store.reference(forKeyUTF8: $0) }
         },
         Reading("ItemStore.isRemoved", .item) { _ = $0.store.isRemoved($0.reference) },
-        Reading("ItemStore.valueInDollars", .item) { _ = try $0.store.valueInDollars(of: $0.reference) },
-        Reading("ItemStore.dateCreated", .item) { _ = try $0.store.dateCreated(of: $0.reference) },
+        Reading("ItemStore.integer", .item) { _ = try $0.store.integer(of: .valueInDollars, $0.reference) },
+        Reading("ItemStore.date", .item) { _ = try $0.store.date(of: .dateCreated, $0.reference) },
         Reading("ItemStore.value", .item) { _ = try $0.store.value(of: .name, $0.reference) },
         Reading("ItemStore.misfits", .whole) { _ = $0.store.misfits() },
         Reading("ItemStore.carriedNotices", .whole) { _ = $0.store.carriedNotices },
         Reading("ItemStore.withUTF8", .item) { try $0.store.withUTF8(of: .name, $0.reference) { _ in } },
-        Reading("ItemStore.setValueInDollars", .item) { try $0.store.setValueInDollars(7, of: $0.reference) },
+        Reading("ItemStore.setInteger", .item) {
+            try $0.store.setInteger(7, for: .valueInDollars, of: $0.reference)
+        },
         Reading("ItemStore.setValue", .item) { try $0.store.setValue(nil, for: .serialNumber, of: $0.reference) },
         Reading("ItemStore.setUTF8", .item) { known in
             try "vase".utf8.withContiguousStorageIfAvailable {
@@ -209,7 +211,7 @@ struct Reading: CustomTestStringConvertible {
             "ItemStore.removeCommitObserver",
         ],
         "a name, a number, an object": [
-            "ItemStore.field", "ItemStore.name", "ItemStore.revision", "ItemStore.zeroingReference",
+            "ItemStore.field", "ItemStore.name", "ItemStore.schema", "ItemStore.revision", "ItemStore.zeroingReference",
             // Whoever holds an older one finds it changed by the transaction's begin.
             "ItemStore.epoch", "Item.store", "Item.==", "Item.hash", "ItemQuery.store",
         ],

@@ -173,7 +173,8 @@ struct SharedDamageTests {
         for _ in 0..<20_000 {
             let damaged = Self.damage(record, &random)
             do throws(StoreError) {
-                try damaged.withBytes { bytes throws(StoreError) in _ = try RecordChange.changes(of: bytes) }
+                try damaged.withBytes { bytes throws(StoreError) in _ = try RecordChange.changes(of: bytes, .household)
+                }
             } catch {
                 #expect(error.code == .corruptJournal)
                 refused += 1

@@ -54,14 +54,14 @@ final class FieldColumn {
         (declaredKind, unset) = (nil, .absent)
     }
 
-    init(_ declaration: FieldDeclaration) {
+    init(_ field: Schema.Field) {
         encoding =
-            switch declaration.kind {
+            switch field.kind.kind {
             case .text, .mixed: .cells
             case .integer: .integers
             case .date: .dates
             }
-        (declaredKind, unset) = (declaration.kind, declaration.unset)
+        (declaredKind, unset) = (field.kind.kind, field.unset)
     }
 
     /// Whether the encoding never changes.

@@ -80,6 +80,9 @@ extension ColumnStore {
 
     // MARK: Fields
 
+    /// Whether a field is neither one of every item nor the key.
+    package func isCustom(_ field: ItemField) -> Bool { field.rawValue > keyField.rawValue }
+
     /// The names of all fields, by number.
     package var fieldNames: [String] { fields.names }
 
@@ -164,7 +167,7 @@ extension ColumnStore {
     package func hasMisfits(_ field: ItemField) -> Bool { table.column(field)?.misfits.isEmpty == false }
 
     /// Whether every new item has a field: an item that lacks it is an application's.
-    package func isRequired(_ field: ItemField) -> Bool { table.declared(field)?.isOptional == false }
+    package func isRequired(_ field: ItemField) -> Bool { schema.kind(field)?.isOptional == false }
 
     /// The kind of a declared field that has values of other kinds; nil for all other fields.
     package func misfitKind(_ field: ItemField) -> FieldKind? {
@@ -284,6 +287,9 @@ package struct ItemDraft {
 
     /// Sets fields to the values of a record, of any kind.
     package func carry(_ values: PropertyListFields) throws(StoreError) { try store.fill(self, with: values) }
+
+    /// The fields of every item of the store.
+    package var schema: Schema { store.schema }
 
     /// The name of a field of the store.
     package func name(of field: ItemField) -> String { store.fields.name(of: field) }

@@ -24,12 +24,17 @@ package final class ColumnStore {
     @exclusivity(unchecked) package var questions = QuestionRecord()
     @exclusivity(unchecked) package var document = DocumentRows()
 
+    /// The fields of every item, which have a column from the beginning.
+    package let schema: Schema
+    /// The number of the items' key, after the fields of every item.
+    package let keyField: ItemField
+
     /// An empty store.
-    ///
-    /// - Parameter declared: the fields that have a column from the beginning, by number.
-    package init(_ declared: [FieldDeclaration]) {
-        table = ItemTable(declared)
-        fields = FieldTable(declared)
+    package init(_ schema: Schema) {
+        self.schema = schema
+        keyField = schema.keyField
+        table = ItemTable(schema)
+        fields = FieldTable(schema)
     }
 
     // MARK: Rows

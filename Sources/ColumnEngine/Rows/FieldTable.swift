@@ -17,9 +17,9 @@ package struct FieldTable {
     /// The declared field that is set to an item's creation time.
     let stamped: ItemField?
 
-    package init(_ declared: [FieldDeclaration]) {
-        names = declared.map(\.name) + ["itemKey"]
-        stamped = declared.firstIndex { $0.isStamped }.map { ItemField(rawValue: UInt32($0)) }
+    package init(_ schema: Schema) {
+        names = schema.names
+        stamped = schema.fields.firstIndex { $0.isStamped }.map { ItemField(rawValue: UInt32($0)) }
         for (number, name) in names.enumerated() { numbers[ExactText(name)] = UInt32(number) }
     }
 
@@ -42,40 +42,6 @@ package struct FieldTable {
             numbers[ExactText(name)] = number
         }
         return ItemField(rawValue: number)
-    }
-}
-
-/// The properties of a field that are fixed beforehand: it always has a column, whose encoding never changes.
-///
-/// Values of other kinds are not assigned. Those that an archive contains are carried as they are: see
-/// ``FieldColumn/misfits``.
-package struct FieldDeclaration: Sendable {
-    package let name: String
-    /// Not `mixed`.
-    package let kind: FieldKind
-    /// The value of a new item without one. Absent for texts that an item may lack.
-    package let unset: Cell
-    /// Whether a new item without a date gets the time of its creation; for at most one field.
-    package let isStamped: Bool
-
-    package init(name: String, kind: FieldKind, unset: Cell, isStamped: Bool = false) {
-        (self.name, self.kind, self.unset, self.isStamped) = (name, kind, unset, isStamped)
-    }
-}
-
-/// The kind of a field's values.
-package enum FieldKind {
-    case text, integer, date, mixed
-}
-
-extension FieldKind {
-    /// The kind in words, as in "is not an integer".
-    package var named: String {
-        switch self {
-        case .text, .mixed: "a string"
-        case .integer: "an integer"
-        case .date: "a date"
-        }
     }
 }
 

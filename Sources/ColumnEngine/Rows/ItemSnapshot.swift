@@ -20,6 +20,7 @@ public final class ItemSnapshot: @unchecked Sendable {
     /// The contents shared with the copies for other threads.
     private struct Contents {
         let count: Int
+        let schema: Schema
         let keyField: ItemField
         let fieldNames: [String]
         let fieldKinds: [UInt16]
@@ -38,7 +39,7 @@ public final class ItemSnapshot: @unchecked Sendable {
         init(_ store: ColumnStore) {
             store.recordWholeRead()
             count = store.order.count
-            keyField = store.table.keyField
+            (schema, keyField) = (store.schema, store.keyField)
             fieldNames = store.fields.names
             fieldKinds = store.table.fieldKinds
             keys = store.table.keys.share()
@@ -73,6 +74,8 @@ public final class ItemSnapshot: @unchecked Sendable {
     /// The number of items.
     public var count: Int { contents.count }
     package var fieldNames: [String] { contents.fieldNames }
+    /// The fields of every item.
+    package var schema: Schema { contents.schema }
     /// By field number, the kinds of its cells.
     package var fieldKinds: [UInt16] { contents.fieldKinds }
 

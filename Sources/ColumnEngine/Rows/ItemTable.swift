@@ -47,10 +47,10 @@ package struct ItemTable: ~Copyable {
     /// Whether some item has or had a custom field: otherwise there is nothing to free.
     private var hasCustomFields = false
 
-    init(_ declarations: [FieldDeclaration]) {
-        let declared = declarations.map { Unmanaged.passRetained(FieldColumn($0)) }
-        keyField = ItemField(rawValue: UInt32(declared.count))
-        firstInteger = zip(declarations, declared).first { $0.0.kind == .integer }?.1
+    init(_ schema: Schema) {
+        let declared = schema.fields.map { Unmanaged.passRetained(FieldColumn($0)) }
+        keyField = schema.keyField
+        firstInteger = zip(schema.kinds, declared).first { $0.0.kind == .integer }?.1
         for column in declared { columns.append(column) }
     }
 

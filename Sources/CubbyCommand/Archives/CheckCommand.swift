@@ -60,7 +60,7 @@ struct FileCheck {
         let bytes = try ArchiveFiles.bytes(of: path)
         let check = ArchiveCheck(bytes)
         // The application that owns an archive of items may read other values than are there.
-        let notices = check.hasErrors ? [] : ItemArchiveReader.notices(on: bytes)
+        let notices = check.hasErrors ? [] : ItemArchiveReader.notices(on: bytes, .household)
         let isWell = check.findings.isEmpty && notices.isEmpty
         Report.line("\(ArchiveFiles.name(path)): \(check.kind)\(isWell ? ", nothing wrong" : "")")
         for finding in check.findings { Report.line("  \(Self.text(finding))") }

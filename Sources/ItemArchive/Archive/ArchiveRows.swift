@@ -8,6 +8,7 @@ import PropertyList
 /// field, is reported in ``damage``, and makes the store keep the archive before replacing it.
 final class ArchiveRows: RowSource {
     private var items: MappedItems
+    private let schema: Schema
     /// By number of a declared field, the index's copy of its integers, if it has a usable one.
     private let numbers: [MappedNumbers?]
     let values: FaultedValues
@@ -18,6 +19,7 @@ final class ArchiveRows: RowSource {
 
     init(_ items: MappedItems, _ values: FaultedValues? = nil, numbers: [MappedNumbers?] = []) {
         self.items = items
+        schema = items.schema.schema
         self.numbers = numbers
         self.values = values ?? FaultedValues(mapped: items.range)
     }
@@ -31,7 +33,7 @@ final class ArchiveRows: RowSource {
         let number = Int(row)
         do throws(PropertyListError) {
             switch column {
-            case .field(let field) where MappedItems.declared[Int(field.rawValue)].kind == .text:
+            case .field(let field) where schema.kinds[Int(field.rawValue)].kind == .text:
                 element.storeBytes(of: cell(row, of: field), as: Cell.self)
             case .field(let field): element.storeBytes(of: cell(row, of: field).tail, as: UInt64.self)
             case .key: element.storeBytes(of: try items.key(number, values).0, as: PackedKey.self)
@@ -56,7 +58,7 @@ final class ArchiveRows: RowSource {
             return try items.cell(Int(row), field, values)
         } catch {
             record(row, error)
-            return MappedItems.declared[Int(field.rawValue)].unset
+            return schema.fields[Int(field.rawValue)].unset
         }
     }
 

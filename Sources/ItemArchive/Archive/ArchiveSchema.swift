@@ -1,5 +1,4 @@
 public import ColumnEngine
-import Glibc
 public import PropertyList
 
 /// The form of an archive's items: class and keys, as the application that owns the archive knows them.
@@ -24,47 +23,44 @@ public struct ArchiveSchema: Sendable, Hashable {
     /// Whether the root is an NSMutableArray.
     public var isMutableArray = false
 
-    /// The key of an item's name.
-    public var nameKey = "name"
-    /// The key of its serial number.
-    public var serialNumberKey = "serialNumber"
-    /// The key of its value.
-    public var valueKey = "valueInDollars"
-    /// The key of its date.
-    public var dateKey = "dateCreated"
-    /// The key of its item key.
-    public var itemKeyKey = "itemKey"
-    /// Whether the value is an NSNumber object and not an inline integer.
-    public var valueIsObject = false
+    /// The fields of every item of the store.
+    public let schema: Schema
+    /// The keys of the fields of every item, by number, then that of the items' key.
+    public var keys: [String]
+    /// The fields of integers that are NSNumber objects and not inline.
+    public var objectFields: Set<ItemField> = []
     /// The fields that are nil in items that lack them. For items that lack another field there is no key.
     var nilFields: Set<ItemField> = []
     /// Custom fields that are inline in the item and not objects.
     public var inlineFields: Set<ExactText> = []
-    /// The keys of items without a key under `itemKeyKey`: nil there means that the item has no image.
+    /// The keys of items without a key under ``itemKeyKey``: nil there means that the item has no image.
     public var keylessItems: Set<ExactText> = []
     /// The items' objects of the application's own classes.
     public internal(set) var foreignFields = ForeignFields()
     /// The archive as opened, if it has content beyond the fields of its items.
     public internal(set) var original: OriginalArchive?
 
-    /// Creates the usual schema for items of a class.
-    public init(className: String = "Item") {
-        self.className = className
+    /// Creates the usual form of a store's items, of a class.
+    public init(_ schema: Schema, className: String = "Item") {
+        (self.schema, self.className) = (schema, className)
+        keys = schema.fields.map { $0.archiveNames[0] } + schema.keyNames.prefix(1)
     }
 
-    static let nameKeys = ["name", "itemName", "possessionName"]
-    static let serialNumberKeys = ["serialNumber", "serialnumber", "serialName"]
-    static let valueKeys = ["valueInDollars", "valueDollars", "value"]
-    static let dateKeys = ["dateCreated"]
-    static let itemKeyKeys = ["itemKey", "imageKey", "itemUUIDKey"]
+    /// The key of the items' key.
+    public var itemKeyKey: String {
+        get { keys.last ?? "itemKey" }
+        set { keys[keys.count - 1] = newValue }
+    }
 
-    /// The fields of the domain in the order of their numbers: name, key in this archive, and all known keys.
+    /// The fields of every item in the order of their numbers: name, key in this archive, and all known keys.
     var fields: [(name: String, key: String, aliases: [String])] {
-        [
-            ("name", nameKey, Self.nameKeys), ("serialNumber", serialNumberKey, Self.serialNumberKeys),
-            ("valueInDollars", valueKey, Self.valueKeys), ("dateCreated", dateKey, Self.dateKeys),
-            ("itemKey", itemKeyKey, Self.itemKeyKeys),
-        ]
+        zip(zip(schema.names, keys), schema.fields.map(\.archiveNames) + [schema.keyNames]).map { ($0.0, $0.1, $1) }
+    }
+
+    /// Whether keys of an archive are ones of these fields.
+    func knows(_ keys: [String]) -> Bool {
+        keys.count == self.keys.count
+            && zip(fields, keys).allSatisfy { field, key in field.aliases.contains { $0 == key } }
     }
 
     /// The prefix for a custom field's name that would be read as a field of the domain.
@@ -90,58 +86,6 @@ public struct ArchiveSchema: Sendable, Hashable {
             return alias <= aliases.firstIndex { $0 == key } ?? 0
         }
     }
-
-    /// Whether a class name is that of an item class: `Possession`, `BNRItem`, `Homepwner.Item`.
-    static func isItemClass(_ name: String) -> Bool {
-        let last = (name.split(separator: ".").last.map(String.init) ?? name).lowercased()
-        return last.hasSuffix("item") || last == "possession" || last == "possessions"
-    }
-}
-
-/// The fields of every item, with their names in the archive; the numbers follow the order of the declarations.
-extension ItemField {
-    /// An item's name.
-    @inlinable public static var name: ItemField { ItemField(rawValue: 0) }
-    /// Its serial number.
-    @inlinable public static var serialNumber: ItemField { ItemField(rawValue: 1) }
-    /// Its value in dollars.
-    @inlinable public static var valueInDollars: ItemField { ItemField(rawValue: 2) }
-    /// The time of its creation.
-    @inlinable public static var dateCreated: ItemField { ItemField(rawValue: 3) }
-    /// Its key, which is unique.
-    @inlinable public static var itemKey: ItemField { ItemField(rawValue: 4) }
-
-    /// The fields of every item.
-    public static let domain: [ItemField] = [.name, .serialNumber, .valueInDollars, .dateCreated, .itemKey]
-
-    /// A field of the domain by its name's bytes; nil for any other name. All names differ in length.
-    public init?(domain name: UnsafeBufferPointer<UInt8>) {
-        let field: ItemField
-        let expected: StaticString
-        switch name.count {
-        case 4: (field, expected) = (.name, "name")
-        case 7: (field, expected) = (.itemKey, "itemKey")
-        case 11: (field, expected) = (.dateCreated, "dateCreated")
-        case 12: (field, expected) = (.serialNumber, "serialNumber")
-        case 14: (field, expected) = (.valueInDollars, "valueInDollars")
-        default: return nil
-        }
-        guard let bytes = name.baseAddress, memcmp(bytes, expected.utf8Start, name.count) == 0 else { return nil }
-        self = field
-    }
-
-    /// Whether the field is a custom one.
-    public var isCustom: Bool { rawValue > Self.itemKey.rawValue }
-}
-
-extension [FieldDeclaration] {
-    /// The fields of the domain that have columns, in the order of their numbers.
-    package static let domain = [
-        FieldDeclaration(name: "name", kind: .text, unset: Cell(.shortText)),
-        FieldDeclaration(name: "serialNumber", kind: .text, unset: .absent),
-        FieldDeclaration(name: "valueInDollars", kind: .integer, unset: .integer(0)),
-        FieldDeclaration(name: "dateCreated", kind: .date, unset: .date(0), isStamped: true),
-    ]
 }
 
 /// A field of every item with values that are not of its kind, or that some items lack: an application's archive has
@@ -179,14 +123,14 @@ extension ColumnStore {
     ///
     /// - Parameters:
     ///   - rows: the items; all if nil.
-    ///   - fields: the fields.
+    ///   - fields: the fields; those of every item if nil.
     /// - Returns: one for each such field.
     /// - Complexity: O(1) if there are none, else O(items).
     package func misfits(
-        among rows: [UInt32]? = nil, in fields: [ItemField] = ItemField.domain
+        among rows: [UInt32]? = nil, in fields: [ItemField]? = nil
     ) -> [FieldMisfits] {
         recordWholeRead()
-        return fields.compactMap { field in
+        return (fields ?? schema.numbers).compactMap { field in
             guard let kind = misfitKind(field) else { return nil }
             var examples: [FieldMisfits.Example] = []
             var (count, isOnlyNil) = (0, kind != .integer)
@@ -204,11 +148,15 @@ extension ColumnStore {
         }
     }
 
+    /// The text of an item's first field, which is its name for people; nil if it has none.
+    package func title(_ row: UInt32) -> String? {
+        let cell = schema.fields.isEmpty ? .absent : cell(row, ItemField(rawValue: 0))
+        return cell.isText ? CellHeap.string(cell) : nil
+    }
+
     /// An item for messages: its name in quotes, or its key if it has no name.
     package func label(_ row: UInt32) -> String {
-        let cell = cell(row, .name)
-        guard cell.isText, cell.withText({ !$0.isEmpty }) else { return keyString(row) }
-        let name = CellHeap.string(cell)
+        guard let name = title(row), !name.isEmpty else { return keyString(row) }
         return (name.count <= 40 ? name : name.prefix(40) + "…").quoted()
     }
 }

@@ -33,7 +33,7 @@ package struct ItemArchiveReader {
     /// The arrays of items, and the items outside of them.
     private var itemArrays: [BinaryPropertyListContainer] = []
     private var singleItems: Set<UInt32> = []
-    /// Whether some item has both an `itemKey` and an `imageKey` that is a key.
+    /// Whether some item has both a key of its own and one of its image.
     private var hasTwoKeys = false
 
     package init(_ loader: ItemLoader, _ reader: BinaryPropertyListReader, _ identity: ArchiveIdentity) {
@@ -57,7 +57,8 @@ package struct ItemArchiveReader {
 
     /// The archive itself, for saves that edit it where items have changed; nil if that is impossible.
     var original: OriginalArchive? {
-        report.schema.form == .keyedArchive && mode != .withoutRoot ? OriginalArchive(reader, identity) : nil
+        report.schema.form == .keyedArchive && mode != .withoutRoot
+            ? OriginalArchive(reader, identity, store.schema) : nil
     }
 
     // MARK: The archive
@@ -102,15 +103,18 @@ package struct ItemArchiveReader {
         report.settleKeys(hasTwoKeys: hasTwoKeys)
     }
 
-    /// Whether an object has the keys of an item: an item key, and a name or a value.
+    /// Whether an object has the keys of an item: an item's key, and another that no item lacks.
     private func looksLikeItem(_ number: Int) -> Bool {
         guard let found = try? values.archive.table.dictionary(at: number), found.count > 2 else { return false }
         var names: NameSet = []
         for index in 0..<min(found.count, 64) {
             if let name = try? reader.string(at: reader.reference(index, in: found)) { names.insert(name) }
         }
-        return ArchiveSchema.itemKeyKeys.contains(where: names.contains)
-            && (ArchiveSchema.nameKeys + ArchiveSchema.valueKeys).contains(where: names.contains)
+        let schema = store.schema
+        return schema.keyNames.contains(where: names.contains)
+            && schema.fields.contains { field in
+                !field.kind.isOptional && !field.isStamped && field.archiveNames.contains(where: names.contains)
+            }
     }
 
     private mutating func readTop(_ key: String, _ uid: UInt32, isOnly: Bool) throws(PropertyListError) {
@@ -140,7 +144,7 @@ package struct ItemArchiveReader {
                     report.recordLoss(ofItem: index + 1, error.message)
                 }
             }
-        } else if let className, ArchiveSchema.isItemClass(className) {
+        } else if let className, store.schema.isItemClass(className) {
             report.leaveOut("the one item of the archive becomes part of an array")
             singleItems.insert(uid)
             readElement(number)
@@ -208,14 +212,14 @@ package struct ItemArchiveReader {
                 }
                 switch role {
                 case .className: continue
-                case .name: store.setCell(draft.row, .name, try values.text(reference, .name, draft.row, &report))
-                case .serialNumber:
-                    store.setCell(
-                        draft.row, .serialNumber, try values.text(reference, .serialNumber, draft.row, &report))
-                case .value:
-                    store.setCell(draft.row, .valueInDollars, try values.integer(reference, draft.row, &report))
-                case .date:
-                    store.setCell(draft.row, .dateCreated, try values.date(index, container, draft.row, &report))
+                case .field(let field, let kind):
+                    let cell =
+                        switch kind {
+                        case .text, .mixed: try values.text(reference, field, draft.row, &report)
+                        case .integer: try values.integer(reference, field, draft.row, &report)
+                        case .date: try values.date(index, container, field, draft.row, &report)
+                        }
+                    store.setCell(draft.row, field, cell)
                 case .itemKey: hasKey = try values.readKey(reference, draft, &report)
                 case .custom(let field, let name): try values.readCustom(reference, draft, field, name, &report)
                 }
@@ -262,7 +266,7 @@ package struct ItemArchiveReader {
             if (try? loader.insert(draft)) != nil { break }
             salt &+= 1 << 40
         }
-        if !hasKey, report.schema.itemKeyKey != "itemKey" {
+        if !hasKey, report.schema.itemKeyKey != store.schema.keyNames.first {
             report.schema.keylessItems.insert(ExactText(store.keyString(draft.row)))
         }
     }
@@ -280,7 +284,7 @@ package struct ItemArchiveReader {
                 isSalvaging ? try? values.archive.archivedClass(at: uid) : try values.archive.archivedClass(at: uid)
         }
         let className = archived?.name ?? (isSalvaging ? report.schema.className : "none")
-        guard className == report.schema.className || ArchiveSchema.isItemClass(className) else {
+        guard className == report.schema.className || store.schema.isItemClass(className) else {
             report.leaveOut("an element of the archive is of class \(className) and no item")
             return false
         }
@@ -297,11 +301,14 @@ package struct ItemArchiveReader {
 extension ItemArchiveReader {
     /// What the items of an application's archive have in their fields that is not of the fields' kinds, in words.
     ///
+    /// - Parameters:
+    ///   - bytes: the archive.
+    ///   - schema: the fields.
     /// - Returns: nothing for a file that is not an archive of items, and for one with nothing but nil in fields that are
     ///   objects.
-    package static func notices(on bytes: [UInt8]) -> [String] {
+    package static func notices(on bytes: [UInt8], _ schema: Schema) -> [String] {
         guard let reader = try? BinaryPropertyListReader(detecting: PropertyListStorage(bytes)) else { return [] }
-        let store = ColumnStore(.domain)
+        let store = ColumnStore(schema)
         var items = ItemArchiveReader(ItemLoader(store), reader, ArchiveIdentity(of: bytes))
         do throws(PropertyListError) { try items.read() } catch { return [] }
         let report = items.report

@@ -4,7 +4,7 @@ import PropertyList
 /// What an archive of items contained: its form, what a store does not hold of it, and what of it is damaged.
 package struct ItemArchiveReport {
     /// The form of the items.
-    package internal(set) var schema = ArchiveSchema()
+    package internal(set) var schema: ArchiveSchema
     /// The number of items.
     var count = 0
     /// What was changed in the items, in words.
@@ -21,7 +21,7 @@ package struct ItemArchiveReport {
     package private(set) var damage: [String] = []
     /// The number of items that are lost or incomplete.
     var damagedItems = 0
-    /// Whether some item has a name, and a key, a value or a date.
+    /// Whether some item has the first field, and its key or another field that no item lacks.
     var namesFields = false
     /// Whether the schema is that of an item.
     var hasSchema = false
@@ -31,8 +31,8 @@ package struct ItemArchiveReport {
     var foreign: [ForeignFields.Field] = []
 
     private let store: ColumnStore
-    /// Whether values are objects, in some items, and inline, in others.
-    private var valueForms: Set<Bool> = []
+    /// The fields of integers that are inline in some item; those that are objects in one are in the schema.
+    private var inlineIntegers: Set<ItemField> = []
     /// The fields of every item that are nil in some item, and those for which some item has no key.
     private var nilFields: Set<ItemField> = []
     private var missingFields: Set<ItemField> = []
@@ -60,12 +60,15 @@ package struct ItemArchiveReport {
         }
     }
 
-    init(_ store: ColumnStore) { self.store = store }
+    init(_ store: ColumnStore) {
+        self.store = store
+        schema = ArchiveSchema(store.schema)
+    }
 
     /// The number of objects of an application's own classes in custom fields.
     package var foreignCount: Int {
-        let domain = schema.fields.map(\.name)
-        return foreign.count { !domain.contains($0.name) }
+        let names = store.schema.names
+        return foreign.count { !names.contains($0.name) }
     }
 
     /// What the store does not hold exactly, in words.
@@ -115,7 +118,7 @@ package struct ItemArchiveReport {
 
     /// The cell of a field that is nil.
     mutating func absent(_ field: ItemField) -> Cell {
-        if field != .serialNumber {
+        if store.schema.kind(field)?.isOptional == false {
             hasOtherForms = true
             nilFields.insert(field)
         }
@@ -125,10 +128,11 @@ package struct ItemArchiveReport {
     /// Records fields for which items of a shape have no key.
     mutating func recordMissing(_ fields: [ItemField]) { missingFields.formUnion(fields) }
 
-    /// Records how an item of a keyed archive has its value.
-    mutating func recordValue(isObject: Bool) {
-        if isObject { schema.valueIsObject = true }
-        if valueForms.insert(isObject).inserted, valueForms.count > 1 { hasOtherForms = true }
+    /// Records how an item of a keyed archive has an integer.
+    mutating func recordInteger(_ field: ItemField, isObject: Bool) {
+        let isFirst =
+            isObject ? schema.objectFields.insert(field).inserted : inlineIntegers.insert(field).inserted
+        if isFirst, schema.objectFields.contains(field), inlineIntegers.contains(field) { hasOtherForms = true }
     }
 
     /// Records a decimal with more digits than a real.
@@ -143,15 +147,15 @@ package struct ItemArchiveReport {
 
     // MARK: Conclusions
 
-    /// Concludes the keys of the items, and whether an `imageKey` beside an `itemKey` is an ordinary field.
+    /// Concludes the keys of the items, and whether an image's key beside an item's is an ordinary field.
     mutating func settleKeys(hasTwoKeys: Bool) {
-        // Either items without an image have `itemKey` and no `imageKey`, as the writer makes them, or both keys are an
-        // application's own, and `imageKey` is an ordinary field.
+        // Either items without an image have their key and none of an image, as the writer makes them, or both keys are
+        // an application's own, and the image's is an ordinary field.
         if hasTwoKeys {
-            schema.itemKeyKey = "itemKey"
+            schema.itemKeyKey = store.schema.keyNames.first ?? schema.itemKeyKey
             schema.keylessItems = []
         } else if !schema.keylessItems.isEmpty {
-            schema.itemKeyKey = "imageKey"
+            schema.itemKeyKey = store.schema.imageKeyName ?? schema.itemKeyKey
         }
     }
 
@@ -163,9 +167,10 @@ package struct ItemArchiveReport {
             mixedForms.append(
                 "\(store.name(of: field)) is nil in some items, and missing in others: a save leaves it out in all")
         }
-        if valueForms.count > 1 {
+        for field in schema.objectFields.intersection(inlineIntegers).sorted(by: { $0.rawValue < $1.rawValue }) {
+            let name = store.name(of: field)
             mixedForms.append(
-                "valueInDollars is an object in some items, and inline in others: a save makes it an object in all")
+                "\(name) is an object in some items, and inline in others: a save makes it an object in all")
         }
     }
 }

@@ -53,56 +53,28 @@ package struct ItemArchiveWriter {
     }
 
     private func encode(_ archiver: KeyedArchiver) throws(ArchiveError) {
-        let name = archiver.key(schema.nameKey)
-        let serial = archiver.key(schema.serialNumberKey)
-        let value = archiver.key(schema.valueKey)
-        let date = archiver.key(schema.dateKey)
+        let fields = schema.schema.numbers.dropLast().map { field in
+            WrittenField(
+                field, schema.schema.kinds[Int(field.rawValue)], archiver.key(schema.keys[Int(field.rawValue)]),
+                isObject: schema.objectFields.contains(field))
+        }
         let key = archiver.key(schema.itemKeyKey)
         let custom = snapshot.fieldNames.map { archiver.key(schema.archivedKey(ofField: $0)) }
         let inline = snapshot.fieldNames.map { schema.inlineFields.contains(ExactText($0)) }
         let foreign = try schema.foreignFields.objects()
         let archivedClass = ArchivedClass(schema.className, superclasses: schema.superclasses)
-        let (valueIsObject, keylessItems, hasForeign) = (schema.valueIsObject, schema.keylessItems, !foreign.isEmpty)
+        let (keylessItems, hasForeign) = (schema.keylessItems, !foreign.isEmpty)
         let hasKeyless = !keylessItems.isEmpty
         try archiver.encodeRecords(
             0..<snapshot.count, of: archivedClass, isMutable: schema.isMutableArray
         ) { index, archiver throws(ArchiveError) in
-            expect(index + Self.lookahead, archiver)
+            expect(index + Self.lookahead, fields, archiver)
             let objects = hasForeign ? foreignObjects(foreign, index) : [:]
-            let nameCell = snapshot.cell(index, .name)
-            if nameCell.isText {
-                try nameCell.withText { text throws(ArchiveError) in try archiver.encode(utf8: text, forKey: name) }
-            } else {
-                try encode(nameCell, .name, name, objects, archiver)
-            }
-            let serialNumber = snapshot.cell(index, .serialNumber)
-            if serialNumber.isText {
-                try serialNumber.withText { text throws(ArchiveError) in
-                    try archiver.encode(utf8: text, forKey: serial)
-                }
-            } else if serialNumber.isAbsent, objects.isEmpty {
-                try archiver.encode(String?.none, forKey: serial)
-            } else {
-                try encode(serialNumber, .serialNumber, serial, objects, archiver)
-            }
-            let number = snapshot.cell(index, .valueInDollars)
-            if number.kind != .integer || !objects.isEmpty {
-                try encode(number, .valueInDollars, value, objects, archiver)
-            } else if valueIsObject {
-                try archiver.encode(PropertyListValue.integer(number.integerValue), forKey: value)
-            } else {
-                try archiver.encode(number.integerValue, forKey: value)
-            }
-            let created = snapshot.cell(index, .dateCreated)
-            if created.kind == .date {
-                try archiver.encode(PropertyListDate(secondsSinceReferenceDate: created.realValue), forKey: date)
-            } else {
-                try encode(created, .dateCreated, date, objects, archiver)
-            }
+            for field in fields { try encode(field, of: index, objects, archiver) }
             if hasKeyless, keylessItems.contains(ExactText(snapshot.keyString(index))) {
                 // The application's own key stays nil: ours has another name.
                 try archiver.encode(String?.none, forKey: key)
-                try archiver.encode(snapshot.keyString(index), forKey: "itemKey")
+                try archiver.encode(snapshot.keyString(index), forKey: schema.schema.keyNames[0])
             } else {
                 try encodeKey(index, key, archiver)
             }
@@ -124,21 +96,61 @@ package struct ItemArchiveWriter {
         }
     }
 
+    /// A field of every item, as it is written.
+    private struct WrittenField {
+        let field: ItemField
+        let kind: DeclaredKind
+        let key: ArchiveKey
+        /// Whether an integer is an object and not inline.
+        let isObject: Bool
+
+        init(_ field: ItemField, _ kind: DeclaredKind, _ key: ArchiveKey, isObject: Bool) {
+            (self.field, self.kind, self.key, self.isObject) = (field, kind, key, isObject)
+        }
+    }
+
+    /// Writes a field of every item.
+    @inline(__always)
+    private func encode(
+        _ field: WrittenField, of index: Int, _ objects: [ExactText: ArchiveValue], _ archiver: KeyedArchiver
+    ) throws(ArchiveError) {
+        let cell = snapshot.cell(index, field.field)
+        switch field.kind.kind {
+        case .text where cell.isText:
+            try cell.withText { text throws(ArchiveError) in try archiver.encode(utf8: text, forKey: field.key) }
+        case .text where cell.isAbsent && field.kind.isOptional && objects.isEmpty:
+            try archiver.encode(String?.none, forKey: field.key)
+        case .integer where cell.kind == .integer && objects.isEmpty:
+            if field.isObject {
+                try archiver.encode(PropertyListValue.integer(cell.integerValue), forKey: field.key)
+            } else {
+                try archiver.encode(cell.integerValue, forKey: field.key)
+            }
+        case .date where cell.kind == .date:
+            try archiver.encode(PropertyListDate(secondsSinceReferenceDate: cell.realValue), forKey: field.key)
+        default: try encode(cell, field, objects, archiver)
+        }
+    }
+
     /// Prefetches an item.
     @inline(__always)
-    private func expect(_ index: Int, _ archiver: KeyedArchiver) {
+    private func expect(_ index: Int, _ fields: [WrittenField], _ archiver: KeyedArchiver) {
         guard snapshot.isInMemory, index < snapshot.count else { return }
-        snapshot.cell(index, .name).withText { archiver.expect($0) }
-        snapshot.cell(index, .serialNumber).withText { archiver.expect($0) }
-        let date = snapshot.cell(index, .dateCreated)
-        if date.kind == .date { archiver.expect(PropertyListDate(secondsSinceReferenceDate: date.realValue)) }
+        for field in fields where field.kind.kind != .integer {
+            let cell = snapshot.cell(index, field.field)
+            if field.kind.kind == .text {
+                cell.withText { archiver.expect($0) }
+            } else if cell.kind == .date {
+                archiver.expect(PropertyListDate(secondsSinceReferenceDate: cell.realValue))
+            }
+        }
     }
 
     /// Writes an item's objects of another application's classes, unless a custom field has replaced them.
     private func encode(
         _ foreign: [ExactText: ArchiveValue], of index: Int, _ archiver: KeyedArchiver
     ) throws(ArchiveError) {
-        var names = Set(schema.fields.map { ExactText($0.name) })
+        var names = Set(schema.schema.names.map { ExactText($0) })
         snapshot.forEachCustomField(index) { field, _ in names.insert(ExactText(snapshot.fieldNames[Int(field)])) }
         for (name, value) in foreign.sorted(by: { $0.key < $1.key }) where !names.contains(name) {
             try archiver.encode(value, forKey: schema.archivedKey(ofField: name.string))
@@ -153,22 +165,21 @@ package struct ItemArchiveWriter {
 
     /// Writes a field of every item whose value is not of its kind, or whose object in the archive says more.
     private func encode(
-        _ cell: Cell, _ field: ItemField, _ key: ArchiveKey, _ objects: [ExactText: ArchiveValue],
-        _ archiver: KeyedArchiver
+        _ cell: Cell, _ field: WrittenField, _ objects: [ExactText: ArchiveValue], _ archiver: KeyedArchiver
     ) throws(ArchiveError) {
-        let value = snapshot.value(cell)
-        if let object = objects[ExactText(snapshot.fieldNames[Int(field.rawValue)])],
+        let (value, key) = (snapshot.value(cell), field.key)
+        if let object = objects[ExactText(snapshot.fieldNames[Int(field.field.rawValue)])],
             ItemObjectEditor.areSame(object.carriedValue, value)
         {
             return try archiver.encode(object, forKey: key)
         }
         guard value != nil else {
-            if field == .serialNumber || schema.nilFields.contains(field) {
+            if field.kind.isOptional || schema.nilFields.contains(field.field) {
                 try archiver.encode(String?.none, forKey: key)
             }
             return
         }
-        try encode(cell, key, field == .valueInDollars && !schema.valueIsObject, archiver)
+        try encode(cell, key, field.kind.kind == .integer && !field.isObject, archiver)
     }
 
     private func encode(

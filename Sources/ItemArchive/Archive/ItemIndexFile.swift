@@ -12,17 +12,14 @@ package struct ItemIndexFile: Sendable {
     static let version: UInt16 = 4
     static let headerLength = 128
     private static let pageLength = 4096
-    /// The declared fields whose integers are in the file, too.
-    private static let integerFields = MappedItems.declared.indices.filter {
-        MappedItems.declared[$0].kind == .integer
-    }
-
     package var archive: ArchiveIdentity
     /// XXH64 of the whole archive.
     package var archiveChecksum: UInt64
     var count: Int
     var seed: UInt64
     var schema: ArchiveSchema
+    /// The fields of every item whose integers are in the file, too.
+    private let integerFields: [ItemField]
     /// The custom fields, in the order of their numbers.
     var customFields: [String]
     /// By field number, the kinds of cells that items have in it.
@@ -31,7 +28,7 @@ package struct ItemIndexFile: Sendable {
     private(set) var slots: Range<Int> = 0..<0
     /// The range of the numbers: after the slots.
     private var numbers: Range<Int> {
-        slots.upperBound..<slots.upperBound + Self.integerFields.count * count * 8
+        slots.upperBound..<slots.upperBound + integerFields.count * count * 8
     }
     private var descriptionEnd = 0
     /// Whether the program that made the index knew that every value is of its field's kind. Earlier ones also indexed
@@ -47,13 +44,19 @@ package struct ItemIndexFile: Sendable {
         guard schema.form == .keyedArchive, schema.keylessItems.isEmpty, schema.foreignFields.isEmpty,
             schema.original == nil, snapshot.count > 0, !snapshot.hasMisfits
         else { return nil }
+        integerFields = Self.integerFields(schema.schema)
+        guard schema.objectFields.isEmpty || schema.objectFields.count == integerFields.count else { return nil }
         archive = .none
         archiveChecksum = 0
         self.schema = schema
         count = snapshot.count
         seed = KeyHasher().seed
-        customFields = Array(snapshot.fieldNames.dropFirst(ItemField.domain.count))
+        customFields = Array(snapshot.fieldNames.dropFirst(schema.keys.count))
         fieldKinds = snapshot.fieldKinds
+    }
+
+    private static func integerFields(_ schema: Schema) -> [ItemField] {
+        schema.numbers.filter { schema.kind($0)?.kind == .integer }
     }
 
     /// The file's bytes without the header, which `addHeader` sets. Complexity: O(items).
@@ -66,7 +69,8 @@ package struct ItemIndexFile: Sendable {
         slots = start..<end
         descriptionEnd = Self.headerLength + description.count
         var bytes = [UInt8](repeating: 0, count: end)
-        bytes.reserveCapacity(end + Self.checksumsLength(slotCount, count) + Self.integerFields.count * count * 8)
+        bytes.reserveCapacity(
+            end + Self.checksumsLength(slotCount, count, integerFields) + integerFields.count * count * 8)
         bytes.withUnsafeMutableBytes { bytes in
             let table = UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).bindMemory(to: UInt32.self)
             for position in 0..<count {
@@ -77,12 +81,11 @@ package struct ItemIndexFile: Sendable {
             }
             for slot in table.indices { table[slot] = table[slot].littleEndian }
         }
-        for field in Self.integerFields {
-            let field = ItemField(rawValue: UInt32(field))
+        for field in integerFields {
             for position in 0..<count { bytes.appendLittleEndian(snapshot.cell(position, field).tail) }
         }
         let checksums = bytes.withUnsafeBytes { bytes in
-            Self.integerFields.indices.reduce(
+            integerFields.indices.reduce(
                 into: MappedKeySlots.checksums(of: UnsafeRawBufferPointer(rebasing: bytes[slots]))
             ) { checksums, place in
                 checksums += MappedNumbers.checksums(of: UnsafeRawBufferPointer(rebasing: bytes[numbers(at: place)]))
@@ -115,8 +118,8 @@ package struct ItemIndexFile: Sendable {
         bytes.replaceSubrange(0..<header.count, with: header)
     }
 
-    private static func checksumsLength(_ slotCount: Int, _ count: Int) -> Int {
-        (MappedKeySlots.pageCount(slotCount) + integerFields.count * MappedNumbers.pageCount(count)) * 8
+    private static func checksumsLength(_ slotCount: Int, _ count: Int, _ fields: [ItemField]) -> Int {
+        (MappedKeySlots.pageCount(slotCount) + fields.count * MappedNumbers.pageCount(count)) * 8
     }
 
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.withUnsafeBytes { Checksum.hash($0) } }
@@ -126,9 +129,8 @@ package struct ItemIndexFile: Sendable {
             "class": .string(schema.className),
             "superclasses": .array(schema.superclasses.map { .string($0) }),
             "isMutableArray": .boolean(schema.isMutableArray),
-            "keys": .array(
-                schema.fields.map { .string($0.key) }),
-            "valueIsObject": .boolean(schema.valueIsObject),
+            "keys": .array(schema.keys.map { .string($0) }),
+            "valueIsObject": .boolean(!schema.objectFields.isEmpty),
             "inlineFields": .array(schema.inlineFields.sorted().map { .string($0.string) }),
             "fields": .array(customFields.map { .string($0) }),
             "kinds": .array(fieldKinds.map { .integer(Int64($0)) }),
@@ -148,11 +150,11 @@ package struct ItemIndexFile: Sendable {
     /// By number of a declared field, its integers, checked in the same way; nil for a field of another kind.
     package func numbers(in bytes: UnsafeRawBufferPointer, keeper: AnyObject?) -> [MappedNumbers?] {
         let length = MappedNumbers.pageCount(count) * 8
-        let first = bytes.count - Self.integerFields.count * length
-        var result = [MappedNumbers?](repeating: nil, count: MappedItems.declared.count)
-        for (place, field) in Self.integerFields.enumerated() {
+        let first = bytes.count - integerFields.count * length
+        var result = [MappedNumbers?](repeating: nil, count: schema.schema.fields.count)
+        for (place, field) in integerFields.enumerated() {
             let checksums = first + place * length..<first + (place + 1) * length
-            result[field] = MappedNumbers(
+            result[Int(field.rawValue)] = MappedNumbers(
                 UnsafeRawBufferPointer(rebasing: bytes[numbers(at: place)]),
                 checksums: UnsafeRawBufferPointer(rebasing: bytes[checksums]), keeper: keeper)
         }
@@ -165,13 +167,14 @@ package struct ItemIndexFile: Sendable {
         return start..<start + count * 8
     }
 
-    /// Reads everything except the tables; nil if a part of it is damaged.
-    package init?(_ bytes: UnsafeRawBufferPointer) {
+    /// Reads everything except the tables; nil if a part of it is damaged, or it is of another schema's items.
+    package init?(_ bytes: UnsafeRawBufferPointer, _ schema: Schema) {
         guard bytes.count >= Self.headerLength, bytes.prefix(8).elementsEqual(Self.magic),
             Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<120])) == bytes.littleEndian(UInt64.self, at: 120),
             bytes.littleEndian(UInt16.self, at: 8) == Self.version,
             bytes.littleEndian(UInt16.self, at: 10) == JournalHeader.byteOrder
         else { return nil }
+        integerFields = Self.integerFields(schema)
         archive = ArchiveIdentity(
             size: bytes.littleEndian(UInt64.self, at: 16), checksum: bytes.littleEndian(UInt64.self, at: 24))
         archiveChecksum = bytes.littleEndian(UInt64.self, at: 32)
@@ -184,33 +187,32 @@ package struct ItemIndexFile: Sendable {
             slotCount & (slotCount - 1) == 0, start % 4 == 0, start <= UInt64(bytes.count),
             items < slotCount,
             UInt64(bytes.count) - start
-                == slotCount * 4 + UInt64(Self.integerFields.count) * items * 8
-                + UInt64(Self.checksumsLength(Int(slotCount), Int(items))),
+                == slotCount * 4 + UInt64(integerFields.count) * items * 8
+                + UInt64(Self.checksumsLength(Int(slotCount), Int(items), integerFields)),
             length <= start, start - length >= UInt64(Self.headerLength)
         else { return nil }
         count = Int(items)
         knowsThatAllFit = bytes.littleEndian(UInt64.self, at: 96) & 1 != 0
         slots = Int(start)..<Int(start) + Int(slotCount) * 4
         let checksums = UnsafeRawBufferPointer(
-            rebasing: bytes[(slots.upperBound + Self.integerFields.count * count * 8)...])
+            rebasing: bytes[(slots.upperBound + integerFields.count * count * 8)...])
         guard Checksum.hash(checksums) == bytes.littleEndian(UInt64.self, at: 64) else { return nil }
         let text = UnsafeRawBufferPointer(rebasing: bytes[Self.headerLength..<Self.headerLength + Int(length)])
         guard Checksum.hash(text) == bytes.littleEndian(UInt64.self, at: 88),
             let value = try? PropertyListValue(decoding: Array(text)), case .dictionary(let entries) = value,
             case .string(let className)? = entries["class"], let superclasses = Self.strings(entries["superclasses"]),
-            let keys = Self.strings(entries["keys"]), keys.count == 5,
+            let keys = Self.strings(entries["keys"]), ArchiveSchema(schema).knows(keys),
             case .boolean(let isMutableArray)? = entries["isMutableArray"],
             case .boolean(let valueIsObject)? = entries["valueIsObject"],
             let inlineFields = Self.strings(entries["inlineFields"]), let fields = Self.strings(entries["fields"]),
             Set(fields.map { ExactText($0) }).count == fields.count, case .array(let kinds)? = entries["kinds"]
         else { return nil }
-        schema = ArchiveSchema(className: className)
-        schema.superclasses = superclasses
-        schema.isMutableArray = isMutableArray
-        schema.valueIsObject = valueIsObject
-        schema.inlineFields = Set(inlineFields.map { ExactText($0) })
-        (schema.nameKey, schema.serialNumberKey, schema.valueKey) = (keys[0], keys[1], keys[2])
-        (schema.dateKey, schema.itemKeyKey) = (keys[3], keys[4])
+        self.schema = ArchiveSchema(schema, className: className)
+        self.schema.superclasses = superclasses
+        self.schema.isMutableArray = isMutableArray
+        self.schema.objectFields = valueIsObject ? Set(integerFields) : []
+        self.schema.inlineFields = Set(inlineFields.map { ExactText($0) })
+        self.schema.keys = keys
         customFields = fields
         fieldKinds = kinds.map { kind in
             if case .integer(let bits) = kind { UInt16(truncatingIfNeeded: bits) } else { 0 }

@@ -22,7 +22,7 @@ struct ItemObjectEditor {
             let value = new[field.name]
             if field.name == "itemKey" {
                 // The application's own key stays nil: it means that the item has no image.
-                if !hasKey { set(value, under: "itemKey") }
+                if !hasKey { set(value, under: field.aliases[0]) }
             } else if !Self.areSame(value, old[field.name]) {
                 let key = key(of: field, in: object)
                 if value == .null {
@@ -41,8 +41,9 @@ struct ItemObjectEditor {
 
     /// Sets all fields of a new object.
     mutating func fill(with values: Values) {
-        for field in schema.fields where values[field.name] != .null {
-            place(values[field.name], under: field.key, inline: !schema.valueIsObject)
+        for (number, field) in schema.fields.enumerated() where values[field.name] != .null {
+            let isInline = !schema.objectFields.contains(ItemField(rawValue: UInt32(number)))
+            place(values[field.name], under: field.key, inline: isInline)
         }
         for name in customNames(values.keys) {
             guard let value = values[name] else { continue }
@@ -65,9 +66,9 @@ struct ItemObjectEditor {
     mutating func takeUnusualForms(of model: ArchivedObject, with values: Values, for new: Values) {
         for field in schema.fields where field.name != "itemKey" && Self.areSame(new[field.name], values[field.name]) {
             let entry = model[key(of: field, in: model)]
-            switch (field.name, values[field.name], entry) {
-            case ("name", .string?, _), ("serialNumber", .string?, _), ("dateCreated", .date?, _): continue
-            case ("valueInDollars", .integer?, .inline?), ("valueInDollars", .integer?, .object(.integer?)?): continue
+            switch (schema.schema.field(named: field.name)?.kind.kind, values[field.name], entry) {
+            case (.text?, .string?, _), (.date?, .date?, _): continue
+            case (.integer?, .integer?, .inline?), (.integer?, .integer?, .object(.integer?)?): continue
             default: object[key(of: field, in: object)] = entry
             }
         }
@@ -77,16 +78,15 @@ struct ItemObjectEditor {
     /// both items then share.
     mutating func takeForeignFields(of model: ArchivedObject, besides values: Values) {
         let known = Set(
-            (schema.fields.flatMap(\.aliases) + customNames(values.keys).map(schema.archivedKey) + ["imageKey"])
-                .map { ExactText($0) })
+            (schema.fields.flatMap(\.aliases) + customNames(values.keys).map(schema.archivedKey)).map { ExactText($0) })
         for field in model.fields where !known.contains(ExactText(field.key)) && object[field.key] == nil {
             object[field.key] = field.value
         }
     }
 
     private func customNames(_ names: some Sequence<String>) -> [String] {
-        let domain = schema.fields.map(\.name)
-        return names.filter { !domain.contains($0) }.sortedByBytes()
+        let fields = schema.schema.names
+        return names.filter { !fields.contains($0) }.sortedByBytes()
     }
 
     private func set(_ value: PropertyListValue?, under key: String) {
@@ -156,7 +156,8 @@ struct ItemPlaces {
     /// - Parameters:
     ///   - graph: the archive.
     ///   - elements: the keys of the elements in the reader's order; nil for an element that is not an item.
-    init?(_ graph: ArchiveGraph, _ elements: [String?]) {
+    ///   - schema: knows the items' classes.
+    init?(_ graph: ArchiveGraph, _ elements: [String?], _ schema: Schema) {
         var rest = elements[...]
         for (topIndex, field) in graph.top.enumerated() {
             guard case .object(let value?) = field.value else { continue }
@@ -172,7 +173,7 @@ struct ItemPlaces {
                     listOfItem[ExactText(key)] = lists.count
                 }
                 lists.append(list)
-            } else if case .unknown(let object) = value, ArchiveSchema.isItemClass(object.archivedClass.name) {
+            } else if case .unknown(let object) = value, schema.isItemClass(object.archivedClass.name) {
                 guard let key = rest.popFirst(), let key, single == nil, record(object, key) else { return nil }
                 single = topIndex
             }

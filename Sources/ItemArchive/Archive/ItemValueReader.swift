@@ -4,7 +4,7 @@ import PropertyList
 
 /// Reads the values of an item's fields, in any form in which an application archived them.
 ///
-/// Works in place on the bytes; a domain field needs no string and no allocation.
+/// Works in place on the bytes; a field of every item needs no string and no allocation.
 struct ItemValueReader {
     var archive: ArchiveObjectReader
     /// The objects in the current item's fields that the store cannot hold.
@@ -75,29 +75,30 @@ struct ItemValueReader {
     }
 
     mutating func integer(
-        _ reference: Int, _ row: UInt32, _ report: inout ItemArchiveReport
+        _ reference: Int, _ field: ItemField, _ row: UInt32, _ report: inout ItemArchiveReport
     ) throws(PropertyListError) -> Cell {
         let number = try archive.resolve(reference)
-        if isNull(number) { return report.absent(.valueInDollars) }
+        if isNull(number) { return report.absent(field) }
         let plain = try reader.number(at: number)
         var found = plain
         if found == nil { found = try archive.table.number(at: number) }
-        guard let value = found else { return try carried(number, reference, .valueInDollars, row, &report) }
-        if report.schema.form == .keyedArchive { report.recordValue(isObject: number != reference) }
+        guard let value = found else { return try carried(number, reference, field, row, &report) }
+        if report.schema.form == .keyedArchive { report.recordInteger(field, isObject: number != reference) }
         if case .integer(let integer)? = plain { return .integer(integer) }
         report.hasOtherForms = true
         return store.cell(PropertyListValue(value))
     }
 
     mutating func date(
-        _ index: Int, _ item: BinaryPropertyListContainer, _ row: UInt32, _ report: inout ItemArchiveReport
+        _ index: Int, _ item: BinaryPropertyListContainer, _ field: ItemField, _ row: UInt32,
+        _ report: inout ItemArchiveReport
     ) throws(PropertyListError) -> Cell {
         if let date = try archive.date(at: index, in: item), date.secondsSinceReferenceDate.isFinite {
             return .date(date.secondsSinceReferenceDate)
         }
         let number = try archive.object(at: index, in: item)
-        if isNull(number) { return report.absent(.dateCreated) }
-        return try carried(number, reader.valueReference(index, in: item), .dateCreated, row, &report)
+        if isNull(number) { return report.absent(field) }
+        return try carried(number, reader.valueReference(index, in: item), field, row, &report)
     }
 
     /// Reads an item's key.
@@ -158,24 +159,16 @@ struct ItemValueReader {
 /// The meaning of an item's keys; items of one class usually share them.
 struct ItemPlan {
     enum Role {
-        case className, name, serialNumber, value, date, itemKey, custom(ItemField, String)
+        case className, field(ItemField, FieldKind), itemKey, custom(ItemField, String)
 
         /// The field, if it is one of every item's.
-        var field: ItemField? {
-            switch self {
-            case .name: .name
-            case .serialNumber: .serialNumber
-            case .value: .valueInDollars
-            case .date: .dateCreated
-            case .className, .itemKey, .custom: nil
-            }
-        }
+        var field: ItemField? { if case .field(let field, _) = self { field } else { nil } }
     }
     private(set) var shape: ArchiveShape?
     private(set) var roles: [Role] = []
     /// The entry with the class.
     private(set) var classIndex: Int?
-    /// The entry `imageKey` of an item that also has an `itemKey`.
+    /// The entry of the image's key in an item that also has a key of its own.
     private(set) var imageKey: Int?
     /// The fields of every item for which there is no key.
     private(set) var missing: [ItemField] = []
@@ -190,37 +183,37 @@ struct ItemPlan {
         self.shape = shape
         let names = shape.storedKeys
         func first(_ aliases: [String]) -> String? { aliases.first { alias in names.contains { $0 == alias } } }
-        let name = first(ArchiveSchema.nameKeys)
-        let serial = first(ArchiveSchema.serialNumberKeys)
-        let value = first(ArchiveSchema.valueKeys)
-        let date = first(ArchiveSchema.dateKeys)
-        let key = first(ArchiveSchema.itemKeyKeys)
-        if name != nil, key != nil || value != nil || date != nil { report.namesFields = true }
-        if name == nil || serial == nil || value == nil || date == nil { report.hasOtherForms = true }
-        if name == nil { missing.append(.name) }
-        if value == nil { missing.append(.valueInDollars) }
-        if date == nil { missing.append(.dateCreated) }
+        let schema = store.schema
+        let found = schema.fields.map { first($0.archiveNames) }
+        let key = first(schema.keyNames)
+        let required = schema.kinds.indices.filter { !schema.kinds[$0].isOptional }
+        if found.first.map({ $0 != nil }) ?? true,
+            key != nil || required.contains(where: { $0 > 0 && found[$0] != nil })
+        {
+            report.namesFields = true
+        }
+        if found.contains(where: { $0 == nil }) { report.hasOtherForms = true }
+        missing = required.filter { found[$0] == nil }.map { ItemField(rawValue: UInt32($0)) }
         report.recordMissing(missing)
         if !report.hasSchema {
-            if let name { report.schema.nameKey = name }
-            if let serial { report.schema.serialNumberKey = serial }
-            if let value { report.schema.valueKey = value }
-            if let key { report.schema.itemKeyKey = key }
+            for (number, name) in (found + [key]).enumerated() {
+                if let name { report.schema.keys[number] = name }
+            }
         }
         let isKeyed = report.schema.form == .keyedArchive
         if !isKeyed { report.hasSchema = true }
         for (index, text) in names.enumerated() {
-            if text == "imageKey", key == "itemKey" { imageKey = index }
+            if text == schema.imageKeyName, key == schema.keyNames.first { imageKey = index }
             switch text {
             case "$class" where isKeyed:
                 classIndex = index
                 roles.append(.className)
-            case _ where name == text: roles.append(.name)
-            case _ where serial == text: roles.append(.serialNumber)
-            case _ where value == text: roles.append(.value)
-            case _ where date == text: roles.append(.date)
             case _ where key == text: roles.append(.itemKey)
             default:
+                if let number = found.firstIndex(where: { $0 == text }) {
+                    roles.append(.field(ItemField(rawValue: UInt32(number)), schema.kinds[number].kind))
+                    continue
+                }
                 // An archiver writes a key that begins with $ as one that begins with $$.
                 let key = isKeyed ? ArchiveKey.given(text) : text
                 if (try? FieldValidation.checkStoredName(key)) != nil {

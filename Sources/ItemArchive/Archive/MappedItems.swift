@@ -6,8 +6,6 @@ import PropertyList
 ///
 /// A value: each thread reads with its own copy. The bytes are not trusted; each step is checked.
 struct MappedItems: Sendable {
-    static let declared = [FieldDeclaration].domain
-
     let count: Int
     let schema: ArchiveSchema
     private let elements: BinaryPropertyListContainer
@@ -26,7 +24,7 @@ struct MappedItems: Sendable {
         /// The run of items with this shape.
         var run = -1
         /// The index of each declared field among the keys, by number, followed by that of `itemKey`; -1 if missing.
-        var places = [Int](repeating: -1, count: ItemField.domain.count)
+        var places: [Int] = []
         /// The custom fields' numbers and indices.
         var custom: [(number: UInt32, place: Int)] = []
     }
@@ -41,10 +39,11 @@ struct MappedItems: Sendable {
         archive = ArchiveObjectReader(table, limits: ItemArchiveReader.limits)
         self.schema = schema
         var numbers: [ExactText: UInt32] = [:]
-        for (number, name) in fieldNames.enumerated().dropFirst(ItemField.domain.count) {
+        for (number, name) in fieldNames.enumerated().dropFirst(schema.keys.count) {
             numbers[ExactText(schema.archivedKey(ofField: name))] = UInt32(number)
         }
         customNumbers = numbers
+        shape.places = [Int](repeating: -1, count: schema.keys.count)
         guard table.top.count == 1, let array = try table.dictionary(at: table.resolve(table.top[0].number)),
             let elements = try archive.elements(of: array)
         else { throw .corruptArchive("the root is not an array of items") }
@@ -64,30 +63,32 @@ struct MappedItems: Sendable {
     /// A declared field's cell.
     mutating func cell(_ row: Int, _ field: ItemField, _ values: FaultedValues) throws(PropertyListError) -> Cell {
         let item = try item(row)
-        let declaration = Self.declared[Int(field.rawValue)]
+        let kind = schema.schema.kinds[Int(field.rawValue)]
         let place = shape.places[Int(field.rawValue)]
         guard place >= 0 else {
-            if declaration.unset.isAbsent { return .absent }
-            throw .corruptArchive("\(declaration.name) of item \(row + 1) is missing")
+            if kind.isOptional { return .absent }
+            throw error(field, row, "missing")
         }
-        switch declaration.kind {
+        switch kind.kind {
         case .text, .mixed:
             let cell = try text(at: try archive.object(at: place, in: item), values)
-            if cell.isAbsent, !declaration.unset.isAbsent {
-                throw .corruptArchive("\(declaration.name) of item \(row + 1) is nil")
-            }
+            if cell.isAbsent, !kind.isOptional { throw error(field, row, "nil") }
             return cell
         case .integer:
             guard case .integer(let value)? = try archive.table.number(at: archive.object(at: place, in: item)) else {
-                throw .corruptArchive("\(declaration.name) of item \(row + 1) is not an integer")
+                throw error(field, row, "not an integer")
             }
             return .integer(value)
         case .date:
             guard let date = try archive.date(at: place, in: item), date.secondsSinceReferenceDate.isFinite else {
-                throw .corruptArchive("\(declaration.name) of item \(row + 1) is not a date")
+                throw error(field, row, "not a date")
             }
             return .date(date.secondsSinceReferenceDate)
         }
+    }
+
+    private func error(_ field: ItemField, _ row: Int, _ what: String) -> PropertyListError {
+        .corruptArchive("\(schema.schema.fields[Int(field.rawValue)].name) of item \(row + 1) is \(what)")
     }
 
     /// Reads the texts of some rows in a batch, in place: nothing is cached.
@@ -98,7 +99,8 @@ struct MappedItems: Sendable {
         _ rows: UnsafeBufferPointer<UInt32>, _ field: ItemField, into cells: UnsafeMutablePointer<Cell>
     ) {
         if shape.run < 0, let first = rows.first { _ = try? item(Int(first)) }
-        let (place, unset) = (shape.places[Int(field.rawValue)], Self.declared[Int(field.rawValue)].unset)
+        let place = shape.places[Int(field.rawValue)]
+        let unset = schema.schema.fields[Int(field.rawValue)].unset
         let nullText = (try? archive.table.propertyList.asciiString(at: archive.table.nilNumber))?.baseAddress
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: rows.count) { texts in
             guard shape.run == archive.runNumber,
@@ -118,7 +120,7 @@ struct MappedItems: Sendable {
         }
     }
 
-    private var keyPlace: Int { shape.places[Int(ItemField.itemKey.rawValue)] }
+    private var keyPlace: Int { shape.places.last ?? -1 }
 
     /// The item's key, and whether it is a text and not a UUID.
     mutating func key(_ row: Int, _ values: FaultedValues) throws(PropertyListError) -> (PackedKey, isText: Bool) {
@@ -158,7 +160,7 @@ struct MappedItems: Sendable {
         return block
     }
 
-    /// Begins to read one field beyond the domain's row by row.
+    /// Begins to read one custom field row by row.
     mutating func beginColumn(_ field: UInt32) {
         columnField = field
         columnCells = [:]
@@ -223,7 +225,7 @@ struct MappedItems: Sendable {
 
     private mutating func learn(_ item: BinaryPropertyListContainer) throws(PropertyListError) {
         let keys = try archive.shape(of: item)
-        shape.places = schema.fields.map { keys.slot(ofStored: $0.key) ?? -1 }
+        shape.places = schema.keys.map { keys.slot(ofStored: $0) ?? -1 }
         shape.custom = keys.storedKeys.enumerated().compactMap { place, key in
             customNumbers[ExactText(ArchiveKey.given(key))].map { ($0, place) }
         }.sorted { $0.number < $1.number }

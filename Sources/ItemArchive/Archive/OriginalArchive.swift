@@ -11,27 +11,30 @@ public final class OriginalArchive: Sendable {
 
     private let reader: BinaryPropertyListReader
     private let identity: ArchiveIdentity
+    private let schema: Schema
 
     /// Fails for an archive that cannot be edited in this way.
-    init?(_ reader: BinaryPropertyListReader, _ identity: ArchiveIdentity) {
+    init?(_ reader: BinaryPropertyListReader, _ identity: ArchiveIdentity, _ schema: Schema) {
         guard reader.storage.bytes.count <= Self.maximumBytes else { return nil }
         self.reader = reader
         self.identity = identity
+        self.schema = schema
         guard let graph = try? graph() else { return nil }
         defer { graph.dismantle() }
-        guard let known = try? known(), let places = ItemPlaces(graph, known.keys.elements), places.hasPlaceForItems
+        guard let known = try? known(), let places = ItemPlaces(graph, known.keys.elements, schema),
+            places.hasPlaceForItems
         else {
             return nil
         }
     }
 
     /// The archive updated with the items of a snapshot.
-    func encoded(with snapshot: ItemSnapshot, _ schema: ArchiveSchema) throws(ArchiveError) -> [UInt8] {
+    func encoded(with snapshot: ItemSnapshot, _ form: ArchiveSchema) throws(ArchiveError) -> [UInt8] {
         let graph = try graph()
         defer { graph.dismantle() }
         let known: Known
         do throws(PropertyListError) { known = try self.known() } catch { throw ArchiveError(error) }
-        guard let places = ItemPlaces(graph, known.keys.elements) else {
+        guard let places = ItemPlaces(graph, known.keys.elements, schema) else {
             throw ArchiveError(code: .readCorrupt, message: "the archive that was opened is not what it was")
         }
         var items: [(key: String, object: ArchivedObject)] = []
@@ -40,13 +43,13 @@ public final class OriginalArchive: Sendable {
             let key = snapshot.keyString(index)
             let object: ArchivedObject
             if let existing = places.objects[ExactText(key)], let old = known.row(forKey: key) {
-                var editor = ItemObjectEditor(existing, schema)
+                var editor = ItemObjectEditor(existing, form)
                 let values = known.values(old)
                 editor.update(from: values, to: fields, hasKey: known.keys.contained.contains(ExactText(key)))
                 object = existing
             } else {
-                object = ArchivedObject(ArchivedClass(schema.className, superclasses: schema.superclasses))
-                var editor = ItemObjectEditor(object, schema)
+                object = ArchivedObject(ArchivedClass(form.className, superclasses: form.superclasses))
+                var editor = ItemObjectEditor(object, form)
                 editor.fill(with: fields)
                 if let source = snapshot.source(ofCopy: key), let model = places.objects[ExactText(source)],
                     let old = known.row(forKey: source)
@@ -83,7 +86,7 @@ public final class OriginalArchive: Sendable {
     }
 
     private func known() throws(PropertyListError) -> Known {
-        let store = ColumnStore(.domain)
+        let store = ColumnStore(schema)
         var items = ItemArchiveReader(ItemLoader(store), reader, identity, .itemsAndKeys)
         try items.read()
         guard items.report.damage.isEmpty, let keys = items.report.keys else {

@@ -37,9 +37,9 @@ struct ArchiveFolder {
     }
 
     /// The archive that the index belongs to; nil if there is no index, or it is damaged.
-    var archiveOfIndex: ArchiveIdentity? {
+    func archiveOfIndex(_ schema: Schema) -> ArchiveIdentity? {
         guard let indexPath, let bytes = try? layer.contents(of: indexPath) else { return nil }
-        return bytes.withUnsafeBytes { ItemIndexFile($0)?.archive }
+        return bytes.withUnsafeBytes { ItemIndexFile($0, schema)?.archive }
     }
 
     // MARK: Quarantine
@@ -79,8 +79,8 @@ struct ArchiveFolder {
     /// itself is not changed.
     ///
     /// - Returns: whether there was one.
-    func adoptOtherEdition(_ report: inout ItemLoadReport) throws(StoreError) -> Bool {
-        let found = try attempt { () throws(FileError) in try otherEditions() }
+    func adoptOtherEdition(_ schema: Schema, _ report: inout ItemLoadReport) throws(StoreError) -> Bool {
+        let found = try attempt { () throws(FileError) in try otherEditions(schema) }
         guard let first = found.first else { return false }
         var text = "\(first.name) was opened: its items are kept in items.archive from now on, and it stays as it is"
         if found.count > 1 {
@@ -95,13 +95,13 @@ struct ArchiveFolder {
     }
 
     /// Another edition's archive, for a read-only process without an archive.
-    func otherEdition(_ report: inout ItemLoadReport) throws(StoreError) -> [UInt8]? {
-        guard let first = try attempt({ () throws(FileError) in try otherEditions().first }) else { return nil }
+    func otherEdition(_ schema: Schema, _ report: inout ItemLoadReport) throws(StoreError) -> [UInt8]? {
+        guard let first = try attempt({ () throws(FileError) in try otherEditions(schema).first }) else { return nil }
         report.notices.append("\(first.name) was opened")
         return first.bytes
     }
 
-    private func otherEditions() throws(FileError) -> [(name: String, bytes: [UInt8])] {
+    private func otherEditions(_ schema: Schema) throws(FileError) -> [(name: String, bytes: [UInt8])] {
         var found: [(name: String, bytes: [UInt8])] = []
         for name in Self.otherNames {
             let other = PathText.join(path, name)
@@ -109,17 +109,17 @@ struct ArchiveFolder {
                 continue
             }
             let bytes = try layer.contents(of: other)
-            if Self.holdsItems(bytes) { found.append((name, bytes)) }
+            if Self.holdsItems(bytes, schema) { found.append((name, bytes)) }
         }
         return found
     }
 
     /// Whether a file is an archive or a property list with at least one item.
-    private static func holdsItems(_ bytes: [UInt8]) -> Bool {
+    private static func holdsItems(_ bytes: [UInt8], _ schema: Schema) -> Bool {
         guard bytes.withUnsafeBytes({ PropertyListFormat(detecting: $0) }) != nil,
             let reader = try? BinaryPropertyListReader(detecting: PropertyListStorage(bytes))
         else { return false }
-        var items = ItemArchiveReader(ItemLoader(ColumnStore(.domain)), reader, ArchiveIdentity(of: bytes))
+        var items = ItemArchiveReader(ItemLoader(ColumnStore(schema)), reader, ArchiveIdentity(of: bytes))
         do throws(PropertyListError) { try items.read() } catch { return false }
         return items.report.count > 0 && items.report.namesFields
     }

@@ -59,6 +59,9 @@ struct ArchiveLoader {
     /// The form of the items.
     var schema: ArchiveSchema { loaded.schema }
 
+    /// The fields of every item.
+    private var fields: Schema { loaded.schema.schema }
+
     /// Reads the archive; called once, before ``loadJournal()``.
     ///
     /// - Parameters:
@@ -79,11 +82,11 @@ struct ArchiveLoader {
         // A journal, or an empty archive, shows that the folder already was a store's.
         if files.archive == nil, files.journal == nil {
             if options.isReadOnly {
-                if let other = try folder.otherEdition(&loaded.report) {
+                if let other = try folder.otherEdition(fields, &loaded.report) {
                     files.archive = PropertyListStorage(other)
                     files.identity = ArchiveIdentity(of: other)
                 }
-            } else if try folder.adoptOtherEdition(&loaded.report) {
+            } else if try folder.adoptOtherEdition(fields, &loaded.report) {
                 files = try readFiles()
             }
         }
@@ -134,11 +137,11 @@ struct ArchiveLoader {
         defer { folder.layer.close(file) }
         guard let mapped = try? folder.layer.map(file) else { return false }
         return mapped.withUnsafeBytes { bytes in
-            guard let index = ItemIndexFile(bytes), index.archive == files.identity,
+            guard let index = ItemIndexFile(bytes, fields), index.archive == files.identity,
                 index.knowsThatAllFit || files.identity.size <= OriginalArchive.maximumBytes,
                 let slots = index.slots(in: bytes, keeper: mapped),
                 let archived = try? MappedItems(
-                    storage, index.schema, fieldNames: FieldTable(.domain).names + index.customFields),
+                    storage, index.schema, fieldNames: fields.names + index.customFields),
                 archived.count == index.count
             else { return false }
             items.map(archived, index, slots, index.numbers(in: bytes, keeper: mapped), damaged: onDamage)
@@ -382,7 +385,7 @@ extension ArchiveLoader {
         let witness: Witness
         if let header = try? files.journal?.withBytes({ bytes throws(StoreError) in try JournalHeader(bytes) }) {
             (known, witness) = (header.archive, .journal)
-        } else if let index = folder.archiveOfIndex {
+        } else if let index = folder.archiveOfIndex(fields) {
             (known, witness) = (index, .index)
         } else {
             return
@@ -405,7 +408,7 @@ extension ArchiveLoader {
         {
             known = journal.withUnsafeBytes { [scan.header.archive] + scan.checkpoints(in: $0).map(\.archive) }
         } else {
-            known = folder.archiveOfIndex.map { [$0] } ?? []
+            known = folder.archiveOfIndex(fields).map { [$0] } ?? []
             witness = .index
         }
         let present = ArchiveIdentity(of: archive.bytes)

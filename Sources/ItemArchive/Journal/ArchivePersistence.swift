@@ -8,7 +8,7 @@ public import Files
 /// refused until the first is gone. `docs/journal.md` specifies the files, and their state after each crash.
 public final class ArchivePersistence: DocumentPersistence {
     public let isReadOnly: Bool
-    /// The form of the archive's items.
+    /// The form of the archive's items, in the schema of the store that was loaded from it.
     public private(set) var schema: ArchiveSchema
     /// The folders of a new container, to be synced with the first commit that waits for the disk, or save.
     package var newEntries: NewEntries?
@@ -54,7 +54,7 @@ public final class ArchivePersistence: DocumentPersistence {
         self.folder = ArchiveFolder(folder, indexFolder: indexFolder, using: layer)
         options = ArchiveLoader.Options(
             isReadOnly: isReadOnly, mappedFrom: mappedFrom, opensCutArchive: opensCutArchive)
-        schema = ArchiveSchema(className: className)
+        schema = ArchiveSchema(Schema(), className: className)
         journal = ArchiveJournal(self.folder)
     }
 
@@ -101,7 +101,8 @@ public final class ArchivePersistence: DocumentPersistence {
             case .file(let cause): throw StoreError(.inputOutput, cause.message, path: cause.path, cause: cause)
             }
         }
-        var archiveLoader = ArchiveLoader(folder, schema, into: loader, options)
+        let usual = ArchiveSchema(loader.store.schema, className: schema.className)
+        var archiveLoader = ArchiveLoader(folder, usual, into: loader, options)
         try archiveLoader.loadArchive(indexTurn) { [weak self] in self?.keepsOriginal = true }
         // Before the journal: a copy in it remembers its source if the archive holds more than fields.
         schema = archiveLoader.schema
@@ -210,7 +211,7 @@ extension ArchivePersistence: FollowingPersistence {
                 return commits
             }
             // A new journal: the first one, or the one after a save.
-            let next = try JournalTail(journalPath, using: folder.layer)
+            let next = try JournalTail(journalPath, schema.schema, using: folder.layer)
             guard next.firstSequence <= revision.rawValue &+ 1 else { return nil }
             tail = next
             commits += try next.commits(after: revision.rawValue)

@@ -7,7 +7,7 @@ struct JournalDecoder {
     private let store: ColumnStore
     private var reader: RecordReader
     /// The store's fields by their numbers in this record.
-    private var recordFields: [ItemField] = ItemField.domain
+    private var recordFields: [ItemField]
     /// Whether to skip a change of a missing item: the archive lost some.
     private let isTolerant: Bool
     /// After loading, the rows below this one had the archive's items of the same index.
@@ -20,6 +20,7 @@ struct JournalDecoder {
         self.isTolerant = isTolerant
         placeLimit = loader.store.placeLimit
         store = loader.store
+        recordFields = store.schema.numbers
         reader = RecordReader(bytes)
     }
 
@@ -55,7 +56,7 @@ struct JournalDecoder {
                     throw corrupt("a field has no usable name")
                 }
                 let field = store.field(named: name)
-                guard field.isCustom else { throw corrupt("the field \(name) is defined twice") }
+                guard store.isCustom(field) else { throw corrupt("the field \(name) is defined twice") }
                 recordFields.append(field)
             case .copy:
                 let row = try existingRow()
@@ -91,25 +92,14 @@ struct JournalDecoder {
 
     private mutating func fill(_ draft: ItemDraft, _ carries: Bool) throws(StoreError) {
         let row = draft.row
-        let name = try cell()
-        guard name.isText || carries else { throw corrupt("a name is not a text") }
-        store.setCell(row, .name, name)
-        let serial = try cell()
-        guard serial.isText || serial.isAbsent || carries else { throw corrupt("a serialNumber is not a text") }
-        store.setCell(row, .serialNumber, serial)
-        if carries {
-            store.setCell(row, .valueInDollars, try cell())
-            store.setCell(row, .dateCreated, try cell())
-        } else {
-            store.setCell(row, .valueInDollars, .integer(try reader.signed()))
-            let date = Double(bitPattern: try reader.fixed(UInt64.self))
-            guard date.isFinite else { throw corrupt("a dateCreated is not a date") }
-            store.setCell(row, .dateCreated, .date(date))
+        for (number, kind) in store.schema.kinds.enumerated() {
+            let field = ItemField(rawValue: UInt32(number))
+            store.setCell(row, field, try carries ? cell() : cell(of: kind, field))
         }
         let count = try reader.varint()
         for _ in 0..<count {
             let field = try field()
-            guard field.isCustom else { throw corrupt("a custom field has the number of another") }
+            guard store.isCustom(field) else { throw corrupt("a custom field has the number of another") }
             store.setCell(row, field, try cell())
         }
     }
@@ -118,7 +108,7 @@ struct JournalDecoder {
         let row = try existingRow()
         let field = try field()
         let cell = try cell()
-        guard field != .itemKey else { throw corrupt("an itemKey cannot change") }
+        guard field != store.keyField else { throw corrupt("an itemKey cannot change") }
         if let row { store.replayChange(row, field, to: cell) } else { store.discard(cell) }
     }
 
@@ -164,7 +154,7 @@ struct JournalDecoder {
         case .text:
             let bytes = try reader.text()
             guard !bytes.isEmpty else { throw corrupt("a key is empty") }
-            try draft.setUTF8(bytes, for: .itemKey)
+            try draft.setUTF8(bytes, for: store.keyField)
         case .placedUUID: throw corrupt("a new item has a place in the archive")
         case nil: throw corrupt("a key of an unknown kind")
         }
@@ -182,6 +172,21 @@ struct JournalDecoder {
         default:
             reader.stepBack()
             return store.cell(try reader.value())
+        }
+    }
+
+    /// A value of a field's kind, which has no code if that is a number's or a date's.
+    private mutating func cell(of kind: DeclaredKind, _ field: ItemField) throws(StoreError) -> Cell {
+        switch kind.kind {
+        case .integer: return .integer(try reader.signed())
+        case .date:
+            let date = Double(bitPattern: try reader.fixed(UInt64.self))
+            guard date.isFinite else { throw corrupt("a \(store.name(of: field)) is not a date") }
+            return .date(date)
+        case .text, .mixed:
+            let cell = try cell()
+            guard kind.accepts(cell) else { throw corrupt("a \(store.name(of: field)) is not a text") }
+            return cell
         }
     }
 

@@ -7,11 +7,13 @@ package struct JournalEncoder {
     private static let lookahead = 12
 
     private let rows: ColumnStore
+    private let kinds: [DeclaredKind]
     private var writer: RecordWriter
     /// The number of each custom field in this record; 0 if it has none yet.
     private var fieldNumbers: [UInt32] = []
     private var definedFields: UInt32 = 0
-    /// The custom fields of the item being encoded.
+    /// The fields of every item, of the item being encoded, and its custom ones.
+    private var cells: [Cell] = []
     private var custom: [(UInt32, Cell)] = []
 
     /// Whether the keys of existing items come with their indices in the archive.
@@ -25,6 +27,7 @@ package struct JournalEncoder {
     ///   - givesPlaces: whether keys come with their indices in the archive: for the journal that follows it.
     package init(_ rows: ColumnStore, reserved: Int = 0, givesPlaces: Bool = false) {
         self.rows = rows
+        kinds = rows.schema.kinds
         self.givesPlaces = givesPlaces
         writer = RecordWriter([UInt8](repeating: 0, count: reserved))
     }
@@ -86,7 +89,7 @@ package struct JournalEncoder {
         placedKey(row)
         writer.varint(UInt64(field))
         let cell = rows.cell(row, ItemField(rawValue: number))
-        if !DomainCells.isUsual(cell, ItemField(rawValue: number)) { carries = true }
+        if Int(number) < kinds.count, !kinds[Int(number)].accepts(cell) { carries = true }
         writer.cell(cell, rows)
     }
 
@@ -112,8 +115,13 @@ package struct JournalEncoder {
         custom.removeAll(keepingCapacity: true)
         rows.forEachCustomField(row) { custom.append(($0, $1)) }
         for (number, _) in custom { _ = fieldNumber(number) }
-        let domain = DomainCells { rows.cell(row, $0) }
-        let areUsual = domain.areUsual
+        cells.removeAll(keepingCapacity: true)
+        var areUsual = true
+        for (number, kind) in kinds.enumerated() {
+            let cell = rows.cell(row, ItemField(rawValue: UInt32(number)))
+            if !kind.accepts(cell) { areUsual = false }
+            cells.append(cell)
+        }
         if !areUsual { carries = true }
         if let position {
             begin(areUsual ? .insert : .insertCarrying)
@@ -122,7 +130,7 @@ package struct JournalEncoder {
             begin(areUsual ? .append : .appendCarrying)
         }
         writer.key(row, rows)
-        writer.domain(domain) { rows.value(ofBox: $0) }
+        writer.declared(cells, kinds, carries: !areUsual) { rows.value(ofBox: $0) }
         writer.varint(UInt64(custom.count))
         for (number, value) in custom {
             writer.varint(UInt64(fieldNumber(number)))
@@ -132,13 +140,13 @@ package struct JournalEncoder {
 
     /// The field's number in this record; a custom field's name is written before its first use.
     private mutating func fieldNumber(_ field: UInt32) -> UInt32 {
-        let domain = UInt32(ItemField.domain.count)
-        if field < domain { return field }
+        let first = UInt32(kinds.count + 1)
+        if field < first { return field }
         if fieldNumbers.count <= Int(field) {
             fieldNumbers += [UInt32](repeating: 0, count: Int(field) + 1 - fieldNumbers.count)
         }
         if fieldNumbers[Int(field)] != 0 { return fieldNumbers[Int(field)] }
-        let number = domain + definedFields
+        let number = first + definedFields
         definedFields += 1
         fieldNumbers[Int(field)] = number
         begin(.defineField)
@@ -174,7 +182,7 @@ package enum JournalCode {
         case set = 4
         /// key, position
         case move = 5
-        /// text: defines the next custom field's number, from 5 on, within this record
+        /// text: defines the next custom field's number within this record: they follow those of the schema
         case defineField = 6
         /// key, text: the item with this key is a copy of the one with that key
         case copy = 7

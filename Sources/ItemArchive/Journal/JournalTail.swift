@@ -9,6 +9,7 @@ final class JournalTail {
     private let file: OpenFile
     private let status: FileStatus
     private let header: JournalHeader
+    private let schema: Schema
     private var offset = JournalHeader.length
     /// The number of the next record in this journal.
     private var sequence: UInt64
@@ -16,8 +17,8 @@ final class JournalTail {
     /// Opens the journal in place.
     ///
     /// - Throws: `FileError`; `StoreError` when it has no header.
-    init(_ path: String, using layer: any FileLayer) throws {
-        self.layer = layer
+    init(_ path: String, _ schema: Schema, using layer: any FileLayer) throws {
+        (self.layer, self.schema) = (layer, schema)
         let file = try layer.open(path, .read)
         self.file = file
         do {
@@ -60,7 +61,7 @@ final class JournalTail {
             var commits: [OwnersCommit] = []
             for record in scan.records where record.kind == .changes && record.sequence > last {
                 let payload = UnsafeRawBufferPointer(rebasing: bytes[record.payload])
-                let changes = try RecordChange.changes(of: payload, from: .journal)
+                let changes = try RecordChange.changes(of: payload, schema, from: .journal)
                 commits.append(
                     OwnersCommit(
                         revision: ItemRevision(rawValue: record.sequence), changes: changes.compactMap(\.change)))

@@ -157,25 +157,26 @@ package enum RecordChange: Sendable {
     /// Maximum length of a rank in bytes.
     package static let rankLimit = 4096
 
-    /// Decodes the changes of a record. Its bytes are untrusted: each step is checked.
+    /// Decodes the changes of a record of a schema's items. Its bytes are untrusted: each step is checked.
     ///
     /// - Throws: `StoreError` with `corruptJournal`.
     package static func changes(
-        of record: UnsafeRawBufferPointer, from origin: Origin = .log
+        of record: UnsafeRawBufferPointer, _ schema: Schema, from origin: Origin = .log
     ) throws(StoreError) -> [RecordChange] {
         var reader = RecordReader(record)
-        var names = [FieldDeclaration].domain.map(\.name) + ["itemKey"]
+        var names = schema.names
+        func insertion(at position: Int?, carries: Bool) throws(StoreError) -> RecordChange {
+            try Self.insertion(&reader, schema, names, at: position, carries: carries)
+        }
         var changes: [RecordChange] = []
         while !reader.isAtEnd {
             switch (JournalCode.Change(rawValue: try reader.byte()), origin) {
-            case (.append, _): changes.append(try insertion(&reader, names, at: nil))
-            case (.appendCarrying, _): changes.append(try insertion(&reader, names, at: nil, carries: true))
+            case (.append, _): changes.append(try insertion(at: nil, carries: false))
+            case (.appendCarrying, _): changes.append(try insertion(at: nil, carries: true))
             case (.insert, .journal):
-                let position = try position(&reader)
-                changes.append(try insertion(&reader, names, at: position))
+                changes.append(try insertion(at: try position(&reader), carries: false))
             case (.insertCarrying, .journal):
-                let position = try position(&reader)
-                changes.append(try insertion(&reader, names, at: position, carries: true))
+                changes.append(try insertion(at: try position(&reader), carries: true))
             case (.remove, _): changes.append(.remove(key: try key(&reader, origin)))
             case (.set, _):
                 let key = try key(&reader, origin)
@@ -194,7 +195,7 @@ package enum RecordChange: Sendable {
                 changes.append(.rank(key: key, rank))
             case (.defineField, _):
                 let name = try reader.string()
-                guard (try? FieldValidation.checkStoredName(name)) != nil, !names.prefix(5).contains(name) else {
+                guard (try? FieldValidation.checkStoredName(name)) != nil, !schema.names.contains(name) else {
                     throw reader.corrupt("a field has no usable name")
                 }
                 names.append(name)
@@ -211,21 +212,21 @@ package enum RecordChange: Sendable {
     }
 
     private static func insertion(
-        _ reader: inout RecordReader, _ names: [String], at position: Int?, carries: Bool = false
+        _ reader: inout RecordReader, _ schema: Schema, _ names: [String], at position: Int?, carries: Bool
     ) throws(StoreError) -> RecordChange {
         let key = try key(&reader)
         var values: PropertyListFields = ["itemKey": .string(key)]
-        // Null marks a field that the item lacks, though new items have it.
-        values["name"] = try value(&reader) ?? (carries ? .null : nil)
-        values["serialNumber"] = try value(&reader)
-        if carries {
-            values["valueInDollars"] = try value(&reader) ?? .null
-            values["dateCreated"] = try value(&reader) ?? .null
-        } else {
-            values["valueInDollars"] = .integer(try reader.signed())
-            let seconds = Double(bitPattern: try reader.fixed(UInt64.self))
-            guard seconds.isFinite else { throw reader.corrupt("a dateCreated is not a date") }
-            values["dateCreated"] = .date(PropertyListDate(secondsSinceReferenceDate: seconds))
+        for field in schema.fields {
+            switch field.kind.kind {
+            case .integer where !carries: values[field.name] = .integer(try reader.signed())
+            case .date where !carries:
+                let seconds = Double(bitPattern: try reader.fixed(UInt64.self))
+                guard seconds.isFinite else { throw reader.corrupt("a \(field.name) is not a date") }
+                values[field.name] = .date(PropertyListDate(secondsSinceReferenceDate: seconds))
+            default:
+                // Null marks a field that the item lacks, though new items have it.
+                values[field.name] = try value(&reader) ?? (carries && !field.kind.isOptional ? .null : nil)
+            }
         }
         for _ in 0..<(try reader.count()) { values[try name(&reader, names)] = try value(&reader) }
         return .insert(key: key, values, at: position)

@@ -133,16 +133,17 @@ package struct RecordWriter {
 
     // MARK: Items
 
-    /// The fields of every item: in the usual form, or as values of any kind.
-    mutating func domain(_ domain: DomainCells, ofBox: (Cell) -> PropertyListValue) {
-        cell(domain.name, ofBox: ofBox)
-        cell(domain.serialNumber, ofBox: ofBox)
-        if domain.areUsual {
-            signed(domain.value.integerValue)
-            fixed(domain.date.tail)
-        } else {
-            cell(domain.value, ofBox: ofBox)
-            cell(domain.date, ofBox: ofBox)
+    /// The fields of every item: numbers and dates without their kind, or, if some value is not of its field's kind,
+    /// all with it.
+    mutating func declared(
+        _ cells: [Cell], _ kinds: [DeclaredKind], carries: Bool, ofBox: (Cell) -> PropertyListValue
+    ) {
+        for (cell, kind) in zip(cells, kinds) {
+            switch kind.kind {
+            case .integer where !carries: signed(cell.integerValue)
+            case .date where !carries: fixed(cell.tail)
+            default: self.cell(cell, ofBox: ofBox)
+            }
         }
     }
 
@@ -155,12 +156,14 @@ package struct RecordWriter {
             text(snapshot.fieldNames[Int(field)])
         }
         let ofBox: (Cell) -> PropertyListValue = { snapshot.value($0) ?? .null }
-        let domain = DomainCells { snapshot.cell(position, $0) }
-        bytes.append((domain.areUsual ? JournalCode.Change.append : .appendCarrying).rawValue)
+        let kinds = snapshot.schema.kinds
+        let cells = kinds.indices.map { snapshot.cell(position, ItemField(rawValue: UInt32($0))) }
+        let carries = !zip(kinds, cells).allSatisfy { $0.accepts($1) }
+        bytes.append((carries ? JournalCode.Change.appendCarrying : .append).rawValue)
         key(snapshot.key(position), isText: snapshot.isTextKey(position))
-        self.domain(domain, ofBox: ofBox)
+        declared(cells, kinds, carries: carries, ofBox: ofBox)
         varint(UInt64(custom.count))
-        for (number, (_, value)) in zip(UInt64(ItemField.domain.count)..., custom) {
+        for (number, (_, value)) in zip(UInt64(kinds.count + 1)..., custom) {
             varint(number)
             cell(value, ofBox: ofBox)
         }
@@ -215,32 +218,5 @@ package struct RecordWriter {
 
     package mutating func fixed<Number: FixedWidthInteger>(_ number: Number) {
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
-    }
-}
-
-/// The cells of the fields of every item, for its record.
-struct DomainCells {
-    let name: Cell, serialNumber: Cell, value: Cell, date: Cell
-
-    init(_ cell: (ItemField) -> Cell) {
-        (name, serialNumber) = (cell(.name), cell(.serialNumber))
-        (value, date) = (cell(.valueInDollars), cell(.dateCreated))
-    }
-
-    /// Whether all are of their fields' kinds.
-    var areUsual: Bool {
-        Self.isUsual(name, .name) && Self.isUsual(serialNumber, .serialNumber) && Self.isUsual(value, .valueInDollars)
-            && Self.isUsual(date, .dateCreated)
-    }
-
-    /// Whether a field's cell is of its kind. A custom field takes any.
-    static func isUsual(_ cell: Cell, _ field: ItemField) -> Bool {
-        switch field {
-        case .name: cell.isText
-        case .serialNumber: cell.isText || cell.isAbsent
-        case .valueInDollars: cell.kind == .integer
-        case .dateCreated: cell.kind == .date
-        default: true
-        }
     }
 }

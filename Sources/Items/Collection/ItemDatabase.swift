@@ -1,4 +1,4 @@
-import ColumnEngine
+public import ColumnEngine
 import Synchronization
 
 /// A store for any number of tasks: an actor that owns an ``ItemStore``.
@@ -18,13 +18,14 @@ public actor ItemDatabase {
     /// - Parameters:
     ///   - persistence: stores the items; not to be used elsewhere.
     ///   - attachments: the path of an existing folder for attachments; nil for none.
+    ///   - schema: the fields of every item.
     ///   - durability: whether each commit survives a power cut.
-    /// - Throws: as ``ItemStore/open(_:durability:)``.
+    /// - Throws: as ``ItemStore/open(_:schema:durability:)``.
     public init(
         _ persistence: sending any ItemPersistence = MemoryPersistence(), attachments: String? = nil,
-        durability: Durability = .process
+        schema: Schema = .household, durability: Durability = .process
     ) throws(StoreError) {
-        store = try ItemStore.open(persistence, durability: durability)
+        store = try ItemStore.open(persistence, schema: schema, durability: durability)
         if let attachments { store.attachments = ItemAttachments(folder: attachments) }
         store.addCommitObserver(commits)
     }

@@ -110,7 +110,9 @@ struct CSVItemReader {
             if isEmpty.contains(cell) { return nil }
             guard let place = try row.addColumn(mapped.contains(cell) ? "" : names[cell]) else { return nil }
             let field = row.columns[place].field
-            if row.columns[place].kind == nil { row.setKind(field == .valueInDollars ? .integer : .string, at: place) }
+            if row.columns[place].kind == nil {
+                row.setKind(store.schema.kind(field)?.kind == .integer ? .integer : .string, at: place)
+            }
             return place
         }
         merger.remark(.leftOut, empty.count, header.sentence(empty, "neither a name nor a cell: left out"))
@@ -201,7 +203,8 @@ struct CSVItemReader {
 
     /// Whether a column's kind is inferred: not for a column of the key, nor for a field that already has texts.
     private func isOpen(_ column: ImportedColumn) -> Bool {
-        guard column.field.isCustom, column.kind == .string, !options.key.contains(column.fieldName) else {
+        guard store.columns.isCustom(column.field), column.kind == .string, !options.key.contains(column.fieldName)
+        else {
             return false
         }
         if case .named(let kinds)? = options.kinds, kinds[column.fieldName] != nil { return false }

@@ -89,7 +89,7 @@ struct ImportKeys {
     ) -> Bool {
         key.removeAll(keepingCapacity: true)
         for field in fields {
-            if field == .itemKey {
+            if field == columns.keyField {
                 columns.withKey(row) { append($0, to: &key) }
                 continue
             }

@@ -76,7 +76,7 @@ final class ImportedRow {
         columns.append(
             ImportedColumn(
                 name: name ?? fieldName, fieldName: fieldName, field: field,
-                kind: kind ?? Self.kind(of: field, fieldName, options)))
+                kind: kind ?? fileKind(of: field, fieldName)))
         cells.append(.missing)
         fieldPlaces[field] = columns.count - 1
         return columns.count - 1
@@ -101,9 +101,9 @@ final class ImportedRow {
     }
 
     /// The kind for a field's texts in all formats: many formats have no dates.
-    private static func kind(of field: ItemField, _ name: String, _ options: ItemFileOptions) -> ItemFieldKind? {
-        if field == .dateCreated { return .date }
-        if case .named(let kinds)? = options.kinds, !field.isDomain { return kinds[exactly: name] }
+    private func fileKind(of field: ItemField, _ name: String) -> ItemFieldKind? {
+        if store.schema.kind(field)?.kind == .date { return .date }
+        if case .named(let kinds)? = options.kinds, store.columns.isCustom(field) { return kinds[exactly: name] }
         return nil
     }
 
@@ -126,10 +126,6 @@ final class ImportedRow {
         }
         return values
     }
-}
-
-extension ItemField {
-    var isDomain: Bool { !isCustom }
 }
 
 /// Checks that a file has the columns named in the options.

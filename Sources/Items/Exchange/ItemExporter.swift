@@ -54,7 +54,7 @@ struct ItemExporter {
         case .keyedArchive:
             let isWhole = options.names.isEmpty && options.columns == nil && rows.count == store.count
             let columns = isWhole ? store.columns : try copy().columns
-            try put(try ItemArchiveWriter(ItemSnapshot(columns), ArchiveSchema()).bytes())
+            try put(try ItemArchiveWriter(ItemSnapshot(columns), ArchiveSchema(columns.schema)).bytes())
         case .sqlite: throw StoreError(.unreadableFile, "a SQLite database is a file, and no stream of bytes")
         }
     }
@@ -62,10 +62,7 @@ struct ItemExporter {
     /// An error that names the item and the field whose value the format does not have.
     func error(_ row: UInt32, _ field: String, _ message: String) -> StoreError {
         let key = store.columns.withKey(row) { String(decoding: $0, as: UTF8.self) }
-        var name = ""
-        if case .string(let text)? = store.columns.value(row, .name) {
-            name = "'\(VisibleText.line(String(text.prefix(40))))', "
-        }
+        let name = store.columns.title(row).map { "'\(VisibleText.line(String($0.prefix(40))))', " } ?? ""
         return StoreError(.unwritableValue(field: field), "item \(name)itemKey \(key), field \(field): \(message)")
     }
 
@@ -78,7 +75,7 @@ struct ItemExporter {
             fields = try chosen.map { try store.columns.queriedField($0) }
         } else {
             let custom = store.columns.customFieldsInUse.map { (number: $0, name: store.columns.fieldNames[Int($0)]) }
-            fields = ItemField.domain + custom.sorted { $0.name < $1.name }.map { ItemField(rawValue: $0.number) }
+            fields = store.schema.numbers + custom.sorted { $0.name < $1.name }.map { ItemField(rawValue: $0.number) }
         }
         // Many cells of a mapped archive are read in batches.
         if rows.count > 1000 { store.columns.prepareColumns(fields) }
@@ -110,14 +107,14 @@ struct ItemExporter {
 
     /// Copies the exported items into a store with renamed custom fields, since an archive's own names are fixed.
     private func copy() throws -> ItemStore {
-        for field in ItemField.domain where options.name(for: store.name(of: field)) != store.name(of: field) {
+        for field in store.schema.numbers where options.name(for: store.name(of: field)) != store.name(of: field) {
             let name = store.name(of: field)
             throw StoreError(
                 .invalidValue(field: name),
                 "an archive has the field \(name) under its own name: only custom fields can be renamed")
         }
         let chosen = options.columns.map(Set.init)
-        let other = ItemStore()
+        let other = ItemStore(schema: store.schema)
         for (index, row) in rows.enumerated() {
             try options.report(index, rows.count)
             var fields = store.columns.fields(of: row)
@@ -221,7 +218,7 @@ extension Item {
     /// - Throws: `itemRemoved`; `unwritableValue` for a number that JSON cannot represent.
     package func json(isPretty: Bool) throws -> [UInt8] {
         var options = ItemFileOptions(format: .json)
-        options.columns = try ItemField.domain.map(store.name) + customFieldNames
+        options.columns = try store.schema.names + customFieldNames
         var bytes: [UInt8] = []
         let exporter = ItemExporter(store, rows: [row], options) { bytes.append(contentsOf: $0) }
         var writer = ItemJSONWriter(exporter, isPretty: isPretty)

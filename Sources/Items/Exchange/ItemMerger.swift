@@ -5,7 +5,7 @@ import PropertyList
 /// Merges a file's rows into a store, each as a whole: as a new item, as changes of an existing one, or as a rejection.
 final class ItemMerger {
     private(set) var report = ItemImportReport()
-    private let store: ItemStore
+    let store: ItemStore
     private let options: ItemFileOptions
     private let path: String
     /// The columns of the key in the current row, and that row's number of columns.
@@ -200,7 +200,7 @@ final class ItemMerger {
     ) throws(StoreError) -> PropertyListValue {
         do throws(StoreError) { return try FileText.value(text, column.kind ?? .string, column.fieldName) } catch {
             // Refuses a real with the field's own message.
-            if column.field == .valueInDollars, let real = FileText.real(text) { return .real(real) }
+            if store.schema.kind(column.field)?.kind == .integer, let real = FileText.real(text) { return .real(real) }
             guard column.name != column.fieldName else { throw error }
             throw StoreError(error.code, "column '\(column.name)': \(error.message)", cause: error)
         }
@@ -257,16 +257,15 @@ final class ItemMerger {
     private func difference(
         _ row: UInt32, _ column: ImportedColumn, _ given: ImportedCell
     ) throws(StoreError) -> Cell? {
-        if column.field == .itemKey { return try refuseOtherKey(row, given) }
+        if column.field == store.columns.keyField { return try refuseOtherKey(row, given) }
         let present = store.columns.cell(row, column.field)
         var wanted: PropertyListValue?
         switch given {
         case .missing: return nil
         case .empty:
             // A missing date defaults to that of the item's creation.
-            if present.isAbsent || column.field == .dateCreated { return nil }
-            if column.field == .name { wanted = .string("") }
-            if column.field == .valueInDollars { wanted = .integer(0) }
+            if present.isAbsent || store.schema.kind(column.field)?.kind == .date { return nil }
+            wanted = store.schema.initial(of: column.field)
         case .text(let text):
             if column.kind ?? .string == .string {
                 if present.isText, present.withText({ $0.elementsEqual(text) }) { return nil }

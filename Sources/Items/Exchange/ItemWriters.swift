@@ -26,7 +26,7 @@ struct ItemCSVWriter {
 
     private mutating func append(_ row: UInt32, _ field: ItemField, to writer: inout CSVWriter) throws {
         let columns = exporter.store.columns
-        if field == .itemKey { return columns.withKey(row) { writer.append($0) } }
+        if field == columns.keyField { return columns.withKey(row) { writer.append($0) } }
         let cell = columns.cell(row, field)
         if cell.isText { return cell.withText { writer.append($0) } }
         switch columns.value(cell) {
@@ -105,11 +105,11 @@ struct ItemJSONWriter {
             for place in columns.indices {
                 let field = columns[place].field
                 let cell = store.cell(row, field)
-                if cell.isAbsent, field != .itemKey { continue }
+                if cell.isAbsent, field != store.keyField { continue }
                 text.next(level + 1, isFirst: isFirst)
                 text.append(json: keys[place])
                 isFirst = false
-                if field == .itemKey {
+                if field == store.keyField {
                     store.withKey(row) { text.string(utf8: $0) }
                 } else if cell.isText {
                     cell.withText { text.string(utf8: $0) }
@@ -170,8 +170,9 @@ struct SQLiteItemWriter {
 
     /// The declared type of a column, from all of its values. SQLite stores dates as texts and booleans as numbers.
     private func type(of field: ItemField) -> String {
-        if field == .itemKey { return "TEXT" }
-        let kinds = exporter.store.columns.cellKinds(field)
+        let columns = exporter.store.columns
+        if field == columns.keyField { return "TEXT" }
+        let kinds = columns.cellKinds(field)
         func areOnly(_ allowed: Cell.Kind...) -> Bool {
             allowed.reduce(kinds) { $0 & ~(1 << UInt16($1.rawValue)) } == 0
         }
@@ -184,7 +185,7 @@ struct SQLiteItemWriter {
 
     private func bind(_ row: UInt32, _ field: ItemField, _ insertion: SQLiteStatement, _ place: Int) throws {
         let columns = exporter.store.columns
-        if field == .itemKey {
+        if field == columns.keyField {
             return try columns.withKey(row) { key in Result { try insertion.bind(text: key, at: place) } }.get()
         }
         let cell = columns.cell(row, field)

@@ -48,7 +48,7 @@ struct RecordReader {
 
     func readArchive(_ file: ImportFile, _ row: ImportedRow, _ merger: ItemMerger) throws {
         let bytes = try file.contents()
-        let other = ColumnStore(.domain)
+        let other = ColumnStore(merger.store.schema)
         do throws(PropertyListError) {
             let isBinary = bytes.starts(with: "bplist".utf8)
             let binary = isBinary ? bytes : try PropertyListValue(decoding: bytes).encoded(as: .binary)
@@ -73,7 +73,7 @@ struct RecordReader {
 
     /// Counts what the items of an archive lack, and what of it they do not hold.
     private func recordLosses(_ report: ItemArchiveReport, _ store: ColumnStore, _ merger: ItemMerger) {
-        for field in ItemField.domain {
+        for field in store.schema.numbers {
             var count = 0
             store.forEachMisfit(field, among: nil) { if $1.isAbsent { count += 1 } }
             merger.remark(

@@ -87,12 +87,10 @@ extension ItemQuery {
 
 /// Detects comparisons of fields with operands that none of their values is comparable with.
 extension ItemStore {
-    private static let domainFields: Set<String> = ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"]
-
     /// Checks a predicate against the kinds of the fields' values.
     func checkKinds(of predicate: FormatPredicate) throws(FormatPredicateError) {
         try columns.check(predicate) { name, kind, other in
-            guard !Self.domainFields.contains(name) else { return nil }
+            guard columns.existingField(named: name).map(columns.isCustom) ?? true else { return nil }
             let fact = "every \(name) is \(kind.named)"
             guard let other else {
                 return kind == .string ? fact + ": items:convert(\"\(name)\", \"real\") makes numbers of them" : fact
@@ -143,7 +141,7 @@ extension ItemStore {
     /// - Returns: the lines.
     /// - Throws: errors of the query's conditions.
     package func carriedNotices(exporting query: ItemQuery?, _ names: [String]?) throws -> [String] {
-        let fields = ItemField.domain.filter { field in
+        let fields = columns.schema.numbers.filter { field in
             columns.hasMisfits(field) && names?.contains(columns.name(of: field)) ?? true
         }
         if fields.isEmpty { return loadReport.remarks }

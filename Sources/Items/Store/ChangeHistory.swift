@@ -126,7 +126,7 @@ struct ChangeHistory {
         var isLive: [UInt32: Bool] = [:]
         func live(_ row: UInt32) -> Bool { isLive[row] ?? (columns.isLive(row)) }
         func conflict(about row: UInt32, _ what: String) -> StoreError {
-            let name = CellHeap.string(columns.cell(row, .name))
+            let name = columns.title(row) ?? ""
             return StoreError(
                 .conflict,
                 "the step is not taken back: \(what) of the item \(columns.keyString(row)), \(name), was changed "

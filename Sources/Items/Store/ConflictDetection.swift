@@ -191,11 +191,8 @@ struct LocalChanges {
 
     private static func name(_ key: String, _ columns: ColumnStore) -> String {
         var bytes = key
-        guard let row = bytes.withUTF8({ columns.row(forKey: $0) }),
-            case .string(let name)? = columns.value(row, .name),
-            !name.isEmpty
-        else { return "the item \(key)" }
-        return "the item \(key), \(name),"
+        let name = bytes.withUTF8({ columns.row(forKey: $0) }).flatMap(columns.title) ?? ""
+        return name.isEmpty ? "the item \(key)" : "the item \(key), \(name),"
     }
 
     private static func text(_ value: PropertyListValue?) -> String {

@@ -154,7 +154,7 @@ extension ItemStore {
     /// Reads all items again, and applies the differences.
     private func catchUp(with owner: any FollowingPersistence) throws(StoreError) {
         let other = owner.reopened()
-        let latest = try ItemStore.open(other)
+        let latest = try ItemStore.open(other, schema: schema)
         for commit in try other.takeOwnersCommits() ?? [] {
             try latest.apply(commit.changes, cause: .remote, revision: commit.revision)
         }

@@ -24,53 +24,11 @@ public final class Item {
     /// Whether the item is not in its store.
     public var isRemoved: Bool { !store.columns.isAccessible(row) }
 
-    private var reference: ItemReference { store.reference(row) }
-
-    // MARK: Fields of the domain
+    var reference: ItemReference { store.reference(row) }
 
     /// The item's key, a UUID's text unless another key was given. Never changes.
     public var itemKey: String {
         get throws(StoreError) { store.columns.keyString(try store.row(reference)) }
-    }
-
-    /// The name. Throws `invalidValue` if an application's archive has another value, or none, which
-    /// ``value(forField:)`` gives; so do the next three.
-    public var name: String {
-        get throws(StoreError) {
-            let cell = try store.cell(.name, of: reference)
-            guard cell.isText else { throw try store.error(.name, of: reference) }
-            return CellHeap.string(cell)
-        }
-    }
-
-    /// The serial number, if it has one.
-    public var serialNumber: String? {
-        get throws(StoreError) {
-            let cell = try store.cell(.serialNumber, of: reference)
-            if cell.isAbsent { return nil }
-            guard cell.isText else { throw try store.error(.serialNumber, of: reference) }
-            return CellHeap.string(cell)
-        }
-    }
-
-    /// The value in dollars.
-    public var valueInDollars: Int64 {
-        get throws(StoreError) {
-            guard let value = try store.valueInDollars(of: reference) else {
-                throw try store.error(.valueInDollars, of: reference)
-            }
-            return value
-        }
-    }
-
-    /// The time of creation.
-    public var dateCreated: PropertyListDate {
-        get throws(StoreError) {
-            guard let date = try store.dateCreated(of: reference) else {
-                throw try store.error(.dateCreated, of: reference)
-            }
-            return date
-        }
     }
 
     /// The name in quotes, or the key of an item without one: for messages.
@@ -86,26 +44,6 @@ public final class Item {
         }
     }
 
-    /// Sets the name. Throws `itemRemoved`, `vetoed` or `readOnly`.
-    public func setName(_ name: String) throws(StoreError) {
-        try setValue(.string(name), for: .name)
-    }
-
-    /// Changes the serial number. Throws when an observer refuses.
-    public func setSerialNumber(_ serialNumber: String?) throws(StoreError) {
-        try setValue(serialNumber.map(PropertyListValue.string), for: .serialNumber)
-    }
-
-    /// Changes the value in dollars. Throws when an observer refuses.
-    public func setValueInDollars(_ value: Int64) throws(StoreError) {
-        try store.setValueInDollars(value, of: reference)
-    }
-
-    /// Changes the time of creation. Throws when an observer refuses.
-    public func setDateCreated(_ date: PropertyListDate) throws(StoreError) {
-        try setValue(.date(date), for: .dateCreated)
-    }
-
     // MARK: Any field
 
     /// A field's value by name; nil for an absent field.
@@ -119,7 +57,7 @@ public final class Item {
         store.columns.value(try store.row(reference), field)
     }
 
-    /// Sets a field by name; nil removes a custom field, and empties `serialNumber`.
+    /// Sets a field by name; nil removes a custom field, or one that an item may lack.
     ///
     /// - Throws: `StoreError`: `invalidValue` naming the field, `readOnlyField` for `itemKey`, `itemRemoved`,
     ///   `vetoed`, `readOnly`.
@@ -185,26 +123,5 @@ extension Item: Hashable {
 
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
-    }
-}
-
-extension Item: CustomStringConvertible {
-    /// `Fluffy Bear (1A2B3): Worth $78, recorded on 2026-11-21 04:13:00 +0000`, or `removed item`.
-    public var description: String { description { $0.text } }
-
-    /// The same with a custom format of dates.
-    package func description(of date: (PropertyListDate) -> String) -> String {
-        guard !isRemoved else { return "removed item" }
-        func text(_ field: ItemField) -> String {
-            switch store.columns.value(row, field) {
-            case nil where field == .serialNumber: ""
-            case .string(let text)? where field == .name || field == .serialNumber: text
-            case .utf16? where field == .name || field == .serialNumber: store.columns.value(row, field)?.text ?? ""
-            case .date(let moment)?: date(moment)
-            case let value: FieldValidation.describe(value)
-            }
-        }
-        return "\(text(.name)) (\(text(.serialNumber))): "
-            + "Worth $\(text(.valueInDollars)), recorded on \(text(.dateCreated))"
     }
 }

@@ -204,7 +204,7 @@ extension ItemStore {
     private func insert(_ values: PropertyListFields) throws(StoreError) {
         var values = values
         let attachments = values.removeValue(forKey: FieldTable.attachmentName)
-        try setAttachments(attachments, of: try createItem(ItemFields(stored: values)))
+        try setAttachments(attachments, of: try createItem(ItemFields(stored: values, schema)))
     }
 
     private func set(_ item: Item, _ field: String, _ value: PropertyListValue?) throws(StoreError) {

@@ -82,7 +82,7 @@ extension ItemStore {
     @discardableResult
     public func convert(_ name: String, to kind: ItemFieldKind) throws -> Int {
         let field = try columns.queriedField(name)
-        if !field.isCustom {
+        if !columns.isCustom(field) {
             throw StoreError(.readOnlyField(field: name), "\(name) is a field of every item: its kind cannot change")
         }
         let count = try query().changeEach { row in

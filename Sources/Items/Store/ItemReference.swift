@@ -146,17 +146,17 @@ extension ItemStore {
         columns.cell(try row(reference), field)
     }
 
-    /// The value in dollars; nil if it is of another kind, or the item lacks it: see ``value(of:_:)``.
+    /// An integer; nil if the value is of another kind, or the item lacks it: see ``value(of:_:)``.
     @inline(__always)
-    package func valueInDollars(of reference: ItemReference) throws(StoreError) -> Int64? {
-        let cell = try cell(.valueInDollars, of: reference)
+    package func integer(of field: ItemField, _ reference: ItemReference) throws(StoreError) -> Int64? {
+        let cell = try cell(field, of: reference)
         return cell.kind == .integer ? cell.integerValue : nil
     }
 
-    /// The item's creation date; nil if it is of another kind, or the item lacks it.
+    /// A date; nil if the value is of another kind, or the item lacks it.
     @inline(__always)
-    package func dateCreated(of reference: ItemReference) throws(StoreError) -> PropertyListDate? {
-        let cell = try cell(.dateCreated, of: reference)
+    package func date(of field: ItemField, _ reference: ItemReference) throws(StoreError) -> PropertyListDate? {
+        let cell = try cell(field, of: reference)
         return cell.kind == .date ? PropertyListDate(secondsSinceReferenceDate: cell.realValue) : nil
     }
 
@@ -168,7 +168,7 @@ extension ItemStore {
     /// The error for a field of every item that has a value of another kind.
     func error(_ field: ItemField, of reference: ItemReference) throws(StoreError) -> StoreError {
         let (row, name) = (try row(reference), columns.name(of: field))
-        let kind = [FieldDeclaration].domain[Int(field.rawValue)].kind.named
+        let kind = schema.kind(field)?.kind.named ?? ""
         let value = FieldValidation.describe(columns.value(row, field))
         return StoreError(
             .invalidValue(field: name),
@@ -187,25 +187,21 @@ extension ItemStore {
         of field: ItemField, _ reference: ItemReference, _ body: (UnsafeBufferPointer<UInt8>?) -> Result
     ) throws(StoreError) -> Result {
         let row = try row(reference)
-        if field == .itemKey { return columns.withKey(row) { body($0) } }
+        if field == columns.keyField { return columns.withKey(row) { body($0) } }
         let cell = columns.cell(row, field)
         return cell.isText ? cell.withText { body($0) } : body(nil)
     }
 
     // MARK: Setting
 
-    /// Sets the value in dollars.
-    ///
-    /// - Throws: as ``Item/setValueInDollars(_:)``.
-    package func setValueInDollars(_ value: Int64, of reference: ItemReference) throws(StoreError) {
+    /// Sets a field of integers.
+    package func setInteger(_ value: Int64, for field: ItemField, of reference: ItemReference) throws(StoreError) {
         let row = try row(reference)
         guard columns.isLive(row), !publisher.isWatched, !isReadOnly else {
-            return try setCell(row, .valueInDollars, .integer(value))
+            return try setCell(row, field, .integer(value))
         }
-        let old = columns.cell(row, .valueInDollars)
-        if old.kind != .integer || old.integerValue != value {
-            columns.change(row, .valueInDollars, to: .integer(value))
-        }
+        let old = columns.cell(row, field)
+        if old.kind != .integer || old.integerValue != value { columns.change(row, field, to: .integer(value)) }
     }
 
     /// Sets a text field from bytes; see ``Item/setUTF8(_:for:)``.

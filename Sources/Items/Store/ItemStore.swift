@@ -1,4 +1,4 @@
-import ColumnEngine
+public import ColumnEngine
 import PropertyList
 @_exported import Wording
 
@@ -14,7 +14,7 @@ public final class ItemStore {
     // MARK: Parts
 
     /// The items' rows.
-    let columns = ColumnStore(.domain)
+    let columns: ColumnStore
     var changeHistory = ChangeHistory()
     /// Unchecked: it is read before every change, and calls nobody while it is modified.
     @exclusivity(unchecked) var publisher = CommitPublisher()
@@ -54,11 +54,14 @@ public final class ItemStore {
     public let zeroingReference = ItemStoreReference()
 
     /// Creates an empty store in memory.
-    public convenience init() {
-        self.init(persistence: MemoryPersistence(), durability: .process)
+    ///
+    /// - Parameter schema: the fields of every item.
+    public convenience init(schema: Schema = .household) {
+        self.init(persistence: MemoryPersistence(), schema, durability: .process)
     }
 
-    private init(persistence: any ItemPersistence, durability: Durability) {
+    private init(persistence: any ItemPersistence, _ schema: Schema, durability: Durability) {
+        columns = ColumnStore(schema)
         replica = RemoteReplica(persistence, of: columns)
         document = Document(persistence.document, of: columns)
         self.durability = durability
@@ -72,12 +75,17 @@ public final class ItemStore {
 
     /// Opens the store of a persistence.
     ///
+    /// - Parameters:
+    ///   - persistence: stores the items.
+    ///   - schema: the fields of every item.
+    ///   - durability: whether each commit survives a power cut.
+    /// - Returns: the store.
     /// - Throws: `StoreError` with `inUse`, `corruptArchive` or `inputOutput`. Damage that leaves a part readable is
     ///   not an error: see ``loadReport``.
     public static func open(
-        _ persistence: any ItemPersistence, durability: Durability = .process
+        _ persistence: any ItemPersistence, schema: Schema = .household, durability: Durability = .process
     ) throws(StoreError) -> ItemStore {
-        let store = ItemStore(persistence: persistence, durability: durability)
+        let store = ItemStore(persistence: persistence, schema, durability: durability)
         store.columns.document.onDamage = { [store = store.zeroingReference] text in
             store.store?.document.record(text)
             store.store?.onDamage?(text)
@@ -146,12 +154,15 @@ public final class ItemStore {
         return field
     }
 
+    /// The fields of every item.
+    public var schema: Schema { columns.schema }
+
     /// The name of a field.
     public func name(of field: ItemField) -> String {
         columns.name(of: field)
     }
 
-    /// The names of all fields that some item has or had, those of the domain first.
+    /// The names of all fields that some item has or had, those of every item first.
     public var fieldNames: [String] {
         columns.recordWholeRead()
         return columns.visibleFieldNames
@@ -234,31 +245,15 @@ extension ItemStore {
     ///
     /// - Throws: `StoreError`: `duplicateKey`, `invalidValue` naming the field, `vetoed`, `readOnly`.
     @discardableResult
-    public func createItem(_ fields: ItemFields = ItemFields()) throws(StoreError) -> Item {
+    public func createItem(_ fields: ItemFields? = nil) throws(StoreError) -> Item {
         let draft = try beginItem()
         do throws(StoreError) {
-            try draft.set(fields)
+            if let fields { try draft.set(fields) }
             return try insert(draft)
         } catch {
             draft.discard()
             throw error
         }
-    }
-
-    /// Appends an item named by an adjective and a noun, with a value below 100 and a serial number such as `1A2B3`.
-    @discardableResult
-    public func randomItem() throws(StoreError) -> Item {
-        let adjectives = ["Fluffy", "Rusty", "Shiny"]
-        let nouns = ["Bear", "Spork", "Mac"]
-        let name = adjectives[columns.keySource.number(below: 3)] + " " + nouns[columns.keySource.number(below: 3)]
-        var serial = ""
-        for place in 0..<5 {
-            let first: UInt8 = place % 2 == 0 ? 0x30 : 0x41
-            let kinds: UInt64 = place % 2 == 0 ? 10 : 26
-            serial.unicodeScalars.append(Unicode.Scalar(first + UInt8(columns.keySource.number(below: kinds))))
-        }
-        let value = Int64(columns.keySource.number(below: 100))
-        return try createItem(ItemFields(name: name, serialNumber: serial, valueInDollars: value))
     }
 
     /// Begins an item that is filled field by field and then inserted; for callers with bytes instead of strings.

@@ -157,7 +157,7 @@ struct RetainedChanges {
     }
 
     private func entry(_ kind: ItemChange.Kind, _ row: UInt32, _ store: ColumnStore) -> Entry {
-        Entry(kind: kind, key: store.key(row), name: CellHeap.string(store.cell(row, .name)))
+        Entry(kind: kind, key: store.key(row), name: store.title(row) ?? "")
     }
 
     private mutating func append(_ entry: Entry, _ row: UInt32, _ store: ColumnStore) {

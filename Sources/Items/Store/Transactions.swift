@@ -347,7 +347,7 @@ public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
                     updated.append(
                         Update(
                             itemKey: store.keyString(change.row),
-                            name: CellHeap.string(store.cell(change.row, .name)),
+                            name: store.title(change.row) ?? "",
                             field: store.shownName(of: field),
                             old: old, new: new))
                 }
@@ -356,7 +356,7 @@ public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
                 moved.append(
                     Move(
                         itemKey: store.keyString(change.row),
-                        name: CellHeap.string(store.cell(change.row, .name)), from: Int(change.position),
+                        name: store.title(change.row) ?? "", from: Int(change.position),
                         to: Int(change.field)))
             }
         }

@@ -15,6 +15,8 @@ public struct ScriptHostOptions: Sendable {
     public var persistence: @Sendable (OpenedContainer) throws -> any ItemPersistence = {
         ArchivePersistence(of: $0)
     }
+    /// The fields of every item.
+    public var schema = Schema.household
     /// The shared collection that replaces the container's own items; nil for none.
     public var shared: SharedAddress?
     /// The host's name in a shared collection; if nil, the name of the container's folder.

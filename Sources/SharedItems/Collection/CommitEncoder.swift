@@ -38,6 +38,7 @@ struct EncodedCommit {
         if let field = rows.attachmentField { pictures = Self.pictures(effects, rows, field) }
         newRanks = Self.newRanks(effects, rows, table)
         var changes = JournalEncoder(rows)
+        let fields = rows.schema.numbers
         for effect in effects where effect.wasThere && effect.isWhole {
             changes.removal(effect.row)
             removed.append(Self.key(effect.row, rows))
@@ -45,7 +46,7 @@ struct EncodedCommit {
         for (place, effect) in effects.enumerated() where effect.isThere {
             if place + Self.lookahead < effects.count {
                 // Many items, each somewhere else: their cache misses overlap.
-                for field in ItemField.domain { rows.prefetchChanged(effects[place + Self.lookahead].row, field) }
+                for field in fields { rows.prefetchChanged(effects[place + Self.lookahead].row, field) }
             }
             if effect.isWhole {
                 changes.insertion(effect.row, at: nil)

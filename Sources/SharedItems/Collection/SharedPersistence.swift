@@ -178,12 +178,13 @@ extension SharedPersistence {
         var commits: [RemoteCommit] = []
         let logged: [LoggedCommit]
         if let announced { logged = announced } else { logged = try askLog(after: revision.rawValue) }
+        let schema = places.columns?.schema ?? Schema()
         for commit in logged {
             var changes: [RemoteChange] = []
             if !server.log.localRevisions.contains(commit.revision) {
                 do throws(StoreError) {
                     changes = try commit.record.withBytes { (bytes) throws(StoreError) in
-                        try Self.remoteChanges(try RecordChange.changes(of: try RecordChecksum.opened(bytes)))
+                        try Self.remoteChanges(try RecordChange.changes(of: try RecordChecksum.opened(bytes), schema))
                     }
                 } catch {
                     // The commits before it are intact, and are applied first.

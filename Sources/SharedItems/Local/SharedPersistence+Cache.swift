@@ -83,7 +83,7 @@ extension SharedPersistence {
             if isAhead, commit.host != server.host { continue }
             server.log.hostNames[commit.host] = commit.hostName
             let changes = try commit.record.withBytes { (bytes) throws(StoreError) in
-                try Self.remoteChanges(try RecordChange.changes(of: RecordChecksum.opened(bytes)))
+                try Self.remoteChanges(try RecordChange.changes(of: RecordChecksum.opened(bytes), loader.store.schema))
             }
             try replay(changes, loader)
             if isAhead {

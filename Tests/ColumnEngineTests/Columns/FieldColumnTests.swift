@@ -59,13 +59,10 @@ struct FieldColumnTests {
     @Test("a declared column keeps its encoding, and a row that was given nothing is unset", arguments: 0..<4)
     func declared(number: Int) throws {
         let declaration = [
-            FieldDeclaration(name: "title", kind: .text, unset: Cell(.shortText)),
-            FieldDeclaration(name: "note", kind: .text, unset: .absent),
-            FieldDeclaration(name: "amount", kind: .integer, unset: .integer(0)),
-            FieldDeclaration(name: "day", kind: .date, unset: .date(0)),
+            Schema.Field.text("title"), .text("note", isOptional: true), .integer("amount"), .date("day"),
         ][number]
         let cells: [Cell] =
-            switch declaration.kind {
+            switch declaration.kind.kind {
             case .text, .mixed: [Self.text("x"), Self.text("y")]
             case .integer: [.integer(.min), .integer(7)]
             case .date: [.date(-0.5), .date(5)]

@@ -5,12 +5,11 @@ import Testing
 
 @Suite("Declared fields")
 struct FieldDeclarationTests {
-    private let store = ColumnStore([
-        FieldDeclaration(name: "title", kind: .text, unset: Cell(.shortText)),
-        FieldDeclaration(name: "note", kind: .text, unset: .absent),
-        FieldDeclaration(name: "day", kind: .date, unset: .date(0), isStamped: true),
-        FieldDeclaration(name: "amount", kind: .integer, unset: .integer(7)),
-    ])
+    private let store = ColumnStore(
+        Schema([
+            .text("title"), .text("note", isOptional: true), .date("day", isStamped: true),
+            .integer("amount", initial: 7),
+        ]))
 
     private func make(_ values: PropertyListFields) throws -> PropertyListFields {
         try store.perform(.insert(values))

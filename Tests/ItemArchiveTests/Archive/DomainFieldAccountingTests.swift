@@ -166,7 +166,8 @@ struct DomainFieldAccountingTests {
         #expect(store.loadReport.notices == [])
 
         #expect(
-            ItemArchiveReader.notices(on: original) == store.misfits().map(\.description) + store.loadReport.remarks)
+            ItemArchiveReader.notices(on: original, .household) == store.misfits().map(\.description)
+                + store.loadReport.remarks)
 
         // The notices count right.
         let misfits = store.misfits()
@@ -413,7 +414,9 @@ struct DomainFieldAccountingTests {
             writer.item(snapshot, at: position)
             try writer.bytes.withBytes { bytes throws(StoreError) in
                 _ = try ItemLoader(copied.columns).addRecord(bytes)
-                guard case .insert(_, let values, _)? = try RecordChange.changes(of: bytes).first else { return }
+                guard case .insert(_, let values, _)? = try RecordChange.changes(of: bytes, .household).first else {
+                    return
+                }
                 try ItemLoader(changed.columns).replay([ItemChange.insert(values)])
             }
             try ItemLoader(loaded.columns).add(snapshot.fields(at: position))

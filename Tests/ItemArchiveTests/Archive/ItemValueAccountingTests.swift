@@ -23,10 +23,7 @@ struct ItemValueAccountingTests {
             var custom = PropertyListFields()
             for _ in 0..<2 {
                 let name = foreign.name()
-                if name.isEmpty || name.hasPrefix("$") || [FieldDeclaration].domain.contains(where: { $0.name == name })
-                {
-                    continue
-                }
+                if name.isEmpty || name.hasPrefix("$") || Schema.household.field(named: name) != nil { continue }
                 custom[name] = foreign.value()
             }
             do throws(StoreError) {

@@ -208,7 +208,7 @@ struct DamagedArchiveTests {
 
 extension ItemIndexFile {
     init?(_ bytes: [UInt8]) {
-        guard let found = bytes.withUnsafeBytes({ ItemIndexFile($0) }) else { return nil }
+        guard let found = bytes.withUnsafeBytes({ ItemIndexFile($0, .household) }) else { return nil }
         self = found
     }
 }

@@ -18,10 +18,10 @@ struct ItemReferenceTests {
         #expect(store.reference(at: 0) == reference)
         #expect(store.reference(at: 1) == nil)
         #expect(store.reference(at: -1) == nil)
-        #expect(try store.valueInDollars(of: reference) == 7)
-        try store.setValueInDollars(9, of: reference)
+        #expect(try store.integer(of: .valueInDollars, reference) == 7)
+        try store.setInteger(9, for: .valueInDollars, of: reference)
         #expect(try item.valueInDollars == 9)
-        #expect(try store.dateCreated(of: reference) == item.dateCreated)
+        #expect(try store.date(of: .dateCreated, reference) == item.dateCreated)
         var serial = false
         try store.withUTF8(of: .serialNumber, reference) { serial = $0 == nil }
         #expect(serial)
@@ -107,8 +107,8 @@ struct ItemReferenceTests {
         let new = store.reference(to: try store.createItem(ItemFields(name: "new")))
         #expect(new.row == old.row, "the row was not given to a new item: the test shows nothing")
         #expect(store.isRemoved(old) && !store.isRemoved(new))
-        #expect(throws: StoreError.self) { try store.valueInDollars(of: old) }
-        #expect(throws: StoreError.self) { try store.setValueInDollars(1, of: old) }
+        #expect(throws: StoreError.self) { try store.integer(of: .valueInDollars, old) }
+        #expect(throws: StoreError.self) { try store.setInteger(1, for: .valueInDollars, of: old) }
         #expect(throws: StoreError.self) { try store.withUTF8(of: .name, old) { _ in } }
         #expect(store.item(old).isRemoved)
         #expect(store.item(old).description == "removed item")

@@ -48,10 +48,12 @@ final class ItemBinding {
             "valueInDollars", .integer,
             "Its value in whole dollars; of another kind, or nil, if an application's archive has it so.",
             set: { [store] item, call in
-                try store.setValueInDollars(try call.integer(0), of: ItemReference(bits: item))
+                try store.setInteger(try call.integer(0), for: .valueInDollars, of: ItemReference(bits: item))
             }
         ) { [store] item, call in
-            if let value = try store.valueInDollars(of: ItemReference(bits: item)) { return call.returns(value) }
+            if let value = try store.integer(of: .valueInDollars, ItemReference(bits: item)) {
+                return call.returns(value)
+            }
             return try Self.carried(store, .valueInDollars, item, values, call)
         }
         cls.field(
@@ -61,7 +63,7 @@ final class ItemBinding {
                 try store.setValue(date, for: .dateCreated, of: ItemReference(bits: item))
             }
         ) { [store] item, call in
-            guard let date = try store.dateCreated(of: ItemReference(bits: item)) else {
+            guard let date = try store.date(of: .dateCreated, ItemReference(bits: item)) else {
                 return try Self.carried(store, .dateCreated, item, values, call)
             }
             return call.returns(DateValue(date), values.dates)

@@ -1,0 +1,221 @@
+public import ColumnEngine
+import Glibc
+public import PropertyList
+
+/// A household's items: the fields that the application and its archives have, and what is named after them.
+///
+/// Nothing else in this module or below it names a field.
+extension Schema {
+    /// The fields of a household's items, with the names that they have in archives of this application's editions.
+    public static let household = Schema(
+        [
+            .text("name", otherNames: ["itemName", "possessionName"]),
+            .text("serialNumber", isOptional: true, otherNames: ["serialnumber", "serialName"]),
+            .integer("valueInDollars", otherNames: ["valueDollars", "value"]),
+            .date("dateCreated", isStamped: true),
+        ],
+        keyNames: ["itemKey", "imageKey", "itemUUIDKey"], imageKeyName: "imageKey",
+        classNames: ["possession", "possessions"])
+}
+
+extension ItemField {
+    /// An item's name.
+    @inlinable public static var name: ItemField { ItemField(rawValue: 0) }
+    /// Its serial number.
+    @inlinable public static var serialNumber: ItemField { ItemField(rawValue: 1) }
+    /// Its value in dollars.
+    @inlinable public static var valueInDollars: ItemField { ItemField(rawValue: 2) }
+    /// The time of its creation.
+    @inlinable public static var dateCreated: ItemField { ItemField(rawValue: 3) }
+    /// Its key, which is unique.
+    @inlinable public static var itemKey: ItemField { ItemField(rawValue: 4) }
+
+    /// The fields of every item of a household.
+    public static let domain: [ItemField] = [.name, .serialNumber, .valueInDollars, .dateCreated, .itemKey]
+
+    /// A field of the household by its name's bytes; nil for any other name. All names differ in length.
+    public init?(domain name: UnsafeBufferPointer<UInt8>) {
+        let field: ItemField
+        let expected: StaticString
+        switch name.count {
+        case 4: (field, expected) = (.name, "name")
+        case 7: (field, expected) = (.itemKey, "itemKey")
+        case 11: (field, expected) = (.dateCreated, "dateCreated")
+        case 12: (field, expected) = (.serialNumber, "serialNumber")
+        case 14: (field, expected) = (.valueInDollars, "valueInDollars")
+        default: return nil
+        }
+        guard let bytes = name.baseAddress, memcmp(bytes, expected.utf8Start, name.count) == 0 else { return nil }
+        self = field
+    }
+
+    /// Whether the field is none of the household's.
+    public var isCustom: Bool { rawValue > Self.itemKey.rawValue }
+}
+
+extension ItemFields {
+    /// Creates the fields of a household's item; the store supplies a value where nil.
+    public init(
+        name: String = "", serialNumber: String? = nil, valueInDollars: Int64 = 0,
+        dateCreated: PropertyListDate? = nil, itemKey: String? = nil, custom: PropertyListFields = [:]
+    ) {
+        self.init(["name": .string(name), "valueInDollars": .integer(valueInDollars)], custom: custom)
+        self.serialNumber = serialNumber
+        self.dateCreated = dateCreated
+        self.itemKey = itemKey
+    }
+
+    /// Creates fields by name, as in a file's record or a script's table; includes `itemKey` and `dateCreated`.
+    ///
+    /// - Throws: `StoreError` naming the first field with an invalid value.
+    public init(_ values: PropertyListFields) throws(StoreError) {
+        self.init()
+        for (name, value) in values { try set(value, forField: name) }
+    }
+
+    /// Empty if not given.
+    public var name: String {
+        get { if case .string(let text)? = declared["name"] { text } else { "" } }
+        set { declared["name"] = .string(newValue) }
+    }
+    /// None if not given.
+    public var serialNumber: String? {
+        get { if case .string(let text)? = declared["serialNumber"] { text } else { nil } }
+        set { declared["serialNumber"] = newValue.map { .string($0) } }
+    }
+    /// 0 if not given.
+    public var valueInDollars: Int64 {
+        get { if case .integer(let number)? = declared["valueInDollars"] { number } else { 0 } }
+        set { declared["valueInDollars"] = .integer(newValue) }
+    }
+    /// The moment of creation if nil.
+    public var dateCreated: PropertyListDate? {
+        get { if case .date(let date)? = declared["dateCreated"] { date } else { nil } }
+        set { declared["dateCreated"] = newValue.map { .date($0) } }
+    }
+
+    /// The values of the fields of every item that are of other kinds, by name, as an application's archive has them;
+    /// null for a field that the item lacks. Setting the field removes its value here.
+    public var carried: PropertyListFields {
+        declared.filter { name, value in Schema.household.field(named: name)?.kind.takes(value) == false }
+    }
+
+    /// Sets one field by name.
+    ///
+    /// - Throws: `StoreError` with `invalidValue` naming the field.
+    public mutating func set(_ value: PropertyListValue?, forField name: String) throws(StoreError) {
+        if name == "itemKey" {
+            guard case .string? = value else { throw FieldValidation.error(name, "a string", value) }
+            declared[name] = value
+        } else if let kind = Schema.household.field(named: name)?.kind {
+            declared[name] = try FieldValidation.checked(value, kind.kind, isOptional: kind.isOptional, named: name)
+        } else {
+            try FieldValidation.checkName(name)
+            custom[name] = value
+        }
+    }
+}
+
+/// A household's item.
+extension Item {
+    /// The name. Throws `invalidValue` if an application's archive has another value, or none, which
+    /// ``value(forField:)`` gives; so do the next three.
+    public var name: String {
+        get throws(StoreError) {
+            guard let text = try text(.name) else { throw try store.error(.name, of: reference) }
+            return text
+        }
+    }
+
+    /// The serial number, if it has one.
+    public var serialNumber: String? {
+        get throws(StoreError) { try text(.serialNumber) }
+    }
+
+    /// The value in dollars.
+    public var valueInDollars: Int64 {
+        get throws(StoreError) {
+            guard let value = try store.integer(of: .valueInDollars, reference) else {
+                throw try store.error(.valueInDollars, of: reference)
+            }
+            return value
+        }
+    }
+
+    /// The time of creation.
+    public var dateCreated: PropertyListDate {
+        get throws(StoreError) {
+            guard let date = try store.date(of: .dateCreated, reference) else {
+                throw try store.error(.dateCreated, of: reference)
+            }
+            return date
+        }
+    }
+
+    /// A text; nil if the item has none.
+    private func text(_ field: ItemField) throws(StoreError) -> String? {
+        let cell = try store.cell(field, of: reference)
+        if cell.isAbsent { return nil }
+        guard cell.isText else { throw try store.error(field, of: reference) }
+        return CellHeap.string(cell)
+    }
+
+    /// Sets the name. Throws `itemRemoved`, `vetoed` or `readOnly`.
+    public func setName(_ name: String) throws(StoreError) {
+        try setValue(.string(name), for: .name)
+    }
+
+    /// Changes the serial number. Throws when an observer refuses.
+    public func setSerialNumber(_ serialNumber: String?) throws(StoreError) {
+        try setValue(serialNumber.map(PropertyListValue.string), for: .serialNumber)
+    }
+
+    /// Changes the value in dollars. Throws when an observer refuses.
+    public func setValueInDollars(_ value: Int64) throws(StoreError) {
+        try store.setInteger(value, for: .valueInDollars, of: reference)
+    }
+
+    /// Changes the time of creation. Throws when an observer refuses.
+    public func setDateCreated(_ date: PropertyListDate) throws(StoreError) {
+        try setValue(.date(date), for: .dateCreated)
+    }
+}
+
+extension Item: CustomStringConvertible {
+    /// `Fluffy Bear (1A2B3): Worth $78, recorded on 2026-11-21 04:13:00 +0000`, or `removed item`.
+    public var description: String { description { $0.text } }
+
+    /// The same with a custom format of dates.
+    package func description(of date: (PropertyListDate) -> String) -> String {
+        guard !isRemoved else { return "removed item" }
+        func text(_ field: ItemField) -> String {
+            switch store.columns.value(row, field) {
+            case nil where field == .serialNumber: ""
+            case .string(let text)? where field == .name || field == .serialNumber: text
+            case .utf16? where field == .name || field == .serialNumber: store.columns.value(row, field)?.text ?? ""
+            case .date(let moment)?: date(moment)
+            case let value: FieldValidation.describe(value)
+            }
+        }
+        return "\(text(.name)) (\(text(.serialNumber))): "
+            + "Worth $\(text(.valueInDollars)), recorded on \(text(.dateCreated))"
+    }
+}
+
+extension ItemStore {
+    /// Appends an item named by an adjective and a noun, with a value below 100 and a serial number such as `1A2B3`.
+    @discardableResult
+    package func randomItem() throws(StoreError) -> Item {
+        let adjectives = ["Fluffy", "Rusty", "Shiny"]
+        let nouns = ["Bear", "Spork", "Mac"]
+        let name = adjectives[columns.keySource.number(below: 3)] + " " + nouns[columns.keySource.number(below: 3)]
+        var serial = ""
+        for place in 0..<5 {
+            let first: UInt8 = place % 2 == 0 ? 0x30 : 0x41
+            let kinds: UInt64 = place % 2 == 0 ? 10 : 26
+            serial.unicodeScalars.append(Unicode.Scalar(first + UInt8(columns.keySource.number(below: kinds))))
+        }
+        let value = Int64(columns.keySource.number(below: 100))
+        return try createItem(ItemFields(name: name, serialNumber: serial, valueInDollars: value))
+    }
+}
