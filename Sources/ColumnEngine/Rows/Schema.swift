@@ -97,6 +97,9 @@ extension Schema {
     /// The names of the fields, and of the key.
     package var names: [String] { fields.map(\.name) + ["itemKey"] }
 
+    /// Whether a name is that of a field, or of the key.
+    package func has(_ name: String) -> Bool { name == "itemKey" || field(named: name) != nil }
+
     /// The field of a name; nil for the key and custom fields.
     package func field(named name: String) -> Field? { fields.first { $0.name == name } }
 

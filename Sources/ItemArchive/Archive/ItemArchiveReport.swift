@@ -67,8 +67,7 @@ package struct ItemArchiveReport {
 
     /// The number of objects of an application's own classes in custom fields.
     package var foreignCount: Int {
-        let names = store.schema.names
-        return foreign.count { !names.contains($0.name) }
+        foreign.count { !store.schema.has($0.name) }
     }
 
     /// What the store does not hold exactly, in words.

@@ -85,8 +85,7 @@ struct ItemObjectEditor {
     }
 
     private func customNames(_ names: some Sequence<String>) -> [String] {
-        let fields = schema.schema.names
-        return names.filter { !fields.contains($0) }.sortedByBytes()
+        names.filter { !schema.schema.has($0) }.sortedByBytes()
     }
 
     private func set(_ value: PropertyListValue?, under key: String) {

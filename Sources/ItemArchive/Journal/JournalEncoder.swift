@@ -161,10 +161,7 @@ package struct JournalEncoder {
     /// The key of an existing item, and its index in the archive.
     private mutating func placedKey(_ row: UInt32) {
         guard givesPlaces, let place = rows.archivedPlace(row) else { return writer.key(row, rows) }
-        let packed = rows.key(row)
-        writer.bytes.append(JournalCode.Key.placedUUID.rawValue)
-        writer.fixed(packed.high.byteSwapped)
-        writer.fixed(packed.low.byteSwapped)
+        writer.uuid(rows.key(row), .placedUUID)
         writer.varint(UInt64(place))
     }
 }

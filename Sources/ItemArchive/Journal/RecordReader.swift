@@ -195,7 +195,7 @@ package enum RecordChange: Sendable {
                 changes.append(.rank(key: key, rank))
             case (.defineField, _):
                 let name = try reader.string()
-                guard (try? FieldValidation.checkStoredName(name)) != nil, !schema.names.contains(name) else {
+                guard (try? FieldValidation.checkStoredName(name)) != nil, !schema.has(name) else {
                     throw reader.corrupt("a field has no usable name")
                 }
                 names.append(name)

@@ -118,17 +118,20 @@ package struct RecordWriter {
     }
 
     private mutating func key(_ key: PackedKey, isText: Bool) {
-        if isText {
-            bytes.append(JournalCode.Key.text.rawValue)
-            key.cell.withText { text in
-                varint(UInt64(text.count))
-                bytes.append(contentsOf: text)
-            }
-        } else {
-            bytes.append(JournalCode.Key.uuid.rawValue)
-            fixed(key.high.byteSwapped)
-            fixed(key.low.byteSwapped)
-        }
+        if isText { key.cell.withText { textKey($0) } } else { uuid(key) }
+    }
+
+    /// A key that is a UUID.
+    mutating func uuid(_ key: PackedKey, _ code: JournalCode.Key = .uuid) {
+        bytes.append(code.rawValue)
+        fixed(key.high.byteSwapped)
+        fixed(key.low.byteSwapped)
+    }
+
+    private mutating func textKey(_ text: UnsafeBufferPointer<UInt8>) {
+        bytes.append(JournalCode.Key.text.rawValue)
+        varint(UInt64(text.count))
+        bytes.append(contentsOf: text)
     }
 
     // MARK: Items
@@ -172,28 +175,12 @@ package struct RecordWriter {
     /// The key of an item, as ``key(_:_:)`` writes it.
     package mutating func key(_ text: String) {
         var text = text
-        if let packed = text.withUTF8({ PackedKey(uuid: $0) }) {
-            bytes.append(JournalCode.Key.uuid.rawValue)
-            fixed(packed.high.byteSwapped)
-            fixed(packed.low.byteSwapped)
-        } else {
-            bytes.append(JournalCode.Key.text.rawValue)
-            varint(UInt64(text.utf8.count))
-            bytes += text.utf8
-        }
+        text.withUTF8 { key($0) }
     }
 
     /// A key by its text, whether it is an item's key or not.
     package mutating func key(_ key: UnsafeBufferPointer<UInt8>) {
-        if let packed = PackedKey(uuid: key) {
-            bytes.append(JournalCode.Key.uuid.rawValue)
-            fixed(packed.high.byteSwapped)
-            fixed(packed.low.byteSwapped)
-        } else {
-            bytes.append(JournalCode.Key.text.rawValue)
-            varint(UInt64(key.count))
-            bytes.append(contentsOf: key)
-        }
+        if let packed = PackedKey(uuid: key) { uuid(packed) } else { textKey(key) }
     }
 
     // MARK: Bytes

@@ -15,11 +15,9 @@ public struct ItemFields: Sendable, Hashable {
 
     /// Creates fields by name from stored values.
     init(stored values: PropertyListFields, _ schema: Schema = .household) {
-        let names = Set(schema.names.map { ExactText($0) })
-        declared = [:]
-        custom = [:]
+        (declared, custom) = ([:], [:])
         for (name, value) in values {
-            if names.contains(ExactText(name)) { declared[name] = value } else { custom[name] = value }
+            if schema.has(name) { declared[name] = value } else { custom[name] = value }
         }
     }
 
@@ -80,7 +78,7 @@ extension ItemDraft {
         }
         if !carried.isEmpty { try carry(carried) }
         for (name, value) in fields.custom {
-            if schema.names.contains(where: { $0 == name }) {
+            if schema.has(name) {
                 throw StoreError(
                     .invalidValue(field: name), "\(name) is a field of every item and cannot be a custom one")
             }
