@@ -19,6 +19,11 @@ let exported: [Target.Dependency] = [
     "PredicateFormat", "CSV", "KeyedArchive", "PropertyList", "Lua", "Files",
 ]
 
+/// What scripts see, in the groups that `Cubby` lists for a host.
+let bindings: [Target.Dependency] = [
+    "ItemBindings", "ImageBindings", "ArchiveBindings", "FileBindings", "ApplicationBindings",
+]
+
 /// What `cubby --version` says of a build beside the version: scripts/lib/setup.sh has it from git and the compiler.
 let build = Context.environment["CUBBY_BUILD"] ?? ""
 
@@ -120,9 +125,43 @@ let package = Package(
         .target(
             name: "Scripting",
             dependencies: [
-                "Lua", "Application", "Gallery", "Images", "SharedItems", "Items", "ItemArchive",
+                "Lua", "Application", "Images", "SharedItems", "Items", "ItemArchive",
                 "PredicateFormat", "CSV", "TimeZones", "SQLite",
                 "KeyedArchive", "PropertyList", "Files", "CPlatform", "Wording",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        // What scripts see: groups of modules above the host, which know nothing of each other.
+        .target(
+            name: "ItemBindings",
+            dependencies: [
+                "Scripting", "Lua", "Application", "Items", "PredicateFormat", "PropertyList", "SQLite", "Files",
+                "Wording",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
+            name: "ImageBindings",
+            dependencies: [
+                "Scripting", "Lua", "Application", "Gallery", "Images", "Items", "Files",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
+            name: "ArchiveBindings",
+            dependencies: [
+                "Scripting", "Lua", "Application", "Items", "KeyedArchive", "PredicateFormat", "PropertyList", "Files",
+                "Wording",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
+            name: "FileBindings",
+            dependencies: [
+                "Scripting", "Lua", "Application", "Items", "CSV", "SQLite", "PropertyList", "Files", "CPlatform",
+                "Wording",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
+            name: "ApplicationBindings",
+            dependencies: [
+                "Scripting", "Lua", "Application", "Items", "TimeZones", "PropertyList", "Files",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
@@ -139,7 +178,7 @@ let package = Package(
             ]),
         .target(
             name: "Cubby",
-            dependencies: exported),
+            dependencies: exported + bindings),
         .executableTarget(
             name: "CubbyCommand",
             dependencies: exported + [
@@ -212,19 +251,19 @@ let package = Package(
         .testTarget(
             name: "ScriptingTests",
             dependencies: [
-                "Scripting", "Application", "Images", "Items", "ColumnEngine", "KeyedArchive", "PropertyList",
-                "PredicateFormat", "SharedItems", "Lua", "Files", "CPlatform", "TestSupport",
+                "Cubby", "ItemBindings", "Scripting", "Application", "Images", "Items", "ColumnEngine", "KeyedArchive",
+                "PropertyList", "PredicateFormat", "SharedItems", "Lua", "Files", "CPlatform", "TestSupport",
             ]),
         .testTarget(
             name: "REPLTests",
             dependencies: [
-                "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "Files", "Wording",
+                "Cubby", "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "Files", "Wording",
                 "TestSupport",
             ]),
         .testTarget(
             name: "DebugAdapterTests",
             dependencies: [
-                "DebugAdapter", "Scripting", "Lua", "Application", "Images", "Items", "PropertyList", "Files",
+                "Cubby", "DebugAdapter", "Scripting", "Lua", "Application", "Images", "Items", "PropertyList", "Files",
                 "TestSupport",
             ]),
         .testTarget(name: "CubbyTests", dependencies: exported + ["Cubby", "TestSupport"]),

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import Cubby
 import Files
 public import Scripting
 

@@ -1,5 +1,6 @@
 import Application
 import ArgumentParser
+import Cubby
 import DebugAdapter
 import Files
 import Glibc

@@ -172,23 +172,23 @@ extension LuaInstance {
     public static var luaType: LuaType { .object(luaName) }
 
     public init(lua value: LuaValue) throws(LuaMismatch) {
-        guard case .userdata(let userdata) = value, let cls = userdata.state.instances(Self.self),
+        guard case .userdata(let userdata) = value, let cls = userdata.state.luaClass(of: Self.self),
             let object = cls.object(of: value)
         else { throw LuaMismatch(Self.luaType, value) }
         self = object
     }
 
-    public func luaValue(in state: LuaState) -> LuaValue { state.instances(Self.self)?.value(self) ?? .nil }
+    public func luaValue(in state: LuaState) -> LuaValue { state.luaClass(of: Self.self)?.value(self) ?? .nil }
 
     public static func read(_ call: LuaCall, at position: Int) throws -> Self {
-        guard let object = call.state.instances(Self.self)?.object(at: call.index(position), on: call.L) else {
+        guard let object = call.state.luaClass(of: Self.self)?.object(at: call.index(position), on: call.L) else {
             throw call.mismatch(position, luaType)
         }
         return object
     }
 
     public func push(as call: LuaCall) -> LuaResults {
-        guard let cls = call.state.instances(Self.self) else { return call.returns(LuaValue.nil) }
+        guard let cls = call.state.luaClass(of: Self.self) else { return call.returns(LuaValue.nil) }
         cls.push(self, on: call.L)
         return .one
     }
@@ -196,7 +196,7 @@ extension LuaInstance {
 
 extension LuaState {
     /// The class of a type; nil until it is made.
-    fileprivate func instances<T>(_ type: T.Type) -> LuaClass<T>? {
+    package func luaClass<T>(of type: T.Type) -> LuaClass<T>? {
         self[classOf: ObjectIdentifier(type)] as? LuaClass<T>
     }
 }

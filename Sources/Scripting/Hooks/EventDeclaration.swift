@@ -1,5 +1,5 @@
-import Application
-import Items
+package import Application
+package import Items
 package import Lua
 
 /// An event that scripts handle. The check of `on`, help, editor annotations and the reference are generated from the
@@ -166,15 +166,15 @@ extension EventDeclaration {
 }
 
 /// The argument of a handler: the event's name, cause, time and details.
-final class ScriptEvent {
-    let event: LifeCycleEvent
+package final class ScriptEvent {
+    package let event: LifeCycleEvent
     /// The details of this event: `item`, `field`, `old`, `new`; `ok`, `error`, `items`, `seconds`.
-    var details: [String: LuaValue]
+    package var details: [String: LuaValue]
     /// Details created on first access, by name; nil after the delivery.
     private var onDemand: [String: (() -> LuaValue)?]
     /// Whether a handler may veto.
     private(set) var allowsVeto: Bool
-    private(set) var veto: String?
+    package private(set) var veto: String?
     /// The deadline of all handlers.
     var deadline: MonotonicTime?
 
@@ -183,7 +183,7 @@ final class ScriptEvent {
     /// The number of previous commits in a chain of responses; nil for other events.
     let generation: Int?
 
-    init(
+    package init(
         _ event: LifeCycleEvent, details: [String: LuaValue] = [:], onDemand: [String: () -> LuaValue] = [:],
         allowsVeto: Bool = false, commit: ItemStoreCommit? = nil
     ) {

@@ -1,11 +1,11 @@
-import Lua
+package import Lua
 
 /// One registration of a handler, owned by the host.
-final class Hook {
+package final class Hook {
     /// The options of a registration.
-    struct Options {
-        var id: String?
-        var group: String?
+    package struct Options {
+        package var id: String?
+        package var group: String?
         var priority: Int64 = 50
         var once = false
         var budget = 2.0
@@ -36,9 +36,9 @@ final class Hook {
         }
     }
 
-    let event: String
+    package let event: String
     let order: Int
-    var options: Options
+    package var options: Options
     /// Nil for the host's own hook, which scripts can list but not remove.
     var function: LuaFunction?
     var isPaused = false
@@ -94,11 +94,11 @@ package struct ScriptHandlers {
 }
 
 /// The error of a handler or a timer, for `app:errors()`.
-struct HookFailure {
-    let title: String
-    let event: String
-    let error: LuaError
-    let time: Double
+package struct HookFailure {
+    package let title: String
+    package let event: String
+    package let error: LuaError
+    package let time: Double
 }
 
 /// A handler with the statistics of its calls, for display.

@@ -1,8 +1,8 @@
-import Application
-import Lua
+package import Application
+package import Lua
 
 /// The registered handlers, their order, and their calls.
-final class HookCenter {
+package final class HookCenter {
     static let nestingLimit = 8
     static let warningSeconds = 0.25
     static let failuresBeforePause = 3
@@ -13,7 +13,7 @@ final class HookCenter {
     private var lastOrder = 0
     /// The events in delivery, outermost first.
     private var chain: [String] = []
-    private(set) var failures: [HookFailure] = []
+    package private(set) var failures: [HookFailure] = []
     private var failureCounts: [String: Int] = [:]
     /// The number of failures, including those no longer kept.
     private(set) var failureCount = 0
@@ -58,7 +58,7 @@ final class HookCenter {
     func endPhase() { phaseEnd = nil }
 
     /// The deadline of handlers, which leaves time for the save; nil outside of a phase.
-    var handlersDeadline: MonotonicTime? { phaseEnd?.advanced(by: -reserved) }
+    package var handlersDeadline: MonotonicTime? { phaseEnd?.advanced(by: -reserved) }
 
     /// The deadlines of a save's handlers, which get a quarter of the reserved time.
     var willSaveDeadline: MonotonicTime? { extended(handlersDeadline) }
@@ -121,14 +121,14 @@ final class HookCenter {
         hooks[hook.event] = list
     }
 
-    func remove(_ hook: Hook) {
+    package func remove(_ hook: Hook) {
         guard hook.function != nil else { return }
         hook.isRemoved = true
         hooks[hook.event]?.removeAll { $0 === hook }
     }
 
     /// Removes matching handlers and returns their number.
-    func remove(where matches: (Hook) -> Bool) -> Int {
+    package func remove(where matches: (Hook) -> Bool) -> Int {
         let found = all.filter { $0.function != nil && matches($0) }
         found.forEach(remove)
         return found.count
@@ -136,7 +136,7 @@ final class HookCenter {
 
     /// Runs a function whose registrations form a group; they replace those of an earlier run, which stay when it
     /// fails.
-    func group(_ name: String, _ body: () throws -> Void) rethrows {
+    package func group(_ name: String, _ body: () throws -> Void) rethrows {
         let former = all.filter { $0.function != nil && $0.options.group == name }
         former.forEach(remove)
         let outer = openGroup
@@ -151,9 +151,9 @@ final class HookCenter {
     }
 
     /// All hooks, by event and in call order.
-    var all: [Hook] { hooks.keys.sorted().flatMap { hooks[$0] ?? [] } }
+    package var all: [Hook] { hooks.keys.sorted().flatMap { hooks[$0] ?? [] } }
 
-    func hasHooks(for event: String) -> Bool { !(hooks[event] ?? []).isEmpty }
+    package func hasHooks(for event: String) -> Bool { !(hooks[event] ?? []).isEmpty }
 
     // MARK: Delivery
 
@@ -176,7 +176,7 @@ final class HookCenter {
     ///   - own: the host's part, called in its place among the hooks unless refused.
     /// - Returns: the first failure.
     @discardableResult
-    func deliver(
+    package func deliver(
         _ event: ScriptEvent, until deadline: MonotonicTime? = nil, stopsAtFailure: Bool = false,
         own: (() -> Void)? = nil
     ) -> LuaError? {
@@ -214,7 +214,7 @@ final class HookCenter {
     /// Delivers a script's own event.
     ///
     /// - Throws: `LuaError` for events nested too deeply, with their chain.
-    func emit(_ name: String, info: LuaValue) throws(LuaError) {
+    package func emit(_ name: String, info: LuaValue) throws(LuaError) {
         if let error = nestingError(for: name) { throw error }
         deliver(ScriptEvent(LifeCycleEvent(name: name, cause: .script, simulated: true), details: ["info": info]))
     }
@@ -233,7 +233,7 @@ final class HookCenter {
     }
 
     /// Calls an observer or a delegate's method with the protection and time limit of a hook.
-    func callObserver(
+    package func callObserver(
         _ function: LuaFunction, _ arguments: [LuaValue], title: String, event: String,
         until deadline: MonotonicTime? = nil
     ) {

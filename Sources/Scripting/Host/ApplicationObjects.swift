@@ -1,15 +1,15 @@
-import Application
+package import Application
 import Logging
-import Lua
+package import Lua
 import PropertyList
 import Wording
 
 /// The script's delegate: functions with the names of Cocoa's delegate methods.
-final class ScriptDelegate {
+package final class ScriptDelegate {
     /// The script's table of functions.
-    var table: LuaTable?
+    package var table: LuaTable?
     /// `app`, the argument of each.
-    var application = LuaValue.nil
+    package var application = LuaValue.nil
     /// The names of the functions already checked.
     private var checkedMethods: Set<String> = []
     private let hooks: HookCenter
@@ -53,7 +53,7 @@ final class ScriptDelegate {
     // MARK: Names
 
     /// Warns once about each function whose name resembles that of a delegate method.
-    func check() {
+    package func check() {
         guard let table else { return }
         for name in functionNames(of: table).sorted() where checkedMethods.insert(name).inserted {
             guard Self.isMisspelt(name) else { continue }
@@ -90,7 +90,7 @@ final class ScriptDelegate {
 }
 
 /// The tasks of scripts that should finish before the process stops.
-final class BackgroundTasks {
+package final class BackgroundTasks {
     private struct Entry {
         let name: String
         let onExpire: LuaFunction?
@@ -104,7 +104,7 @@ final class BackgroundTasks {
     private var entries: [Int: Entry] = [:]
     private var lastNumber = 0
     /// The end of the time in the background; nil in the foreground.
-    private(set) var deadline: MonotonicTime?
+    package private(set) var deadline: MonotonicTime?
 
     init(_ runtime: Runtime) { self.runtime = runtime }
 
@@ -113,13 +113,13 @@ final class BackgroundTasks {
     /// Begins a task of the running code.
     ///
     /// - Returns: its number.
-    func begin(_ name: String, onExpire: LuaFunction?) -> Int {
+    package func begin(_ name: String, onExpire: LuaFunction?) -> Int {
         lastNumber += 1
         entries[lastNumber] = Entry(name: name, onExpire: onExpire, owner: runtime.scheduler.current)
         return lastNumber
     }
 
-    func end(_ number: Int) {
+    package func end(_ number: Int) {
         entries[number] = nil
         runtime.loop.poster.wake()
     }
@@ -161,7 +161,7 @@ final class BackgroundTasks {
 }
 
 /// `app.restoration`: the values of scripts for the next launch.
-final class RestorationState {
+package final class RestorationState {
     private let archive: RestorationArchive
     private let runtime: Runtime
     private let saver: StoreSaver
@@ -174,7 +174,7 @@ final class RestorationState {
     }
 
     /// The table, created on first access.
-    var table: LuaTable {
+    package var table: LuaTable {
         get {
             if let stored { return stored }
             let table = runtime.state.makeTable()

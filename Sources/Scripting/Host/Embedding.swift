@@ -65,7 +65,7 @@ extension ScriptHost {
     }
 
     /// Suspends a call until a Swift task ends, while timers, signals and other tasks go on.
-    func wait(_ call: LuaCall, for operation: @escaping LuaOperation) throws -> LuaResults {
+    package func wait(_ call: LuaCall, for operation: @escaping LuaOperation) throws -> LuaResults {
         lifeCycle.settle()
         return try scheduler.wait(for: call) { [loop] resume in loop.perform(operation, resume) }
     }

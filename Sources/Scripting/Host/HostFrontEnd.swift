@@ -1,9 +1,9 @@
 public import Application
-import Files
+package import Files
 import Glibc
 public import Images
 package import Items
-import Logging
+package import Logging
 package import Lua
 import Wording
 
@@ -95,8 +95,8 @@ package protocol CommitListener: AnyObject {
 }
 
 /// What a host says on standard error: the log, messages and errors.
-struct HostLog {
-    let logger: Logger
+package struct HostLog {
+    package let logger: Logger
     /// Where it goes: in order with the scripts' output.
     let output = ScriptOutput()
     let form: StandardErrorLogHandler.Form
@@ -134,7 +134,7 @@ struct HostLog {
 
 /// The scripts' output: the process's own streams, so that `print`, `io.write` and the log appear in order. The log may
 /// write from any thread; the front end is called on the host's thread only.
-final class ScriptOutput: @unchecked Sendable {
+package final class ScriptOutput: @unchecked Sendable {
     // Guarded by the host's isolation: accessed on the host's thread only.
     weak var frontEnd: (any HostFrontEnd)?
     /// The attached prompt's entry whose code is running, if any. Guarded like the front end.
@@ -154,7 +154,7 @@ final class ScriptOutput: @unchecked Sendable {
     }
 
     /// Writes for a caller that hears of a failure.
-    func write(_ bytes: [UInt8], toStandardError: Bool = false) throws(FileError) {
+    package func write(_ bytes: [UInt8], toStandardError: Bool = false) throws(FileError) {
         if active?.write(bytes, toStandardError: toStandardError) == true { return }
         // In order: what was printed before an error is above it. A failure of that is the output's, and counted.
         if toStandardError { try? output.flush() }
@@ -177,7 +177,7 @@ final class ScriptOutput: @unchecked Sendable {
     var flushFiles: () -> Void = {}
 
     /// Writes what is buffered, also for the files that scripts have open; a failure is counted.
-    func flush() {
+    package func flush() {
         try? output.flush()
         flushFiles()
     }

@@ -4,7 +4,7 @@ import Logging
 import Lua
 
 /// `Library/Scripts/init.lua`: run at launch and, with `--watch`, whenever it changes.
-final class InitScript {
+package final class InitScript {
     /// What one version of the script has registered, for a reload.
     private struct Version {
         var hooks: [Hook] = []
@@ -34,12 +34,12 @@ final class InitScript {
     }
 
     /// Records how to undo a registration made by `init.lua`.
-    func recordRegistration(_ undo: @escaping () -> Void) {
+    package func recordRegistration(_ undo: @escaping () -> Void) {
         if isRunning { version.undo.append(undo) }
     }
 
     /// A failing script is reported, and what it has registered is taken back: it must not lock out its owner.
-    func run() {
+    package func run() {
         let former = delegate.table
         guard let error = evaluate(), host.exitCode == nil else { return }
         _ = runtime.modules.forget(in: container.scripts)

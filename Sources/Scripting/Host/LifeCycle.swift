@@ -1,22 +1,22 @@
-import Application
+package import Application
 import CPlatform
 import Glibc
 import Images
 import Items
 import Logging
-import Lua
+package import Lua
 import PropertyList
 import Wording
 
 /// The life cycle: signals and scripts send events to its machine, and it performs the machine's actions. The last step
 /// of a host.
-final class LifeCycle {
+package final class LifeCycle {
     let runtime: Runtime
-    let saver: StoreSaver
+    package let saver: StoreSaver
     let foreground: ForegroundCode
-    let delegate: ScriptDelegate
-    let backgroundTasks: BackgroundTasks
-    let restoration: RestorationState
+    package let delegate: ScriptDelegate
+    package let backgroundTasks: BackgroundTasks
+    package let restoration: RestorationState
     /// Handles Ctrl-C without running code, for the prompt.
     var onInterrupt: (() -> Void)?
     /// Handles signals outside the life cycle: a change of the window's size.
@@ -95,7 +95,7 @@ final class LifeCycle {
 
     /// Ends the application with a status that a script has chosen: the first choice, also in a handler of an exit that
     /// none has chosen.
-    func exit(_ code: Int32) {
+    package func exit(_ code: Int32) {
         status.requestEnd(code, isChosen: true)
         terminate(code, cause: .script, explicitly: true)
     }
@@ -133,7 +133,7 @@ final class LifeCycle {
     ///
     /// - Returns: the commit's failure.
     @discardableResult
-    func settle() -> Result<Void, LuaError> {
+    package func settle() -> Result<Void, LuaError> {
         defer { runtime.output.flush() }
         return saver.commit()
     }
@@ -262,7 +262,7 @@ final class LifeCycle {
     }
 
     /// Handles a script's simulated event, and throws when it is illegal.
-    func simulate(_ event: ApplicationEvent) throws(IllegalTransition) {
+    package func simulate(_ event: ApplicationEvent) throws(IllegalTransition) {
         // Before the launch only the process can be stopped or ended.
         if machine.state == .notRunning { throw IllegalTransition(state: .notRunning, event: event) }
         if !isHandling {

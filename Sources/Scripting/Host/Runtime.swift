@@ -1,24 +1,24 @@
-import Application
+package import Application
 import CPlatform
 import Logging
-import Lua
+package import Lua
 import TimeZones
 
 /// What scripts run in: the step after the stores.
-struct Runtime {
+package struct Runtime {
     /// The Lua state in which the scripts run.
-    let state: LuaState
+    package let state: LuaState
     /// The event loop, with timers and watched descriptors.
-    let loop: EventLoop
-    let scheduler: TaskScheduler
-    let hooks: HookCenter
+    package let loop: EventLoop
+    package let scheduler: TaskScheduler
+    package let hooks: HookCenter
     /// Values of property lists, dates and the like in the state.
-    let values: ValueBridge
+    package let values: ValueBridge
     /// What the host says.
-    let log: HostLog
+    package let log: HostLog
     let status = ApplicationStatus()
     /// Notifications between scripts, the host and the embedding program.
-    let notifications = ApplicationNotificationCenter()
+    package let notifications = ApplicationNotificationCenter()
     /// The texts of chunks by name, for excerpts in error messages.
     let sources = SourceTexts()
     /// The modules that `require` has read.
@@ -47,7 +47,7 @@ struct Runtime {
         hooks.warn = { [log] text in log.logger.warning("\(text)") }
     }
 
-    var output: ScriptOutput { log.output }
+    package var output: ScriptOutput { log.output }
 
     /// The watchdog of this thread, if there is a plan for one.
     func makeWatchdog(_ plan: StopWatchdog.Plan?) -> StopWatchdog? {
@@ -58,7 +58,7 @@ struct Runtime {
     }
 
     /// Returns the memory that scripts freed to the system.
-    func returnMemory() {
+    package func returnMemory() {
         state.collectGarbage()
         _ = cubby_trim_memory()
     }

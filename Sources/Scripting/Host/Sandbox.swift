@@ -1,4 +1,4 @@
-import Application
+package import Application
 import Files
 import Items
 import Logging
@@ -8,17 +8,17 @@ import Wording
 /// What scripts can reach, and what the host uses outside of the container: the step after the opened container.
 ///
 /// Once the value is made, everything outside is open and the fences are closed; no code of a script has run.
-struct Sandbox {
+package struct Sandbox {
     /// The socket of `cubby attach`; nil when that is disabled. The first: it is removed before the lock is released.
     let socket: ContainerSocket?
     /// The container, with its lock and the file system for the host's own files.
     let opened: OpenedContainer
     /// The fence that checks each path of a script.
-    let fence: PathFence
+    package let fence: PathFence
     /// The grants of `require` alone: `fs` and `io` do not read its search path.
     let moduleFence = PathFence()
     /// The folders of read-only resources.
-    let bundles: [ApplicationBundle]
+    package let bundles: [ApplicationBundle]
     let programs: ProgramStarter
     /// Stores the items.
     let persistence: any ItemPersistence

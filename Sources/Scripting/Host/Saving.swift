@@ -1,16 +1,16 @@
-import Application
+package import Application
 import CPlatform
 import Files
 import Glibc
 import Items
 import Logging
-import Lua
+package import Lua
 
 /// Commits and saves what the stores have changed.
 ///
 /// For a save, a snapshot is taken on the host's thread, another thread writes the archive, and the host's thread moves it
 /// into place. The caller waits, serving timers and signals; other code does not wait.
-final class StoreSaver {
+package final class StoreSaver {
     private let items: ItemStore
     private let defaults: Defaults
     private let durability: Durability
@@ -40,7 +40,7 @@ final class StoreSaver {
     /// - Parameter inGroup: whether an outer commit follows and waits for the disk for both.
     /// - Returns: the failure as a Lua value.
     @discardableResult
-    func commit(inGroup: Bool = false) -> Result<Void, LuaError> {
+    package func commit(inGroup: Bool = false) -> Result<Void, LuaError> {
         UnstoppableWork.during { commitNow(inGroup) }
     }
 
@@ -92,7 +92,7 @@ final class StoreSaver {
     }
 
     /// Commits, and waits for the disk.
-    func syncCommitted() {
+    package func syncCommitted() {
         if case .failure(let error) = commit() { report(error.underlying ?? error, of: .items) }
         guard !items.isReadOnly else { return }
         do { try items.synchronize() } catch { report(error, of: .items) }
@@ -100,7 +100,7 @@ final class StoreSaver {
 
     /// Earlier changes of the running code are a commit of their own: a stop or a kill during the transaction leaves them
     /// in the journal. A failure stays for the next commit.
-    func commitBeforeTransaction() {
+    package func commitBeforeTransaction() {
         if shared == nil, !items.isInTransaction { commit(inGroup: true) }
     }
 
@@ -123,7 +123,7 @@ final class StoreSaver {
     ///   - simulated: whether a script simulates the cause.
     ///   - canBeVetoed: whether a `willSave` handler may veto.
     ///   - completion: called with the error, or nil; before this returns, if nothing had to be written.
-    func save(
+    package func save(
         _ cause: LifeCycleCause, simulated: Bool = false, canBeVetoed: Bool = false,
         completion: @escaping ((any Error)?) -> Void
     ) {

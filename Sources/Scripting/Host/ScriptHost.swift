@@ -13,28 +13,28 @@ import SharedItems
 public final class ScriptHost {
     /// The host's options.
     public let options: ScriptHostOptions
-    let sandbox: Sandbox
-    let stores: Stores
-    let runtime: Runtime
-    let lifeCycle: LifeCycle
+    package let sandbox: Sandbox
+    package let stores: Stores
+    package let runtime: Runtime
+    package let lifeCycle: LifeCycle
     let commitListeners: CommitListeners
-    private(set) lazy var initScript = InitScript(self)
+    package private(set) lazy var initScript = InitScript(self)
     /// The debugger, with the breakpoints.
     package private(set) lazy var debugger = ScriptDebugger(self)
-    private var itemEvents: ItemEvents?
-    private var itemClasses: ItemClasses?
+    /// The registration of handlers, for the `on` of a module's object.
+    package let handlers: HookBinding
+    /// The number of chunks and entries that have begun.
+    package internal(set) var chunkCount = 0
+    private var endings: [() -> Void] = []
 
-    /// The classes of items and pictures; available after the initializer.
-    var classes: ItemClasses {
-        guard let itemClasses else { preconditionFailure("the host's modules are not installed yet") }
-        return itemClasses
-    }
-
-    /// Opens the container and the stores, and creates the state with all modules. Nothing is launched yet.
+    /// Opens the container and the stores, and creates the state with some modules. Nothing is launched yet.
     ///
+    /// - Parameters:
+    ///   - options: the options.
+    ///   - modules: what scripts see beside Lua's own library, in the order of their needs.
     /// - Throws: `FolderLockError` when another host, or another process, has the container, `FileError`, `StoreError`,
     ///   with `newerFormat` when a newer program wrote the container, `LuaError`.
-    public init(_ options: ScriptHostOptions) throws {
+    package init(_ options: ScriptHostOptions, modules: [any ScriptModule.Type]) throws {
         self.options = options
         let log = HostLog(options)
         let opened: OpenedContainer
@@ -49,11 +49,10 @@ public final class ScriptHost {
         stores.report(opened.restoreNotice, to: log.logger, isStrict: options.isStrict)
         lifeCycle = LifeCycle(sandbox, stores, runtime, options)
         commitListeners = CommitListeners(stores.items, runtime.scheduler)
+        handlers = HookBinding(runtime)
         state.functionCaller = lifeCycle.calls
         state.waiter = { [unowned self] call, operation in try wait(call, for: operation) }
-        let classes = ItemClasses(self, HookBinding(runtime))
-        itemClasses = classes
-        StandardModules.install(in: self, classes)
+        StandardLibrary.install(in: self, modules: StandardLibrary.values(of: self) + (try declare(modules)))
         if let persistence = sandbox.persistence as? SharedPersistence {
             lifeCycle.saver.shared = SharedSession(
                 persistence, items, runtime, sandbox.waiter, reportsChanges: options.isInteractive)
@@ -65,18 +64,13 @@ public final class ScriptHost {
     }
 
     deinit {
-        // The store may outlive the host.
-        itemEvents?.end(items)
+        for end in endings { end() }
         lifeCycle.close()
         state.close()
     }
 
-    /// Called at the first handler of an event: without handlers the store is not observed.
-    func observeItems(for event: String, as itemClass: LuaClass<Item>) {
-        let events = itemEvents ?? ItemEvents(runtime, classes.changes)
-        itemEvents = events
-        events.observe(items, for: event, as: itemClass)
-    }
+    /// Has a module end what it holds of objects that may outlive the host.
+    package func atEnd(_ end: @escaping () -> Void) { endings.append(end) }
 
     // MARK: Running chunks
 
@@ -107,7 +101,7 @@ public final class ScriptHost {
             resetOutput()
             lifeCycle.saver.shared?.apply()
         }
-        classes.imageClasses.forgetFailure()
+        chunkCount += 1
         if isOutermost { scheduler.memory?.renew() }
         return lifeCycle.foreground.run {
             scheduler.start(function, arguments, seconds: options.timeLimit, generation: 0)
@@ -134,7 +128,7 @@ public final class ScriptHost {
 
     /// Commits the changes since the last commit.
     @discardableResult
-    func commit() -> Result<Void, LuaError> { lifeCycle.saver.commit() }
+    package func commit() -> Result<Void, LuaError> { lifeCycle.saver.commit() }
 
     /// Ctrl-C: stops running code and cancels waiting code; the session continues. For a running entry of an attached
     /// prompt it stops that entry alone.
@@ -292,7 +286,7 @@ extension ScriptHost {
     }
 
     /// The global `items` as the host made it.
-    package var itemsValue: LuaValue { classes.value }
+    package var itemsValue: LuaValue { state.luaClass(of: ItemStore.self)?.value(items) ?? .nil }
     /// The Lua state in which the scripts run.
     public var state: LuaState { runtime.state }
     /// The event loop, with timers and watched descriptors.
@@ -320,8 +314,8 @@ extension ScriptHost {
     package var logger: Logger { runtime.log.logger }
     /// The texts of chunks by name, for excerpts in error messages.
     package var sources: SourceTexts { runtime.sources }
-    var values: ValueBridge { runtime.values }
-    var scheduler: TaskScheduler { runtime.scheduler }
-    var hooks: HookCenter { runtime.hooks }
-    var output: ScriptOutput { runtime.output }
+    package var values: ValueBridge { runtime.values }
+    package var scheduler: TaskScheduler { runtime.scheduler }
+    package var hooks: HookCenter { runtime.hooks }
+    package var output: ScriptOutput { runtime.output }
 }

@@ -165,7 +165,7 @@ extension ScriptHost {
         completion: @escaping (Result<[LuaValue], LuaError>) -> Void
     ) {
         if lifeCycle.foreground.isEmpty { resetOutput() }
-        classes.imageClasses.forgetFailure()
+        chunkCount += 1
         _ = scheduler.start(
             function, [], seconds: options.timeLimit, as: entry,
             onFinish: { [unowned self] result in
@@ -208,7 +208,7 @@ extension ScriptHost {
     }
 
     /// The front end of the running code.
-    var activeFrontEnd: (any HostFrontEnd)? {
+    package var activeFrontEnd: (any HostFrontEnd)? {
         guard let entry = scheduler.entry else { return frontEnd }
         return entry.frontEnd
     }

@@ -1,19 +1,19 @@
-import Application
+package import Application
 import Files
-import Images
-import Items
+package import Images
+package import Items
 import Logging
 import PropertyList
 import Wording
 
 /// What the container stores, opened within the fences: the step after the sandbox.
-struct Stores {
+package struct Stores {
     /// The items.
-    let items: ItemStore
+    package let items: ItemStore
     /// The pictures of the items.
-    let images: ImageStore
+    package let images: ImageStore
     /// Settings that outlive the run.
-    let defaults: Defaults
+    package let defaults: Defaults
     /// The state of scripts for the next launch.
     let restoration: RestorationArchive
     /// The container's settings for its items: the indexed fields.
@@ -88,7 +88,7 @@ struct Stores {
     }
 
     /// Stores the names of indexed fields. In a read-only store they last for this run.
-    func rememberIndexes() throws(DefaultsError) {
+    package func rememberIndexes() throws(DefaultsError) {
         if isReadOnly { return }
         let names = items.indexedFields.map(PropertyListValue.string)
         try itemPreferences.set(names.isEmpty ? nil : .array(names), forKey: Self.indexesKey)

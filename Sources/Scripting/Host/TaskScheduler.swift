@@ -1,13 +1,13 @@
 import Application
 import CPlatform
-import Lua
+package import Lua
 
 /// Runs tasks, suspends them while they wait, and stops them.
 ///
 /// A task is a coroutine. A waiting host function yields it, and the loop resumes it when the awaited event arrives;
 /// timers, signals and other tasks run meanwhile. Where a coroutine can't yield (in a comparison function, in a
 /// script's own coroutine) the wait runs nested turns of the loop.
-final class TaskScheduler {
+package final class TaskScheduler {
     private let state: LuaState
     let loop: EventLoop
     /// The tasks with code on the stack, outermost first.
@@ -256,12 +256,13 @@ final class TaskScheduler {
     /// - Returns: the binding's result.
     /// - Throws: `cancelled` or `deadline`, when a nested wait is ended by Ctrl-C, the application's end or the
     ///   script's deadline. Scripts cannot catch it.
-    func wait(_ call: LuaCall, _ register: @escaping (@escaping () -> Void) -> () -> Void) throws -> LuaResults {
+    package func wait(_ call: LuaCall, _ register: @escaping (@escaping () -> Void) -> () -> Void) throws -> LuaResults
+    {
         try wait(for: call) { resume in register { resume { $0.returnsNothing() } } }
     }
 
     /// Suspends the calling script until values arrive, which are the call's results.
-    func waitForValues(
+    package func waitForValues(
         _ call: LuaCall, _ register: @escaping (@escaping ([LuaValue]) -> Void) -> () -> Void
     ) throws -> LuaResults {
         try wait(for: call) { resume in register { values in resume { try $0.returns(values: values) } } }

@@ -17,10 +17,10 @@ public struct APIReference: Sendable {
         events = EventDeclaration.all
     }
 
-    /// The reference of a plain host, opened in a temporary folder.
+    /// The reference of a plain host with some modules, opened in a temporary folder.
     ///
     /// - Throws: `FileError` when the folder can't be created, and the errors of opening a host.
-    package static func standard() throws -> APIReference {
+    package static func plain(_ modules: [any ScriptModule.Type]) throws -> APIReference {
         let base = Environment.value("TMPDIR") ?? "/tmp"
         let path = PathText.join(base, "cubby-\(UUIDModule.make())")
         let layer = PosixFileLayer()
@@ -29,7 +29,7 @@ public struct APIReference: Sendable {
         var options = ScriptHostOptions(container: Container(path: path))
         options.handlesSignals = false
         options.runsInitScript = false
-        return APIReference(try ScriptHost(options))
+        return APIReference(try ScriptHost(options, modules: modules))
     }
 
     /// The whole reference as one text.

@@ -2,7 +2,7 @@ package import Images
 package import Items
 package import Lua
 package import PropertyList
-import TimeZones
+package import TimeZones
 
 /// The kind of a Lua value, for display.
 package enum Inspection {
@@ -23,9 +23,9 @@ extension ScriptHost {
     package func inspect(_ value: LuaValue) -> Inspection {
         switch value {
         case .userdata:
-            if let item = classes.item.object(of: value) { return .item(item) }
-            if let query = classes.query.object(of: value) { return .query(query.query) }
-            if let image = classes.imageClasses.image.object(of: value) { return .image(image) }
+            if let item = state.luaClass(of: Item.self)?.object(of: value) { return .item(item) }
+            if let query = state.luaClass(of: QueryValue.self)?.object(of: value) { return .query(query.query) }
+            if let image = state.luaClass(of: Image.self)?.object(of: value) { return .image(image) }
             if let date = values.dates.object(of: value) { return .date(date.date) }
             if let wide = values.wideIntegers.object(of: value) { return .wideInteger(wide.value) }
             return .other
@@ -39,10 +39,10 @@ extension ScriptHost {
     /// The items of an array that contains nothing else.
     private func items(in table: LuaTable) -> [Item]? {
         let count = table.count
-        guard count > 0, classes.item.object(of: table[1]) != nil else { return nil }
+        guard count > 0, let cls = state.luaClass(of: Item.self), cls.object(of: table[1]) != nil else { return nil }
         var items: [Item] = []
         for index in 1...count {
-            guard let item = classes.item.object(of: table[index]) else { return nil }
+            guard let item = cls.object(of: table[index]) else { return nil }
             items.append(item)
         }
         return items
@@ -68,7 +68,7 @@ extension ScriptHost {
 }
 
 /// The user's clock: dates are displayed in its zone, and stored in UTC.
-final class LocalClock {
+package final class LocalClock {
     let zones: ZoneDatabase
     /// Whether a text for display is being made: `tostring` uses UTC, the prompt and `print` local time.
     private(set) var isShowing = false
@@ -76,7 +76,7 @@ final class LocalClock {
     init(_ zones: ZoneDatabase) { self.zones = zones }
 
     /// `2026-11-21 05:13:00 +0100`; in UTC unless it is for display.
-    func text(_ date: PropertyListDate) -> String { isShowing ? local(date) : date.text }
+    package func text(_ date: PropertyListDate) -> String { isShowing ? local(date) : date.text }
 
     /// The text in the user's zone.
     func local(_ date: PropertyListDate) -> String {
@@ -95,7 +95,7 @@ final class LocalClock {
     /// The zone of the argument `zone`; UTC if none is given.
     ///
     /// - Throws: `LuaMismatch` for an unknown one.
-    func zone(named name: String?) throws(LuaMismatch) -> Zone {
+    package func zone(named name: String?) throws(LuaMismatch) -> Zone {
         guard let name else { return .utc }
         do { return try zones.zone(named: name) } catch { throw LuaMismatch(error.description, argument: "zone") }
     }
@@ -103,7 +103,7 @@ final class LocalClock {
     /// The zone of the option `zone` of a table; UTC if none is given.
     ///
     /// - Throws: `LuaMismatch` for an unknown one.
-    func zone(of options: LuaTable) throws(LuaMismatch) -> Zone {
+    package func zone(of options: LuaTable) throws(LuaMismatch) -> Zone {
         do throws(LuaMismatch) { return try zone(named: options["zone"].textValue) } catch {
             throw LuaMismatch("option 'zone': \(error.message)")
         }

@@ -1,26 +1,26 @@
-import Lua
+package import Lua
 
 /// Read-only tables: the array and dictionary values of items.
 ///
 /// A read-only table is an empty table whose metatable reads the real one; `ipairs`, `pairs` and `#` read through it.
 /// The metatable also records whether an empty table is an array or a dictionary.
-struct ReadOnlyTable {
+package struct ReadOnlyTable {
     /// The table's property-list type.
-    enum Shape: String { case array, dictionary, set }
+    package enum Shape: String { case array, dictionary, set }
 
     /// The elements of a lazy array.
-    final class Elements {
-        let count: Int
+    package final class Elements {
+        package let count: Int
         /// The element at a position from 0.
         let element: (Int) throws -> LuaValue
 
-        init(count: Int, element: @escaping (Int) throws -> LuaValue) {
+        package init(count: Int, element: @escaping (Int) throws -> LuaValue) {
             self.count = count
             self.element = element
         }
     }
 
-    static var shapeKey: LuaValue { "__shape" }
+    package static var shapeKey: LuaValue { "__shape" }
     private static var contentsKey: LuaValue { "__contents" }
 
     private static var elementsKey: LuaValue { "__elements" }
@@ -77,7 +77,7 @@ struct ReadOnlyTable {
     }
 
     /// A read-only view of a table.
-    func make(_ contents: LuaTable, _ shape: Shape, in state: LuaState) -> LuaTable {
+    package func make(_ contents: LuaTable, _ shape: Shape, in state: LuaState) -> LuaTable {
         let metatable = state.makeTable(fields: 8)
         metatable["__index"] = .table(contents)
         metatable["__newindex"] = .function(denial)
@@ -93,7 +93,7 @@ struct ReadOnlyTable {
     }
 
     /// A read-only array with lazy elements.
-    func makeArray(_ elements: Elements, in state: LuaState) -> LuaTable {
+    package func makeArray(_ elements: Elements, in state: LuaState) -> LuaTable {
         let table = make(state.makeTable(), .array, in: state)
         guard let metatable = table.metatable else { return table }
         metatable["__index"] = .function(index)
@@ -108,13 +108,13 @@ struct ReadOnlyTable {
     }
 
     /// Marks an ordinary table as a dictionary, for when it is empty.
-    func markDictionary(_ table: LuaTable) { table.setMetatable(dictionaryMark) }
+    package func markDictionary(_ table: LuaTable) { table.setMetatable(dictionaryMark) }
 
     /// Marks an ordinary table with elements from 1 as a set.
-    func markSet(_ table: LuaTable) { table.setMetatable(setMark) }
+    package func markSet(_ table: LuaTable) { table.setMetatable(setMark) }
 
     /// The table behind a read-only one; nil for any other value.
-    static func contents(of value: LuaValue) throws -> LuaTable? {
+    package static func contents(of value: LuaValue) throws -> LuaTable? {
         guard case .table(let table) = value else { return nil }
         guard let metatable = table.metatable else { return nil }
         switch metatable[contentsKey] {
@@ -128,7 +128,7 @@ struct ReadOnlyTable {
     }
 
     /// The mark of a table.
-    static func shape(of table: LuaTable) -> Shape? {
+    package static func shape(of table: LuaTable) -> Shape? {
         table.metatable?[shapeKey].textValue.flatMap(Shape.init(exactly:))
     }
 }

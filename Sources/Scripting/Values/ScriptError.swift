@@ -9,22 +9,22 @@ public import PredicateFormat
 public import PropertyList
 
 /// An error of the scripting layer, returned to scripts as `nil, err`.
-struct ScriptError: Error, LuaErrorDetails, CustomStringConvertible {
+package struct ScriptError: Error, LuaErrorDetails, CustomStringConvertible {
     let code: String
     let message: String
     var path: String?
 
-    init(_ code: String, _ message: String, path: String? = nil) {
+    package init(_ code: String, _ message: String, path: String? = nil) {
         self.code = code
         self.message = message
         self.path = path
     }
 
-    var description: String { message }
-    var luaDomain: String { "CubbyErrorDomain" }
-    var luaCode: LuaErrorCode { .word(code) }
-    var luaMessage: String { message }
-    var luaPath: String? { path }
+    package var description: String { message }
+    package var luaDomain: String { "CubbyErrorDomain" }
+    package var luaCode: LuaErrorCode { .word(code) }
+    package var luaMessage: String { message }
+    package var luaPath: String? { path }
 }
 
 extension FileError: LuaErrorDetails {
@@ -83,32 +83,32 @@ extension DefaultsError: LuaErrorDetails {
 }
 
 /// An error in a file's content, with the file's path.
-struct LocatedError: Error, LuaErrorDetails, CustomStringConvertible {
+package struct LocatedError: Error, LuaErrorDetails, CustomStringConvertible {
     let error: any LuaErrorDetails
-    let luaPath: String?
+    package let luaPath: String?
 
     init(_ error: any LuaErrorDetails, _ path: String) {
         self.error = error
         luaPath = path
     }
 
-    var description: String { luaMessage }
-    var luaDomain: String { error.luaDomain }
-    var luaCode: LuaErrorCode { error.luaCode }
-    var luaMessage: String { "\(luaPath ?? ""): \(error.luaMessage)" }
+    package var description: String { luaMessage }
+    package var luaDomain: String { error.luaDomain }
+    package var luaCode: LuaErrorCode { error.luaCode }
+    package var luaMessage: String { "\(luaPath ?? ""): \(error.luaMessage)" }
 }
 
 /// The result of a function that may fail because of its environment: the value, or nil and the error.
-typealias OrError<Value> = Result<Value, any Error>
+package typealias OrError<Value> = Result<Value, any Error>
 
 extension Result where Failure == any Error {
     /// Runs a body: its errors of a type become the result, others are thrown.
-    init<Rejection: Error>(returning type: Rejection.Type, _ body: () throws -> Success) throws {
+    package init<Rejection: Error>(returning type: Rejection.Type, _ body: () throws -> Success) throws {
         do { self = .success(try body()) } catch let error as Rejection { self = .failure(error) }
     }
 
     /// Transforms the value with a body that may fail.
-    func flatMap<New>(_ body: (Success) throws -> Result<New, any Error>) rethrows -> Result<New, any Error> {
+    package func flatMap<New>(_ body: (Success) throws -> Result<New, any Error>) rethrows -> Result<New, any Error> {
         switch self {
         case .success(let value): try body(value)
         case .failure(let error): .failure(error)

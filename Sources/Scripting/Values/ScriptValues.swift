@@ -1,55 +1,57 @@
 public import Application
 public import Images
 public import Items
-import KeyedArchive
+package import KeyedArchive
 public import Lua
 public import PropertyList
 
 /// A date as an inline Lua value.
-struct DateValue: LuaInline, Equatable {
-    var date: PropertyListDate
+@usableFromInline
+package struct DateValue: LuaInline, Equatable {
+    @usableFromInline package var date: PropertyListDate
 
-    init(_ date: PropertyListDate) { self.date = date }
+    @inlinable package init(_ date: PropertyListDate) { self.date = date }
     /// - Parameters:
     ///   - seconds: since 1970.
     ///   - digits: the decimal digits of a fraction.
-    init(_ seconds: Int64, fraction digits: String) {
+    package init(_ seconds: Int64, fraction digits: String) {
         date = PropertyListDate(secondsSince1970: Int(seconds), fraction: digits)
     }
-    init(luaBits: UInt64) { date = PropertyListDate(secondsSinceReferenceDate: Double(bitPattern: luaBits)) }
+    @inlinable
+    package init(luaBits: UInt64) { date = PropertyListDate(secondsSinceReferenceDate: Double(bitPattern: luaBits)) }
     /// The date a number of seconds later.
     func moved(by seconds: Double) -> DateValue {
         DateValue(PropertyListDate(secondsSinceReferenceDate: date.secondsSinceReferenceDate + seconds))
     }
 
-    var luaBits: UInt64 { date.secondsSinceReferenceDate.bitPattern }
+    @inlinable package var luaBits: UInt64 { date.secondsSinceReferenceDate.bitPattern }
 }
 
 /// Bytes of a property list as a Lua object.
-final class DataValue {
-    let bytes: [UInt8]
+package final class DataValue {
+    package let bytes: [UInt8]
     /// The mutable data of its archive.
-    let mutable: ArchivedMutableData?
+    package let mutable: ArchivedMutableData?
 
-    init(_ bytes: [UInt8], mutable: ArchivedMutableData? = nil) {
+    package init(_ bytes: [UInt8], mutable: ArchivedMutableData? = nil) {
         self.bytes = bytes
         self.mutable = mutable
     }
 }
 
 /// The null of property lists and JSON, as a value that a Lua table can hold.
-final class NullValue {
-    static nonisolated(unsafe) let shared = NullValue()  // Immutable: it has no state.
+package final class NullValue {
+    package static nonisolated(unsafe) let shared = NullValue()  // Immutable: it has no state.
     private init() {}
 }
 
 /// A reference into `$objects` of a keyed archive, as it appears in a property list.
-struct UIDValue: LuaInline, Equatable {
-    var uid: UInt32
+package struct UIDValue: LuaInline, Equatable {
+    package var uid: UInt32
 
-    init(_ uid: UInt32) { self.uid = uid }
-    init(luaBits: UInt64) { uid = UInt32(truncatingIfNeeded: luaBits) }
-    var luaBits: UInt64 { UInt64(uid) }
+    package init(_ uid: UInt32) { self.uid = uid }
+    package init(luaBits: UInt64) { uid = UInt32(truncatingIfNeeded: luaBits) }
+    package var luaBits: UInt64 { UInt64(uid) }
 
     /// The class: its number, compared by value.
     static func makeClass(in state: LuaState) -> LuaClass<UIDValue> {
@@ -65,10 +67,10 @@ struct UIDValue: LuaInline, Equatable {
 }
 
 /// An integer of a property list beyond Lua's 64 bits.
-final class WideIntegerValue {
-    let value: Int128
+package final class WideIntegerValue {
+    package let value: Int128
 
-    init(_ value: Int128) { self.value = value }
+    package init(_ value: Int128) { self.value = value }
 
     /// The class: exact and comparable, convertible to text or, approximately, to a number. It takes no part in arithmetic,
     /// whose results would not be exact.
@@ -129,10 +131,10 @@ extension Int128 {
 }
 
 /// Bytes as an argument: a string or data.
-typealias BytesArgument = LuaEither<LuaString, DataValue>
+package typealias BytesArgument = LuaEither<LuaString, DataValue>
 
 extension LuaEither<LuaString, DataValue> {
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         switch self {
         case .first(let string): string.bytes
         case .second(let data): data.bytes
@@ -141,37 +143,31 @@ extension LuaEither<LuaString, DataValue> {
 }
 
 /// An iterator as a result: a function that Swift releases when Lua collects it.
-struct LuaIterator: LuaRepresentable {
-    let next: (LuaCall) throws -> LuaResults
+package struct LuaIterator: LuaRepresentable {
+    package let next: (LuaCall) throws -> LuaResults
 
-    init(_ next: @escaping (LuaCall) throws -> LuaResults) { self.next = next }
+    package init(_ next: @escaping (LuaCall) throws -> LuaResults) { self.next = next }
 
-    static var luaType: LuaType { .callback("() → any") }
+    package static var luaType: LuaType { .callback("() → any") }
 
     /// Iterators are results only.
-    init(lua value: LuaValue) throws(LuaMismatch) { throw LuaMismatch("no argument") }
-    func luaValue(in state: LuaState) -> LuaValue { .nil }
+    package init(lua value: LuaValue) throws(LuaMismatch) { throw LuaMismatch("no argument") }
+    package func luaValue(in state: LuaState) -> LuaValue { .nil }
 
-    func push(as call: LuaCall) throws -> LuaResults { call.returns(ownedFunction: next) }
+    package func push(as call: LuaCall) throws -> LuaResults { call.returns(ownedFunction: next) }
 }
 
 // The classes whose values are arguments and results of functions, by their names for scripts.
 
 extension Item: LuaInstance { public static var luaName: String { "Item" } }
 extension Image: LuaInstance { public static var luaName: String { "Image" } }
-extension DataValue: LuaInstance { static let luaName = "data" }
-extension DateValue: LuaInstance { static let luaName = "date" }
-extension UIDValue: LuaInstance { static let luaName = "UID" }
-extension FoundationBox: LuaInstance { static let luaName = "FoundationValue" }
-extension ArchiveEncoder: LuaInstance { static let luaName = "KeyedArchiver" }
-extension ArchiveDecoder: LuaInstance { static let luaName = "KeyedUnarchiver" }
-extension GraphValue: LuaInstance { static let luaName = "Graph" }
-extension PredicateValue: LuaInstance { static let luaName = "Predicate" }
-extension QueryValue: LuaInstance { static let luaName = "Query" }
-extension GroupValue: LuaInstance { static let luaName = "Group" }
-extension ConflictValue: LuaInstance { static let luaName = "Conflict" }
-extension Hook: LuaInstance { static let luaName = "Hook" }
-extension ProgressBar: LuaInstance { static let luaName = "Progress" }
+extension DataValue: LuaInstance { package static let luaName = "data" }
+extension DateValue: LuaInstance { @usableFromInline package static let luaName = "date" }
+extension UIDValue: LuaInstance { package static let luaName = "UID" }
+extension PredicateValue: LuaInstance { package static let luaName = "Predicate" }
+extension QueryValue: LuaInstance { package static let luaName = "Query" }
+extension Hook: LuaInstance { package static let luaName = "Hook" }
+extension ProgressBar: LuaInstance { package static let luaName = "Progress" }
 extension NotificationToken: LuaInstance { public static var luaName: String { "Observer" } }
 
 // Words for scripts.

@@ -1,27 +1,27 @@
 import CPlatform
-import Lua
-import PropertyList
+package import Lua
+package import PropertyList
 import TimeZones
 import Wording
 
 /// Converts between property-list values and Lua values.
-final class ValueBridge {
-    let state: LuaState
-    let dates: LuaClass<DateValue>
-    let datas: LuaClass<DataValue>
-    let nulls: LuaClass<NullValue>
-    let wideIntegers: LuaClass<WideIntegerValue>
+package final class ValueBridge {
+    package let state: LuaState
+    package let dates: LuaClass<DateValue>
+    package let datas: LuaClass<DataValue>
+    package let nulls: LuaClass<NullValue>
+    package let wideIntegers: LuaClass<WideIntegerValue>
     let uids: LuaClass<UIDValue>
-    let readOnly: ReadOnlyTable
+    package let readOnly: ReadOnlyTable
     private let halfTexts: LuaClass<HalfTextsOfTable>
     /// The texts that are not Unicode, by table, weakly; nil while there are none.
     private var halfTextTable: LuaTable?
 
     /// The class of the tables with a metatable; nil for others. Set by the owner of the classes.
-    var objectClass: (_ metatable: LuaTable) -> String? = { _ in nil }
+    package var objectClass: (_ metatable: LuaTable) -> String? = { _ in nil }
 
     /// The dates' zones and texts.
-    let clock: LocalClock
+    package let clock: LocalClock
 
     init(_ state: LuaState, zones: ZoneDatabase) {
         self.state = state
@@ -35,15 +35,49 @@ final class ValueBridge {
         halfTexts = LuaClass(hidden: "texts of a table", in: state)
     }
 
+    /// A key or an element's position, compared by content.
+    package enum Place: Hashable {
+        case text(LuaString)
+        case integer(Int64)
+        case number(UInt64)
+        case boolean(Bool)
+        /// A key with identity: its position in the bridge's list of the table's keys.
+        case reference(Int64)
+
+        /// Nil for a value with identity.
+        package init?(_ value: LuaValue) {
+            switch value {
+            case .string(let text): self = .text(text)
+            case .integer(let value): self = .integer(value)
+            case .number(let value): self = Int64(exactly: value).map(Place.integer) ?? .number(value.bitPattern)
+            case .boolean(let value): self = .boolean(value)
+            default: return nil
+            }
+        }
+
+        package init(_ text: String) { self = .text(LuaString(text)) }
+
+        /// The place as a table's key; nil for one with identity.
+        package var lua: LuaValue {
+            switch self {
+            case .text(let text): .string(text)
+            case .integer(let value): .integer(value)
+            case .number(let bits): .number(Double(bitPattern: bits))
+            case .boolean(let value): .boolean(value)
+            case .reference: .nil
+            }
+        }
+    }
+
     /// The texts of a table from a property list that are not Unicode. A script sees U+FFFD in them; where it has not
     /// changed them, they are written back as they were.
-    struct HalfTexts {
-        var values: [ArchiveMemory.Place: PropertyListValue] = [:]
-        var keys: [ArchiveMemory.Place: PropertyListValue] = [:]
+    package struct HalfTexts {
+        package var values: [Place: PropertyListValue] = [:]
+        package var keys: [Place: PropertyListValue] = [:]
         /// Those under dates, data and other keys that Lua compares by identity, by the property list's own key.
         var valuesOfOtherKeys: [PropertyListValue: PropertyListValue] = [:]
 
-        var isEmpty: Bool { values.isEmpty && keys.isEmpty && valuesOfOtherKeys.isEmpty }
+        package var isEmpty: Bool { values.isEmpty && keys.isEmpty && valuesOfOtherKeys.isEmpty }
 
         /// The value at a place, if what a script has there is still its text.
         static func original(_ earlier: PropertyListValue?, _ value: LuaValue) -> PropertyListValue? {
@@ -62,15 +96,24 @@ final class ValueBridge {
         halfTextTable.flatMap { halfTexts.object(of: $0[.table(table)]) }?.texts
     }
 
-    func record(_ texts: HalfTexts, of table: LuaTable) {
+    package func record(_ texts: HalfTexts, of table: LuaTable) {
         if texts.isEmpty { return }
-        let all = halfTextTable ?? ArchiveBridge.weakTable(in: state)
+        let all = halfTextTable ?? Self.weakTable(in: state)
         halfTextTable = all
         all[.table(table)] = halfTexts.value(HalfTextsOfTable(texts))
     }
 
+    /// A table whose keys do not keep their objects.
+    package static func weakTable(in state: LuaState) -> LuaTable {
+        let table = state.makeTable()
+        let metatable = state.makeTable(fields: 1)
+        metatable["__mode"] = "k"
+        table.setMetatable(metatable)
+        return table
+    }
+
     /// The name of a value's type.
-    func className(of value: LuaValue) -> String {
+    package func className(of value: LuaValue) -> String {
         if case .userdata(let userdata) = value { return userdata.className ?? "userdata" }
         return value.typeName
     }
@@ -81,13 +124,13 @@ extension ValueBridge {
     /// The Lua value.
     ///
     /// - Throws: `runtime` beyond the values of one conversion, `memory` when the tables exceed the scripts' limit.
-    func lua(_ value: PropertyListValue) throws(LuaError) -> LuaValue {
+    package func lua(_ value: PropertyListValue) throws(LuaError) -> LuaValue {
         var budget = ConversionBudget()
         return try lua(value, false, &budget)
     }
 
     /// The Lua value with arrays and dictionaries as read-only tables; nil for none.
-    func readOnly(_ value: PropertyListValue?) throws(LuaError) -> LuaValue {
+    package func readOnly(_ value: PropertyListValue?) throws(LuaError) -> LuaValue {
         var budget = ConversionBudget()
         return try value.map { value throws(LuaError) in try lua(value, true, &budget) } ?? .nil
     }
@@ -128,7 +171,7 @@ extension ValueBridge {
             for (key, element) in entries.textEntries {
                 try visit(&budget, element)
                 table[key] = try lua(element, isReadOnly, &budget)
-                if case .utf16 = element { half.values[ArchiveMemory.Place(key)] = element }
+                if case .utf16 = element { half.values[Place(key)] = element }
             }
             for (key, element) in entries.sortedOtherEntries {
                 try visit(&budget, key)
@@ -143,7 +186,7 @@ extension ValueBridge {
                         "a table cannot have both \(key.nameOfKey) and an equal key: read it with cubby convert")
                 }
                 table[name] = try lua(element, isReadOnly, &budget)
-                let place = ArchiveMemory.Place(name)
+                let place = Place(name)
                 if case .utf16 = key, let place { half.keys[place] = key }
                 guard case .utf16 = element else { continue }
                 if let place { half.values[place] = element } else { half.valuesOfOtherKeys[key] = element }
@@ -186,14 +229,18 @@ extension ValueBridge {
 /// Conversion of Lua values to property-list values.
 extension ValueBridge {
     /// The reason why a Lua value is not a property-list value, and its path.
-    struct BridgeError: Error {
-        var path: String
-        var reason: String
+    package struct BridgeError: Error {
+        let path: String
+        let reason: String
         /// Whether it is an object, which only an archive can represent.
-        var isObject = false
+        package let isObject: Bool
+
+        package init(path: String, reason: String, isObject: Bool = false) {
+            (self.path, self.reason, self.isObject) = (path, reason, isObject)
+        }
 
         /// The path of a cyclic table is endless; its beginning suffices.
-        var message: String {
+        package var message: String {
             path.isEmpty ? reason : "\(path.count > 60 ? path.prefix(60) + "…" : path): \(reason)"
         }
 
@@ -211,7 +258,7 @@ extension ValueBridge {
     ///
     /// An instance of a class is refused, since its class would be lost; with `takesObjects` it is a dictionary of its
     /// fields.
-    func propertyList(
+    package func propertyList(
         _ value: LuaValue, path: String = "", depthLimit: Int = ConversionBudget.depthLimit,
         takesObjects: Bool = false
     ) throws(BridgeError) -> PropertyListValue {
@@ -357,7 +404,7 @@ private struct TableReading {
                     let given = element
                     var element = try value(given, depth)
                     if let half {
-                        let place = ArchiveMemory.Place(key)
+                        let place = ValueBridge.Place(key)
                         let known = place.map { half.values[$0] } ?? half.valuesOfOtherKeys[name.value]
                         name.value = ValueBridge.HalfTexts.original(place.flatMap { half.keys[$0] }, key) ?? name.value
                         element.value = ValueBridge.HalfTexts.original(known, given) ?? element.value

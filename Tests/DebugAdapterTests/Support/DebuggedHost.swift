@@ -1,4 +1,5 @@
 import Application
+import Cubby
 import Foundation
 import Glibc
 import Lua

@@ -1,4 +1,5 @@
 import Application
+import Cubby
 import LineEditor
 import Lua
 import Scripting

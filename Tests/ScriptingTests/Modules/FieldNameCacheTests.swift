@@ -1,7 +1,7 @@
 import Items
 import Testing
 
-@testable import Scripting
+@testable import ItemBindings
 
 @Suite("The cache of checked field names")
 struct FieldNameCacheTests {

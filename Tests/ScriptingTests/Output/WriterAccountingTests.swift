@@ -1,4 +1,5 @@
 import Application
+import Cubby
 import Files
 import Glibc
 import Items

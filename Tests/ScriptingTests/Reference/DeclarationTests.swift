@@ -1,3 +1,4 @@
+import Cubby
 import Lua
 import Scripting
 import TestSupport

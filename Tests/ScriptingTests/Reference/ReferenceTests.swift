@@ -1,3 +1,4 @@
+import Cubby
 import Foundation
 import Lua
 import Scripting

@@ -1,4 +1,5 @@
 import Application
+import Cubby
 import Lua
 import Scripting
 import TestSupport

@@ -1,0 +1,110 @@
+import Application
+import Lua
+import PropertyList
+package import Scripting
+
+/// `notifications`: the notification center of scripts, the host and Cocoa's names.
+package enum NotificationsModule: ScriptModule {
+    package static let name = "notifications"
+
+    /// A script's original values: tables and objects keep their identity for observers of scripts.
+    private final class Posted {
+        let info: LuaValue
+        init(_ info: LuaValue) { self.info = info }
+    }
+
+    /// A notification as a handler's argument.
+    private final class PostedNotification: LuaObject {
+        let name: String
+        let info: LuaValue
+        init(_ name: String, _ info: LuaValue) {
+            self.name = name
+            self.info = info
+        }
+
+        static var luaClass: LuaClassDeclaration {
+            LuaClassDeclaration(PostedNotification.self, "Notification", doc: "The argument of an observer.") {
+                Property("name", \.name, doc: "The notification's name.")
+                Property("info", \.info, doc: "The values given by the poster; nil without any.")
+                Property("userInfo", \.info, doc: "The same under Cocoa's name.")
+                Operator(.text) { (notification: PostedNotification) in "Notification(\(notification.name))" }
+            }
+        }
+    }
+
+    package static func declare(in host: ScriptHost) -> [Global] {
+        host.state.addClass(PostedNotification.self)
+        let observer = LuaClass<NotificationToken>(
+            NotificationToken.luaName,
+            "An observer's registration. The host keeps it: dropping this object changes nothing.",
+            in: host.state)
+        observer.optionalText("name", "The observed name; nil for all notifications.", get: { $0.name })
+        observer.method(
+            "remove", [], "Removes the observer.",
+            example: "local o = notifications:addObserver(\"sale\", print) o:remove() notifications:post(\"sale\")"
+        ) { [unowned host] token in host.notifications.removeObserver(token) }
+        observer.metamethod("__tostring") { token, call in
+            call.returns("Observer(\(token.name ?? "everything")\(token.isRemoved ? ", removed" : ""))")
+        }
+
+        let cls = LuaClass<ApplicationNotificationCenter>(
+            "notifications", "Messages to the observers of a name, called before post returns.", in: host.state)
+        declareMethods(on: cls, host)
+        cls.metamethod("__tostring") { center, call in
+            call.returns("notifications (\(center.observerCount) observers)")
+        }
+        cls.declareGlobalObject()
+        return [("notifications", cls.value(host.notifications))]
+    }
+
+    private static func declareMethods(on cls: LuaClass<ApplicationNotificationCenter>, _ host: ScriptHost) {
+        cls.method(
+            "post", ["name": "the notification's name", "info": "the value of note.info"],
+            "Posts a notification; returns the number of observers called.",
+            example:
+                "notifications:addObserver(\"sale\", function(note) print(note.info.price) end) notifications:post(\"sale\", { price = 5 })"
+        ) { [unowned host] (center, name: String, info: LuaTable?) in
+            let info = info.map(LuaValue.table) ?? .nil
+            var plain: PropertyListFields = [:]
+            do throws(ValueBridge.BridgeError) {
+                if !info.isNil, let values = try host.values.propertyList(info, path: "info").fields {
+                    plain = values
+                }
+            } catch  where error.isObject {
+                throw LuaMismatch(error.message, argument: "info")
+            } catch {
+                // Functions, for example, have no property-list form: only observers of scripts receive them.
+                plain = [:]
+            }
+            return center.post(name, object: Posted(info), userInfo: plain)
+        }
+        cls.method(
+            "addObserver",
+            [
+                "name": "the name to observe; nil for all notifications",
+                "handler": .callback("(note: Notification)", "the function to call"),
+            ],
+            "Calls a function with each notification of a name, in the order of registration.",
+            example:
+                "notifications:addObserver(\"UIApplicationDidEnterBackgroundNotification\", function(note) print(note.name) end) app:pressHome()"
+        ) { [unowned host] (center, name: String?, handler: LuaFunction) in
+            let place = handler.place
+            let token = center.addObserver(name) { [unowned host] notification in
+                let posted = notification.object as? Posted
+                let info =
+                    posted?.info
+                    ?? (notification.userInfo.isEmpty
+                        ? .nil : (try? host.values.lua(.fields(notification.userInfo))) ?? .nil)
+                host.hooks.callObserver(
+                    handler, [PostedNotification(notification.name, info).luaValue(in: host.state)],
+                    title: "\(notification.name) (\(place.source):\(place.line))", event: notification.name)
+            }
+            host.initScript.recordRegistration { center.removeObserver(token) }
+            return token
+        }
+        cls.method(
+            "removeObserver", ["observer": "the result of addObserver"], "Removes an observer.",
+            example: "local o = notifications:addObserver(\"sale\", print) notifications:removeObserver(o)"
+        ) { (center, observer: NotificationToken) in center.removeObserver(observer) }
+    }
+}

@@ -1,0 +1,99 @@
+import Application
+import Lua
+package import Scripting
+import TimeZones
+
+/// `timer`: delayed functions, and waiting.
+package enum TimerModule: ScriptModule {
+    package static let name = "timer"
+
+    package static func declare(in host: ScriptHost) -> [Global] {
+        host.state.addClass(ScriptTimer.self)
+        let module = LuaModule("timer", "Functions that run later, while the host serves events.", in: host.state)
+        for (name, repeats, documentation) in [
+            ("after", false, "Runs a function once after a delay."),
+            ("every", true, "Runs a function repeatedly. After three failures in a row the timer is paused."),
+        ] {
+            module.function(
+                name, ["seconds": "0 or more", "handler": "the function to call"], documentation,
+                example: "local t = timer.\(name)(0.01, function() print(\"now\") end) timer.sleep(0.02) t:cancel()"
+            ) { [unowned host] (seconds: Double, handler: LuaCallback<LuaNothing>) in
+                try check(seconds)
+                return host.timer("\(name) \(seconds) s", handler.function, repeats: repeats) { fire in
+                    let timer =
+                        repeats ? host.loop.every(seconds, handler: fire) : host.loop.after(seconds, handler: fire)
+                    return { [weak timer] in timer?.cancel() }
+                }
+            }
+        }
+        installDaily(module, in: host)
+        module.function(
+            "sleep", [LuaParameter("seconds", .number, "0 or more")],
+            "Waits; timers, signals and other tasks continue meanwhile.",
+            example: "timer.sleep(0.01)"
+        ) { [unowned host] call in
+            let seconds = try call.number(0)
+            try check(seconds)
+            host.lifeCycle.settle()
+            return try host.scheduler.wait(call) { resume in
+                let timer = host.loop.after(seconds, handler: resume)
+                return { timer.cancel() }
+            }
+        }
+        return [module.global]
+    }
+
+    private static func installDaily(_ module: LuaModule, in host: ScriptHost) {
+        module.function(
+            "at",
+            [
+                "time": "the time of day, \"02:30\" or \"02:30:15\"",
+                "zone": .callback("()", "the time zone, as \"Europe/Berlin\" (default: the user's zone)"),
+                "handler": .callback("()", "the function to call"),
+            ],
+            "Runs a function each day at a time of day. A time skipped by daylight saving is moved forward, a repeated one is the earlier one. A time missed while the program was stopped, or the clock was set, is made up for once.",
+            example: "local t = timer.at(\"02:30\", \"Europe/Berlin\", function() items:saveChanges() end) t:cancel()"
+        ) { [unowned host] (text: String, place: LuaEither<String, LuaFunction>, handler: LuaFunction?) in
+            guard let time = timeOfDay(text) else {
+                throw LuaMismatch("a time of day from 00:00 to 23:59:59 expected, got '\(text)'", argument: "time")
+            }
+            let (zone, function): (String, LuaFunction)
+            switch (place, handler) {
+            case (.first(let name), let handler?): (zone, function) = (name, handler)
+            case (.second(let handler), nil): (zone, function) = ("local", handler)
+            case (.first, nil): throw LuaMismatch("function expected, got no value", argument: "handler")
+            case (.second, _?): throw LuaMismatch("a zone's name expected before the handler", argument: "zone")
+            }
+            let rules = try host.values.clock.zone(named: zone)
+            var schedule = DailySchedule(time: time, zone: rules, now: host.loop.wallTime)
+            let timer = host.timer("at \(text) \(zone)", function, repeats: true) { fire in
+                let timer = host.loop.at(schedule.next) { now in
+                    if schedule.takeDue(now) { fire() }
+                    return schedule.next
+                }
+                return { [weak timer] in timer?.cancel() }
+            }
+            return timer
+        }
+    }
+
+    /// Seconds after midnight of `HH:MM` or `HH:MM:SS`; nil for another text.
+    private static func timeOfDay(_ text: String) -> Int? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2 || parts.count == 3 else { return nil }
+        var seconds = 0
+        for (place, part) in parts.enumerated() {
+            guard (place == 0 ? 1 : 2)...2 ~= part.utf8.count, part.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let number = Int(part), number < (place == 0 ? 24 : 60)
+            else { return nil }
+            seconds = seconds * 60 + number
+        }
+        return parts.count == 2 ? seconds * 60 : seconds
+    }
+
+    private static func check(_ seconds: Double) throws(LuaMismatch) {
+        guard seconds >= 0, seconds.isFinite else {
+            throw LuaMismatch("a number of seconds from 0 expected, got \(seconds)", argument: "seconds")
+        }
+    }
+}

@@ -1,0 +1,264 @@
+import Application
+import Files
+import Glibc
+import Lua
+import PropertyList
+package import Scripting
+
+/// `fs`: files within the sandbox's grants.
+package enum FileSystemModule: ScriptModule {
+    package static let name = "fs"
+
+    static let path: LuaArguments = ["path": "relative paths begin at the working folder"]
+
+    package static func declare(in host: ScriptHost) -> [Global] {
+        let module = LuaModule(
+            "fs", "Files within the sandbox's grants: the container, and files that were named or allowed.",
+            in: host.state)
+        installContents(module, in: host)
+        installFolders(module, in: host)
+        installTransfers(module, in: host)
+        FolderBinding.install(module, in: host)
+        return [module.global]
+    }
+
+    private static func installContents(_ module: LuaModule, in host: ScriptHost) {
+        module.function(
+            "read", path, "A file's bytes; nil and an error if it can't be read.",
+            example:
+                "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.read(app.container.tmp .. \"/a.txt\")"
+        ) { [unowned host] (path: String) in
+            try host.attempt(path, .read) { LuaString(try $0.contents(of: path, limit: ScriptHost.readLimit)) }
+        }
+        module.function(
+            "write", ["path": "relative paths begin at the working folder", "bytes": "the new contents"],
+            "Writes a file atomically: an interrupted write leaves the old contents.",
+            example: "return fs.write(app.container.tmp .. \"/a.txt\", \"text\")"
+        ) { [unowned host] (path: String, bytes: BytesArgument) in try host.write(bytes.bytes, to: path) }
+        module.function(
+            "hash", path, "The SHA-256 of a file's bytes, in hexadecimal digits.",
+            example:
+                "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.hash(app.container.tmp .. \"/a.txt\")"
+        ) { [unowned host] (path: String) in
+            try host.attempt(path, .read) { SHA256.text(try $0.digest(of: path)) }
+        }
+    }
+
+    private static func installFolders(_ module: LuaModule, in host: ScriptHost) {
+        module.function(
+            "list", path, "The names in a folder, sorted.",
+            example: "for _, name in ipairs(fs.list(app.container.path)) do print(name) end"
+        ) { [unowned host] (path: String) in
+            try host.attempt(path, .read) { layer in
+                try layer.list(path).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            }
+        }
+        module.function(
+            "exists", path, "Whether the path is a file or folder that the sandbox grants.",
+            example: "return fs.exists(app.container.documents)"
+        ) { [unowned host] (path: String) in ((try? host.fence.layer.status(path)) ?? nil) != nil }
+        module.function(
+            "makeDirectory", path, "Makes a folder and its missing parent folders.",
+            example: "return fs.makeDirectory(app.container.tmp .. \"/a/b\")"
+        ) { [unowned host] (path: String) in
+            try host.attempt(path, .readWrite) { layer in
+                try layer.makeDirectories(path)
+                return true
+            }
+        }
+    }
+
+    private static func installTransfers(_ module: LuaModule, in host: ScriptHost) {
+        module.function(
+            "remove", ["path": "relative paths begin at the working folder", "options": "options for removal"],
+            "Removes a file or an empty folder; nil and an error if that fails.",
+            example:
+                "fs.makeDirectory(app.container.tmp .. \"/a/b\") return fs.remove(app.container.tmp .. \"/a\", { recursive = true })"
+        ) { [unowned host] (path: String, options: Depth) in
+            guard options.recursive else { return try host.remove(path) }
+            return try host.attempt(path, .readWrite) { layer in
+                try layer.removeAll(path)
+                return true
+            }
+        }
+        module.function(
+            "copy",
+            [
+                "from": "the source path", "to": "the destination path, not a folder to copy into",
+                "options": "options for copying",
+            ],
+            "Copies a file with its permissions, atomically: an interrupted copy leaves the destination as it was. An existing file is replaced. A folder is copied to a new path; a link in it becomes a copy of its file.",
+            example:
+                "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.copy(app.container.tmp .. \"/a.txt\", app.container.tmp .. \"/b.txt\")"
+        ) { [unowned host] (from: String, to: String, options: Depth) in
+            try host.attempt(from, .read) { _ in }.flatMap {
+                try host.attempt(to, .readWrite) { layer in
+                    guard try layer.status(from)?.kind == .directory else {
+                        try FileTransfer.copy(from, to: to, using: layer)
+                        return true
+                    }
+                    guard options.recursive else {
+                        throw FileError(
+                            .copy, from, code: FileLayerCode.isDirectory,
+                            reason: "it is a folder: { recursive = true } copies it with all beneath it")
+                    }
+                    try FolderCopier.copy(from, to: to, using: layer)
+                    return true
+                }
+            }
+        }
+        let paths: LuaArguments = ["from": "the source path", "to": "the destination path, not a folder to move into"]
+        module.function(
+            "move", paths, "Moves a file or a folder. An existing file is replaced. Links are moved, not followed.",
+            example:
+                "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.move(app.container.tmp .. \"/a.txt\", app.container.tmp .. \"/b.txt\")"
+        ) { [unowned host] (from: String, to: String) in
+            try host.attempt(from, .readWrite) { _ in }.flatMap {
+                try host.attempt(to, .readWrite) { layer in
+                    try FileTransfer.move(from, to: to, using: layer)
+                    return true
+                }
+            }
+        }
+    }
+}
+
+extension FileSystemModule {
+    private struct Depth: LuaOptions {
+        var recursive = false
+
+        static var luaOptions: [LuaOption<Depth>] {
+            LuaOption("recursive", \.recursive, doc: "also a folder with all its contents; links are not followed")
+        }
+    }
+}
+
+/// The part of `fs` that examines files, and walks folders.
+enum FolderBinding {
+    private static let status = LuaType.record(
+        "FileStatus",
+        [
+            LuaParameter("kind", .choice(["file", "directory", "link", "socket", "other"]), "the kind of file"),
+            LuaParameter("size", .integer, "the size in bytes"),
+            LuaParameter("modified", .object("date"), "the time of the last change of its contents"),
+            LuaParameter("permissions", .integer, "the permission bits: tonumber(\"644\", 8)"),
+            LuaParameter(
+                "created", .optional(.object("date")),
+                "the time of its creation, from fs.stat, if the file system records it"),
+        ])
+
+    private struct Examining: LuaOptions {
+        var followLinks = true
+
+        static var luaOptions: [LuaOption<Examining>] {
+            LuaOption("followLinks", \.followLinks, doc: "examine the target of a link (default: true)")
+        }
+    }
+
+    private struct Walking: LuaOptions {
+        var depth: Int?
+        var followLinks = false
+        var hidden = true
+
+        static var luaOptions: [LuaOption<Walking>] {
+            LuaOption("depth", \.depth, doc: "the number of levels; 1: the folder's own entries")
+            LuaOption("followLinks", \.followLinks, doc: "follow links (default: false)")
+            LuaOption("hidden", \.hidden, doc: "include names that begin with a dot (default: true)")
+        }
+    }
+
+    static func install(_ module: LuaModule, in host: ScriptHost) {
+        module.function(
+            "stat", ["path": "relative paths begin at the working folder", "options": "options for links"],
+            returns: LuaType.orError(status),
+            "The status of a file; nil and an error if it can't be examined.",
+            example:
+                "local s = fs.stat(app.container.path) return s.kind, s.modified, string.format(\"%o\", s.permissions)"
+        ) { [unowned host] (path: String, options: Examining) in
+            try host.attempt(path, .read) { layer in
+                let (status, created) = try layer.status(path, followsLinks: options.followLinks)
+                return table(of: status, created, host.values)
+            }
+        }
+        module.function(
+            "isDirectory", FileSystemModule.path,
+            "Whether the path is a folder, or a link to one, that the sandbox grants.",
+            example: "return fs.isDirectory(app.container.documents)"
+        ) { [unowned host] (path: String) in
+            let status = try? host.fence.layer.status(path, followsLinks: true).status
+            return status?.kind == .directory
+        }
+        module.function(
+            "walk", ["path": "relative paths begin at the working folder", "options": "options for the walk"],
+            returns: [.callback("() → string, cubby.FileStatus, Error?")],
+            "An iterator over all entries below a folder: path and status. It gives a folder's entries, then those of its subfolders, in no particular order, without holding a whole folder in memory. An entry that can't be entered or followed, such as a circular link, has an error as third value. If the folder itself can't be read, an error is raised.",
+            example:
+                "for path, info in fs.walk(app.container.path, { depth = 2 }) do print(path, info.kind, info.size) end"
+        ) { [unowned host] (path: String, walking: Walking) in
+            var options = FencedWalk.Options()
+            (options.hidden, options.followsLinks) = (walking.hidden, walking.followLinks)
+            if let depth = walking.depth {
+                guard depth >= 1 else {
+                    throw LuaMismatch("option 'depth': a number from 1 expected, got \(depth)", argument: "options")
+                }
+                options.depth = depth
+            }
+            return iterator(over: try begin(path, options, host), host)
+        }
+    }
+
+    /// The iterator of a walk, which is closed when Lua collects it.
+    private static func iterator(over walk: FencedWalk, _ host: ScriptHost) -> LuaIterator {
+        let values = host.values
+        return LuaIterator { [unowned values] call in
+            do throws(FileError) {
+                guard let entry = try walk.next() else { return call.returns(LuaValue.nil) }
+                let results =
+                    call.returns(entry.path) + call.returns(LuaValue.table(table(of: entry.status, nil, values)))
+                guard let problem = entry.problem else { return results }
+                return results + call.returns(call.state.errorValue(problem))
+            } catch {
+                throw LuaError(.runtime, error.message)
+            }
+        }
+    }
+
+    private static func begin(
+        _ path: String, _ options: FencedWalk.Options, _ host: ScriptHost
+    ) throws(LuaError) -> FencedWalk {
+        do throws(FileError) {
+            try host.askConsent(path, .read)
+            do throws(FileError) { return try FencedWalk(path, options, fence: host.fence) } catch {
+                guard error.code == FileLayerCode.tooManyFiles else { throw error }
+                // Closes walks that loops have abandoned, with their iterators.
+                host.state.collectGarbage()
+                return try FencedWalk(path, options, fence: host.fence)
+            }
+        } catch {
+            throw LuaError(.runtime, error.message)
+        }
+    }
+
+    private static func table(of status: FileStatus, _ created: Int64?, _ values: ValueBridge) -> LuaTable {
+        func date(_ nanoseconds: Int64) -> LuaValue {
+            let fraction = (nanoseconds % 1_000_000_000 + 1_000_000_000) % 1_000_000_000
+            let digits = String(String(fraction + 1_000_000_000).dropFirst())
+            return values.dates.value(DateValue((nanoseconds - fraction) / 1_000_000_000, fraction: digits))
+        }
+        let table = values.state.makeTable(fields: 5)
+        let kind =
+            switch status.kind {
+            case .regular: "file"
+            case .directory: "directory"
+            case .symbolicLink: "link"
+            case .socket: "socket"
+            case .other: "other"
+            }
+        table["kind"] = .text(kind)
+        table["size"] = .integer(Int64(status.size))
+        table["modified"] = date(status.modified)
+        table["permissions"] = .integer(Int64(status.permissions))
+        if let created { table["created"] = date(created) }
+        return table
+    }
+}

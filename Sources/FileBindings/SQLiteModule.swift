@@ -1,0 +1,221 @@
+import Application
+import CPlatform
+import Files
+package import Lua
+import PropertyList
+package import SQLite
+package import Scripting
+
+/// `sqlite`: databases in files.
+package enum SQLiteModule: ScriptModule {
+    package static let name = "sqlite"
+
+    private static let statement = [
+        LuaParameter("sql", .text, "one statement"),
+        LuaParameter(
+            "parameters", .optional(.table),
+            "values for ? in order, or for :name by name; a date is bound as ISO 8601 text, data as a blob"),
+    ]
+
+    package static func declare(in host: ScriptHost) -> [Global] {
+        let cls = LuaClass<SQLiteDatabase>("Database", "A SQLite database in a file.", in: host.state)
+        declareStatements(on: cls, RowMemory(host))
+        cls.method(
+            "transaction", [LuaParameter("body", .callback("() → any"), "the function that changes the database")],
+            returns: [.variadic(.any)],
+            "Runs a function as a transaction; an error rolls back its changes and is raised again.",
+            example:
+                "local db = sqlite.open(app.container.tmp .. \"/a.sqlite\") db:transaction(function() db:execute(\"create table if not exists t(x)\") end) db:close()"
+        ) { database, call in
+            let body = try call.function(0)
+            return try call.returns(values: try stoppable { try database.transaction { try body.call() } })
+        }
+        cls.method(
+            "close", "Closes the database; reading further rows raises an error.",
+            example: "sqlite.open(app.container.tmp .. \"/a.sqlite\"):close()"
+        ) { database, call in
+            database.close()
+            return call.returnsNothing()
+        }
+        cls.metamethod("__tostring") { database, call in
+            call.returns(database.isOpen ? "Database" : "Database (closed)")
+        }
+        let module = LuaModule("sqlite", "SQLite databases, within the sandbox's grants.", in: host.state)
+        module.function(
+            "open",
+            [
+                LuaParameter("path", .text, "the file's path"),
+                LuaParameter(
+                    "options",
+                    .optional(
+                        .options([LuaParameter("readOnly", .boolean, "open an existing database read-only")])),
+                    "options for opening"),
+            ], returns: LuaType.orError(.object("Database")),
+            "Opens a database, or creates it; nil and an error if that fails or the file is not a database.",
+            example:
+                "local db = assert(sqlite.open(app.container.tmp .. \"/a.sqlite\")) for row in db:rows(\"select 1 + ? as sum\", { 2 }) do print(row.sum) end db:close()"
+        ) { [unowned host] call in
+            let path = try call.text(0)
+            let isReadOnly = try call.option("readOnly", of: 1).isTruthy
+            return try failing(call) {
+                let access: FenceAccess = isReadOnly ? .read : .readWrite
+                let database = try host.recreatingFolders(path, access) {
+                    try DatabaseFile.open(host, path, isReadOnly: isReadOnly)
+                }
+                return call.returns(database, cls)
+            }
+        }
+        return [module.global]
+    }
+
+    private static func declareStatements(on cls: LuaClass<SQLiteDatabase>, _ memory: RowMemory) {
+        let host = memory.host
+        cls.method(
+            "rows", statement, returns: [.callback("() → table")],
+            "An iterator over the rows of a statement: tables keyed by column name; NULL is nil.",
+            example:
+                "local db = sqlite.open(app.container.tmp .. \"/a.sqlite\") for row in db:rows(\"select :a as a, 'text' as b\", { a = 1.5 }) do print(row.a, row.b) end db:close()"
+        ) { [unowned host] database, call in
+            let statement = try stoppable { try SQLiteStatement(database, try call.text(0)) }
+            try bind(statement, call, host)
+            let names = statement.columns.map(LuaValue.text)
+            return call.returns(ownedFunction: { call in
+                memory.collect()
+                guard try stoppable({ try statement.step() }) else { return call.returns(LuaValue.nil) }
+                return call.returns(.table(try row(of: statement, names, host, memory)))
+            })
+        }
+        cls.method(
+            "execute", statement, returns: LuaType.orError(.integer),
+            "Runs a statement; returns the number of rows inserted, changed or removed, or nil and an error.",
+            example:
+                "local db = sqlite.open(app.container.tmp .. \"/a.sqlite\") db:execute(\"create table if not exists t(x)\") return db:execute(\"insert into t values(?)\", { 5 })"
+        ) { [unowned host] database, call in
+            try failing(call) {
+                let statement = try SQLiteStatement(database, try call.text(0))
+                try bind(statement, call, host)
+                return call.returns(try statement.run())
+            }
+        }
+    }
+
+    // MARK: Values
+
+    private static func row(
+        of statement: SQLiteStatement, _ names: [LuaValue], _ host: ScriptHost, _ memory: RowMemory
+    ) throws(SQLiteError) -> LuaTable {
+        let table = host.state.makeTable(fields: names.count)
+        for (column, name) in names.enumerated() {
+            switch statement.cell(column) {
+            case .null: continue
+            case .integer(let number): table[name] = .integer(number)
+            case .real(let number): table[name] = .number(number)
+            case .text(let bytes):
+                // On its way, and in Lua.
+                try memory.take(bytes.count * 2, for: name)
+                table[name] = .string(LuaString(Array(bytes)))
+            case .blob(let bytes):
+                try memory.take(bytes.count, for: name)
+                table[name] = host.values.datas.value(DataValue(Array(bytes)))
+            }
+        }
+        return table
+    }
+
+    private static func bind(_ statement: SQLiteStatement, _ call: LuaCall, _ host: ScriptHost) throws {
+        let names = statement.parameterNames
+        guard case .table(let table) = call.value(1) else { return try statement.bind(names.map { _ in .null }) }
+        var byName: NameTable<LuaValue> = [:]
+        try table.forEach { key, value in
+            if case .integer(let place) = key {
+                if place < 1 || place > Int64(names.count) {
+                    throw call.refuse(
+                        1, "the statement has \(names.count) parameters, and there is a value for number \(place)")
+                }
+            } else if let name = key.textValue {
+                guard names.contains(where: { $0?.dropFirst() == name[...] }) else {
+                    throw call.refuse(1, "the statement has no parameter '\(name)'")
+                }
+                byName[name] = value
+            }
+            return true
+        }
+        try statement.bind(
+            try names.enumerated().map { index, name in
+                let value = name.flatMap { byName[String($0.dropFirst())] } ?? table[index + 1]
+                return try self.value(value, name.map { String($0) } ?? "\(index + 1)", call, host)
+            })
+    }
+
+    private static func value(
+        _ value: LuaValue, _ name: String, _ call: LuaCall, _ host: ScriptHost
+    ) throws -> SQLiteValue {
+        switch value {
+        case .nil: return .null
+        case .boolean(let flag): return .integer(flag ? 1 : 0)
+        case .integer(let number): return .integer(number)
+        case .number(let number): return .real(number)
+        case .string(let string):
+            guard string.text != nil else {
+                throw call.refuse(1, "parameter \(name) is not UTF-8 text: data(…) holds other bytes")
+            }
+            return .text(Array(string.bytes))
+        default: break
+        }
+        if let date = host.values.dates.object(of: value) { return .text(Array(date.date.exchangeText.utf8)) }
+        if let data = host.values.datas.object(of: value) { return .blob(data.bytes) }
+        if host.values.nulls.object(of: value) != nil { return .null }
+        throw call.refuse(1, "parameter \(name): \(call.state.describe(value)) is not a value of a database")
+    }
+
+    // MARK: Errors
+
+    /// Returns the body's results, or nil and an error of the database or the file system.
+    private static func failing(_ call: LuaCall, _ body: () throws -> LuaResults) throws -> LuaResults {
+        do {
+            return try stoppable(body)
+        } catch let error as SQLiteError where !error.isStatementsFault {
+            return call.returns(failure: error)
+        } catch let error as FileError {
+            return call.returns(failure: error)
+        }
+    }
+
+    /// Runs a body; an interrupted statement ends the script.
+    private static func stoppable<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as SQLiteError where error.code == .interrupted { throw WorkStopped() }
+    }
+}
+
+extension SQLiteError: LuaErrorDetails {
+    package var luaDomain: String { "SQLite" }
+    package var luaCode: LuaErrorCode { .word(identifier) }
+    package var isScriptsFault: Bool { isStatementsFault }
+}
+
+/// The memory of rows that scripts fetch, within their limit.
+private final class RowMemory {
+    unowned let host: ScriptHost
+    /// The bytes since garbage was collected.
+    private var fetched = 0
+
+    init(_ host: ScriptHost) { self.host = host }
+
+    /// Collects rows that no script has any more: SQLite allocates within what is left of the limit.
+    func collect() {
+        guard let limit = host.state.memory.limit, fetched > limit / 8 else { return }
+        fetched = 0
+        if cubby_work_capacity() < Int64(limit / 2) { host.runtime.returnMemory() }
+    }
+
+    /// Counts a value, and refuses a long one that the limit has no room for, before it is copied.
+    func take(_ count: Int, for name: LuaValue) throws(SQLiteError) {
+        fetched += count
+        guard count >= 1 << 16, Int64(count) > cubby_work_capacity() else { return }
+        host.runtime.returnMemory()
+        guard Int64(count) > cubby_work_capacity() else { return }
+        throw SQLiteError(
+            .noMemory,
+            "not enough memory: the value of \(name.textValue ?? "") is larger than what is left of the limit")
+    }
+}

@@ -1,0 +1,382 @@
+import Application
+import Files
+import Gallery
+import Images
+import Items
+import Logging
+import Lua
+package import Scripting
+
+/// `images`, `image` and the pictures of items.
+package enum ImageModule: ScriptModule {
+    package static let name = "images"
+    package static let needs = ["items"]
+
+    package static func declare(in host: ScriptHost) throws -> [Global] {
+        let classes = ImageClasses(host)
+        ItemPictures(host, classes).declare(on: try host.declaredClass(of: Item.self))
+        GalleryBinding.declare(on: try host.declaredClass(of: QueryValue.self), host)
+        return [("images", classes.images.value(classes.store)), classes.module.global]
+    }
+}
+
+/// The classes of pictures and their store.
+final class ImageClasses {
+    private unowned let host: ScriptHost
+    let store: ImageStore
+    let image: LuaClass<Image>
+    let images: LuaClass<ImageStore>
+    let module: LuaModule
+
+    /// The latest failure to open a picture, with its chunk and its place in it; see `failureToOpen`.
+    private var failure: (chunk: Int, place: String, error: any Error)?
+
+    init(_ host: ScriptHost) {
+        self.host = host
+        let state = host.state
+        store = host.images
+        image = Self.makeImageClass(in: host)
+        images = LuaClass<ImageStore>("images", "The image store: pictures by key, JPEG files in Documents.", in: state)
+        module = LuaModule("image", "Pictures, turned upright: JPEG, PNG, WebP, HEIC, GIF and TIFF.", in: state)
+        declareStore()
+        declareModule()
+    }
+
+    private static func makeImageClass(in host: ScriptHost) -> LuaClass<Image> {
+        let cls = LuaClass<Image>(Image.luaName, "A picture.", in: host.state)
+        cls.integer("width", "In pixels, upright.", get: { Int64($0.width) })
+        cls.integer("height", "In pixels, upright.", get: { Int64($0.height) })
+        cls.optionalText("format", "jpeg, png, …; nil for a generated picture.", get: { $0.format?.rawValue })
+        cls.method(
+            "jpegData",
+            [
+                "quality": "0 to 1 (default: 0.5)",
+                "options": "the metadata to keep (default: none)",
+            ],
+            "The picture as a JPEG file's bytes, by default without metadata.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return #picture:jpegData(0.8)"
+        ) { (picture, quality: Double?, options: PreservedMetadata) in
+            let quality = quality ?? 0.5
+            guard (0...1).contains(quality) else {
+                throw LuaMismatch("a quality from 0 to 1 expected, got \(quality)", argument: "quality")
+            }
+            return try OrError(returning: ImageError.self) {
+                LuaString(try picture.jpegData(quality: quality, metadata: options.preserved))
+            }
+        }
+        cls.property(
+            "exif",
+            "The camera's metadata by EXIF name: text, numbers, arrays of numbers, and latitude and longitude in degrees; nil and a logged warning if it cannot be read.",
+            get: { [unowned host] picture -> LuaTable? in
+                do throws(ImageError) {
+                    return exif(try picture.metadata(), host.state)
+                } catch {
+                    // A property returns a single value, so the reason is logged.
+                    host.logger.warning("\(error.message)")
+                    return nil
+                }
+            })
+        cls.method(
+            "pngData", [], "The picture as a PNG file's bytes.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return #picture:pngData()"
+        ) { picture in try OrError(returning: ImageError.self) { LuaString(try picture.pngData()) } }
+        cls.method(
+            "resized", ["width": "the maximum, in pixels", "height": "the maximum, in pixels"],
+            "A copy that fits into a width and a height, with the same aspect ratio.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return picture:resized(4, 4).width"
+        ) { (picture, width: Int, height: Int) in
+            for (name, length) in [("width", width), ("height", height)] where !(1...65_535).contains(length) {
+                throw LuaMismatch("a length from 1 to 65535 expected, got \(length)", argument: name)
+            }
+            return try OrError(returning: ImageError.self) { try picture.resized(width: width, height: height) }
+        }
+        cls.method(
+            "show", [], "Draws the picture in a terminal; otherwise does nothing.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) picture:show()"
+        ) { [unowned host] picture -> Void in host.activeFrontEnd?.show(picture) }
+        cls.metamethod("__tostring") { picture, call in
+            let kilobytes = (picture.byteCount + 500) / 1000
+            let format = picture.format?.displayName ?? "picture"
+            return call.returns("\(picture.width)×\(picture.height) \(format), \(kilobytes) kB")
+        }
+        return cls
+    }
+
+    private static func exif(_ metadata: ImageMetadata, _ state: LuaState) -> LuaTable {
+        let table = state.makeTable()
+        for (name, value) in metadata.fields {
+            switch value {
+            case .text(let text): table[name] = .text(text)
+            case .integer(let number): table[name] = .integer(number)
+            case .number(let number): table[name] = .number(number)
+            case .numbers(let numbers):
+                table[name] = numbers.luaValue(in: state)
+            }
+        }
+        if let (latitude, longitude) = metadata.location {
+            table["latitude"] = .number(latitude)
+            table["longitude"] = .number(longitude)
+        }
+        return table
+    }
+
+    /// The metadata that `jpegData` keeps.
+    private struct PreservedMetadata: LuaOptions {
+        var metadata = false
+        var location = false
+
+        static var luaOptions: [LuaOption<PreservedMetadata>] {
+            LuaOption("metadata", \.metadata, doc: "keep EXIF without the location")
+            LuaOption("location", \.location, doc: "keep all metadata, including the location")
+        }
+
+        var preserved: ImageMetadata.Preserved { location ? .everything : metadata ? .withoutLocation : .nothing }
+    }
+
+    private func declareStore() {
+        let key: LuaArguments = ["key": LuaArgument(Self.keyText)]
+        images.method(
+            "setImage", ["image": "the picture", "key": LuaArgument(Self.keyText), "options": "how to store it"],
+            "Stores a picture under a key, as JPEG; true, or nil and an error.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return images:setImage(picture, \"cover\", { quality = 0.8 })"
+        ) { (store, image: Image, key: String, options: Quality) in
+            guard (0...1).contains(options.quality) else {
+                throw LuaMismatch("option 'quality': 0 to 1 expected, got \(options.quality)", argument: "options")
+            }
+            return try Self.keyed {
+                try store.setImage(image, forKey: key, quality: options.quality)
+                return true
+            }
+        }
+        images.method(
+            "image", key, "The picture under a key, or nil.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return images:image(\"cover\").width"
+        ) { (store, key: String) in try Self.keyed { try store.image(forKey: key) } }
+        images.method(
+            "deleteImage", key,
+            "Removes the picture under a key, if there is one; nil and an error if its file cannot be removed.",
+            example: "return images:deleteImage(\"cover\")"
+        ) { (store, key: String) in
+            try Self.keyed {
+                try store.deleteImage(forKey: key)
+                return true
+            }
+        }
+        images.method(
+            "imagePath", key, "The path of the picture under a key.",
+            example: "return images:imagePath(\"cover\")"
+        ) { (store, key: String) in try Self.keyed { try store.imagePath(forKey: key) } }
+        declareThumbnails()
+        images.method("keys", [], "The keys of all pictures, sorted.", example: "return #images:keys()") { store in
+            try Self.keyed { try store.keys() }
+        }
+        images.method(
+            "clearCache", [], "Flushes the cache; the files stay.",
+            example: "images:clearCache() return images.cacheCount"
+        ) { $0.clearCache() }
+        declareCache()
+        declareLimits()
+        images.declareGlobalObject()
+        images.metamethod("__tostring") { store, call in call.returns("images (\((try? store.keys().count) ?? 0))") }
+    }
+
+    static let keyText = "a file name of at most 255 bytes, such as an item's key"
+
+    /// Options of `setImage`.
+    private struct Quality: LuaOptions {
+        var quality = 0.5
+
+        static var luaOptions: [LuaOption<Quality>] {
+            LuaOption("quality", \.quality, doc: "0 to 1 (default: 0.5)")
+        }
+    }
+
+    /// An invalid key is the script's fault; other failures are the result.
+    static func keyed<Value>(argument: String = "key", _ body: () throws -> Value) throws -> OrError<Value> {
+        do { return .success(try body()) } catch let error as ImageError {
+            if error.code == .badKey { throw LuaMismatch(error.message, argument: argument) }
+            return .failure(error)
+        }
+    }
+
+    private func declareModule() {
+        module.function(
+            "open", ["path": "the file's path"],
+            "Reads a picture from a file; nil and an error if it cannot be read.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) fs.write(app.container.tmp .. \"/a.png\", picture:pngData()) return image.open(app.container.tmp .. \"/a.png\").format"
+        ) { [self] (path: String) in
+            try opened {
+                try host.askConsent(path, .read)
+                return try Image.open(path, limits: host.images.limits, using: host.fence.layer)
+            }
+        }
+        module.function(
+            "fromData", ["bytes": "the bytes of a picture's file"],
+            "Reads a picture from a file's bytes; nil and an error if they are not a picture.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return picture.width"
+        ) { [self] (bytes: BytesArgument) in
+            try opened { try Image(bytes: bytes.bytes, limits: host.images.limits) }
+        }
+    }
+
+    private func opened(_ body: () throws -> Image) throws -> OrError<Image> {
+        failure = nil
+        do { return .success(try body()) } catch  where error is ImageError || error is FileError {
+            failure = host.state.place(ofLevel: 1).map { (host.chunkCount, $0, error) }
+            return .failure(error)
+        }
+    }
+
+    /// The error when a script assigns nil to an item's picture because opening failed in the same line: `item.image =
+    /// image.open(path)`. Nil when the assignment is meant to remove the picture.
+    func failureToOpen() -> (any Error)? {
+        defer { failure = nil }
+        guard let failure, failure.chunk == host.chunkCount, host.state.place(ofLevel: 1) == failure.place else {
+            return nil
+        }
+        return failure.error
+    }
+}
+
+extension ImageClasses {
+    private func declareThumbnails() {
+        images.method(
+            "thumbnail",
+            [
+                "key": LuaArgument(Self.keyText), "size": "the side in pixels (default: 40)",
+                "options": "options of the thumbnail",
+            ],
+            "A small square thumbnail with rounded corners, cropped to the picture's centre, cached in Library/Caches.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return images:thumbnail(\"cover\", 16).width"
+        ) { (store, key: String, size: Int?, options: Corners) in
+            let (size, radius) = try options.checked(size)
+            return try Self.keyed { try store.thumbnail(forKey: key, size: size, cornerRadius: radius) }
+        }
+        images.method(
+            "prepareThumbnails",
+            [
+                "keys": "the pictures' keys, such as images:keys()", "size": "the side in pixels (default: 40)",
+                "options": "options of the thumbnails",
+            ],
+            returns: [.table],
+            "Creates the missing thumbnails of many pictures, on all processors; images:thumbnail then reads a small file. Returns the failures' messages by key, empty if there are none.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return next(images:prepareThumbnails({ \"cover\" }, 16))"
+        ) { [unowned host] (store, keys: [String], size: Int?, options: Corners) in
+            let (size, radius) = try options.checked(size)
+            return try Self.keyed(argument: "keys") {
+                let work = try LongWork("Making thumbnails", total: keys.count, in: host.runtime)
+                defer { work.finish() }
+                return try store.prepareThumbnails(
+                    forKeys: keys, size: size, cornerRadius: radius, progress: work.step
+                ).mapValues(\.message)
+            }
+        }
+    }
+
+    /// The shape of a thumbnail's corners.
+    private struct Corners: LuaOptions {
+        var radius: Double?
+
+        static var luaOptions: [LuaOption<Corners>] {
+            LuaOption("cornerRadius", \.radius, doc: "in pixels (default: an eighth of the size)")
+        }
+
+        /// The size and the radius.
+        func checked(_ size: Int?) throws(LuaMismatch) -> (size: Int, radius: Double?) {
+            let size = size ?? 40
+            guard (1...4096).contains(size) else {
+                throw LuaMismatch("a size from 1 to 4096 expected, got \(size)", argument: "size")
+            }
+            if let radius, !(0...Double(size) / 2).contains(radius) {
+                throw LuaMismatch(
+                    "option 'cornerRadius': 0 to half of the size expected, got \(radius)", argument: "options")
+            }
+            return (size, radius)
+        }
+    }
+
+    private func declareCache() {
+        images.integer("cacheCount", "The number of pictures in the cache.", get: { Int64($0.cacheCount) })
+        images.integer("cacheCost", "The size of the cache in bytes.", get: { Int64($0.cacheCost) })
+        images.integer(
+            "cacheLimit", "The maximum size of the cache in bytes.", get: { Int64($0.cacheLimit) },
+            set: { $0.cacheLimit = Int(max($1, 0)) })
+        images.integer("cacheHits", "The number of cache hits.", get: { Int64($0.cacheHits) })
+        images.integer("cacheMisses", "The number of cache misses.", get: { Int64($0.cacheMisses) })
+        images.boolean(
+            "flushesInBackground", "Whether entering the background flushes the cache.",
+            get: { $0.flushesInBackground }, set: { $0.flushesInBackground = $1 })
+    }
+
+    private func declareLimits() {
+        images.integer(
+            "pixelLimit", "The maximum number of pixels of a picture; a larger one is refused before it is decoded.",
+            get: { Int64($0.limits.pixels) },
+            set: { $0.limits.pixels = try Self.positive($1, "images.pixelLimit", most: ImageLimits.mostPixels) })
+        images.integer(
+            "byteLimit", "The maximum size of a picture's file in bytes; a larger one is refused before it is read.",
+            get: { Int64($0.limits.bytes) },
+            set: { $0.limits.bytes = try Self.positive($1, "images.byteLimit", most: Int(Int32.max)) })
+    }
+
+    private static func positive(_ value: Int64, _ name: String, most: Int) throws -> Int {
+        guard (1...Int64(most)).contains(value) else {
+            throw LuaError(.argument, "bad value for '\(name)' (1 to \(most) expected, got \(value))")
+        }
+        return Int(value)
+    }
+}
+
+/// `query:gallery(dir)`: a page of items and pictures.
+enum GalleryBinding {
+    static func declare(on queries: LuaClass<QueryValue>, _ host: ScriptHost) {
+        queries.method(
+            "gallery",
+            [
+                "folder": "the page's folder: created if missing, otherwise empty or an earlier gallery's",
+                "options": "options of the page",
+            ],
+            returns: LuaType.orError(.table),
+            "Writes an offline page with the items' pictures and fields, search, sort and totals: open its index.html. "
+                + "A terminal shows a progress bar. Returns a table with page, items, pictures and failures (messages by key), or nil and an error.",
+            example: "return items:query():gallery(app.container.tmp .. \"/gallery\").items"
+        ) { [unowned host] (value, folder: String, options: Page) in
+            try OrError(returning: FileError.self) {
+                try host.askConsent(folder, .readWrite)
+                try host.fence.check(folder, .readWrite)
+                let gallery = Gallery(images: host.images, title: options.title, using: host.fence.layer)
+                let items = try value.query.all()
+                let work = try LongWork("Writing", total: items.count, in: host.runtime)
+                defer { work.finish() }
+                let summary = try gallery.write(items, to: folder, replaces: options.replace, progress: work.step)
+                let table = host.state.makeTable()
+                table["page"] = .text(summary.page)
+                table["items"] = .integer(Int64(summary.items))
+                table["pictures"] = .integer(Int64(summary.pictures))
+                table["failures"] = summary.failures.luaValue(in: host.state)
+                return table
+            }
+        }
+    }
+
+    /// Options of the page.
+    private struct Page: LuaOptions {
+        var title = "Items"
+        var replace = false
+
+        static var luaOptions: [LuaOption<Page>] {
+            LuaOption("title", \.title, doc: "the page's title (default: Items)")
+            LuaOption("replace", \.replace, doc: "whether to write into a folder that holds other files")
+        }
+    }
+}

@@ -1,0 +1,253 @@
+import Items
+import Lua
+import PropertyList
+import Scripting
+import Wording
+
+/// A group of a query's items as a Lua object.
+final class GroupValue {
+    let group: ItemGroup
+    init(_ group: ItemGroup) { self.group = group }
+}
+
+extension GroupValue: LuaInstance { static let luaName = "Group" }
+
+/// The groups of a `groupBy` table.
+final class GroupsValue {
+    let groups: ItemGroups
+    /// The number of keys by which the items were grouped.
+    let keyCount: Int
+    /// The position of each group by its keys; created at the first lookup.
+    private lazy var places: [[KeyValue]: Int] = Dictionary(
+        groups.enumerated().map { place, group in (group.keys.map { KeyValue($0) }, place) },
+        uniquingKeysWith: { first, _ in first })
+
+    init(_ groups: ItemGroups, keyCount: Int) { (self.groups, self.keyCount) = (groups, keyCount) }
+
+    /// The position, counted from 0, of the group with these keys.
+    func place(of keys: [PropertyListValue?]) -> Int? { places[keys.map { KeyValue($0) }] }
+
+    /// A key's value: numbers are equal by value, texts by their bytes.
+    private enum KeyValue: Hashable {
+        case text([UInt8])
+        case other(PropertyListValue?)
+
+        init(_ key: PropertyListValue?) {
+            switch key {
+            case .string(let text)?: self = .text(Array(text.utf8))
+            case .single(let number)?: self.init(.real(Double(number)))
+            case .real(let number)?: self = .other(Int64(exactly: number).map { .integer($0) } ?? .real(number))
+            default: self = .other(key)
+            }
+        }
+    }
+}
+
+/// The result of `groupBy`: an array of groups whose metatable has methods and a lookup by key.
+final class GroupsBinding {
+    private unowned let classes: ItemClasses
+    private let group: LuaClass<GroupValue>
+    private let groups: LuaClass<GroupsValue>
+    /// The methods by name, called with the table.
+    private var methods: [String: LuaFunction] = [:]
+    /// The groups' field in the table's metatable.
+    private static let handleKey = "groups"
+
+    init(_ classes: ItemClasses) {
+        self.classes = classes
+        group = GroupBinding.makeClass(classes)
+        groups = LuaClass<GroupsValue>(
+            "Groups",
+            "The groups of a query: an array with methods. A group's key also indexes it, unless a method has that name.",
+            in: classes.host.state, kind: .box)
+        declare()
+        for name in classes.host.state.declarations["Groups", .class]?.memberNames ?? [] {
+            methods[name] = forwarder(name)
+        }
+    }
+
+    // MARK: Methods
+
+    private func declare() {
+        let values = classes.host.values
+        groups.method(
+            "sorted", ["by": "the number of items, or the key", "order": "the sort order (default: ascending)"],
+            returns: [.object("Groups")], "The groups in another order; the sort is stable.",
+            example: "return items:query():groupBy(\"name\"):sorted(\"count\", \"descending\")[1]"
+        ) { [unowned self] (value, by: ItemGroups.Order, order: SortOrder?) in
+            table(value.groups.sorted(by: by, descending: order == .descending), keyCount: value.keyCount)
+        }
+        groups.method(
+            "limit", ["count": "a number from 0"], returns: [.object("Groups")], "At most the given number of groups.",
+            example: "return #items:query():groupBy(\"name\"):limit(3)"
+        ) { [unowned self] (value, count: Int64) in
+            table(value.groups.limit(try QueryBinding.size(count)), keyCount: value.keyCount)
+        }
+        groups.method(
+            "aggregate",
+            [
+                "functions":
+                    "by the results' names: count(), sum(f), average(f), min(f), max(f) of fields or expressions"
+            ],
+            returns: [.array(.table)],
+            "A table for each group: its key, its keys if there are several, and the functions' results.",
+            example:
+                "items:randomItem() return items:query():groupBy(\"name\"):aggregate{ n = \"count()\", total = \"sum(valueInDollars)\" }[1].n"
+        ) { (value, functions: LuaTable) in
+            var names: [(LuaValue, String)] = []
+            try functions.forEach { name, function in
+                guard let text = function.textValue else {
+                    throw LuaMismatch(
+                        "a function's text expected, such as \"sum(valueInDollars)\"", argument: "functions")
+                }
+                names.append((name, text))
+                return true
+            }
+            return try zip(value.groups, value.groups.aggregate(names.map(\.1))).map { group, results in
+                let row = values.state.makeTable(fields: names.count + 2)
+                if let key = group.key { row["key"] = try values.readOnly(key) }
+                if value.keyCount > 1 { row["keys"] = .table(try GroupBinding.keys(of: group, values)) }
+                for ((name, _), each) in zip(names, results) {
+                    row[name] = try values.readOnly(each)
+                }
+                return row
+            }
+        }
+        groups.method(
+            "group", ["keys": "the value of each key that its items have in common; nil for none"],
+            "The group with a key, or with several; nil when there is none.",
+            example: "items:createItem{ name = \"Lamp\" } return items:query():groupBy(\"name\"):group(\"Lamp\").count"
+        ) { [unowned self] (value, keys: LuaVariadic<LuaValue>) in
+            var keys = keys.values
+            while keys.count > value.keyCount, keys.last?.isNil ?? false { keys.removeLast() }
+            guard keys.count == value.keyCount else {
+                let (count, given) = (value.keyCount, keys.count)
+                throw LuaMismatch("\(count.counted("key")) expected, as groupBy had; got \(given)", argument: "keys")
+            }
+            return place(of: keys, in: value).map { GroupValue(value.groups[$0]) }
+        }
+    }
+
+    private func place(of keys: [LuaValue], in value: GroupsValue) -> Int? {
+        do throws(ValueBridge.BridgeError) {
+            var found: [PropertyListValue?] = []
+            for key in keys { found.append(key.isNil ? nil : try classes.host.values.propertyList(key)) }
+            return value.place(of: found)
+        } catch {
+            return nil
+        }
+    }
+
+    // MARK: The table
+
+    /// The array of the groups, with the metatable of methods and keys.
+    func table(_ found: ItemGroups, keyCount: Int) -> LuaTable {
+        let state = classes.host.state
+        let table = state.makeTable(array: found.count)
+        for (index, each) in found.enumerated() {
+            table[index + 1] = group.value(GroupValue(each))
+        }
+        let metatable = state.makeTable(fields: 3)
+        metatable[Self.handleKey] = groups.value(GroupsValue(found, keyCount: keyCount))
+        metatable["__index"] = .function(index)
+        metatable["__name"] = "groups"
+        table.setMetatable(metatable)
+        return table
+    }
+
+    /// The lookup of names other than elements.
+    private lazy var index = classes.host.state.makeFunction(
+        LuaFunctionDeclaration("__index", [LuaParameter("…", .variadic(.any))])
+    ) { [unowned self] call in
+        guard case .table(let table)? = call.allValues.first else { return call.returns(LuaValue.nil) }
+        let key = call.value(1)
+        if let name = key.textValue, let method = methods[exactly: name] {
+            return call.returns(LuaValue.function(method))
+        }
+        if case .integer = key { return call.returns(LuaValue.nil) }
+        guard let value = value(of: table) else { return call.returns(LuaValue.nil) }
+        if value.keyCount > 1 {
+            let text = call.state.describe(key)
+            throw LuaError(
+                .argument,
+                "groups are not indexed by \(text): they have \(value.keyCount) keys; groups:group(…) finds one by all of them"
+            )
+        }
+        guard let place = place(of: [key], in: value) else { return call.returns(LuaValue.nil) }
+        // The group by its original position, even if the element was moved.
+        return call.returns(GroupValue(value.groups[place]), group)
+    }
+
+    private func value(of table: LuaTable) -> GroupsValue? {
+        table.metatable.flatMap { groups.object(of: $0[Self.handleKey]) }
+    }
+
+    private func forwarder(_ name: String) -> LuaFunction {
+        let state = classes.host.state
+        let declaration = state.declarations["Groups", .class]?.functions.first { $0.name == name }
+        return state.makeFunction(
+            LuaFunctionDeclaration(name, declaration?.parameters ?? []), owner: "groups:", base: 2
+        ) { [unowned self] call in
+            let arguments = call.allValues
+            guard case .table(let table)? = arguments.first, let value = value(of: table) else {
+                throw LuaError(.argument, "call it with a colon: groups:\(name)(…)")
+            }
+            let handle = groups.value(value)
+            guard case .function(let method) = try call.state.field(name, of: handle) else {
+                throw LuaError(.argument, "groups have no method \(name)")
+            }
+            let results = try method.call(arguments: [handle] + arguments.dropFirst())
+            return try call.returns(values: results)
+        }
+    }
+}
+
+/// Groups of a query's items, one by one.
+enum GroupBinding {
+    static func makeClass(_ classes: ItemClasses) -> LuaClass<GroupValue> {
+        let values = classes.host.values
+        let item = classes.item
+        let cls = LuaClass<GroupValue>(
+            GroupValue.luaName, "The items with the same value of each key.", in: classes.host.state, kind: .box)
+        cls.property(
+            "key", "The common value of the key, of the first one if there are several; nil if the items have none.",
+            get: { try values.readOnly($0.group.key) })
+        cls.property(
+            "keys", .array(.any),
+            "The common values of all keys, in the order of the keys; nil where the items have none."
+        ) { value, call in call.returns(LuaValue.table(try keys(of: value.group, values))) }
+        cls.integer("count", "The number of items.", get: { Int64($0.group.count) })
+        cls.property("items", .array(.object("Item")), "The items.") { value, call in
+            try call.returns(items: value.group.references, item)
+        }
+        let aggregates: [(String, (ItemGroup, String) throws -> PropertyListValue?)] = [
+            ("sum", { try $0.sum($1) }), ("average", { try $0.average($1).map(PropertyListValue.real) }),
+            ("min", { try $0.min($1) }), ("max", { try $0.max($1) }),
+        ]
+        for (name, aggregate) in aggregates {
+            cls.method(
+                name, ["key": "a field or an expression (default: valueInDollars)"],
+                "The \(name) of a field over the group.",
+                example: "items:randomItem() return items:query():groupBy(\"name\")[1]:\(name)()"
+            ) { (value, key: String?) in try values.readOnly(aggregate(value.group, key ?? "valueInDollars")) }
+        }
+        cls.metamethod("__tostring") { value, call in
+            let keys = try value.group.keys.map { key -> String in
+                if case .real(let number)? = key { return LuaValueText.text(number) }
+                return "\(call.state.describe(try values.readOnly(key)))"
+            }
+            return call.returns("\(keys.joined(separator: ", ")): \(value.group.count)")
+        }
+        return cls
+    }
+
+    /// The keys of a group as an array, with gaps where its items have none.
+    static func keys(of group: ItemGroup, _ values: ValueBridge) throws -> LuaTable {
+        let keys = group.keys
+        let table = values.state.makeTable(array: keys.count)
+        for (place, key) in keys.enumerated() {
+            if let key { table[place + 1] = try values.readOnly(key) }
+        }
+        return table
+    }
+}

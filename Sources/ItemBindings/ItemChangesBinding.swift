@@ -1,0 +1,157 @@
+import Items
+import Lua
+import PropertyList
+import Scripting
+
+/// `event.changes` of `didCommit`: a commit as a read-only array whose elements are created on access.
+enum ItemChangesBinding {
+    static func array(of commit: ItemStoreCommit, _ values: ValueBridge) -> LuaValue {
+        .table(
+            values.readOnly.makeArray(
+                ReadOnlyTable.Elements(count: commit.count) { [unowned values] index in
+                    try table(of: commit[index], values)
+                }, in: values.state))
+    }
+
+    private static func table(of change: ItemChange, _ values: ValueBridge) throws -> LuaValue {
+        let table = values.state.makeTable(fields: 7)
+        func set(_ name: String, _ value: LuaValue) { table[name] = value }
+        func number(_ position: Int?) -> LuaValue { position.map { .integer(Int64($0 + 1)) } ?? .nil }
+        set("kind", .text(change.kind.rawValue))
+        set("itemKey", .text(change.itemKey))
+        set("name", .text(change.name))
+        set("position", number(change.position))
+        switch change.kind {
+        case .insert: set("new", try change.fields.map { try fields($0, values) } ?? .nil)
+        case .remove: set("old", try change.fields.map { try fields($0, values) } ?? .nil)
+        case .update:
+            set("field", change.field.map(LuaValue.text) ?? .nil)
+            set("old", try values.readOnly(change.old))
+            set("new", try values.readOnly(change.new))
+        case .move:
+            set("old", number(change.formerPosition))
+            set("new", number(change.position))
+        }
+        return .table(table)
+    }
+
+    /// An item's fields by name.
+    private static func fields(_ fields: ItemFields, _ values: ValueBridge) throws -> LuaValue {
+        let table = values.state.makeTable(fields: 5 + fields.custom.count)
+        for (name, value) in fields.values where value != .null {
+            table[name] = try values.readOnly(value)
+        }
+        return .table(table)
+    }
+}
+
+/// A conflict as a Lua object.
+final class ConflictValue {
+    let conflict: ItemConflict
+    init(_ conflict: ItemConflict) { self.conflict = conflict }
+
+    /// The first conflicting change, the part that scripts use most.
+    var first: ItemConflict.Change? { conflict.changes.first }
+}
+
+extension ConflictValue: LuaInstance { static let luaName = "Conflict" }
+
+/// This host's commits that conflicted with commits of other hosts in a shared collection.
+enum ConflictBinding {
+    private static let change: LuaFields = [
+        LuaParameter("kind", .text, "insert, update, remove or move"),
+        LuaParameter("itemKey", .text, "the item's key"), LuaParameter("name", .text, "the item's name"),
+        LuaParameter("field", .optional(.text), "the field of an update"),
+        LuaParameter("mine", .any, "the value set by the commit"),
+        LuaParameter("theirs", .any, "the current value"),
+        LuaParameter("base", .any, "the value before both changes"),
+        LuaParameter("conflicts", .boolean, "whether theirs is neither mine nor base"),
+    ]
+
+    static func makeClass(_ classes: ItemClasses) -> LuaClass<ConflictValue> {
+        let host = classes.host
+        let cls = LuaClass<ConflictValue>(
+            ConflictValue.luaName,
+            "A commit made while the shared collection's server was unreachable, in conflict with an earlier commit of another host. It is pending until it is resolved.",
+            in: host.state, kind: .box)
+        reading(cls, classes)
+        cls.method(
+            "keepMine", [], "Reapplies the commit over the other host's changes.",
+            example: "for _, conflict in ipairs(items:conflicts()) do conflict:keepMine() end"
+        ) { [unowned host] value in try host.items.keepMine(value.conflict) }
+        cls.method(
+            "keepTheirs", [], "Keeps the items as they are, and discards the commit.",
+            example: "for _, conflict in ipairs(items:conflicts()) do conflict:keepTheirs() end"
+        ) { [unowned host] value in try host.items.keepTheirs(value.conflict) }
+        cls.method(
+            "resolve",
+            ["values": "new values by field name; for several items, such a table by itemKey"],
+            "Reapplies the commit with other values for some fields.",
+            example: "local conflict = items:conflicts()[1] if conflict then conflict:resolve{ name = \"Urn\" } end"
+        ) { [unowned host] (value, values: LuaTable) in
+            guard let given = try host.values.propertyList(.table(values), path: "values").fields else {
+                throw LuaMismatch("a table with fields' names as keys expected", argument: "values")
+            }
+            try host.items.resolve(value.conflict, try byItem(given, value.conflict))
+        }
+        cls.metamethod("__tostring") { value, call in call.returns(value.conflict.description) }
+        return cls
+    }
+
+    /// The values by item: `{ field = value }` applies to the conflict's only item.
+    private static func byItem(
+        _ given: PropertyListFields, _ conflict: ItemConflict
+    ) throws -> [String: PropertyListFields] {
+        let keys = Set(conflict.changes.map(\.itemKey))
+        if !given.isEmpty, given.keys.allSatisfy(keys.contains) {
+            var items: [String: PropertyListFields] = [:]
+            for (key, value) in given {
+                guard let fields = value.fields else {
+                    throw LuaMismatch("a table of fields under each itemKey expected", argument: "values")
+                }
+                items[key] = fields
+            }
+            return items
+        }
+        guard keys.count == 1, let key = keys.first else {
+            throw LuaMismatch(
+                "the commit changed \(keys.count) items: give a table of fields under each itemKey",
+                argument: "values")
+        }
+        return [key: given]
+    }
+
+    private static func reading(_ cls: LuaClass<ConflictValue>, _ classes: ItemClasses) {
+        let values = classes.host.values
+        cls.text("host", "The name of the other host.", get: { $0.conflict.host })
+        cls.property(
+            "date", .object("date"), "The time of the commit.", get: { try values.readOnly(.date($0.conflict.date)) })
+        cls.property(
+            "item", "The item, or nil if it no longer exists.",
+            get: { [unowned classes] in classes.host.items.item(forKey: $0.first?.itemKey ?? "") })
+        cls.text("itemKey", "The item's key.", get: { $0.first?.itemKey ?? "" })
+        cls.text("name", "The item's name after the commit.", get: { $0.first?.name ?? "" })
+        cls.optionalText(
+            "field", "The field; nil for an inserted, removed or moved item.", get: { $0.first?.shownField })
+        cls.property("mine", "The value set by the commit.", get: { try values.readOnly($0.first?.mine) })
+        cls.property("theirs", "The current value.", get: { try values.readOnly($0.first?.theirs) })
+        cls.property("base", "The value before both changes.", get: { try values.readOnly($0.first?.base) })
+        cls.property(
+            "changes", .array(.record("conflict.change", change)),
+            "All changes of the commit, conflicting ones first; the conflict's properties are those of the first.",
+            get: { value in
+                try value.conflict.changes.map { change in
+                    let table = values.state.makeTable(fields: 8)
+                    table["kind"] = .text(change.kind.rawValue)
+                    table["itemKey"] = .text(change.itemKey)
+                    table["name"] = .text(change.name)
+                    table["field"] = change.shownField.map(LuaValue.text) ?? .nil
+                    table["mine"] = try values.readOnly(change.mine)
+                    table["theirs"] = try values.readOnly(change.theirs)
+                    table["base"] = try values.readOnly(change.base)
+                    table["conflicts"] = .boolean(change.isConflicting)
+                    return table
+                }
+            })
+    }
+}

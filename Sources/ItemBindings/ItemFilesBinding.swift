@@ -1,0 +1,163 @@
+import Application
+import Items
+import Logging
+import Lua
+import PropertyList
+import SQLite
+import Scripting
+
+/// Common parts of `items:import`, `items:export` and `query:export`: options, and long work.
+enum ItemFilesBinding {
+    /// A text, or an array of texts.
+    typealias Texts = LuaEither<String, [String]>
+
+    /// The format from the option, otherwise from the path's extension.
+    static func format(_ given: ItemFileFormat?, _ path: String) throws(LuaMismatch) -> ItemFileFormat {
+        if let format = given ?? ItemFileFormat(path: path) { return format }
+        let formats = ItemFileFormat.allCases.map(\.rawValue)
+        throw LuaMismatch(
+            "the extension of '\(path.shortened(to: 4096))' names no format: give options.format, \(formats.dropLast().joined(separator: ", ")) or \(formats.last ?? "") (on the command line --format)",
+            argument: "path")
+    }
+
+    /// What to do with a file that is compressed, or a spreadsheet, by its extension; nil for another.
+    static func preparation(_ path: String) -> String? {
+        let name = String(decoding: path.utf8.suffix(16), as: UTF8.self).lowercased()
+        let programs = [("gz", "gunzip"), ("xz", "unxz"), ("zst", "unzstd"), ("bz2", "bunzip2"), ("zip", "unzip")]
+        if let program = programs.first(where: { name.hasSuffix(".\($0.0)") })?.1 {
+            return "the extension of \(path) is that of a compressed file: decompress it first, with \(program)"
+        }
+        guard ["xlsx", "xls", "ods", "numbers"].contains(where: { name.hasSuffix(".\($0)") }) else { return nil }
+        return "the extension of \(path) is that of a spreadsheet: export it as CSV first"
+    }
+
+    /// New names by old ones; nil for an omitted field.
+    static func names(_ map: LuaTable) throws -> [String: String?] {
+        var names: [String: String?] = [:]
+        try map.forEach { key, value in
+            guard let name = key.textValue else {
+                throw LuaMismatch("option 'map': names are text, got \(key)", argument: "options")
+            }
+            try checkLength(of: name, option: "map")
+            if case .boolean(false) = value {
+                names[name] = .some(nil)
+            } else if let other = value.textValue {
+                names[name] = other
+            } else {
+                throw LuaMismatch(
+                    "option 'map': '\(name)' needs a name, or false to leave it out", argument: "options")
+            }
+            return true
+        }
+        return names
+    }
+
+    /// A dictionary's hash of a longer text may take seconds.
+    static func checkLength(of name: String, option: String) throws {
+        guard name.utf8.count <= 4096 else {
+            throw LuaMismatch(
+                "option '\(option)': names of at most 4,096 bytes expected, got \(name.shortened(to: 80))",
+                argument: "options")
+        }
+    }
+
+}
+
+extension LuaEither<String, [String]> {
+    var texts: [String] {
+        switch self {
+        case .first(let text): [text]
+        case .second(let texts): texts
+        }
+    }
+}
+
+/// `items:export` and `query:export`.
+enum ItemExportBinding {
+    private struct Options: LuaOptions {
+        var format: ItemFileFormat?
+        var columns: [String]?
+        var map: LuaTable?
+        var table: String?
+        var delimiter: String?
+        var progress = false
+
+        static var luaOptions: [LuaOption<Options>] {
+            LuaOption("format", \.format, doc: "the file's format (default: from its extension)")
+            LuaOption("columns", \.columns, doc: "the fields to write, in order (default: all fields in use)")
+            LuaOption("map", \.map, doc: "new field names by field name; false omits the field")
+            LuaOption("table", \.table, doc: "the table's name in a SQLite database (default: items)")
+            LuaOption("delimiter", \.delimiter, doc: ItemFiles.delimiter)
+            LuaOption("progress", \.progress, doc: ItemFiles.progress)
+        }
+
+        func fileOptions(_ path: String) throws -> ItemFileOptions {
+            var options = ItemFileOptions(format: try ItemFilesBinding.format(format, path))
+            if let delimiter { options.delimiter = try ItemFiles.delimiter(delimiter) }
+            if let map { options.names = try ItemFilesBinding.names(map) }
+            (options.columns, options.table) = (columns, table)
+            return options
+        }
+    }
+
+    private static let parameters: LuaArguments = ["path": ItemFiles.path, "options": "how to write the file"]
+
+    static func declare(on cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
+        cls.method(
+            "export", parameters,
+            "Writes all items to a CSV, JSON, JSON Lines, property-list, archive or SQLite file, atomically. Returns their number, or nil and an error.",
+            example:
+                "items:randomItem() return items:export(app.container.tmp .. \"/items.csv\", { map = { name = \"Title\", itemKey = false } })"
+        ) { [unowned host = classes.host] (store, path: String, options: Options) in
+            try export(store, nil, path, options, host)
+        }
+    }
+
+    static func declare(on cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
+        cls.method(
+            "export", parameters,
+            "Writes the query's items, in its order, as items:export does. Returns their number, or nil and an error.",
+            example:
+                "items:createItem{ name = \"Lamp\", valueInDollars = 9 } return items:query(\"valueInDollars < 10\"):export(\"-\", { format = \"jsonl\", columns = { \"name\", \"valueInDollars\" } })"
+        ) { [unowned host = classes.host] (value, path: String, options: Options) in
+            try export(value.query.store, value.query, path, options, host)
+        }
+    }
+
+    private static func export(
+        _ store: ItemStore, _ query: ItemQuery?, _ path: String, _ given: Options, _ host: ScriptHost
+    ) throws -> OrError<Int> {
+        let result = try write(store, query, path, given, host)
+        if case .success = result {
+            for notice in try store.carriedNotices(exporting: query, given.columns) { host.logger.warning("\(notice)") }
+        }
+        return result
+    }
+
+    private static func write(
+        _ store: ItemStore, _ query: ItemQuery?, _ path: String, _ given: Options, _ host: ScriptHost
+    ) throws -> OrError<Int> {
+        var options = try given.fileOptions(path)
+        options.onRemark = { [unowned host] in host.logger.warning("\(path): \($0)") }
+        if options.format == .sqlite {
+            if path == "-" {
+                throw LuaMismatch("a SQLite database is a file, and no stream of bytes", argument: "path")
+            }
+            return try ItemFiles.finish {
+                try host.attempt(path, .readWrite) { _ in
+                    try ItemFiles.work(&options, "Exporting", showsBar: given.progress, in: host.runtime) {
+                        options in
+                        try DatabaseFile.replace(host, path) { try store.exportItems(query, options, into: $0) }
+                    }
+                }
+            }
+        }
+        return try ItemFiles.finish {
+            try FileOutput.write(host, path) { append in
+                try ItemFiles.work(&options, "Exporting", showsBar: given.progress, in: host.runtime) {
+                    try store.exportItems(query, $0, write: append)
+                }
+            }
+        }
+    }
+}

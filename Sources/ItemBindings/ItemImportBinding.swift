@@ -1,0 +1,287 @@
+import Application
+import Files
+import Items
+import Logging
+import Lua
+import PropertyList
+import Scripting
+import Wording
+
+/// `items:import`.
+final class ItemImportBinding {
+    private unowned let host: ScriptHost
+    private unowned let classes: ItemClasses
+
+    private init(_ classes: ItemClasses) { (self.classes, host) = (classes, classes.host) }
+
+    private struct Options: LuaOptions {
+        enum Types: String, CaseIterable, LuaRepresentable { case infer, text }
+        enum Failure: String, CaseIterable, LuaRepresentable { case stop, skip }
+
+        var format: ItemFileFormat?
+        var map: LuaTable?
+        var key: ItemFilesBinding.Texts?
+        var update = false
+        var types: LuaEither<Types, LuaTable>?
+        var transform: LuaFunction?
+        var onError: LuaEither<Failure, LuaFunction>?
+        var rejects: String?
+        var encoding: ItemFileEncoding?
+        var table: String?
+        var dryRun = false
+        var delimiter: String?
+        var progress = false
+
+        static let kinds = ItemFieldKind.allCases.map(\.rawValue).joined(separator: ", ")
+
+        static var luaOptions: [LuaOption<Options>] {
+            LuaOption("format", \.format, doc: "the file's format (default: from its extension)")
+            LuaOption("map", \.map, doc: "new column names by column name; false omits the column")
+            LuaOption(
+                "key", \.key,
+                doc:
+                    "the field or fields that match a row to an item; without a key, each row becomes a new item"
+            )
+            LuaOption(
+                "update", \.update,
+                doc: "whether rows update matching items (default: these stay unchanged)")
+            LuaOption(
+                "types", \.types,
+                doc:
+                    "how texts are converted: \"infer\" infers a kind for each column (default for CSV); \"text\"; or kinds by field: \(kinds)"
+            )
+            LuaOption(
+                "transform", \.transform,
+                doc: .callback(
+                    "(row: table) → table or nil",
+                    "converts a row before its import, keyed by field names; nil skips it"))
+            LuaOption(
+                "onError", \.onError,
+                doc: .callback(
+                    "(row: table, line: integer, message: string) → string",
+                    "for rows that cannot be imported: \"stop\" changes nothing (default), \"skip\" omits the row; or a function that returns either"
+                ))
+            LuaOption(
+                "rejects", \.rejects,
+                doc: "a file for rejected rows in their original form, with reasons; \"-\" is standard output")
+            LuaOption("encoding", \.encoding, doc: "the text encoding (default: utf-8)")
+            LuaOption("table", \.table, doc: "the table of a SQLite database (default: items, or the only table)")
+            LuaOption("dryRun", \.dryRun, doc: "whether to create only the report, without changes")
+            LuaOption("delimiter", \.delimiter, doc: ItemFiles.delimiter)
+            LuaOption("progress", \.progress, doc: ItemFiles.progress)
+        }
+    }
+
+    private static let report = LuaType.record(
+        "import.report",
+        [
+            LuaParameter("created", .integer, "new items"),
+            LuaParameter("updated", .integer, "changed items"),
+            LuaParameter("unchanged", .integer, "items matched by a row, but unchanged"),
+            LuaParameter("rejected", .integer, "rows that could not be imported"),
+            LuaParameter("total", .integer, "rows in the file"),
+            LuaParameter("pictures", .integer, "pictures imported with the items of an archive"),
+            LuaParameter("unnamed", .integer, "columns without a name, imported as column1, column2, …"),
+            LuaParameter("renamed", .integer, "columns with the name of an earlier one, imported as NAME_2, …"),
+            LuaParameter("leftOut", .integer, "columns without a name and without any cell, left out"),
+            LuaParameter("oddHeader", .integer, "1 if the header's names look like values"),
+            LuaParameter(
+                "nulls", .integer, "nulls in JSON records and in dictionaries, left out; those in arrays are values"),
+            LuaParameter("duplicateKeys", .integer, "keys that one object has again: the last counts"),
+            LuaParameter("otherKinds", .integer, "values of another kind than their column declares, unchanged"),
+            LuaParameter("remarks", .array(.text), "what was left out or carried differently, a sentence each"),
+        ])
+
+    static func declare(on cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
+        let binding = ItemImportBinding(classes)
+        cls.method(
+            "import", ["path": ItemFiles.path, "options": "how to read the file"],
+            returns: [.optional(.integer), .union([report, .object("Error")])],
+            "Imports items from a CSV, JSON, JSON Lines, property-list, archive or SQLite file in one transaction. Returns the number of new or changed items and a printable report, or nil and an error that names the row.",
+            example:
+                "fs.write(app.container.tmp .. \"/a.csv\", \"Title,valueInDollars\\nLamp,9\\n\") return items:import(app.container.tmp .. \"/a.csv\", { map = { Title = \"name\" }, key = \"name\", update = true })"
+        ) { (store, path: String, options: Options) in try binding.importItems(store, path, options) }
+    }
+
+    private func importItems(
+        _ store: ItemStore, _ path: String, _ given: Options
+    ) throws -> OrError<LuaVariadic<LuaValue>> {
+        if given.format == nil, let preparation = ItemFilesBinding.preparation(path) {
+            return .failure(StoreError(.unreadableFile, preparation, path: path))
+        }
+        var options = try options(given, path)
+        return try ItemFiles.finish {
+            try read(path, options.format) { file -> OrError<LuaVariadic<LuaValue>> in
+                var report = ItemImportReport()
+                func run() throws {
+                    report = try ItemFiles.work(
+                        &options, "Importing", showsBar: given.progress, in: host.runtime
+                    ) {
+                        try store.importItems(file, path: path, $0)
+                    }
+                }
+                guard let rejects = given.rejects else {
+                    try run()
+                    return .success(results(of: report))
+                }
+                // Opened before the items change: an unwritable file ends the import.
+                return try FileOutput.write(host, rejects) { append in
+                    try run()
+                    try report.rejects.withUnsafeBytes(append)
+                    return results(of: report)
+                }
+            }.flatMap { $0 }
+        }
+    }
+
+    /// Runs a body with the file's bytes. A database's file is left to its library: closing it here would release the
+    /// locks of other connections.
+    private func read<Value>(
+        _ path: String, _ format: ItemFileFormat, _ body: (ImportFile) throws -> Value
+    ) throws -> OrError<Value> {
+        if format == .sqlite { return try host.attempt(path, .read) { _ in try body(ImportFile([])) } }
+        return try FileInput.read(host, path) { try body(try ImportFile($0, $1)) }
+    }
+
+    private func results(of report: ItemImportReport) -> LuaVariadic<LuaValue> {
+        let table = host.state.makeTable(fields: 14)
+        for (name, count) in [
+            ("created", report.created), ("updated", report.updated), ("unchanged", report.unchanged),
+            ("rejected", report.rejected), ("total", report.total), ("pictures", report.pictures),
+        ] { table[name] = .integer(Int64(count)) }
+        for kind in ItemImportRemark.Kind.allCases { table[kind.rawValue] = .integer(Int64(report.count(kind))) }
+        let remarks = host.state.makeTable(array: report.remarks.count)
+        for (index, remark) in report.remarks.enumerated() { remarks[index + 1] = .text(remark.description) }
+        table["remarks"] = .table(remarks)
+        classes.describe(table, as: "report", report.description)
+        return LuaVariadic([.integer(Int64(report.created + report.updated)), .table(table)])
+    }
+
+    // MARK: Options
+
+    private func options(_ given: Options, _ path: String) throws -> ItemFileOptions {
+        var options = ItemFileOptions(format: try ItemFilesBinding.format(given.format, path))
+        if let delimiter = given.delimiter { options.delimiter = try ItemFiles.delimiter(delimiter) }
+        if let map = given.map { options.names = try ItemFilesBinding.names(map) }
+        options.checkField = { [classes] in try classes.itemBinding.checkName($0) }
+        options.key = given.key?.texts ?? []
+        options.updates = given.update
+        if options.updates, options.key.isEmpty {
+            throw Self.mismatch("option 'update' needs the option 'key', by which items are found")
+        }
+        options.isDryRun = given.dryRun
+        options.kinds = try given.types.map(kinds)
+        options.encoding = given.encoding ?? .utf8
+        options.transform = given.transform.map(transform)
+        options.skipsRow = given.onError.flatMap(skipsRow)
+        options.onKinds = { [unowned host] in host.logger.info("\($0)") }
+        options.table = given.table
+        if options.format == .sqlite {
+            if path == "-" {
+                throw LuaMismatch("a SQLite database is a file, and no stream of bytes", argument: "path")
+            }
+            options.openDatabase = { [unowned host] in try DatabaseFile.open(host, path, isReadOnly: true) }
+        }
+        if options.format == .keyedArchive { options.attachment = attachment(beside: path) }
+        return options
+    }
+
+    private static func mismatch(_ message: String) -> LuaMismatch { LuaMismatch(message, argument: "options") }
+
+    private func kinds(_ types: LuaEither<Options.Types, LuaTable>) throws -> ItemFileKinds {
+        switch types {
+        case .first(.infer): return .inferred
+        case .first(.text): return .text
+        case .second(let table):
+            var kinds: [String: ItemFieldKind] = [:]
+            try table.forEach { key, value in
+                let word = value.textValue == "text" ? "string" : value.textValue
+                guard let name = key.textValue, let kind = word.flatMap(ItemFieldKind.init(exactly:)) else {
+                    throw Self.mismatch(
+                        "option 'types': a kind by each field's name expected (\(Options.kinds)), got \(host.state.describe(value)) for \(host.state.describe(key))"
+                    )
+                }
+                try ItemFilesBinding.checkLength(of: name, option: "types")
+                kinds[name] = kind
+                return true
+            }
+            return .named(kinds)
+        }
+    }
+
+    private func transform(
+        _ function: LuaFunction
+    ) -> (PropertyListFields) throws -> PropertyListFields? {
+        let values = host.values
+        return { row in
+            let result = try function.call(try values.table(of: row)).first ?? .nil
+            if result.isNil { return nil }
+            guard case .table(let table) = result else {
+                throw Self.mismatch(
+                    "option 'transform': the function answers a row or nil, got \(values.state.describe(result))")
+            }
+            var made: PropertyListFields = [:]
+            try table.forEach { key, value in
+                guard let name = key.textValue else {
+                    throw Self.mismatch(
+                        "option 'transform': a row's names are text, got \(values.state.describe(key))")
+                }
+                do throws(ValueBridge.BridgeError) { made[name] = try values.propertyList(value, path: name) } catch {
+                    throw Self.mismatch("option 'transform': \(error.message)")
+                }
+                return true
+            }
+            return made
+        }
+    }
+
+    private func skipsRow(
+        _ choice: LuaEither<Options.Failure, LuaFunction>
+    ) -> ((PropertyListFields, Int, String) throws -> Bool)? {
+        switch choice {
+        case .first(.stop): return nil
+        case .first(.skip): return { _, _, _ in true }
+        case .second(let function):
+            let values = host.values
+            return { row, line, message in
+                let arguments: [LuaValue] = [try values.table(of: row), .integer(Int64(line)), .text(message)]
+                switch try function.call(arguments: arguments).first?.textValue {
+                case "skip": return true
+                case "stop": return false
+                default: throw Self.mismatch("option 'onError': the function answers \"skip\" or \"stop\"")
+                }
+            }
+        }
+    }
+
+    // MARK: Pictures
+
+    /// The pictures beside an archive, by the keys of its items, as far as the sandbox allows reading them.
+    private func attachment(beside path: String) -> (String) throws -> [UInt8]? {
+        let folder = PathText.parent(of: PathText.absolute(path, from: host.fence.base))
+        var hasFailed = false
+        return { [host] key in
+            guard !hasFailed else { return nil }
+            let layer = host.fence.layer
+            let picture = PathText.join(folder, key)
+            do throws(FileError) {
+                guard try layer.status(picture)?.kind == .regular else { return nil }
+                return try layer.contents(of: picture, limit: ScriptHost.readLimit)
+            } catch {
+                if error.code == FileLayerCode.interrupted { throw error }
+                hasFailed = true
+                host.logger.warning("the pictures beside \(path) are not imported: \(error.message)")
+                return nil
+            }
+        }
+    }
+}
+
+extension ValueBridge {
+    /// The table of a row.
+    fileprivate func table(of row: PropertyListFields) throws -> LuaValue {
+        let table = state.makeTable(fields: row.count)
+        for (name, value) in row { table[name] = try lua(value) }
+        return .table(table)
+    }
+}

@@ -1,0 +1,168 @@
+package import Application
+package import Files
+import Glibc
+package import Lua
+import PropertyList
+
+/// Files within the fence, for functions of scripts. An error of the file system is returned as the result.
+extension ScriptHost {
+    /// The size in bytes from which a file is not read into memory.
+    package static let readLimit = 1 << 30
+
+    /// Requests the user's consent at the prompt, once for each path, unless it is granted.
+    package func askConsent(_ path: String, _ access: FenceAccess) throws(FileError) {
+        // With the kernel's fence in force, consent would have no effect.
+        guard !PathText.isTooLong(path), options.isInteractive, fences.kernelABI == nil, let frontEnd = activeFrontEnd,
+            case .notGranted(let absolute) = fence.verdict(path, access)
+        else {
+            return
+        }
+        switch frontEnd.consent(to: access == .read ? .reading : .writing, path: absolute) {
+        case .yes: try fence.grantConsent(access == .read ? absolute : PathText.parent(of: absolute), access)
+        case .folder: try fence.grantConsent(PathText.parent(of: absolute), access)
+        case .no: break
+        }
+    }
+
+    /// Caches and tmp may be emptied at any time, folders included: recreates the folders before a write.
+    package func recreatingFolders<Result>(
+        _ path: String, _ access: FenceAccess, _ body: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try body()
+        } catch let error as FileError where error.code == ENOENT && access == .readWrite {
+            let absolute = PathText.absolute(path, from: fence.base)
+            guard [container.caches, container.tmp].contains(where: { absolute.hasPrefix($0 + "/") }),
+                !PosixFileLayer().exists(PathText.parent(of: absolute))
+            else { throw error }
+            try container.create()
+            return try body()
+        }
+    }
+
+    /// Runs a body on the fenced files.
+    package func attempt<Value>(
+        _ path: String, _ access: FenceAccess, _ body: (FencedFileLayer) throws -> Value
+    ) throws -> OrError<Value> {
+        do {
+            try askConsent(path, access)
+            // Checked before the file is accessed: that error would suggest to allow reading.
+            try fence.check(path, access)
+            return .success(try recreatingFolders(path, access) { try body(fence.layer) })
+        } catch  where error is FileError || error is LocatedError {
+            return .failure(error)
+        }
+    }
+
+    /// Reads a file in a format; the format's errors get the file's path.
+    package func read<Value, Rejection: LuaErrorDetails>(
+        _ path: String, refusing type: Rejection.Type, _ decode: ([UInt8]) throws -> Value
+    ) throws -> OrError<Value> {
+        try attempt(path, .read) { layer in
+            let bytes = try layer.contents(of: path, limit: ScriptHost.readLimit)
+            do { return try decode(bytes) } catch let error as Rejection { throw LocatedError(error, path) }
+        }
+    }
+
+    /// Removes a file or an empty folder.
+    package func remove(_ path: String) throws -> OrError<Bool> {
+        try attempt(path, .readWrite) { layer in
+            if try layer.status(path)?.kind == .directory {
+                try layer.removeDirectory(path)
+            } else {
+                try layer.remove(path)
+            }
+            return true
+        }
+    }
+
+    /// Writes a whole file: a regular one atomically and durably, a granted device or pipe directly. The process's own
+    /// streams need no grant: their output counts as printed.
+    package func write(_ bytes: [UInt8], to path: String) throws -> OrError<Bool> {
+        switch StandardDescriptor.descriptor(of: path) {
+        case 1, 2:
+            guard try state.countOutput(bytes.count) else { return .success(true) }
+            let isError = path.hasSuffix("err") || path.hasSuffix("2")
+            return try OrError(returning: FileError.self) {
+                try output.write(bytes, toStandardError: isError)
+                try output.stream(isError).flush()
+                if !isError { output.hasData = true }
+                return true
+            }
+        case _ where path == "/dev/null": break
+        default:
+            return try attempt(path, .readWrite) { layer in
+                try FileTarget.write(bytes, to: path, using: layer)
+                return true
+            }
+        }
+        return .success(true)
+    }
+}
+
+/// Files that a script's function reads more than once.
+package enum FileInput {
+    /// Runs a body with an open file. `-` and `/dev/stdin` are standard input, which is spooled into the container's
+    /// temporary folder first.
+    package static func read<Value>(
+        _ host: ScriptHost, _ path: String, _ body: (OpenFile, any FileLayer) throws -> Value
+    ) throws -> OrError<Value> {
+        if path == "-" || StandardDescriptor.descriptor(of: path) == 0 {
+            return try OrError(returning: FileError.self) {
+                let (file, layer) = (try spool(host), PosixFileLayer())
+                defer { layer.close(file) }
+                return try body(file, layer)
+            }
+        }
+        return try host.attempt(path, .read) { layer in
+            let file = try layer.open(path, .read)
+            defer { layer.close(file) }
+            return try body(file, layer)
+        }
+    }
+
+    /// All of standard input as a file without a name.
+    private static func spool(_ host: ScriptHost) throws -> OpenFile {
+        let layer = PosixFileLayer()
+        let path = PathText.join(host.container.tmp, TemporaryName.next())
+        let file = try layer.open(path, .update, permissions: 0o600)
+        try? layer.remove(path)
+        do {
+            while true {
+                let bytes = try host.input.readInPlace(1 << 18)
+                if bytes.isEmpty { return file }
+                try Array(bytes).withBytes { (bytes) throws(FileError) in
+                    try layer.writeAll(bytes, to: file)
+                }
+            }
+        } catch {
+            layer.close(file)
+            throw error
+        }
+    }
+}
+
+/// Files that a script's function writes in pieces, so that memory does not limit their size.
+package enum FileOutput {
+    /// Runs a body that writes a file: a regular one atomically and durably, a granted device or pipe directly.
+    /// `-` and `/dev/stdout` are standard output, which counts as printed.
+    package static func write<Value>(
+        _ host: ScriptHost, _ path: String,
+        _ body: (_ append: @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Value
+    ) throws -> OrError<Value> {
+        if path == "/dev/null" { return .success(try body { _ in }) }
+        let descriptor = path == "-" ? 1 : StandardDescriptor.descriptor(of: path)
+        guard let descriptor, descriptor == 1 || descriptor == 2 else {
+            return try host.attempt(path, .readWrite) { try FileTarget.write(to: path, using: $0, body) }
+        }
+        return try OrError(returning: FileError.self) {
+            let result = try body { [unowned host] bytes in
+                guard try host.state.countOutput(bytes.count) else { return }
+                try host.output.write(Array(bytes), toStandardError: descriptor == 2)
+            }
+            try host.output.stream(descriptor == 2).flush()
+            if descriptor == 1 { host.output.hasData = true }
+            return result
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import Application
+import Files
+import Lua
+
+/// What every host has: the values of property lists, Lua's own library within the sandbox, and help. The modules are
+/// globals, and the result of `require "cubby"`.
+enum StandardLibrary {
+    /// The globals of the values that all modules share.
+    static func values(of host: ScriptHost) -> [ScriptModule.Global] {
+        let values = host.values
+        return [
+            DateModule.install(values).global, DataModule.install(values).global,
+            UUIDModule.install(in: host.state).global, ("null", values.nulls.value(NullValue.shared)),
+        ]
+    }
+
+    static func install(in host: ScriptHost, modules: [ScriptModule.Global]) {
+        BreakpointFunction.install(in: host)
+        BaseModule.install(in: host, modules: modules)
+        host.output.flushFiles = { [unowned state = host.state] in state.flushFiles() }
+        HelpModule.install(in: host)
+        for (name, value) in modules { host.state.globals[name] = value }
+        StrictGlobals.install(in: host)
+    }
+}
+
+/// `require` and `package`: Lua modules, each run once, from the script's folder, the container's scripts, and the
+/// LuaRocks trees of the user and the system, which only `require` may read. C modules come from the same trees, if the
+/// host allows them.
+enum RequireModule {
+    static func install(in host: ScriptHost, modules: [ScriptModule.Global]) {
+        let state = host.state
+        let loaded = state.makeTable(fields: 16)
+        let preload = state.makeTable()
+        let all = state.makeTable(fields: modules.count)
+        for (name, value) in modules { all[name] = value }
+        loaded["cubby"] = .table(all)
+        host.runtime.modules.table = loaded
+        for name in ["_G", "coroutine", "table", "string", "math", "utf8", "os", "io", "debug"] {
+            loaded[name] = state.globals[name]
+        }
+        let package = state.makeTable(fields: 5)
+        package["loaded"] = .table(loaded)
+        package["preload"] = .table(preload)
+        package["path"] = .text(templates(host.modulePaths))
+        let native = host.options.usesLuaTrees && host.options.allowsNativeModules ? LuaTrees.nativeFolders : []
+        package["cpath"] = .text(native.map { "\($0)/?.so" }.joined(separator: ";"))
+        package["config"] = "/\n;\n?\n!\n-\n"
+        loaded["package"] = .table(package)
+        state.globals["package"] = .table(package)
+
+        let declaration = LuaFunctionDeclaration(
+            "require", [LuaParameter("module", .text, "the name; dots separate folders")], returns: [.any, .any],
+            """
+            Loads a Lua module once, from the script's folder, Library/Scripts, or a LuaRocks tree. Returns its value \
+            and its origin; "cubby" contains all of the host's modules.
+            """, example: "local cubby = require \"cubby\" return cubby.items == items")
+        // Modules being loaded: a cycle would never end.
+        var loading: NameSet = []
+        state.setGlobal(declaration, isPartOfLua: true) { [unowned host] call in
+            let name = try call.text(0)
+            let known = loaded[name]
+            if known.isTruthy { return call.returns(known) }
+            guard !PathText.isTooLong(name), !name.contains("\0"), isName(name) else {
+                throw call.refuse(0, "'\(name.shortened(to: 200))' is not a module's name")
+            }
+            guard loading.insert(name).inserted else {
+                throw LuaError(.runtime, "module '\(name)' requires itself, by way of what it requires")
+            }
+            defer { loading.remove(name) }
+
+            let result: LuaValue
+            let place: LuaValue
+            if case .function(let loader) = preload[name] {
+                place = ":preload:"
+                result = try loader.call(.text(name), place).first ?? .nil
+            } else {
+                let (chunk, shown) = try find(name, in: host)
+                place = .text(shown)
+                result = try chunk.call(.text(name), place).first ?? .nil
+            }
+            if !result.isNil {
+                loaded[name] = result
+            } else if loaded[name].isNil {
+                loaded[name] = true
+            }
+            return try call.returns(values: [loaded[name], place])
+        }
+    }
+
+    /// Whether a name leads beneath a folder: `a.b`, `a/b`, `./a`, but not `/a` and `../a`.
+    private static func isName(_ name: String) -> Bool {
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.drop { $0 == "." }.allSatisfy { part in part.contains { $0 != "." } } && parts != ["."]
+    }
+
+    /// The path of a module's file beneath a folder, without its extension. Dots separate folders, and so do slashes.
+    private static func file(of name: String) -> String {
+        name.split { $0 == "." || $0 == "/" }.joined(separator: "/")
+    }
+
+    /// The module's chunk, and its file for display.
+    private static func find(_ name: String, in host: ScriptHost) throws -> (LuaFunction, String) {
+        let file = file(of: name)
+        var tried = "\n\tno field package.preload['\(name)']"
+        for folder in host.modulePaths {
+            for candidate in ["\(file).lua", "\(file)/init.lua"] {
+                let path = PathText.join(folder, candidate)
+                let shown = DisplayPath.abbreviate(path)
+                do {
+                    let source = try host.sandbox.moduleFence.layer.contents(of: path, limit: 64 << 20)
+                    host.sources.remember(String(decoding: source, as: UTF8.self), as: shown)
+                    host.runtime.modules.record(name, path)
+                    return (try host.state.load(ScriptHost.withoutShebang(source), name: "@" + shown), shown)
+                } catch let error as FileError {
+                    let isThere = PosixFileLayer().exists(path)
+                    tried += isThere ? "\n\t\(error.message)" : "\n\tno file '\(shown)'"
+                }
+            }
+        }
+        if host.options.usesLuaTrees, let native = LuaTrees.native(file) { return try open(native, name, in: host) }
+        throw LuaError(.runtime, "module '\(name)' not found:\(tried)")
+    }
+
+    /// A C module, where allowed.
+    private static func open(_ path: String, _ name: String, in host: ScriptHost) throws -> (LuaFunction, String) {
+        let shown = DisplayPath.abbreviate(path)
+        guard host.options.allowsNativeModules else {
+            let reason = "C modules are not loaded without --allow-ffi: they run outside of the sandbox"
+            throw LuaError(.runtime, "module '\(name)' is a C module (\(shown)). \(reason)")
+        }
+        // Lua's rule: dots become underscores, and a prefix with a hyphen is a version.
+        let base = name.split(separator: "-", maxSplits: 1).last.map(String.init) ?? name
+        let symbol = "luaopen_" + base.split(separator: ".").joined(separator: "_")
+        do {
+            return (try host.state.loadNative(path, symbol: symbol), shown)
+        } catch {
+            throw LuaError(.runtime, "module '\(name)' is in \(shown), which cannot be loaded: \(error.message)")
+        }
+    }
+
+    private static func templates(_ folders: [String]) -> String {
+        folders.flatMap { ["\($0)/?.lua", "\($0)/?/init.lua"] }.joined(separator: ";")
+    }
+}
+
+extension ScriptHost {
+    /// The search path of `require`.
+    var modulePaths: [String] {
+        options.modulePaths + [container.scripts] + (options.usesLuaTrees ? LuaTrees.folders : [])
+    }
+}
+
+/// The modules that `require` read from files, which a reload of `init.lua` reads again.
+final class LoadedModules {
+    /// `package.loaded`.
+    var table: LuaTable?
+    private var paths: NameTable<String> = [:]
+
+    /// A module's previous value, restored when its new version fails.
+    struct Entry {
+        let name: String
+        let path: String
+        let value: LuaValue
+    }
+
+    var files: [String] { paths.values.sorted() }
+
+    func record(_ name: String, _ path: String) { paths[name] = path }
+
+    /// Forgets the modules beneath a folder, so that they are read again; returns their values.
+    func forget(in folder: String) -> [Entry] {
+        var entries: [Entry] = []
+        for (name, path) in paths where path.hasPrefix(folder + "/") {
+            entries.append(Entry(name: name, path: path, value: table?[name] ?? .nil))
+            table?[name] = .nil
+            paths[name] = nil
+        }
+        return entries
+    }
+
+    func restore(_ entries: [Entry]) {
+        for entry in entries {
+            paths[entry.name] = entry.path
+            table?[entry.name] = entry.value
+        }
+    }
+}
+
+/// The module trees of LuaRocks and the system for Lua 5.4.
+enum LuaTrees {
+    /// The trees of the user, the administrator and the distribution.
+    private static var roots: [String] {
+        [HomeFolder.path.map { PathText.join($0, ".luarocks") }, "/usr/local", "/usr"].compactMap { $0 }
+    }
+
+    /// The folders of Lua modules.
+    static var folders: [String] { roots.map { PathText.join($0, "share/lua/5.4") } }
+
+    /// The folders that a fence must grant for them: the trees of all versions, since Debian's 5.4 links to its 5.1.
+    static var granted: [String] { folders.map(PathText.parent(of:)) }
+
+    /// The folders of C modules.
+    static var nativeFolders: [String] {
+        var folders = roots.map { PathText.join($0, "lib/lua/5.4") }
+        #if arch(x86_64)
+        folders.append("/usr/lib/x86_64-linux-gnu/lua/5.4")
+        #elseif arch(arm64)
+        folders.append("/usr/lib/aarch64-linux-gnu/lua/5.4")
+        #endif
+        return folders
+    }
+
+    /// The path of a native module; nil when there is none.
+    static func native(_ file: String) -> String? {
+        nativeFolders.map { PathText.join($0, file + ".so") }.first { PosixFileLayer().exists($0) }
+    }
+}
