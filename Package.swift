@@ -30,7 +30,7 @@ let build = Context.environment["CUBBY_BUILD"] ?? ""
 let package = Package(
     name: "cubby",
     products: [
-        .executable(name: "cubby", targets: ["CubbyCommand"]),
+        .executable(name: "cubby", targets: ["Program"]),
         .library(name: "Cubby", targets: ["Cubby"]),
         .library(name: "Lua", targets: ["Lua"]),
         .library(name: "PropertyList", targets: ["PropertyList"]),
@@ -179,13 +179,15 @@ let package = Package(
         .target(
             name: "Cubby",
             dependencies: exported + bindings),
-        .executableTarget(
+        // The command as a part that tests run in their own process, and the program that is nothing but it.
+        .target(
             name: "CubbyCommand",
             dependencies: exported + [
                 "Cubby", "DebugAdapter", "LineEditor", "TimeZones", "CPlatform", "Wording",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .executableTarget(name: "Program", dependencies: ["CubbyCommand", "Application", "Files"]),
 
         // Tests, one target a module.
         .target(

@@ -57,9 +57,11 @@ public struct StandardErrorLogHandler: LogHandler {
 
     /// The usual form for standard error: bare on a terminal, priorities for the journal, else NSLog's.
     package static var fittingForm: Form {
-        if isatty(STDERR_FILENO) == 1 { return .bare }
+        if StandardStream.error.isTerminal { return .bare }
         var raw = stat()
-        guard let journal = Environment.value("JOURNAL_STREAM"), fstat(STDERR_FILENO, &raw) == 0 else { return .nsLog }
+        guard let journal = Environment.value("JOURNAL_STREAM"), fstat(StandardDescriptor.error, &raw) == 0 else {
+            return .nsLog
+        }
         return journal == "\(raw.st_dev):\(raw.st_ino)" ? .journal : .nsLog
     }
 
@@ -110,7 +112,7 @@ public struct StandardErrorLogHandler: LogHandler {
     /// The text wrapped at words, where standard error is a terminal; the same text elsewhere.
     package static func wrapped(_ text: String) -> String {
         var (columns, rows, width, height): (UInt16, UInt16, UInt16, UInt16) = (0, 0, 0, 0)
-        guard cubby_tty_size(STDERR_FILENO, &columns, &rows, &width, &height) == 0 else { return text }
+        guard cubby_tty_size(StandardDescriptor.error, &columns, &rows, &width, &height) == 0 else { return text }
         return WrappedText.wrapped(text, to: Int(columns))
     }
 

@@ -43,7 +43,7 @@ struct AttachCommand: ParsableCommand {
         // entry.
         SignalMask.restore()
         // Without a terminal nobody sees that it waits, and nobody can end it.
-        let isAttended = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
+        let isAttended = isatty(StandardDescriptor.input) == 1 && StandardStream.error.isTerminal
         let timeout = timeout ?? (isAttended ? nil : 10)
         let descriptor = try Self.connect(to: container, within: timeout)
         let loop = try EventLoop()

@@ -7,8 +7,16 @@ import Lua
 import Scripting
 @_exported import Wording
 
+/// The program, as its executable and tests run it.
+package enum CommandProgram {
+    /// Runs a command on the standard streams of ``ProcessSurroundings/current``, and says what of its output was lost.
+    ///
+    /// - Parameter words: the words of the command line, without the program's.
+    /// - Returns: the exit status.
+    package static func run(_ words: [String]) -> Int32 { LostOutput.status(CubbyCommand.status(of: words)) }
+}
+
 /// The command: a REPL, a script, or a chunk.
-@main
 struct CubbyCommand: ParsableCommand {
     /// The parent's name for subcommands that are parsed separately: the library then skips the check for a completion
     /// request, which takes a third as long as the parsing.
@@ -46,15 +54,15 @@ struct CubbyCommand: ParsableCommand {
         ],
         defaultSubcommand: StartCommand.self)
 
-    static func main() {
-        // Before any other thread exists: the signal thread alone receives the life cycle's signals.
-        SignalMask.blockAtLaunch()
-        StandardStream.holdClosedDescriptors()
-        var words = Array(ProgramArguments.current.dropFirst())
+    /// Runs the command of words.
+    ///
+    /// - Returns: its status.
+    fileprivate static func status(of words: [String]) -> Int32 {
         if CompletionCommand.isRequested(words) {
             CompletionCommand.answer(words)
-            Glibc.exit(LostOutput.status(ExitStatus.done.rawValue))
+            return ExitStatus.done.rawValue
         }
+        var words = words
         // Parsing is a considerable part of a short run: a single subcommand is parsed separately, and all of them only
         // for help and errors.
         var command = parsed(words)
@@ -66,17 +74,19 @@ struct CubbyCommand: ParsableCommand {
             if command == nil { try checkSubject(ofHelp: words) }
             var known = try command ?? parseAsRoot(words)
             try known.run()
-            Glibc.exit(LostOutput.status(ExitStatus.done.rawValue))
+            return ExitStatus.done.rawValue
         } catch let code as ExitCode {
             // The library would search all commands for the way to report the error.
-            Glibc.exit(LostOutput.status(code.rawValue))
+            return code.rawValue
         } catch {
-            end(error)
+            return report(error)
         }
     }
 
-    /// Ends like the library, but escapes the command line's text for a terminal.
-    private static func end(_ error: any Error) -> Never {
+    /// Reports an error like the library, but escapes the command line's text for a terminal.
+    ///
+    /// - Returns: the exit status.
+    private static func report(_ error: any Error) -> Int32 {
         let status = exitCode(for: error)
         let message = fullMessage(for: error)
         if status == .success {
@@ -84,7 +94,7 @@ struct CubbyCommand: ParsableCommand {
         } else {
             StandardErrorLogHandler.writeToStandardError(message + "\n")
         }
-        Glibc.exit(LostOutput.status(status.rawValue))
+        return status.rawValue
     }
 
     /// `cubby help nosuch`: the library would show the general help without an error.
@@ -180,7 +190,7 @@ struct StartCommand: ParsableCommand {
             source = .file(file)
             arguments.removeFirst()
         } else {
-            source = isatty(STDIN_FILENO) == 1 ? .prompt : .file("-")
+            source = isatty(StandardDescriptor.input) == 1 ? .prompt : .file("-")
         }
         try ScriptSession(
             host, source: source, arguments: arguments, modules: modules,

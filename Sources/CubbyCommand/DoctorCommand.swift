@@ -153,7 +153,7 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func describeTerminal() -> String {
-        guard isatty(STDOUT_FILENO) == 1 else { return "none" }
+        guard StandardStream.output.isTerminal else { return "none" }
         let name = Environment.value("TERM") ?? "without a name"
         let color = Environment.value("COLORTERM").map { ", \($0)" } ?? ""
         return name + color

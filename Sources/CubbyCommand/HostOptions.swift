@@ -173,7 +173,8 @@ struct HostOptions: ParsableArguments {
         for remark in settings.remarks { CommandFailure.say(VisibleText.line(remark)) }
         options.durability = settings.durability
         options.memoryLimit = settings.memoryLimit.map { $0 << 20 }
-        options.limitsProcess = true
+        let hasProcess = ProcessSurroundings.current.areOfProcess
+        options.limitsProcess = hasProcess
         options.timeLimit = settings.timeLimit
         if settings.timeLimit != nil, !LuaState.keepsTime {
             throw CommandFailure.exit(
@@ -194,7 +195,9 @@ struct HostOptions: ParsableArguments {
         options.allowsRunning = allowRun
         options.acceptsAttachments = true
         // Far above what any stop takes on a slow machine.
-        options.watchdog = StopWatchdog.Plan(patience: stopPatience ?? 5, report: CommandFailure.end(overdue:))
+        if hasProcess {
+            options.watchdog = StopWatchdog.Plan(patience: stopPatience ?? 5, report: CommandFailure.end(overdue:))
+        }
         options.kernelFence = requireSandbox ? .required : asks || onlyPathFence ? .off : .ifAvailable
         options.setPathFence(!onlyKernelFence)
         return options

@@ -48,7 +48,7 @@ struct ScriptSession {
     func run(under debugger: DebugAdapter? = nil) throws {
         let input = try scriptOnInput()
         // A script before a prompt has the prompt's fence; until the prompt, the front end refuses consent.
-        let asks = isPrompt || (staysAtPrompt && isatty(STDIN_FILENO) == 1)
+        let asks = isPrompt || (staysAtPrompt && isatty(StandardDescriptor.input) == 1)
         let memory = try makeMemoryContainer()
         defer { memory?.remove() }
         var options = try hostOptions.scriptHostOptions(memory, asks: asks)
@@ -193,7 +193,7 @@ struct ScriptSession {
     private func show(_ values: [LuaValue], _ seconds: Double, on host: ScriptHost) {
         guard !values.isEmpty, host.exitCode == nil, !host.isReportOfOutput(values) else { return }
         var printer = ValuePrinter(host)
-        if let size = TerminalSize(descriptor: STDOUT_FILENO) {
+        if let size = TerminalSize(descriptor: StandardDescriptor.output) {
             (printer.columns, printer.rows) = (size.columns, size.rows)
         } else {
             printer.isWhole = true
@@ -251,7 +251,7 @@ struct ScriptSession {
         defer { SignalMask.blockAtLaunch() }
         return try read("standard input") { () throws(FileError) in
             try PosixFileLayer().contents(
-                of: OpenFile(descriptor: STDIN_FILENO, path: "standard input"), limit: 256 << 20)
+                of: OpenFile(descriptor: StandardDescriptor.input, path: "standard input"), limit: 256 << 20)
         }
     }
 

@@ -111,7 +111,7 @@ package enum FileTarget {
             let file = try layer.open(place, .special)
             defer { layer.close(file) }
             try body { piece throws(FileError) in try layer.writeAll(piece, to: file) }
-        case .stream(STDOUT_FILENO):
+        case .stream(StandardDescriptor.output):
             // Counted, as all that goes there.
             try body { piece throws(FileError) in try StandardStream.output.write(piece) }
             try StandardStream.output.flush()

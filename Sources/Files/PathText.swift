@@ -92,10 +92,7 @@ package enum DisplayPath {
 package enum HomeFolder {
     /// `$HOME` if it is set and absolute, else the entry of the user database; nil if neither exists.
     package static var path: String? {
-        if let value = getenv("HOME") {
-            let home = String(cString: value)
-            if home.hasPrefix("/") { return home }
-        }
+        if let home = ProcessSurroundings.current.value("HOME"), home.hasPrefix("/") { return home }
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in

@@ -37,27 +37,19 @@ package final class StandardStream: Sendable {
         var isLossReported = false
     }
 
-    package static let output: StandardStream = {
-        // Also of an embedding program, as C's own stream is.
-        atexit { StandardStream.flushAll() }
-        return StandardStream(STDOUT_FILENO, "standard output")
-    }()
-    package static let error = StandardStream(
-        STDERR_FILENO, "standard error", buffering: Buffering.none, triesAgain: true)
-
-    /// Whether the last that was written to a terminal has ended its line.
-    private static let endsLine = Atomic<Bool>(true)
+    package static var output: StandardStream { ProcessSurroundings.current.output }
+    package static var error: StandardStream { ProcessSurroundings.current.error }
 
     /// Whether the next text on the terminal begins a line, as far as this process knows.
-    package static var isAtLineStart: Bool { endsLine.load(ordering: .relaxed) }
+    package static var isAtLineStart: Bool { ProcessSurroundings.current.endsLine.load(ordering: .relaxed) }
 
     /// Records that the terminal has echoed the end of a line.
-    package static func recordEchoedLine() { endsLine.store(true, ordering: .relaxed) }
+    package static func recordEchoedLine() { ProcessSurroundings.current.endsLine.store(true, ordering: .relaxed) }
 
     /// Its name in messages.
     package let name: String
-    private let descriptor: Int32
-    private let isTerminal: Bool
+    package let descriptor: Int32
+    package let isTerminal: Bool
     private let triesAgain: Bool
     private let state: Mutex<State>
 
@@ -138,6 +130,7 @@ package final class StandardStream: Sendable {
     /// Writes the buffers, also C's own, which only an embedding program fills: before the process stops, and before
     /// another program writes. Failures are counted.
     package static func flushAll() {
+        let output = output
         output.state.withLock { state in
             _ = output.empty(&state)
             output.flushC(&state)
@@ -190,7 +183,9 @@ package final class StandardStream: Sendable {
         if descriptor == STDOUT_FILENO { flushC(&state) }
         let count = cubby_write(descriptor, bytes.baseAddress, bytes.count)
         let code = errno
-        if isTerminal, let endsLine = Self.endsLine(bytes) { Self.endsLine.store(endsLine, ordering: .relaxed) }
+        if isTerminal, let endsLine = Self.endsLine(bytes) {
+            ProcessSurroundings.current.endsLine.store(endsLine, ordering: .relaxed)
+        }
         state.written += count
         guard count < bytes.count else { return nil }
         record(lost: bytes.count - count, code, &state)
@@ -226,20 +221,25 @@ package final class StandardStream: Sendable {
     }
 }
 
-/// Paths of a process's own open descriptors.
+/// A process's own open descriptors, and their paths.
 package enum StandardDescriptor {
+    package static var input: Int32 { ProcessSurroundings.current.input }
+    package static var output: Int32 { StandardStream.output.descriptor }
+    package static var error: Int32 { StandardStream.error.descriptor }
+
     /// The descriptor of a path; nil for any other path.
     ///
     /// - Parameter path: an absolute path, unresolved: these names are links whose targets cannot be opened.
     /// - Returns: a descriptor.
     package static func descriptor(of path: String) -> Int32? {
         switch path {
-        case "/dev/stdin": return 0
-        case "/dev/stdout": return 1
-        case "/dev/stderr": return 2
+        case "/dev/stdin": return input
+        case "/dev/stdout": return output
+        case "/dev/stderr": return error
         default:
             for folder in ["/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"] where path.hasPrefix(folder) {
-                return Int32(path.dropFirst(folder.count)).flatMap { $0 >= 0 ? $0 : nil }
+                guard let number = Int32(path.dropFirst(folder.count)), number >= 0 else { return nil }
+                return number < 3 ? [input, output, error][Int(number)] : number
             }
             return nil
         }

@@ -258,7 +258,7 @@ public enum Environment {
     /// - Parameter name: the variable.
     /// - Returns: nil when it is not set.
     public static func value(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }
+        ProcessSurroundings.current.value(name)
     }
 
     /// Sets a variable for this process and its children.
@@ -266,7 +266,9 @@ public enum Environment {
     /// - Parameters:
     ///   - name: the variable.
     ///   - value: its new value.
-    public static func set(_ name: String, _ value: String) { setenv(name, value, 1) }
+    public static func set(_ name: String, _ value: String) {
+        ProcessSurroundings.current.set(name, value)
+    }
 }
 
 /// The path of the running program.

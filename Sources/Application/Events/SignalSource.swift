@@ -72,6 +72,7 @@ package final class SignalSource {
             throw FileError(.open, "the signal thread", code: result)
         }
         isRunning = true
+        ProcessSurroundings.current.deliverSignals { [thread] in pthread_kill(thread, $0) }
     }
 
     deinit { stop() }
@@ -80,6 +81,7 @@ package final class SignalSource {
     package func stop() {
         guard isRunning else { return }
         isRunning = false
+        ProcessSurroundings.current.deliverSignals(to: nil)
         shared.isStopped.store(true, ordering: .releasing)
         pthread_kill(thread, SIGCONT)
         pthread_join(thread, nil)

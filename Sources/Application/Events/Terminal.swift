@@ -22,8 +22,8 @@ package final class Terminal {
     /// Finds the terminal: standard input, or `/dev/tty` when that is redirected. Create it before a sandbox closes
     /// `/dev`.
     package convenience init() {
-        if tcgetpgrp(STDIN_FILENO) >= 0 {
-            self.init(descriptor: STDIN_FILENO, isOwned: false)
+        if tcgetpgrp(StandardDescriptor.input) >= 0 || !ProcessSurroundings.current.areOfProcess {
+            self.init(descriptor: StandardDescriptor.input, isOwned: false)
         } else {
             self.init(descriptor: open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC), isOwned: true)
         }
@@ -42,6 +42,8 @@ package final class Terminal {
     /// The current relation; one system call.
     package var jobState: JobState {
         guard descriptor >= 0 else { return .headless }
+        // A terminal that a thread is bound to has no process groups.
+        if !ProcessSurroundings.current.areOfProcess, isatty(descriptor) == 1 { return .foreground }
         let group = tcgetpgrp(descriptor)
         if group >= 0 { return group == getpgrp() ? .foreground : .background }
         return errno == EIO ? .hungUp : .headless
@@ -51,6 +53,7 @@ package final class Terminal {
     ///
     /// - Parameter sequences: the sequences that undo the terminal's requested modes; at most 64 bytes.
     package static func restoreAfterCrash(sequences: String) {
+        guard ProcessSurroundings.current.areOfProcess else { return }
         // Without a terminal there is nothing to restore.
         _ = cubby_tty_rescue(STDIN_FILENO, STDOUT_FILENO, sequences)
     }

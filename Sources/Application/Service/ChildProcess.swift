@@ -30,10 +30,15 @@ package final class ChildProcess {
         StandardStream.flushAll()
         let descriptor = program?.descriptor
         let staysOpen = program?.isScript == true
+        let surroundings = ProcessSurroundings.current
         defer { withExtendedLifetime(program) {} }
         let start: @Sendable () -> Outcome = {
             Self.spawn(
-                words, descriptor, staysOpen: staysOpen, input: input, output: output, workingFolder: workingFolder)
+                words, descriptor, staysOpen: staysOpen,
+                streams: [
+                    input ?? surroundings.input, output ?? surroundings.output.descriptor,
+                    surroundings.error.descriptor,
+                ], surroundings.environment, workingFolder: workingFolder)
         }
         switch folder.map({ Self.restricted($0, start) }) ?? start() {
         case .started(let process): processIdentifier = process
@@ -64,14 +69,15 @@ package final class ChildProcess {
     }
 
     private static func spawn(
-        _ words: [String], _ program: Int32?, staysOpen: Bool, input: Int32?, output: Int32?,
+        _ words: [String], _ program: Int32?, staysOpen: Bool, streams: [Int32], _ environment: [String: String]?,
         workingFolder: Int32?
     ) -> Outcome {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
-        if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+        for (number, stream) in streams.enumerated() where stream != number {
+            posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
+        }
         if let workingFolder {
             let result = cubby_spawn_in(&actions, workingFolder)
             if result < 0 { return .failed(-result) }
@@ -92,7 +98,13 @@ package final class ChildProcess {
         defer { for argument in arguments { free(argument) } }
         var process: pid_t = 0
         let path = program.map { "/proc/self/fd/\($0)" } ?? words.first ?? ""
-        let code = posix_spawnp(&process, path, &actions, &attributes, &arguments, environ)
+        var variables = (environment ?? [:]).map { strdup("\($0)=\($1)") } + [nil]
+        defer { for variable in variables { free(variable) } }
+        let code = variables.withUnsafeMutableBufferPointer { variables in
+            posix_spawnp(
+                &process, path, &actions, &attributes, &arguments,
+                environment == nil ? environ : variables.baseAddress)
+        }
         return code == 0 ? .started(process) : .failed(code)
     }
 

@@ -32,7 +32,7 @@ struct ArchiveSurvey {
     }
 
     mutating func run(_ paths: [String]) throws {
-        if isatty(STDERR_FILENO) == 1, output.columns == nil {
+        if StandardStream.error.isTerminal, output.columns == nil {
             progress = CommandProgress("Inspecting", total: FileTree(paths).reduce(0) { count, _ in count + 1 })
         }
         for (index, entry) in FileTree(paths).enumerated() {

@@ -175,7 +175,7 @@ struct ContainerCheck {
 
     private func isWanted() throws -> Bool {
         if repair != nil { return true }
-        guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else {
+        guard isatty(StandardDescriptor.input) == 1, StandardStream.output.isTerminal else {
             Report.line("  cubby check \(container.path) --repair repairs what can be repaired")
             return false
         }

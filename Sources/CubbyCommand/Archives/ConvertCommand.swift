@@ -89,7 +89,8 @@ enum ArchiveFiles {
     static func contents(of path: String) throws(FileError) -> [UInt8] {
         let layer = PosixFileLayer()
         guard path == "-" else { return try layer.contents(of: path, limit: sizeLimit) }
-        return try layer.contents(of: OpenFile(descriptor: STDIN_FILENO, path: "standard input"), limit: sizeLimit)
+        return try layer.contents(
+            of: OpenFile(descriptor: StandardDescriptor.input, path: "standard input"), limit: sizeLimit)
     }
 
     /// The bytes of a command's only file.
@@ -113,7 +114,7 @@ enum ArchiveFiles {
     /// - Throws: the exit status, after a message on standard error.
     static func write(_ bytes: [UInt8], to path: String, as notation: VisibleText.Notation? = nil) throws {
         var bytes = bytes
-        if path == "-", isatty(STDOUT_FILENO) == 1 {
+        if path == "-", StandardStream.output.isTerminal {
             guard let notation else {
                 throw CommandFailure.exit(
                     .usage, "the binary form is not written to a terminal: name a file, or choose --format xml or json")

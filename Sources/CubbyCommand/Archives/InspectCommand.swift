@@ -269,13 +269,11 @@ final class TextOutput {
     let columns: Int?
 
     init(noColor: Bool) {
-        let isTerminal = isatty(STDOUT_FILENO) == 1
-        palette = .appropriate(isTerminal: isTerminal, isForbidden: noColor) { name in
-            getenv(name).map { String(cString: $0) }
-        }
-        var size = winsize()
-        let isKnown = isTerminal && ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 20
-        columns = isTerminal ? (isKnown ? Int(size.ws_col) : 80) : nil
+        let isTerminal = StandardStream.output.isTerminal
+        palette = .appropriate(
+            isTerminal: isTerminal, isForbidden: noColor, environment: ProcessSurroundings.current.value)
+        let size = TerminalSize(descriptor: StandardDescriptor.output)
+        columns = isTerminal ? size.flatMap { $0.columns > 20 ? $0.columns : nil } ?? 80 : nil
     }
 
     deinit { flush() }

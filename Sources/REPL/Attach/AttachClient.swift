@@ -52,9 +52,9 @@ package final class AttachClient {
         self.loop = loop
         self.look = look
         screen = AttachScreen(
-            size: TerminalSize(descriptor: STDOUT_FILENO) ?? TerminalSize(columns: 80, rows: 24),
-            isTerminal: isatty(STDOUT_FILENO) == 1, isPrompt: isPrompt)
-        screen.isEditing = isPrompt && TerminalMode.supportsEditing(environment: Environment.value)
+            size: Console.size,
+            isTerminal: StandardStream.output.isTerminal, isPrompt: isPrompt)
+        screen.isEditing = isPrompt && Console.canEdit
         screen.environment = AttachScreen.environment(Environment.value)
         var greeting = screen
         greeting.key = key.text
@@ -78,9 +78,9 @@ package final class AttachClient {
                     return Status.denied
                 }
                 announcesBeginning = banner.announcesBeginning
-                if screen.isPrompt, isatty(STDIN_FILENO) == 1 {
+                if screen.isPrompt, isatty(StandardDescriptor.input) == 1 {
                     let text = WrappedText.wrapped(VisibleText.escaped(banner.text), to: screen.size.columns)
-                    Self.put(Array(text.utf8), STDOUT_FILENO)
+                    Self.put(Array(text.utf8))
                 }
                 return nil
             case .message(let message) where message.kind == .denied:
@@ -126,9 +126,9 @@ package final class AttachClient {
                 hasBegun = true
                 switch message.kind {
                 case .output, .page:
-                    if !Self.put(message.bytes, STDOUT_FILENO) { return Status.lost }
+                    if !Self.put(message.bytes) { return Status.lost }
                 case .errors:
-                    if !Self.put(message.bytes, STDERR_FILENO) { return Status.lost }
+                    if !Self.put(message.bytes, toStandardError: true) { return Status.lost }
                 case .request:
                     // A single entry needs no confirmation: the answer is yes. Files and the history need a prompt.
                     let isDone = TerminalRequest(json: message.bytes)?.kind == .confirm
@@ -167,12 +167,12 @@ package final class AttachClient {
 
     // MARK: Writing
 
-    static func say(_ text: String) { put(Array("cubby: \(text)\n".utf8), STDERR_FILENO) }
+    static func say(_ text: String) { put(Array("cubby: \(text)\n".utf8), toStandardError: true) }
 
     /// Writes bytes; false when the reader is gone.
     @discardableResult
-    static func put(_ bytes: [UInt8], _ target: Int32) -> Bool {
-        let stream = target == STDOUT_FILENO ? StandardStream.output : .error
+    static func put(_ bytes: [UInt8], toStandardError: Bool = false) -> Bool {
+        let stream = toStandardError ? StandardStream.error : .output
         do throws(FileError) {
             try stream.write(bytes)
             try stream.flush()

@@ -1,4 +1,5 @@
 import Application
+import Files
 import Glibc
 import LineEditor
 
@@ -30,10 +31,10 @@ extension AttachPrompt {
 
     func waitingForUser<Value>(_ body: () -> Value) -> Value { body() }
 
-    func put(_ bytes: [UInt8]) { AttachClient.put(bytes, STDOUT_FILENO) }
+    func put(_ bytes: [UInt8]) { AttachClient.put(bytes) }
 
     func draw(_ text: String, toStandardError: Bool) {
-        show(Array(text.utf8), toStandardError ? STDERR_FILENO : STDOUT_FILENO)
+        show(Array(text.utf8), toStandardError: toStandardError)
     }
 
     func page(_ printed: PrintedValues) { console.pager.page(printed) }
@@ -48,7 +49,7 @@ extension AttachPrompt {
     }
 
     func resized() {
-        guard let size = TerminalSize(descriptor: STDOUT_FILENO), size != shared.size else { return }
+        guard let size = TerminalSize(descriptor: StandardDescriptor.output), size != shared.size else { return }
         shared.size = size
         channel.send(AttachMessage(.screen, shared.json))
         perform(console.lines.resize(size))
@@ -57,7 +58,7 @@ extension AttachPrompt {
 
     func suspend() {
         leaveEditing()
-        if let signals { _ = signals.stop { false } } else { ProcessStopper.stopUntilContinued() }
+        _ = signals.stop { false }
         // It has nothing to do in the background but to read the terminal.
         stopInBackground()
         resized()
@@ -73,7 +74,7 @@ extension AttachPrompt {
 
     /// Stops this process while it is in the background, as a read of the terminal does it.
     func stopInBackground() {
-        while console.isInputTerminal, console.jobState == .background, let signals {
+        while console.isInputTerminal, console.jobState == .background {
             guard signals.stop(by: .backgroundRead, isCancelled: { false }) == .done else { return }
         }
     }
@@ -81,7 +82,7 @@ extension AttachPrompt {
     func readable() {
         stopInBackground()
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
-        let count = read(STDIN_FILENO, &bytes, bytes.count)
+        let count = read(StandardDescriptor.input, &bytes, bytes.count)
         guard count > 0 else {
             if count < 0, errno == EINTR || errno == EAGAIN { return }
             return perform(console.lines.end())

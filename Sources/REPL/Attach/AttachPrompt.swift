@@ -14,7 +14,7 @@ final class AttachPrompt: ConsoleOwner {
     let channel: Channel
     private(set) lazy var console = makeConsole()
     let settings: PromptSettings
-    let signals: SignalSource?
+    let signals: SignalSource
     var shared: AttachScreen
     /// Whether a pager of the host has the terminal.
     var isPaging = false
@@ -50,7 +50,7 @@ final class AttachPrompt: ConsoleOwner {
     /// - Throws: `LuaError` for lack of memory.
     init(
         _ channel: Channel, to container: Container, loop: EventLoop, screen: AttachScreen,
-        timeout: Double?, signals: SignalSource?, look: @escaping () -> HostSilence
+        timeout: Double?, signals: SignalSource, look: @escaping () -> HostSilence
     ) throws(LuaError) {
         self.channel = channel
         self.timeout = timeout
@@ -113,7 +113,7 @@ final class AttachPrompt: ConsoleOwner {
     func run() -> Int32 {
         answers = loop.watch(channel.socket.descriptor) { [unowned self] _ in answered() }
         let looks = loop.every(AttachClient.patience) { [unowned self] in if isRunningEntry { reportSuspension() } }
-        input = loop.watch(STDIN_FILENO) { [unowned self] _ in readable() }
+        input = loop.watch(StandardDescriptor.input) { [unowned self] _ in readable() }
         loop.onSignal = { [unowned self] in received($0) }
         console.restoreAfterCrash()
         begin()
@@ -211,7 +211,7 @@ extension AttachPrompt {
             if isThere { return }
         } catch {}
         leaveEditing()
-        AttachClient.put(Array("\nThe host has ended.\n".utf8), STDERR_FILENO)
+        AttachClient.put(Array("\nThe host has ended.\n".utf8), toStandardError: true)
         status = status ?? (isRunningEntry ? AttachClient.Status.lost : AttachClient.Status.done)
     }
 
@@ -220,8 +220,8 @@ extension AttachPrompt {
         hasReportedSuspension = false
         suspendedSince = nil
         switch message.kind {
-        case .output: show(message.bytes, STDOUT_FILENO)
-        case .errors: show(message.bytes, STDERR_FILENO)
+        case .output: show(message.bytes)
+        case .errors: show(message.bytes, toStandardError: true)
         // The following messages wait while the user reads the page.
         case .page: pausing { page(PrintedValues(message.text)) }
         case .pager: drawPager(message.bytes)
@@ -236,7 +236,7 @@ extension AttachPrompt {
         case .names: names = Set(message.text.split(separator: "\n").map(String.init))
         case .notice:
             guard !isRunningEntry else { return }
-            show(Array((palette.apply(.dimmed, to: VisibleText.line(message.text)) + "\n").utf8), STDOUT_FILENO)
+            show(Array((palette.apply(.dimmed, to: VisibleText.line(message.text)) + "\n").utf8))
         case .leave: status = statusAtEnd
         case .done, .failed:
             if message.kind == .failed { hasFailedEntry = true }
@@ -246,9 +246,9 @@ extension AttachPrompt {
         }
     }
 
-    func show(_ bytes: [UInt8], _ target: Int32) {
+    func show(_ bytes: [UInt8], toStandardError: Bool = false) {
         guard isEditing, console.lines.isActive, console.mode.isEntered else {
-            if !AttachClient.put(bytes, target) { status = AttachClient.Status.lost }
+            if !AttachClient.put(bytes, toStandardError: toStandardError) { status = AttachClient.Status.lost }
             return
         }
         perform(console.lines.editor.interruptedBy(output: bytes))

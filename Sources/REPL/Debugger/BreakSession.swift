@@ -1,4 +1,5 @@
 import Application
+import Files
 import Glibc
 import LineEditor
 import Lua
@@ -168,7 +169,7 @@ extension REPL {
     /// Whether a break can be shown: the prompt is in the foreground, and no pager, question or program has the
     /// terminal.
     var canRead: Bool {
-        console.isInputTerminal && isatty(STDOUT_FILENO) == 1 && console.jobState == .foreground
+        console.isInputTerminal && StandardStream.output.isTerminal && console.jobState == .foreground
             && !console.pager.isOpen && (!isEditing || !console.mode.isLeft || loan.hasLeft)
     }
 
@@ -187,7 +188,7 @@ extension REPL {
         services.margin = { _ in "" }
         lines.services = services
         console.lines = lines
-        watch = host.loop.watch(STDIN_FILENO) { [unowned self] ready in readable(ready) }
+        watch = host.loop.watch(StandardDescriptor.input) { [unowned self] ready in readable(ready) }
         isRunningEntry = false
         waitWithKeys()
         stop.begin()

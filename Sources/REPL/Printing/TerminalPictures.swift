@@ -1,4 +1,5 @@
 import Application
+import Files
 import Glibc
 package import Images
 import LineEditor
@@ -62,8 +63,7 @@ package final class ScriptPictures: HostFrontEnd {
     private unowned let host: ScriptHost
     private let usesColor: Bool
     private lazy var pictures = TerminalPictures(
-        size: TerminalSize(descriptor: STDOUT_FILENO) ?? TerminalSize(columns: 80, rows: 24), hasColors: hasColors,
-        environment: Environment.value)
+        size: Console.size, hasColors: hasColors, environment: Environment.value)
     private var hasAsked = false
 
     /// - Parameters:
@@ -76,7 +76,7 @@ package final class ScriptPictures: HostFrontEnd {
 
     private var hasColors: Bool {
         !Palette.appropriate(
-            isTerminal: isatty(STDOUT_FILENO) == 1, isForbidden: !usesColor, environment: Environment.value
+            isTerminal: StandardStream.output.isTerminal, isForbidden: !usesColor, environment: Environment.value
         ).isEmpty
     }
 
@@ -85,9 +85,10 @@ package final class ScriptPictures: HostFrontEnd {
         host.flushOutput()
         if !hasAsked {
             hasAsked = true
-            pictures.capabilities = TerminalCapabilities.ask(environment: Environment.value)
+            pictures.capabilities = TerminalCapabilities.ask(
+                input: StandardDescriptor.input, output: StandardDescriptor.output, environment: Environment.value)
         }
-        pictures.size = TerminalSize(descriptor: STDOUT_FILENO) ?? pictures.size
+        pictures.size = TerminalSize(descriptor: StandardDescriptor.output) ?? pictures.size
         guard let text = pictures.text(image) else { return }
         host.write(Array(text.utf8), toStandardError: false)
     }

@@ -1,4 +1,5 @@
 import Application
+import Files
 import Glibc
 package import Images
 import Items
@@ -17,7 +18,7 @@ package struct ValuePrinter {
     /// The format of results.
     var format = OutputFormat.table
     /// Whether the output is a terminal: formats for other programs are escaped there, too.
-    var isForTerminal = isatty(STDOUT_FILENO) == 1
+    var isForTerminal = StandardStream.output.isTerminal
     /// Whether limits are off: `full(x)`.
     var isUnlimited = false
     /// Whether the output is for no screen, as in a pipe: nothing is truncated or wrapped, and there are no times.

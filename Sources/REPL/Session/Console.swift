@@ -42,7 +42,7 @@ final class Console {
     unowned let owner: any ConsoleOwner
     let loop: EventLoop
     let mode: TerminalMode
-    let isInputTerminal = isatty(STDIN_FILENO) == 1
+    let isInputTerminal = isatty(StandardDescriptor.input) == 1
     let historyFile: HistoryFile
     /// The place of an entry's file for an external editor.
     let scratch: (folder: String, files: any FileLayer)
@@ -76,7 +76,8 @@ final class Console {
         self.loop = loop
         var options = options
         options.interruptsBySignal = true
-        mode = TerminalMode(options: options)
+        mode = TerminalMode(
+            input: StandardDescriptor.input, output: StandardDescriptor.output, options: options)
         scratch = (container.tmp, files)
         historyFile = HistoryFile(
             path: PathText.join(container.applicationSupport, "repl_history"), followsLinks: false)
@@ -84,6 +85,17 @@ final class Console {
     }
 
     // MARK: The terminal
+
+    /// The size of the terminal on standard output, or a usual one.
+    static var size: TerminalSize {
+        TerminalSize(descriptor: StandardDescriptor.output) ?? TerminalSize(columns: 80, rows: 24)
+    }
+
+    /// Whether lines can be edited on the standard streams.
+    static var canEdit: Bool {
+        TerminalMode.supportsEditing(
+            input: StandardDescriptor.input, output: StandardDescriptor.output, environment: Environment.value)
+    }
 
     var jobState: Terminal.JobState { terminal.jobState }
 
@@ -161,7 +173,7 @@ final class Console {
         defer { owner.takeTerminalBack() }
         return owner.waitingForUser {
             while true {
-                tcflush(STDIN_FILENO, TCIFLUSH)
+                tcflush(StandardDescriptor.input, TCIFLUSH)
                 StandardStream.flushAll()
                 owner.put(Array((questionStart + question).utf8))
                 let reply = nextInput { $0.contains(0x0A) }
@@ -202,9 +214,9 @@ final class Console {
         var input: [UInt8] = []
         var hasEnded = false
         // The prompt's own watch cannot be used: the entry runs in its handler.
-        let question = loop.watch(STDIN_FILENO) { [unowned self] _ in
+        let question = loop.watch(StandardDescriptor.input) { [unowned self] _ in
             var buffer = [UInt8](repeating: 0, count: 1024)
-            let count = read(STDIN_FILENO, &buffer, buffer.count)
+            let count = read(StandardDescriptor.input, &buffer, buffer.count)
             if count > 0 {
                 input += buffer[..<count]
             } else if count == 0 || (errno != EINTR && errno != EAGAIN && jobState != .background) {

@@ -1,4 +1,5 @@
 import Application
+import Files
 import Glibc
 import LineEditor
 import Scripting
@@ -86,7 +87,7 @@ extension REPL {
 
     func readable(_ ready: ReadyEvents) {
         var buffer = [UInt8](repeating: 0, count: 65536)
-        let count = read(STDIN_FILENO, &buffer, buffer.count)
+        let count = read(StandardDescriptor.input, &buffer, buffer.count)
         guard count > 0 else {
             switch InputEnd.classify(count: count, code: errno, ready: ready, jobState: console.jobState) {
             case .endOfInput: perform(console.lines.end())
@@ -97,7 +98,7 @@ extension REPL {
             return
         }
         // Keys can arrive before the signal of a new size; the entry that they end must fit the new size.
-        if let size = TerminalSize(descriptor: STDOUT_FILENO),
+        if let size = TerminalSize(descriptor: StandardDescriptor.output),
             (size.columns, size.rows) != (screen.columns, screen.rows)
         {
             resized()
@@ -150,7 +151,7 @@ extension REPL {
     }
 
     func resized() {
-        guard let size = TerminalSize(descriptor: STDOUT_FILENO) else { return }
+        guard let size = TerminalSize(descriptor: StandardDescriptor.output) else { return }
         session.printer.columns = size.columns
         session.printer.rows = size.rows
         session.printer.pictures?.size = size

@@ -31,7 +31,7 @@ public final class REPL: PromptTerminal, ConsoleOwner, CommitListener {
     private let sessionChanges = SessionChanges()
     private let allowedPalette: Palette
     private let reportsFocus: Bool
-    private let showsErrors = isatty(STDERR_FILENO) == 1
+    private let showsErrors = StandardStream.error.isTerminal
 
     /// - Parameters:
     ///   - host: a launched host, whose front end this becomes.
@@ -41,9 +41,9 @@ public final class REPL: PromptTerminal, ConsoleOwner, CommitListener {
         self.host = host
         self.reportsFocus = reportsFocus
         allowedPalette = Palette.appropriate(
-            isTerminal: isatty(STDOUT_FILENO) == 1, isForbidden: !usesColor, environment: Environment.value)
+            isTerminal: StandardStream.output.isTerminal, isForbidden: !usesColor, environment: Environment.value)
         palette = PromptSettings(allowed: allowedPalette, environment: Environment.value).palette
-        let size = Self.size
+        let size = Console.size
         session.printer.columns = size.columns
         session.printer.rows = size.rows
         session.printer.isPaged = isEditing
@@ -53,10 +53,6 @@ public final class REPL: PromptTerminal, ConsoleOwner, CommitListener {
         console.lines.services = services
     }
 
-    private static var size: TerminalSize {
-        TerminalSize(descriptor: STDOUT_FILENO) ?? TerminalSize(columns: 80, rows: 24)
-    }
-
     private func makeConsole() -> Console {
         var options = TerminalMode.Options()
         options.reportsFocus = reportsFocus
@@ -64,14 +60,14 @@ public final class REPL: PromptTerminal, ConsoleOwner, CommitListener {
             of: self, loop: host.loop, options: options, container: host.container, files: host.files
         ) { file in
             LineInput(
-                isEditing: TerminalMode.supportsEditing(environment: Environment.value), size: Self.size,
+                isEditing: Console.canEdit, size: Console.size,
                 palette: palette, history: (try? file.load()) ?? History())
         }
     }
 
     /// Further lines, for the terminal's current size.
     func makeLines(history: History) -> LineInput {
-        let lines = LineInput(isEditing: isEditing, size: Self.size, palette: palette, history: history)
+        let lines = LineInput(isEditing: isEditing, size: Console.size, palette: palette, history: history)
         lines.editor.options = session.settings.editing
         return lines
     }
@@ -121,7 +117,7 @@ public final class REPL: PromptTerminal, ConsoleOwner, CommitListener {
         if host.options.isReadOnly {
             ownerTimer = host.loop.every(1) { [unowned self] in if !isRunningEntry { followOwner() } }
         }
-        watch = host.loop.watch(STDIN_FILENO) { [unowned self] ready in readable(ready) }
+        watch = host.loop.watch(StandardDescriptor.input) { [unowned self] ready in readable(ready) }
         beginEntry()
         host.runUntilTerminated()
         leaveEditing()

@@ -1,4 +1,5 @@
 import Application
+import Files
 import Glibc
 import Lua
 import Wording
@@ -47,7 +48,7 @@ package final class ProgressBar {
     }
 
     private func draw(_ now: MonotonicTime, _ output: ScriptOutput) {
-        guard isatty(STDERR_FILENO) == 1 else { return }
+        guard output.error.isTerminal else { return }
         isDrawn = true
         let share = total > 0 ? min(1, Double(done) / Double(total)) : 0
         let filled = Int((share * 30).rounded())

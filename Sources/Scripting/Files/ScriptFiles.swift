@@ -80,7 +80,7 @@ extension ScriptHost {
     /// streams need no grant: their output counts as printed.
     package func write(_ bytes: [UInt8], to path: String) throws -> OrError<Bool> {
         switch StandardDescriptor.descriptor(of: path) {
-        case 1, 2:
+        case StandardDescriptor.output, StandardDescriptor.error:
             guard try state.countOutput(bytes.count) else { return .success(true) }
             let isError = path.hasSuffix("err") || path.hasSuffix("2")
             return try OrError(returning: FileError.self) {
@@ -107,7 +107,7 @@ package enum FileInput {
     package static func read<Value>(
         _ host: ScriptHost, _ path: String, _ body: (OpenFile, any FileLayer) throws -> Value
     ) throws -> OrError<Value> {
-        if path == "-" || StandardDescriptor.descriptor(of: path) == 0 {
+        if path == "-" || StandardDescriptor.descriptor(of: path) == StandardDescriptor.input {
             return try OrError(returning: FileError.self) {
                 let (file, layer) = (try spool(host), PosixFileLayer())
                 defer { layer.close(file) }
@@ -151,17 +151,18 @@ package enum FileOutput {
         _ body: (_ append: @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Value
     ) throws -> OrError<Value> {
         if path == "/dev/null" { return .success(try body { _ in }) }
-        let descriptor = path == "-" ? 1 : StandardDescriptor.descriptor(of: path)
-        guard let descriptor, descriptor == 1 || descriptor == 2 else {
+        let (output, error) = (StandardDescriptor.output, StandardDescriptor.error)
+        let descriptor = path == "-" ? output : StandardDescriptor.descriptor(of: path)
+        guard let descriptor, descriptor == output || descriptor == error else {
             return try host.attempt(path, .readWrite) { try FileTarget.write(to: path, using: $0, body) }
         }
         return try OrError(returning: FileError.self) {
             let result = try body { [unowned host] bytes in
                 guard try host.state.countOutput(bytes.count) else { return }
-                try host.output.write(Array(bytes), toStandardError: descriptor == 2)
+                try host.output.write(Array(bytes), toStandardError: descriptor == error)
             }
-            try host.output.stream(descriptor == 2).flush()
-            if descriptor == 1 { host.output.hasData = true }
+            try host.output.stream(descriptor == error).flush()
+            if descriptor == output { host.output.hasData = true }
             return result
         }
     }

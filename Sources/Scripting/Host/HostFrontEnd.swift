@@ -37,7 +37,7 @@ extension HostFrontEnd {
     public func applicationWillEnterBackground() {}
     public func applicationWillTerminate() {}
     public func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool { false }
-    public var isTerminal: Bool { ScriptOutput.isStandardTerminal }
+    public var isTerminal: Bool { StandardStream.output.isTerminal }
     public func show(_ image: Image) {}
     public func show(help text: String) -> Bool { false }
     public func consent(to access: PathConsent.Access, path: String) -> PathConsent { .no }
@@ -168,10 +168,7 @@ package final class ScriptOutput: @unchecked Sendable {
     func putError(_ text: String) { put(Array(VisibleText.escaped(text).utf8), toStandardError: true) }
 
     /// Whether standard output is a terminal, or an attached prompt.
-    var isTerminal: Bool { active?.isTerminal ?? Self.isStandardTerminal }
-
-    /// Determined once: `print` must not cost a system call.
-    static let isStandardTerminal = isatty(STDOUT_FILENO) == 1
+    var isTerminal: Bool { active?.isTerminal ?? output.isTerminal }
 
     /// Flushes the files that scripts have open.
     var flushFiles: () -> Void = {}

@@ -1,5 +1,6 @@
 import Application
 import CPlatform
+import Files
 import Glibc
 import Logging
 import Lua
@@ -97,7 +98,7 @@ final class MemoryWarnings {
         if ["script", "scripts"].contains(source) { return .info }
         let now = MonotonicTime.now()
         let isRecent = lastOfMachine.map { now.seconds(since: $0) < 60 } ?? false
-        guard runtime.output.frontEnd != nil || isatty(2) == 1, !isRecent else { return .debug }
+        guard runtime.output.frontEnd != nil || runtime.output.error.isTerminal, !isRecent else { return .debug }
         lastOfMachine = now
         return .info
     }

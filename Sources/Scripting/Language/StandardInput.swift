@@ -32,10 +32,10 @@ package final class StandardInput {
     private let runtime: Runtime
     private let handlesSignals: Bool
     /// Replaced in tests only, before anything is read.
-    package var descriptor = STDIN_FILENO {
+    package var descriptor = StandardDescriptor.input {
         didSet { terminal = Terminal(descriptor: descriptor, isOwned: false) }
     }
-    private var terminal = Terminal(descriptor: STDIN_FILENO, isOwned: false)
+    private var terminal = Terminal(descriptor: StandardDescriptor.input, isOwned: false)
     private var buffer = InputBuffer()
     private var reads: [Read] = []
     private var watch: LoopWatch?
