@@ -193,8 +193,12 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Files", "LineEditor", "PropertyList", "Wording"],
             path: "Tests/TestSupport"),
+        .target(
+            name: "CommandTestSupport", dependencies: ["CubbyCommand", "Files", "TestSupport"],
+            path: "Tests/CommandTestSupport"),
         .executableTarget(name: "FoundationJudge", path: "Tests/FoundationJudge"),
         .target(name: "FuzzExercise", dependencies: ["KeyedArchive", "PropertyList"], path: "Tests/Fuzz/Sources"),
+        .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
         .testTarget(name: "WordingTests", dependencies: ["Wording"]),
         .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport"]),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "CPlatform", "TestSupport"]),
@@ -260,15 +264,18 @@ let package = Package(
             name: "REPLTests",
             dependencies: [
                 "Cubby", "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "Files", "Wording",
-                "TestSupport",
+                "CommandTestSupport", "TestSupport",
             ]),
         .testTarget(
             name: "DebugAdapterTests",
             dependencies: [
                 "Cubby", "DebugAdapter", "Scripting", "Lua", "Application", "Images", "Items", "PropertyList", "Files",
-                "TestSupport",
+                "CommandTestSupport", "TestSupport",
             ]),
         .testTarget(name: "CubbyTests", dependencies: exported + ["Cubby", "TestSupport"]),
+        .testTarget(
+            name: "CubbyCommandTests",
+            dependencies: ["Application", "Files", "CommandTestSupport", "ItemsTestSupport", "TestSupport"]),
         .testTarget(name: "CommandTests", dependencies: ["Application", "Files", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]

@@ -185,55 +185,6 @@ struct LifeCyclePtyTests {
         #expect(try program.itemCount() == "3")
     }
 
-    @Test("Ctrl-C stops a busy entry and keeps the session and its globals")
-    func interrupt() throws {
-        let shell = try program.shell()
-        try shell.startPrompt()
-        try shell.enter("kept = 42 print(\"o\" .. \"k\")", andExpect: "ok")
-        for _ in 1...2 {
-            try shell.begin("items:createItem() print(\"bu\" .. \"sy\") while true do end", andExpect: "busy")
-            try shell.send(control: "c")
-            try shell.expect("interrupted")
-            try shell.expect("> ")
-        }
-        // What an entry did before it was stopped is committed.
-        try shell.enter("print(\"kept \" .. kept .. \", \" .. #items)", andExpect: "kept 42, 2")
-        try shell.begin("print(\"wai\" .. \"ting\") timer.sleep(1000)", andExpect: "waiting")
-        try shell.send(control: "c")
-        try shell.expect("interrupted")
-        try shell.enter("print(\"kept \" .. kept)", andExpect: "kept 42")
-    }
-
-    @Test("Ctrl-C stops hostile entries, whatever they loop in, and the prompt is back with its globals")
-    func interruptHostile() throws {
-        let shell = try program.shell()
-        try shell.startPrompt()
-        try shell.enter("kept = 42 print(\"o\" .. \"k\")", andExpect: "ok")
-        let bodies = [
-            "while true do pcall(function() while true do end end) end",
-            "while true do xpcall(error, function() while true do end end) end",
-            "while true do pcall(coroutine.wrap(function() while true do end end)) end",
-            "local function f() pcall(f) pcall(f) end f()",
-            "do local t <close> = setmetatable({}, { __close = function() while true do end end }) end",
-            "table.sort({ 3, 2, 1 }, function() while true do end end)",
-            "local _ = (\"a\"):rep(40):find((\"a?\"):rep(40) .. (\"a\"):rep(40))",
-            "items:transaction(function() items:createItem() while true do end end)",
-        ]
-        for body in bodies {
-            try shell.begin("print(\"bu\" .. \"sy\") \(body)", andExpect: "busy")
-            try shell.send(control: "c")
-            try shell.expect("interrupted")
-            try shell.expect("> ")
-        }
-        // The value that the prompt is about to show.
-        try shell.begin(
-            "return setmetatable({}, { __tostring = function() print(\"bu\" .. \"sy\") while true do end end })",
-            andExpect: "busy")
-        try shell.send(control: "c")
-        try shell.expect("(tostring failed)")
-        try shell.enter("print(\"kept \" .. kept .. \", \" .. #items)", andExpect: "kept 42, 0")
-    }
-
     @Test("Ctrl-C works where whoever started the program had it ignored")
     func interruptIgnored() throws {
         let terminal = try PseudoTerminal(
@@ -332,19 +283,6 @@ struct LifeCyclePtyTests {
         #expect(try program.itemCount() == "2")
     }
 
-    @Test("Ctrl-D is the orderly way out")
-    func endOfInput() throws {
-        let shell = try program.shell()
-        try shell.startPrompt()
-        try createThree(in: shell)
-        try shell.send(control: "d")
-        try shell.expect("Saved all of the Items")
-        try shell.expect("$ ")
-        try shell.sendLine("echo status $?")
-        try shell.expect("status 0")
-        #expect(try program.itemCount() == "3")
-    }
-
     @Test("Ctrl-Z without job control saves and goes on at once")
     func noJobControl() throws {
         let terminal = try program.terminal()
@@ -359,18 +297,6 @@ struct LifeCyclePtyTests {
                 "active: willResignActive didEnterBackground willSave didSave willEnterForeground didBecomeActive")
         try terminal.send(control: "d")
         #expect(try terminal.waitForExit() == .exited(0))
-    }
-
-    @Test("app:pressHome at the prompt saves and never stops the process")
-    func pressHome() throws {
-        let shell = try program.shell()
-        try shell.startPrompt()
-        try createThree(in: shell)
-        try shell.enter("app:pressHome() print(\"in \" .. app.state)", andExpect: "in background")
-        #expect(program.isSaved)
-        try shell.enter("app:open() print(\"and \" .. app.state)", andExpect: "and active")
-        try shell.send(control: "d")
-        try shell.expect("$ ")
     }
 
     @Test("a terminal that is too simple for editing has a plain prompt with the same life cycle")

@@ -1,5 +1,5 @@
 import Foundation
-public import Glibc
+import Glibc
 
 /// A client of the Debug Adapter Protocol: sends requests, and keeps the events that arrive meanwhile.
 public final class DebugClient {
@@ -14,28 +14,26 @@ public final class DebugClient {
     public private(set) var events: [Object] = []
     /// The commands of requests that succeeded.
     public private(set) var succeeded: Set<String> = []
-    /// The adapter's process, if the client has started it.
-    public let process: pid_t?
+    /// The adapter, if the client has started it.
+    public let process: TestProcess?
 
     /// Uses two descriptors, or one twice; closed by this object.
-    public init(input: Int32, output: Int32, process: pid_t? = nil) {
+    public init(input: Int32, output: Int32, process: TestProcess? = nil) {
         (self.input, self.output, self.process) = (input, output, process)
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Starts an adapter, connected by its standard streams.
+    /// Starts an adapter in this process, connected by its standard streams.
     public convenience init(
-        _ command: String, _ arguments: [String], environment: [String: String], directory: String
+        environment: [String: String], directory: String, _ command: @escaping @Sendable () -> Int32
     ) throws {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw TestFailure("no pair of sockets")
         }
-        let pid = try Spawn.start(
-            command, arguments, environment: environment, directory: directory,
-            actions: [.duplicate(ends[1], to: 0), .duplicate(ends[1], to: 1)])
-        Glibc.close(ends[1])
-        self.init(input: ends[0], output: ends[0], process: pid)
+        let streams = [ends[1], fcntl(ends[1], F_DUPFD_CLOEXEC, 3), open("/dev/null", O_WRONLY | O_CLOEXEC)]
+        let process = TestProcess(streams: streams, environment: environment, directory: directory, command)
+        self.init(input: ends[0], output: ends[0], process: process)
     }
 
     /// Connects to a port of 127.0.0.1.
@@ -81,11 +79,8 @@ public final class DebugClient {
 
     deinit {
         leave()
-        if let process {
-            kill(process, SIGKILL)
-            var status: Int32 = 0
-            waitpid(process, &status, 0)
-        }
+        process?.signal(SIGTERM)
+        _ = process?.wait(seconds: 20)
     }
 
     private var isOpen = true

@@ -17,6 +17,8 @@ public final class PseudoTerminal {
     private var matched = 0
     private var stripper = EscapeStripper()
     private var ended: ExitStatus?
+    /// What runs in the terminal, if that is a part of this process.
+    private var process: (running: TestProcess, slave: String)?
     private var atEnd = false
 
     /// Starts a command in a new terminal.
@@ -54,6 +56,33 @@ public final class PseudoTerminal {
         }
     }
 
+    /// Starts a command in this process, on a new terminal. Its keys and its size reach it as from a terminal that
+    /// controls it; it has no job control.
+    ///
+    /// - Parameters:
+    ///   - environment: all of its variables but TERM, LANG and PS1, which have defaults as above.
+    ///   - directory: where it runs.
+    ///   - columns: the window's width in cells.
+    ///   - rows: the window's height in cells.
+    ///   - command: the command; gives the exit status.
+    /// - Throws: `TestFailure` when there is no terminal to be had.
+    public init(
+        environment: [String: String], directory: String, columns: UInt16 = 80, rows: UInt16 = 24,
+        _ command: @escaping @Sendable () -> Int32
+    ) throws {
+        let slave: String
+        (master, slave) = try Self.openMaster()
+        pid = getpid()
+        resize(columns: columns, rows: rows)
+        let streams = (0..<3).map { _ in open(slave, O_RDWR | O_NOCTTY | O_CLOEXEC) }
+        guard streams.allSatisfy({ $0 >= 0 }) else { throw TestFailure("the terminal \(slave) cannot be opened") }
+        let running = TestProcess(
+            streams: streams,
+            environment: ["TERM": "xterm-256color", "LANG": "C.UTF-8"].merging(environment) { $1 },
+            directory: directory, command)
+        process = (running, slave)
+    }
+
     /// What posix_openpt, unlockpt and ptsname do, none of which Swift sees.
     private static func openMaster() throws -> (master: Int32, slavePath: String) {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -81,7 +110,12 @@ public final class PseudoTerminal {
     }
 
     deinit {
-        if ended == nil {
+        if let process = process?.running, process.status == nil {
+            // Of a second one handlers that still run are stopped.
+            for _ in 1...2 { process.signal(SIGTERM) }
+            hangUp()
+            _ = process.wait(seconds: 20)
+        } else if ended == nil, process == nil {
             for process in SystemProcess.inSession(pid) { Glibc.kill(process.pid, SIGKILL) }
             Glibc.kill(pid, SIGKILL)
             var status: Int32 = 0
@@ -110,6 +144,17 @@ public final class PseudoTerminal {
 
     /// Types bytes as they are, escape sequences of keys for example.
     public func send(bytes: [UInt8]) throws {
+        if let process, let place = bytes.firstIndex(of: 0x03), raisesInterrupt {
+            // The kernel has no process to send it to, and would drop what is written at its signal: the key does not
+            // reach it. It drops what was typed before.
+            if place > 0 { try send(bytes: Array(bytes[..<place])) }
+            let slave = open(process.slave, O_RDWR | O_NOCTTY | O_CLOEXEC)
+            tcflush(slave, TCIFLUSH)
+            close(slave)
+            process.running.signal(SIGINT)
+            if place + 1 < bytes.count { try send(bytes: Array(bytes[(place + 1)...])) }
+            return
+        }
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes { write(master, $0.baseAddress, min($0.count, 1024)) }
@@ -121,10 +166,17 @@ public final class PseudoTerminal {
         }
     }
 
+    /// Whether Ctrl-C raises a signal in the terminal's present mode.
+    private var raisesInterrupt: Bool {
+        var mode = termios()
+        return tcgetattr(master, &mode) == 0 && mode.c_lflag & tcflag_t(ISIG) != 0
+    }
+
     /// Changes the window, which the foreground processes hear of as SIGWINCH.
     public func resize(columns: UInt16, rows: UInt16) {
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(master, UInt(TIOCSWINSZ), &size)
+        process?.running.signal(SIGWINCH)
     }
 
     // MARK: - Reading
@@ -238,15 +290,21 @@ public final class PseudoTerminal {
         let deadline = Date(timeIntervalSinceNow: (timeout ?? self.timeout) * Project.patience)
         repeat {
             if let ended { return ended }
-            var status: Int32 = 0
-            if waitpid(pid, &status, WNOHANG) == pid {
-                ended = ExitStatus(waitStatus: status)
+            if let status = reap() {
+                ended = status
                 while hasMore { drain(milliseconds: 0) }
-                return ExitStatus(waitStatus: status)
+                return status
             }
             if master >= 0 && !atEnd { drain(milliseconds: 10) } else { usleep(10000) }
         } while deadline.timeIntervalSinceNow > 0
         throw failure("process \(pid) did not end")
+    }
+
+    /// How the leader has ended; nil while it runs.
+    private func reap() -> ExitStatus? {
+        if let process { return process.running.status }
+        var status: Int32 = 0
+        return waitpid(pid, &status, WNOHANG) == pid ? ExitStatus(waitStatus: status) : nil
     }
 
     private var hasMore: Bool {
@@ -263,6 +321,7 @@ public final class PseudoTerminal {
 
     /// Sends a signal to the session's leader.
     public func signal(_ number: Int32) {
+        if let process { return process.running.signal(number) }
         if ended == nil { Glibc.kill(pid, number) }
     }
 

@@ -75,7 +75,7 @@ public func run(
         command, arguments, input: Array(input.utf8), environment: environment, directory: directory, timeout: timeout)
 }
 
-private struct Pipe {
+struct Pipe {
     let readEnd: Int32
     let writeEnd: Int32
 

@@ -1,0 +1,121 @@
+import CommandTestSupport
+import Foundation
+import TestSupport
+import Testing
+
+/// `cubby import` and `cubby export`: files by way of the command line, and pipes.
+@Suite("Items in files, by commands")
+struct ItemFileCommandTests {
+    let program: Program
+
+    init() throws { program = try Program() }
+
+    private let csv = "id,Title,width,notes\n1,Lamp,5.875,x\n2,Bear,13.0,y\n"
+
+    private func count() throws -> String { try program("-e", "print(#items, items:query():sum(\"width\"))").stdout }
+
+    @Test("a file is imported, again without a change, and what it says that is new")
+    func importing() throws {
+        let path = try program.scratch.write(csv, to: "a.csv")
+        let words = ["import", path, "--key", "id", "--map", "Title=name", "--map", "notes="]
+        #expect(try program(words).stdout == "2 created, 0 updated, 0 unchanged, 0 rejected\n")
+        #expect(try program(words).stdout == "0 created, 0 updated, 2 unchanged, 0 rejected\n")
+        #expect(try count() == "2\t18.875\n")
+        _ = try program.scratch.write(csv.replacingOccurrences(of: "13.0", with: "14.0"), to: "a.csv")
+        #expect(try program(words + ["--no-update"]).stdout == "0 created, 0 updated, 2 unchanged, 0 rejected\n")
+        #expect(try program(words + ["--dry-run"]).stdout == "0 created, 1 updated, 1 unchanged, 0 rejected\n")
+        #expect(try count() == "2\t18.875\n")
+        #expect(try program(words).stdout == "0 created, 1 updated, 1 unchanged, 0 rejected\n")
+        #expect(try program("-e", "print(items[1].notes)").stdout == "nil\n")
+    }
+
+    @Test("a file that is no good changes nothing, and the error names the row")
+    func badFile() throws {
+        let path = try program.scratch.write("name,valueInDollars\nA,1\nB,two\n", to: "a.csv")
+        let output = try program("import", path)
+        #expect(output.status == .exited(65))
+        #expect(output.stderr.contains("a.csv, row 3: valueInDollars takes an integer: \"two\" is not one"))
+        #expect(!output.stderr.contains("traceback"))
+        #expect(try program.itemCount() == "0")
+        let rejects = program.scratch.file("rejects.csv")
+        #expect(
+            try program("import", path, "--on-error", "skip", "--rejects", rejects).stdout
+                == "1 created, 0 updated, 0 unchanged, 1 rejected\n")
+        #expect(try String(contentsOfFile: rejects, encoding: .utf8).hasPrefix("name,valueInDollars,error\r\nB,two,"))
+        #expect(try program("import", program.scratch.file("none.csv")).status == .exited(74))
+        #expect(try program("import", path, "--key", "nmae").status == .exited(65))
+        #expect(try program("import", "--map", "name", path).status == .exited(64))
+    }
+
+    @Test("items go out to a pipe and to files, all or those of a predicate")
+    func exporting() throws {
+        let path = try program.scratch.write(csv, to: "a.csv")
+        _ = try program("import", path, "--map", "Title=name")
+        let lines = "{\"name\":\"Lamp\",\"width\":5.875}\n{\"name\":\"Bear\",\"width\":13.0}\n"
+        #expect(try program("export", "--format", "jsonl", "--columns", "name,width").stdout == lines)
+        #expect(
+            try program("export", "width > 10", "--format", "tsv", "--columns", "name").stdout == "name\r\nBear\r\n")
+        let file = program.scratch.file("out.json")
+        #expect(try program("export", "width > 10", file).stdout == "")
+        #expect(try String(contentsOfFile: file, encoding: .utf8).contains("\"name\" : \"Bear\""))
+        #expect(try program("export", program.scratch.file("out.archive")).status == .exited(0))
+        #expect(try program("export").status == .exited(64))
+        #expect(
+            try program("--no-init", "export", "--format", "jsonl", "--columns", "name,width").stdout == lines)
+        #expect(try program("export", "width >", "--format", "csv").status == .exited(64))
+        let script = "items:query():export('/dev/stdout', { format = 'jsonl', columns = { 'name', 'width' } })"
+        #expect(try program("-e", script).stdout == lines)
+    }
+
+    @Test("standard input is imported, too")
+    func standardInput() throws {
+        let output = try program("import", "-", "--format", "csv", input: "name,n\nA,1\n")
+        #expect(output.stdout == "1 created, 0 updated, 0 unchanged, 0 rejected\n", "\(output.stderr)")
+    }
+
+    @Test("a statement without an end ends with the script's time")
+    func endlessStatement() throws {
+        let script = """
+            local db = sqlite.open(app.container.tmp .. "/a.sqlite")
+            pcall(db.execute, db, "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n")
+            print("went on")
+            """
+        let output = try program("--time-limit", "0.5", "-e", script)
+        #expect(output.status == .exited(1), "\(output.stderr)")
+        #expect(output.stdout == "")
+    }
+
+    @Test("an archive brings the pictures beside it")
+    func pictures() throws {
+        let made = try program(
+            "--allow-read", "\(Project.root)/examples/data", "-e",
+            "items:createItem{ itemKey = 'k1' }.image = image.open('\(Project.root)/examples/data/pictures/teapot.jpg')"
+        )
+        #expect(made.status == .exited(0), "\(made.stderr)")
+        let other = try Program()
+        let output = try other("import", program.container + "/Documents/items.archive")
+        #expect(output.stdout == "1 created, 0 updated, 0 unchanged, 0 rejected, 1 picture\n", "\(output.stderr)")
+        #expect(try other("-e", "print(items[1].image ~= nil)").stdout == "true\n")
+    }
+
+    @Test("columns without names and with equal ones are said, a line each, and options have their names in errors")
+    func foreignColumns() throws {
+        let path = try program.scratch.write("name,,a,a,\nX,secret,1,2,\n", to: "a.csv")
+        #expect(
+            try program("import", path).stdout == """
+                1 created, 0 updated, 0 unchanged, 0 rejected
+                column 5 has neither a name nor a cell: left out
+                column 2 has no name: read as column2
+                column 4 has the name of an earlier one: read as a_2
+
+                """)
+        _ = try program.scratch.write("name;price\nLamp;12\n", to: "a.csv")
+        let refused = try program("import", path)
+        #expect(refused.status == .exited(65))
+        #expect(refused.stderr.contains("--delimiter ';'"))
+        #expect(try program("import", path, "--delimiter", ";").stdout.hasPrefix("1 created"))
+        let packed = try program("import", try program.scratch.write("", to: "a.csv.gz"))
+        #expect(packed.status == .exited(65))
+        #expect(packed.stderr.contains("gunzip"))
+    }
+}
