@@ -240,7 +240,7 @@ struct ConfiguredContainer {
         CommandFailure.say(VisibleText.line(message))
         while true {
             StandardErrorLogHandler.writeToStandardError("Approve it? [y]es, [n]o: ")
-            switch readLine()?.lowercased() {
+            switch StandardDescriptor.readLine()?.lowercased() {
             case "y", "yes": return true
             case "n", "no", nil: return false
             default: continue

@@ -227,6 +227,17 @@ package enum StandardDescriptor {
     package static var output: Int32 { StandardStream.output.descriptor }
     package static var error: Int32 { StandardStream.error.descriptor }
 
+    /// Reads a line of standard input, an answer to a question; nil at the end.
+    package static func readLine() -> String? {
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while case let count = read(input, &byte, 1), count > 0 || (count < 0 && errno == EINTR) {
+            if count > 0, byte == 0x0A { return String(decoding: line, as: UTF8.self) }
+            if count > 0 { line.append(byte) }
+        }
+        return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+    }
+
     /// The descriptor of a path; nil for any other path.
     ///
     /// - Parameter path: an absolute path, unresolved: these names are links whose targets cannot be opened.

@@ -113,32 +113,6 @@ struct CommandProcessTests {
         try terminal.waitForExit()
     }
 
-    @Test("a change is asked about at the prompt: no leaves, yes approves")
-    func question() throws {
-        let inbox = "\(program.scratch.file("inbox"))"
-        try program.scratch.write("mail", to: "inbox/letter")
-        #expect(try program("config", "grant", "read", inbox).status == .exited(0))
-        let folder = "home/.config/cubby/"
-        let name = folder + (try #require(program.scratch.names(folder).first))
-        let text = String(decoding: try program.scratch.read(name), as: UTF8.self)
-        let handle = try #require(FileHandle(forWritingAtPath: program.scratch.file(name)))
-        try handle.truncate(atOffset: 0)
-        try handle.write(contentsOf: Data(text.replacing("/inbox<", with: "<").utf8))
-        try handle.close()
-        var terminal = try program.terminal()
-        try terminal.expect("Approve it?")
-        try terminal.sendLine("perhaps")
-        try terminal.expect("Approve it?")
-        try terminal.sendLine("n")
-        #expect(try terminal.waitForExit() == .exited(64))
-        terminal = try program.terminal()
-        try terminal.expect("Approve it?")
-        try terminal.sendLine("y")
-        try terminal.waitForPrompt()
-        try terminal.enter("fs.read('\(inbox)/letter'):upper()", andExpect: "MAIL")
-        #expect(try program("--read-only", "-e", "print('ran')").stdout == "ran\n")
-    }
-
     /// Copies a database while it is open: its last rows are in its log.
     private func writeLoggedDatabase(_ folder: String) throws -> String {
         let script = """

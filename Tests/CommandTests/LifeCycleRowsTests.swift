@@ -339,15 +339,6 @@ struct LifeCycleRowsTests {
             "coroutine.wrap(function() timer.sleep(0.01) print('sle' .. 'pt') end)()", andExpect: "slept")
     }
 
-    @Test("lines that were read ahead, and lines that come late, are all read")
-    func linesOfInput() throws {
-        let result = try program(
-            "-e",
-            "print(io.read('n', 'l', 'L')) for line in io.lines() do io.write('<', line, '>') end print(io.read())",
-            input: "7 rest\nsecond\none\ntwo\nthree")
-        #expect(result.stdout == "7\t rest\tsecond\n\n<one><two><three>nil\n")
-    }
-
     @Test("stopped from outside without a warning: told afterwards")
     func stoppedFromOutside() throws {
         let terminal = try program.terminal(

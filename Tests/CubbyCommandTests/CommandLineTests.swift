@@ -85,6 +85,28 @@ struct CommandLineTests {
         #expect(failing.status == .exited(1))
     }
 
+    @Test("lines that were read ahead, and lines that come late, are all read")
+    func linesOfInput() throws {
+        let result = try program(
+            "-e",
+            "print(io.read('n', 'l', 'L')) for line in io.lines() do io.write('<', line, '>') end print(io.read())",
+            input: "7 rest\nsecond\none\ntwo\nthree")
+        #expect(result.stdout == "7\t rest\tsecond\n\n<one><two><three>nil\n")
+    }
+
+    @Test(
+        "TZ decides what is shown, also within the kernel's fence",
+        arguments: [
+            ("Europe/Berlin", "1970-01-01 01:00:00 +0100"), ("America/New_York", "1969-12-31 19:00:00 -0500"),
+            ("CET-1CEST,M3.5.0,M10.5.0/3", "1970-01-01 01:00:00 +0100"), ("", "1970-01-01 00:00:00 +0000"),
+            ("Nowhere/Else", "1970-01-01 00:00:00 +0000"),
+        ])
+    func zone(variable: String, shown: String) throws {
+        let result = try program(["-e", "print(date(0)) print(tostring(date(0)))"], environment: ["TZ": variable])
+        #expect(result.status == .exited(0))
+        #expect(result.stdout == "\(shown)\n1970-01-01 00:00:00 +0000\n")
+    }
+
     @Test("a script reads the files named on its command line, and requires modules beside it")
     func namedFiles() throws {
         try program.scratch.write("return { word = 'beside' }", to: "scripts/helper.lua")

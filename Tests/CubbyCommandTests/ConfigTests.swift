@@ -243,6 +243,23 @@ struct ConfigTests {
 
     // MARK: At the prompt
 
+    @Test("a change is asked about at the prompt: no leaves, yes approves") func question() throws {
+        try configure("grant", "read", inbox)
+        try edit("/inbox<", "<")
+        var terminal = try program.terminal()
+        try terminal.expect("Approve it?")
+        try terminal.sendLine("perhaps")
+        try terminal.expect("Approve it?")
+        try terminal.sendLine("n")
+        #expect(try terminal.waitForExit() == .exited(64))
+        terminal = try program.terminal()
+        try terminal.expect("Approve it?")
+        try terminal.sendLine("y")
+        try terminal.waitForPrompt()
+        try terminal.enter("fs.read('\(inbox)/letter'):upper()", andExpect: "MAIL")
+        #expect(try program("--read-only", "-e", "print('ran')").stdout == "ran\n")
+    }
+
     @Test("a changed program is asked about at the prompt, and approved for good") func changedAtPrompt() throws {
         try configure("grant", "run", program.scratch.file("bin/tool"))
         try program.scratch.writeProgram("#!/bin/sh\necho altered\n", to: "bin/tool")

@@ -181,6 +181,6 @@ struct ContainerCheck {
         }
         StandardStream.output.put("Repair what can be repaired? [y/N] ")
         StandardStream.flushAll()
-        return readLine()?.lowercased().hasPrefix("y") ?? false
+        return StandardDescriptor.readLine()?.lowercased().hasPrefix("y") ?? false
     }
 }
