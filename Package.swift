@@ -263,8 +263,8 @@ let package = Package(
         .testTarget(
             name: "REPLTests",
             dependencies: [
-                "Cubby", "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "Files", "Wording",
-                "CommandTestSupport", "TestSupport",
+                "Cubby", "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "PropertyList", "Files",
+                "Wording", "CommandTestSupport", "TestSupport",
             ]),
         .testTarget(
             name: "DebugAdapterTests",
@@ -283,4 +283,19 @@ let package = Package(
 
 for target in package.targets where ![.system, .binary, .plugin].contains(target.type) {
     target.swiftSettings = features
+}
+
+/// The test targets that `scripts/sanitize --short` builds, with what they stand on and nothing else; "" builds all.
+let testTargets = (Context.environment["CUBBY_TEST_TARGETS"] ?? "").split(separator: " ").map(String.init)
+if !testTargets.isEmpty {
+    var needed: Set<String> = []
+    var names = testTargets
+    while let name = names.popLast() {
+        guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else {
+            continue
+        }
+        for case .byNameItem(let name, _) in target.dependencies { names.append(name) }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products = []
 }
