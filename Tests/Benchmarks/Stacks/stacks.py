@@ -82,7 +82,10 @@ def without_texts(source):
 def body(code, line):
     """The body of the function around a line."""
     heads = r"\b(?:func|init|subscript|get|set|var|deinit)\b|^\w[^;{}]*\w\([^;{}]*\)\s*(?=\{)"
-    end = len("\n".join(code.split("\n")[:line]))
+    lines = code.split("\n")
+    if line > len(lines):  # the build is older than its sources
+        return None
+    end = len("\n".join(lines[:line]))
     best = None
     for head in re.finditer(heads, code[:end], re.M):
         opening = code.find("{", head.start())
@@ -93,7 +96,7 @@ def body(code, line):
             depth += {"{": 1, "}": -1}.get(code[closing], 0)
             if depth == 0:
                 break
-        if closing >= end - len(code.split("\n")[line - 1]):
+        if closing >= end - len(lines[line - 1]):
             best = code[opening + 1:closing]
     return best
 
