@@ -84,28 +84,18 @@ extension ColumnStore {
         guard start < log.changes.count else { return [] }
         let taken = log.cut(from: start)
         var died: [UInt32] = []
-        for change in taken.reversed() { revert(change, died: &died) }
+        for change in taken.reversed() {
+            revert(change, isForgotten: true)
+            guard change.kind == .append else { continue }
+            died += (change.row..<change.row + UInt32(change.count)).reversed()
+        }
         for row in died where table.state(row) == .removed { rowDied(row) }
         return taken
     }
 
     /// Reverts the last changes of the log, and keeps the replaced cells: the history owns them.
     package func takeBack(_ count: Int) {
-        for change in log.takeLast(count).reversed() {
-            switch change.kind {
-            case .append:
-                for offset in stride(from: change.count - 1, through: 0, by: -1) {
-                    _ = withdraw(change.row + UInt32(offset))
-                }
-            case .insert: _ = withdraw(change.row)
-            case .remove: restore(change.row, at: min(Int(change.position), order.count))
-            case .set:
-                setStored(change.row, ItemField(rawValue: change.field), change.cell)
-                version &+= 1
-            case .move:
-                takeBackMove(change)
-            }
-        }
+        for change in log.takeLast(count).reversed() { revert(change, isForgotten: false) }
     }
 
     /// Remote changes may have shifted the item since.
@@ -130,25 +120,22 @@ extension ColumnStore {
     /// Prefetch distance for index slots in rows.
     private static let lookahead = 12
 
-    private func revert(_ change: Change, died: inout [UInt32]) {
+    /// Reverts a change. If it is forgotten, so are the cell that it had set and the items that it had added.
+    private func revert(_ change: Change, isForgotten: Bool) {
         switch change.kind {
-        case .append:
-            for offset in stride(from: change.count - 1, through: 0, by: -1) {
+        case .append, .insert:
+            let count = change.kind == .append ? change.count : 1
+            for offset in stride(from: count - 1, through: 0, by: -1) {
                 // Keys are spread over the index: prefetch the slots of the next rows.
                 if offset >= Self.lookahead { index.prefetch(keyHash(change.row + UInt32(offset - Self.lookahead))) }
-                let row = change.row + UInt32(offset)
-                _ = withdraw(row)
-                recordRolledBack(row)
-                died.append(row)
+                _ = withdraw(change.row + UInt32(offset))
+                if isForgotten { recordRolledBack(change.row + UInt32(offset)) }
             }
-        case .insert:
-            _ = withdraw(change.row)
-            recordRolledBack(change.row)
         case .remove:
             restore(change.row, at: min(Int(change.position), order.count))
         case .set:
             let field = ItemField(rawValue: change.field)
-            discard(table.cell(change.row, field), of: field)
+            if isForgotten { discard(table.cell(change.row, field), of: field) }
             if change.cell == .archived {
                 table.column(field)?.resetToArchived(change.row)
             } else {
