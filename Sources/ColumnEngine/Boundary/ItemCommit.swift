@@ -191,13 +191,17 @@ extension ColumnStore {
     package func value(ofBox cell: Cell) -> PropertyListValue { heap.value(ofBox: cell) }
 
     /// Prefetches the key and the field of a changed item.
-    package func prefetchChanged(_ row: UInt32, _ field: ItemField) { table.prefetchChanged(row, field) }
+    package func prefetchChanged(_ row: UInt32, _ field: ItemField) {
+        table.keys.prefetch(row)
+        table.textKeys.prefetch(row)
+        table.prefetch(row, field)
+    }
 
     /// The item's place in the archive that the journal follows; nil if it has none, or its key is not a UUID.
     ///
     /// A row that was never freed has the item that it had when the archive was written.
     package func archivedPlace(_ row: UInt32) -> UInt32? {
-        row < document.places.limit && table.generation(row) == 0 && !table.hasTextKey(row) ? row : nil
+        row < document.places.limit && table.generation(row) == 0 && !table.textKeys[row] ? row : nil
     }
 
     /// The key of the item that a new item was copied from, if the document holds more of that than its fields.

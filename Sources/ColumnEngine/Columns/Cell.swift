@@ -20,9 +20,6 @@ package struct Cell: BitwiseCopyable, Equatable {
     package static let archived = Cell(.absent, 1)
 
     @inline(__always)
-    private init(head: UInt64, tail: UInt64) { (self.head, self.tail) = (head, tail) }
-
-    @inline(__always)
     package init(_ kind: Kind, _ tail: UInt64 = 0) {
         head = UInt64(kind.rawValue)
         self.tail = tail
@@ -83,13 +80,6 @@ package struct Cell: BitwiseCopyable, Equatable {
         cell.head |= UInt64(count) << 8 | low << 16
         cell.tail = low >> 48 | high << 16
         return cell
-    }
-
-    /// A text of at most seven bytes, the first one in the lowest byte of the word; the bytes after it are ignored.
-    @inline(__always)
-    static func shortText(_ bytes: UInt64, count: UInt64) -> Cell {
-        let low = bytes & ~(.max << (count * 8))
-        return Cell(head: UInt64(Kind.shortText.rawValue) | count << 8 | low << 16, tail: low >> 48)
     }
 
     package var integerValue: Int64 { Int64(bitPattern: tail) }
@@ -156,10 +146,7 @@ package enum CellOrder {
         switch cell.kind {
         case .absent, .no, .box: detail = 0
         case .yes: detail = 1
-        case .integer: detail = ordered(Double(cell.integerValue)) >> 8
-        case .real: detail = ordered(cell.realValue) >> 8
-        case .single: detail = ordered(number(cell)) >> 8
-        case .date: detail = ordered(cell.realValue) >> 8
+        case .integer, .real, .single, .date: detail = ordered(number(cell)) >> 8
         case .shortText, .longText: return cell.withText { prefix($0) }
         }
         return rank(cell) << 56 | detail

@@ -6,13 +6,14 @@ import CPlatform
 /// can clear its slot while a method of the store runs. Large columns reserve addresses to grow into.
 ///
 /// A row of a mapped archive is read at its first access (`RowSource`); the validity bitmap records which rows are in
-/// memory. Snapshots share the memory, which is copied on write: call `copyIfShared()` before changing a shared row.
+/// memory. Snapshots share the memory, which is copied on write.
 struct Column<Element: BitwiseCopyable>: ~Copyable {
     private var memory: UnsafeMutablePointer<Element>
     private(set) var count = 0
     private(set) var capacity: Int
     private var buffer: ColumnBuffer
-    private var isShared = false
+    /// Rows below this number may be shared with a snapshot.
+    private var sharedCount: UInt32 = 0
     /// The archive's rows that are in memory; nil if the column is not mapped.
     private var validity: ValidityBitmap?
     /// Rows below this number may be missing; 0 if the column was never mapped.
@@ -31,8 +32,9 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
             if row < mappedCount { fault(row) }
             return memory[Int(row)]
         }
-        nonmutating set {
+        set {
             assert(Int(row) < count)
+            if row < sharedCount { separate() }
             if row < mappedCount { validity?.markPresent(row) }
             memory[Int(row)] = newValue
         }
@@ -100,8 +102,8 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     @inline(never)
     private mutating func grow(to wanted: Int) {
         let larger = max(wanted, capacity + capacity / 2)
-        if isShared, !isKnownUniquelyReferenced(&buffer) { return replace(capacity: larger) }
-        isShared = false
+        if sharedCount > 0, !isKnownUniquelyReferenced(&buffer) { return replace(capacity: larger) }
+        sharedCount = 0
         memory = buffer.grow(to: larger, of: Element.self)
         capacity = larger
     }
@@ -154,19 +156,14 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
 
     /// The current elements, kept as long as the returned column.
     mutating func share() -> SharedColumn<Element> {
-        isShared = true
+        sharedCount = UInt32(count)
         return SharedColumn(buffer, memory, presentRows: validity?.presentRows ?? [], mappedCount: mappedCount)
     }
 
     /// Copy on write: leaves the memory to the snapshots that share it, if there are any.
-    @inline(__always)
-    mutating func copyIfShared() {
-        if isShared { separate() }
-    }
-
     @inline(never)
     private mutating func separate() {
-        isShared = false
+        sharedCount = 0
         if !isKnownUniquelyReferenced(&buffer) { replace(capacity: capacity) }
     }
 
@@ -180,7 +177,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         buffer = fresh
         memory = target
         capacity = wanted
-        isShared = false
+        sharedCount = 0
         var start = 0
         // Rows that are still in the archive are skipped: copying would bring their pages in.
         if let validity {

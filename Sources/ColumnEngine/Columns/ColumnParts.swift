@@ -11,38 +11,36 @@ struct NumberRows: ~Copyable {
     @inline(__always)
     func isPresent(_ row: UInt32) -> Bool { validity[row >> 6] & 1 << UInt64(row & 63) != 0 }
 
-    /// The cell of a row that has a real.
-    func real(_ row: UInt32) -> Cell {
-        if integral[row >> 6] & 1 << UInt64(row & 63) == 0 { return Cell(.real, words[row]) }
-        return .integer(Int64(Double(bitPattern: words[row])))
+    /// The cell of a row that has a number, in a column of a kind.
+    @inline(__always)
+    func cell(_ row: UInt32, _ kind: Cell.Kind) -> Cell {
+        if kind == .real, integral[row >> 6] & 1 << UInt64(row & 63) != 0 {
+            return .integer(Int64(Double(bitPattern: words[row])))
+        }
+        return Cell(kind, words[row])
     }
 
-    /// The addresses of the words, and of the bitmaps, valid until the column is changed.
-    var integers: UnsafePointer<Int64> { UnsafeRawPointer(words.base).assumingMemoryBound(to: Int64.self) }
-    var reals: UnsafePointer<Double> { UnsafeRawPointer(words.base).assumingMemoryBound(to: Double.self) }
-    var validityBits: UnsafePointer<UInt64> { UnsafePointer(validity.base) }
-    var integralBits: UnsafePointer<UInt64> { UnsafePointer(integral.base) }
+    /// The numbers of a column of a kind, valid until it is changed. `isFull` tells that each row has one.
+    func view(_ kind: Cell.Kind, isFull: Bool) -> NumberView {
+        NumberView(
+            kind: kind, words: UnsafePointer(words.base), validity: isFull ? nil : UnsafePointer(validity.base),
+            integral: kind == .real ? UnsafePointer(integral.base) : nil)
+    }
 
     // MARK: Changing
 
+    /// Sets a row's number, in a column of a kind.
     @inline(__always)
-    mutating func set(_ row: UInt32, _ word: UInt64) {
-        words.copyIfShared()
-        words[row] = word
-    }
-
-    /// Sets a row's number, in a column of reals.
-    mutating func setReal(_ row: UInt32, _ cell: Cell) {
-        let isInteger = cell.kind == .integer
-        set(row, isInteger ? Double(cell.integerValue).bitPattern : cell.tail)
-        Self.setBit(&integral, row, isInteger)
+    mutating func set(_ row: UInt32, _ cell: Cell, _ kind: Cell.Kind) {
+        let isConverted = cell.kind != kind
+        words[row] = isConverted ? Double(cell.integerValue).bitPattern : cell.tail
+        if kind == .real { Self.setBit(&integral, row, isConverted) }
     }
 
     /// Marks whether a row has a value.
     mutating func setPresent(_ row: UInt32, _ isPresent: Bool) { Self.setBit(&validity, row, isPresent) }
 
     private static func setBit(_ bits: inout Column<UInt64>, _ row: UInt32, _ value: Bool) {
-        bits.copyIfShared()
         let bit: UInt64 = 1 << UInt64(row & 63)
         if value { bits[row >> 6] |= bit } else { bits[row >> 6] &= ~bit }
     }
@@ -56,8 +54,6 @@ struct NumberRows: ~Copyable {
 
     /// Makes reals of the integers of the first `count` rows.
     mutating func makeReals(_ count: Int) {
-        words.copyIfShared()
-        integral.copyIfShared()
         integral.pad(to: validity.count, 0)
         for row in 0..<UInt32(count) where isPresent(row) {
             words[row] = Double(Int64(bitPattern: words[row])).bitPattern
@@ -72,15 +68,20 @@ struct NumberRows: ~Copyable {
 
 /// The state of ``NumberRows`` when a snapshot was taken.
 struct SharedNumberRows {
-    let words: SharedColumn<UInt64>
+    fileprivate let words: SharedColumn<UInt64>
     fileprivate let validity: SharedColumn<UInt64>
     fileprivate let integral: SharedColumn<UInt64>
 
     @inline(__always)
     func isPresent(_ row: UInt32) -> Bool { Self.has(validity, row) }
 
-    /// Whether a row's real is an integer.
-    func isIntegral(_ row: UInt32) -> Bool { Self.has(integral, row) }
+    /// The cell of a row that has a number, in a column of a kind; nil if it is only in the archive.
+    @inline(__always)
+    func cell(_ row: UInt32, _ kind: Cell.Kind) -> Cell? {
+        guard let word = words[row] else { return nil }
+        if kind == .real, Self.has(integral, row) { return .integer(Int64(Double(bitPattern: word))) }
+        return Cell(kind, word)
+    }
 
     private static func has(_ bits: borrowing SharedColumn<UInt64>, _ row: UInt32) -> Bool {
         (bits[row >> 6] ?? 0) & 1 << UInt64(row & 63) != 0
@@ -118,7 +119,6 @@ struct CodedRows: ~Copyable {
     /// - Returns: whether it had none.
     mutating func set(_ row: UInt32, _ cell: Cell) -> Bool {
         let code = dictionary.code(for: cell)
-        codes.copyIfShared()
         let isNew = codes[row] == 0
         codes[row] = code
         return isNew
@@ -129,7 +129,6 @@ struct CodedRows: ~Copyable {
     /// - Returns: whether it had one.
     mutating func clear(_ row: UInt32) -> Bool {
         if codes[row] == 0 { return false }
-        codes.copyIfShared()
         codes[row] = 0
         return true
     }

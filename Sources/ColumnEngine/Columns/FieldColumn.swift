@@ -6,19 +6,19 @@
 /// A declared field's encoding never changes. Its texts are cells, its numbers have no validity bitmap, and its rows
 /// may still be in a mapped archive. Values of another kind, which archives contain, are in ``misfits``.
 final class FieldColumn {
-    enum Encoding: String {
-        /// 64-bit integers and a validity bitmap.
-        case integers
-        /// Reals, and integers that a real represents exactly; a validity bitmap, and one that marks the integers.
-        case reals
-        /// Seconds since the reference date and a validity bitmap.
-        case dates
+    enum Encoding: Hashable {
+        /// Words of 64 bits and a validity bitmap: integers, reals, or the seconds of dates since the reference date.
+        /// Among reals may be integers that a real represents exactly; another bitmap marks them.
+        case numbers(Cell.Kind)
         /// Codes of a dictionary, for repeated values.
         case codes
         /// Cells, for texts that rarely repeat, and for mixed kinds.
         case cells
         /// A hash table of the rows that have a value, if these are few.
         case sparse
+
+        static let integers = Encoding.numbers(.integer), reals = Encoding.numbers(.real)
+        static let dates = Encoding.numbers(.date)
     }
 
     // As in the store: exclusive access is not checked at run time.
@@ -70,9 +70,7 @@ final class FieldColumn {
 
     static func encoding(for cell: Cell) -> Encoding {
         switch cell.kind {
-        case .integer: .integers
-        case .real: .reals
-        case .date: .dates
+        case .integer, .real, .date: .numbers(cell.kind)
         default: CellDictionary.takes(cell) ? .codes : .cells
         }
     }
@@ -84,18 +82,14 @@ final class FieldColumn {
 
     @inline(__always)
     func cell(_ row: UInt32) -> Cell {
-        if encoding == .sparse { return entries[row] ?? .absent }
-        guard Int(row) < count else { return unset }
         switch encoding {
-        case .integers:
+        case .sparse: return entries[row] ?? .absent
+        case _ where Int(row) >= count: return unset
+        case .numbers(let kind):
             if let misfit = misfits[row] { return misfit }
-            return isPresent(row) ? Cell(.integer, numbers.words[row]) : .absent
-        case .reals: return isPresent(row) ? numbers.real(row) : .absent
-        case .dates:
-            if let misfit = misfits[row] { return misfit }
-            return isPresent(row) ? Cell(.date, numbers.words[row]) : .absent
+            return isPresent(row) ? numbers.cell(row, kind) : .absent
         case .codes: return coded[row]
-        case .cells, .sparse: return cells[row]
+        case .cells: return cells[row]
         }
     }
 
@@ -118,18 +112,14 @@ final class FieldColumn {
         }
         if Int(row) >= count { extend(to: Int(row) + 1) }
         switch encoding {
-        case .integers, .dates:
+        case .numbers(let kind):
             record(row)
-            numbers.set(row, cell.tail)
-        case .reals:
-            record(row)
-            numbers.setReal(row, cell)
+            numbers.set(row, cell, kind)
         case .codes:
             if coded.set(row, cell) { held += 1 }
             let distinct = coded.dictionary.count
             if distinct > Self.smallDictionary, distinct > held / 2 { convertToCells() }
         case .cells, .sparse:
-            cells.copyIfShared()
             if cells[row].isAbsent { held += 1 }
             cells[row] = cell
         }
@@ -175,17 +165,8 @@ final class FieldColumn {
     func forgetMisfit(_ row: UInt32) { misfits.remove(row) }
 
     private func place(_ row: UInt32, _ cell: Cell) {
-        if Int(row) >= count {
-            // Snapshots have no row that is new here.
-            extend(to: Int(row))
-            count += 1
-            if encoding == .cells { cells.append(cell) } else { numbers.words.append(cell.tail) }
-        } else if encoding == .cells {
-            cells.copyIfShared()
-            cells[row] = cell
-        } else {
-            numbers.set(row, cell.tail)
-        }
+        extend(to: Int(row) + 1)
+        if encoding == .cells { cells[row] = cell } else { numbers.words[row] = cell.tail }
     }
 
     /// Removes a row's value.
@@ -197,7 +178,7 @@ final class FieldColumn {
         case .sparse:
             if entries.removeValue(forKey: row) != nil { held -= 1 }
         case _ where Int(row) >= count: return
-        case .integers, .reals, .dates:
+        case .numbers:
             if !isPresent(row) { return }
             held -= 1
             numbers.setPresent(row, false)
@@ -207,7 +188,6 @@ final class FieldColumn {
         case .cells:
             if cells[row].isAbsent { return }
             held -= 1
-            cells.copyIfShared()
             cells[row] = .absent
         }
         if encoding != .sparse, count > 1024, held * Self.sparseShare < count { convertToSparse() }
@@ -215,9 +195,8 @@ final class FieldColumn {
 
     private func takes(_ cell: Cell) -> Bool {
         switch encoding {
-        case .integers: cell.kind == .integer
-        case .reals: cell.kind == .real || cell.kind == .integer && Self.isExact(cell.integerValue)
-        case .dates: cell.kind == .date
+        case .numbers(let kind):
+            cell.kind == kind || kind == .real && cell.kind == .integer && Self.isExact(cell.integerValue)
         case .codes: CellDictionary.takes(cell)
         case .cells: true
         // A value that is not rare makes the column dense.
@@ -240,7 +219,7 @@ final class FieldColumn {
         guard wanted > count else { return }
         count = wanted
         switch encoding {
-        case .integers, .reals, .dates:
+        case .numbers:
             numbers.extend(
                 to: wanted, unset: unset.tail, hasValidity: !isDeclared, hasIntegral: encoding == .reals)
         case .codes: coded.extend(to: wanted)
@@ -261,7 +240,7 @@ extension FieldColumn {
     /// Converts the column to an encoding that can also hold a value.
     func convert(for cell: Cell) {
         switch encoding {
-        case .integers where cell.kind == .real && areExact:
+        case .numbers(.integer) where cell.kind == .real && areExact:
             numbers.makeReals(count)
             encoding = .reals
         case .sparse: convertToDense()
@@ -334,7 +313,7 @@ extension FieldColumn {
     /// snapshot shares the column then.
     func replaceCells(isUsed: (UInt32) -> Bool, _ replacement: (Cell) -> Cell) {
         switch encoding {
-        case .integers, .reals, .dates: misfits.replace(isUsed: isUsed) { replacement($1) }
+        case .numbers: misfits.replace(isUsed: isUsed) { replacement($1) }
         case .codes: coded.replaceCells(replacement)
         case .cells:
             // Rows that are still in the archive stay there.

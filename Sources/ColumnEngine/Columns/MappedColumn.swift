@@ -32,7 +32,7 @@ extension FieldColumn {
     @inline(__always)
     func prefetch(_ row: UInt32) {
         switch encoding {
-        case .integers, .reals, .dates: numbers.words.prefetch(row)
+        case .numbers: numbers.words.prefetch(row)
         case .codes: coded.prefetch(row)
         case .cells: cells.prefetch(row)
         case .sparse: break

@@ -148,7 +148,7 @@ extension RowQuery {
     /// usable, or a scan is cheaper.
     func rowsInIndexOrder(_ access: ItemAccess, _ isExplained: Bool) -> IndexRows? {
         // A field with values of several kinds is counted by the sorter.
-        guard let key = order.first, let index = store.indexes.first(where: { $0.field == key.field }),
+        guard let key = order.keys.first, let index = store.indexes.first(where: { $0.field == key.field }),
             order.keys.allSatisfy(store.isPlain), index.isReady(builds: isExplained)
         else { return nil }
         let wanted = wantedCount

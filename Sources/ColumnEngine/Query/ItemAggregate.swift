@@ -38,9 +38,8 @@ struct ItemAggregate {
     mutating func add(_ rows: UnsafeBufferPointer<UInt32>, _ key: VectorKey, _ store: ColumnStore) throws {
         try Self.forEachLiveBatch(rows, store) { batch in
             switch key {
-            case .view(.integers(let values, let validity), _): addIntegers(batch, values, validity)
-            case .view(.reals(let values, let validity, let integral), _):
-                addReals(batch, values, validity, integral)
+            case .view(.numbers(let numbers), _) where numbers.kind == .integer: addIntegers(batch, numbers)
+            case .view(.numbers(let numbers), _) where numbers.kind == .real: addReals(batch, numbers)
             default:
                 var heap = CellHeap()
                 try key.withCells(batch, store, &heap) { cells in for cell in cells { add(cell) } }
@@ -70,14 +69,13 @@ struct ItemAggregate {
         }
     }
 
-    private mutating func addIntegers(
-        _ rows: UnsafeBufferPointer<UInt32>, _ values: UnsafePointer<Int64>, _ validity: UnsafePointer<UInt64>?
-    ) {
+    private mutating func addIntegers(_ rows: UnsafeBufferPointer<UInt32>, _ numbers: NumberView) {
+        let values = numbers.integers
         var (sum, number) = (Int64(0), 0)
         for (place, row) in rows.enumerated() {
             // The values of a group's rows are scattered over the column.
             cubby_prefetch(values + Int(rows[min(place &+ Self.lookahead, rows.count &- 1)]))
-            guard ColumnView.isPresent(row, validity) else { continue }
+            guard numbers.isPresent(row) else { continue }
             let (next, overflow) = sum.addingReportingOverflow(values[Int(row)])
             if overflow {
                 add(sum)
@@ -91,14 +89,12 @@ struct ItemAggregate {
         count += number
     }
 
-    private mutating func addReals(
-        _ rows: UnsafeBufferPointer<UInt32>, _ values: UnsafePointer<Double>, _ validity: UnsafePointer<UInt64>,
-        _ integral: UnsafePointer<UInt64>
-    ) {
+    private mutating func addReals(_ rows: UnsafeBufferPointer<UInt32>, _ numbers: NumberView) {
+        let values = numbers.reals
         for (place, row) in rows.enumerated() {
             cubby_prefetch(values + Int(rows[min(place &+ Self.lookahead, rows.count &- 1)]))
-            guard ColumnView.isPresent(row, validity) else { continue }
-            if ColumnView.isPresent(row, integral) {
+            guard numbers.isPresent(row) else { continue }
+            if numbers.isIntegral(row) {
                 add(Int64(values[Int(row)]))
             } else {
                 reals += values[Int(row)]
@@ -151,29 +147,6 @@ struct ItemAggregate {
 
     // MARK: Extremes
 
-    /// The kinds of values that are compared with each other.
-    private enum Comparable: Int, CaseIterable {
-        case number, date, text, none
-
-        var named: String {
-            switch self {
-            case .number: "a number"
-            case .date: "a date"
-            case .text: "text"
-            case .none: "data or a collection"
-            }
-        }
-
-        init(_ cell: Cell) {
-            switch cell.kind {
-            case .date: self = .date
-            case .shortText, .longText: self = .text
-            case .box: self = .none
-            default: self = .number
-            }
-        }
-    }
-
     /// The best value of a kind so far.
     fileprivate struct Best {
         var count = 0
@@ -186,7 +159,8 @@ struct ItemAggregate {
     static func extreme(
         _ rows: UnsafeBufferPointer<UInt32>, _ key: VectorKey, _ store: ColumnStore, wanted: Int
     ) throws -> (value: PropertyListValue?, otherKinds: [(kind: String, count: Int)]) {
-        var bests = [Best](repeating: Best(), count: Comparable.allCases.count)
+        // By the bit of their kind.
+        var bests = [Best](repeating: Best(), count: 4)
         var heap = CellHeap()
         try forEachLiveBatch(rows, store) { batch in
             var scratch = CellHeap()
@@ -198,7 +172,7 @@ struct ItemAggregate {
                         boxes.append(cell)
                         continue
                     }
-                    let kind = Comparable(cell).rawValue
+                    let kind = KindSet(cell).rawValue.trailingZeroBitCount
                     bests[kind].count += 1
                     let current = found[kind] ?? bests[kind].cell
                     if let current, CellOrder.compare(cell, current).signum() != wanted { continue }
@@ -214,17 +188,16 @@ struct ItemAggregate {
             for box in boxes {
                 let value = key.value(box, store, scratch)
                 if case .wideInteger = value {
-                    bests[Comparable.number.rawValue].take(value, wanted)
+                    bests[0].take(value, wanted)
                 } else {
-                    let none = Comparable.none.rawValue
-                    if bests[none].count == 0 { bests[none].value = value }
-                    bests[none].count += 1
+                    if bests[3].count == 0 { bests[3].value = value }
+                    bests[3].count += 1
                 }
             }
         }
         let winner = bests.indices.max { (bests[$0].count, -$0) < (bests[$1].count, -$1) } ?? 0
         let otherKinds = bests.indices.filter { $0 != winner && bests[$0].count > 0 }.map {
-            (kind: Comparable(rawValue: $0)?.named ?? "", count: bests[$0].count)
+            (kind: KindSet(rawValue: 1 << $0).named, count: bests[$0].count)
         }
         return (bests[winner].value, otherKinds)
     }

@@ -73,8 +73,7 @@ struct ItemGrouper {
 
     func value(_ cell: Cell) -> PropertyListValue? {
         // A column's values lie in the store's heap, computed ones in this one.
-        if cell.kind == .box, case .view(.cells, _) = key { return store.heap.value(cell) }
-        return heap.value(cell)
+        cell.kind == .box ? key.value(cell, store, heap) : heap.value(cell)
     }
 
     private mutating func numbers(of rows: UnsafeBufferPointer<UInt32>) throws -> [UInt32] {
@@ -139,10 +138,7 @@ struct ItemGrouper {
 
     @inline(__always)
     private mutating func group(of cell: Cell) -> UInt32 {
-        let group = numbers.number(of: cell) { box in
-            if case .view(.cells, _) = key { return store.heap.value(ofBox: box) }
-            return heap.value(ofBox: box)
-        }
+        let group = numbers.number(of: cell) { key.value($0, store, heap) }
         if Int(group) == cells.count { cells.append(cell) }
         return group
     }

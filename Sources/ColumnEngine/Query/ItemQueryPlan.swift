@@ -156,7 +156,8 @@ extension ColumnStore {
             case .mixed: "mixed values"
             }
         return switch column.encoding {
-        case .integers, .reals, .dates: "column of \(column.encoding.rawValue)"
+        case .numbers(.real): "column of reals"
+        case .numbers(let kind): "column of \(kind == .date ? "dates" : "integers")"
         case .codes: "column of \(values), dictionary of \(column.coded.dictionary.count.grouped)"
         case .cells: column.cells.isWhole ? "column of \(values)" : "\(values) in the mapped archive"
         case .sparse: "sparse column of \(values)"
@@ -232,10 +233,10 @@ extension VectorPlanner {
         case .all, .any, .not, .counted: return ""
         case .constant: return "the same for all items"
         case .validity, .cellValidity: return "presence in a \(columnText(plan))"
-        case .integers, .reals, .dates, .codes, .cells: return columnText(plan)
+        case .numbers, .codes, .cells: return columnText(plan)
         case .texts(_, _, _, let isFirstScan):
             return columnText(plan) + (isFirstScan ? ", read where they lie" : ", kept once read")
-        case .numbers: return "computed from columns"
+        case .computed: return "computed from columns"
         case .rows: return "item by item: \(reason(plan))"
         }
     }

@@ -222,70 +222,29 @@ struct ItemSorter {
 }
 
 /// A sort key of a query.
-///
-/// Nearly all are fields: other keys are behind a reference, so that queries are cheap to copy.
 package struct ItemSortKey {
-    /// The field; nil for an expression or a function.
-    package let field: ItemField?
+    package let key: RowKey
     let isDescending: Bool
-    private let other: Other?
 
-    private final class Other {
-        let key: RowKey
-        init(_ key: RowKey) { self.key = key }
-    }
+    package init(key: RowKey, isDescending: Bool) { (self.key, self.isDescending) = (key, isDescending) }
 
-    package init(field: ItemField, isDescending: Bool) {
-        (self.field, self.isDescending, other) = (field, isDescending, nil)
-    }
+    package init(field: ItemField, isDescending: Bool) { self.init(key: .field(field), isDescending: isDescending) }
 
-    package init(key: RowKey, isDescending: Bool) {
-        self.isDescending = isDescending
-        if case .field(let field) = key {
-            (self.field, other) = (field, nil)
-        } else {
-            (field, other) = (nil, Other(key))
-        }
-    }
-
-    package var key: RowKey {
-        if let other { return other.key }
-        return .field(field ?? ItemField(rawValue: 0))
-    }
+    /// The field; nil for an expression or a function.
+    package var field: ItemField? { if case .field(let field) = key { field } else { nil } }
 
     /// Whether it is a function, which may change the store.
-    var isFunction: Bool {
-        guard let other, case .function = other.key else { return false }
-        return true
-    }
+    var isFunction: Bool { if case .function = key { true } else { false } }
 }
 
 /// The sort keys of a query, the most significant first.
-///
-/// Two are stored inline: more are rare, and an array needs memory and a type that is made on first use.
 package struct ItemSortOrder {
-    package private(set) var first: ItemSortKey?
-    package private(set) var second: ItemSortKey?
-    private var rest: Rest?
+    package private(set) var keys: [ItemSortKey] = []
 
-    private final class Rest {
-        let keys: [ItemSortKey]
-        init(_ keys: [ItemSortKey]) { self.keys = keys }
-    }
-
-    package var isEmpty: Bool { first == nil }
-
-    /// All keys.
-    package var keys: [ItemSortKey] {
-        guard let first else { return [] }
-        guard let second else { return [first] }
-        return [first, second] + (rest?.keys ?? [])
-    }
+    package var isEmpty: Bool { keys.isEmpty }
 
     /// Whether a key is a function, which may change the store.
-    var asksFunctions: Bool {
-        first?.isFunction ?? false || second?.isFunction ?? false || rest?.keys.contains(where: \.isFunction) ?? false
-    }
+    var asksFunctions: Bool { keys.contains(where: \.isFunction) }
 
     /// The keys, for users: `year descending, name`.
     func text(in store: ColumnStore) -> String {
@@ -293,13 +252,5 @@ package struct ItemSortOrder {
     }
 
     /// Adds a less significant key.
-    package mutating func append(_ key: ItemSortKey) {
-        if first == nil {
-            first = key
-        } else if second == nil {
-            second = key
-        } else {
-            rest = Rest((rest?.keys ?? []) + [key])
-        }
-    }
+    package mutating func append(_ key: ItemSortKey) { keys.append(key) }
 }

@@ -17,17 +17,14 @@ package struct KindSet: OptionSet {
     init(cells: UInt16) {
         self = []
         for raw in Cell.Kind.no.rawValue...Cell.Kind.box.rawValue where cells & 1 << UInt16(raw) != 0 {
-            switch Cell.Kind(rawValue: raw) {
-            case .no, .yes, .integer, .real, .single: insert(.number)
-            case .date: insert(.date)
-            case .shortText, .longText: insert(.text)
-            default: insert(.box)
-            }
+            formUnion(KindSet(Cell.Kind(rawValue: raw) ?? .absent))
         }
     }
 
-    init(_ cell: Cell) {
-        switch cell.kind {
+    init(_ cell: Cell) { self.init(cell.kind) }
+
+    private init(_ kind: Cell.Kind) {
+        switch kind {
         case .absent: self = []
         case .no, .yes, .integer, .real, .single: self = .number
         case .date: self = .date

@@ -6,7 +6,7 @@ final class SortColumn {
     private enum Source {
         case view(ColumnView, ItemField)
         /// The codes, and the rank of each dictionary entry in the sort order.
-        case ranks(UnsafePointer<UInt32>, [UInt32])
+        case ranks(UnsafePointer<UInt32>, [UInt32], CellDictionary)
         /// Computed cells, by the rows' places in the scan.
         case computed
     }
@@ -36,7 +36,7 @@ final class SortColumn {
         switch self.key {
         // Integers beyond 64 bits are in boxes: they are sorted among the numbers.
         case .view(_, let field) where store.kindSet(field).contains(.box): source = .computed
-        case .view(.codes(let codes, let dictionary), _): source = .ranks(codes, Self.ranks(dictionary))
+        case .view(.codes(let codes, let dictionary), _): source = .ranks(codes, Self.ranks(dictionary), dictionary)
         case .view(let view, let field): source = .view(view, field)
         default: source = .computed
         }
@@ -102,7 +102,7 @@ final class SortColumn {
     ) {
         let inversion = inversion
         switch source {
-        case .ranks(let codes, let ranks):
+        case .ranks(let codes, let ranks, _):
             ranks.withUnsafeBufferPointer { ranks in
                 for index in 0..<count { body(index, UInt64(ranks[Int(codes[Int(row(index).row)])]) ^ inversion, true) }
             }
@@ -136,14 +136,12 @@ final class SortColumn {
         let word: UInt64
         var isExact = true
         switch source {
-        case .ranks(let codes, let ranks): word = UInt64(ranks[Int(codes[Int(row)])])
-        case .view(.integers(let values, let validity), _):
-            (word, isExact) = Self.word(
-                UInt64(bitPattern: values[Int(row)]) ^ 1 << 63, ColumnView.isPresent(row, validity))
-        case .view(.dates(let values, let validity), _):
-            (word, isExact) = Self.word(CellOrder.ordered(values[Int(row)]), ColumnView.isPresent(row, validity))
-        case .view(.reals(let values, let validity, _), _):
-            (word, isExact) = Self.word(CellOrder.ordered(values[Int(row)]), ColumnView.isPresent(row, validity))
+        case .ranks(let codes, let ranks, _): word = UInt64(ranks[Int(codes[Int(row)])])
+        // Absent values have the word 0, before all others; the lowest two values share the word 1.
+        case .view(.numbers(let numbers), _):
+            let bits = numbers.words[Int(row)]
+            let ordered = numbers.kind == .integer ? bits ^ 1 << 63 : CellOrder.ordered(Double(bitPattern: bits))
+            (word, isExact) = numbers.isPresent(row) ? (max(ordered, 1), ordered > 1) : (0, false)
         case .view(.absent, _): word = 0
         default:
             word = withText(row, place) { $0.map { CellOrder.prefix($0) } } ?? CellOrder.prefix(cell(row, place))
@@ -152,21 +150,10 @@ final class SortColumn {
         return (word ^ inversion, isExact)
     }
 
-    /// Absent values have the word 0, before all others; the lowest two values share the word 1.
-    @inline(__always)
-    private static func word(_ word: UInt64, _ isPresent: Bool) -> (UInt64, Bool) {
-        isPresent ? (max(word, 1), word > 1) : (0, false)
-    }
-
     func cell(_ row: UInt32, _ place: UInt32) -> Cell {
         switch source {
         case .view(_, let field): store.table.cell(row, field)
-        case .ranks(let codes, _):
-            if case .view(.codes(_, let dictionary), _) = key {
-                dictionary.cells[Int(codes[Int(row)])]
-            } else {
-                .absent
-            }
+        case .ranks(let codes, _, let dictionary): dictionary.cells[Int(codes[Int(row)])]
         case .computed: computed[Int(place)]
         }
     }

@@ -51,9 +51,9 @@ extension ColumnStore {
     package func generation(_ row: UInt32) -> UInt16 { table.generation(row) }
 
     /// The address of the row's object; nil if there is none.
-    package func handle(_ row: UInt32) -> UnsafeRawPointer? { table.handle(row) }
+    package func handle(_ row: UInt32) -> UnsafeRawPointer? { table.handles[row] }
 
-    package func setHandle(_ row: UInt32, _ handle: UnsafeRawPointer) { table.setHandle(row, handle) }
+    package func setHandle(_ row: UInt32, _ handle: UnsafeRawPointer) { table.handles[row] = handle }
 
     /// Makes a dead row, which is freed with its object.
     package func makeDeadRow<Object>(_ makeObject: (UInt32) -> Object) -> Object {
@@ -66,10 +66,10 @@ extension ColumnStore {
 
     // MARK: Keys
 
-    package func key(_ row: UInt32) -> PackedKey { table.key(row) }
+    package func key(_ row: UInt32) -> PackedKey { table.keys[row] }
 
     /// Whether the key is a text and not a packed UUID.
-    package func hasTextKey(_ row: UInt32) -> Bool { table.hasTextKey(row) }
+    package func hasTextKey(_ row: UInt32) -> Bool { table.textKeys[row] }
 
     package func keyString(_ row: UInt32) -> String { table.keyString(row) }
 
@@ -101,7 +101,11 @@ extension ColumnStore {
 
     /// The numbers of an item's custom fields, ascending.
     package func customFields(_ row: UInt32) -> [UInt32] {
-        table.customFields(row).filter { $0 != fields.attachment?.rawValue }
+        var numbers: [UInt32] = []
+        table.forEachCustomCell(row) { number, _ in
+            if number != fields.attachment?.rawValue { numbers.append(number) }
+        }
+        return numbers
     }
 
     /// The numbers of the custom fields that some item in the store has.
@@ -325,7 +329,7 @@ package struct ItemDraft {
             if let packed = PackedKey(uuid: bytes) {
                 store.table.setKey(row, packed)
             } else {
-                if store.table.hasTextKey(row) { store.discard(store.table.key(row).cell) }
+                if store.table.textKeys[row] { store.discard(store.table.keys[row].cell) }
                 store.table.setKey(row, text: store.heap.text(bytes))
             }
         }

@@ -43,19 +43,12 @@ package struct CustomFields: BitwiseCopyable {
     @inline(__always)
     private func find(_ field: UInt32) -> (index: Int, found: Bool) {
         let numbers = numbers
-        if numbers.count <= 16 {
-            for index in 0..<numbers.count where numbers[index] >= field {
-                return (index, numbers[index] == field)
-            }
-            return (numbers.count, false)
-        }
-        if numbers[numbers.count - 1] < field { return (numbers.count, false) }
         var (low, high) = (0, numbers.count)
         while low < high {
             let middle = (low + high) / 2
             if numbers[middle] < field { low = middle + 1 } else { high = middle }
         }
-        return (low, numbers[low] == field)
+        return (low, low < numbers.count && numbers[low] == field)
     }
 
     /// The address of the field's cell; nil if the item has no such field. Valid until the next change.

@@ -36,7 +36,7 @@ extension ColumnStore {
     ///
     /// - Parameters:
     ///   - count: the number of rows.
-    ///   - kinds: by field number, the kinds of its cells; see ``ItemTable/fieldKinds``.
+    ///   - kinds: by field number, the kinds of its cells; see ``ItemTable/customKinds``.
     ///   - source: the document.
     ///   - seed: the seed of the keys' hashes.
     ///   - slots: the hash table of the keys.

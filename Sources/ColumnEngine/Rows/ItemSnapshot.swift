@@ -41,7 +41,7 @@ public final class ItemSnapshot: @unchecked Sendable {
             count = store.order.count
             (schema, keyField) = (store.schema, store.keyField)
             fieldNames = store.fields.names
-            fieldKinds = store.table.fieldKinds
+            fieldKinds = store.table.customKinds
             keys = store.table.keys.share()
             textKeys = store.table.textKeys.share()
             custom = store.table.custom.share()
@@ -190,21 +190,14 @@ final class SharedFieldColumn: @unchecked Sendable {
     /// The cell of a row; nil if it is only in the archive.
     @inline(__always)
     func cell(_ row: UInt32) -> Cell? {
-        if encoding == .sparse { return entries[row] ?? .absent }
-        guard Int(row) < count else { return unset }
         switch encoding {
-        case .integers, .dates:
+        case .sparse: return entries[row] ?? .absent
+        case _ where Int(row) >= count: return unset
+        case .numbers(let kind):
             if let misfit = misfits[row] { return misfit }
-            let kind: Cell.Kind = encoding == .integers ? .integer : .date
-            return isPresent(row) ? numbers.words[row].map { Cell(kind, $0) } : .absent
-        case .reals:
-            guard isPresent(row), let bits = numbers.words[row] else { return .absent }
-            return numbers.isIntegral(row) ? .integer(Int64(Double(bitPattern: bits))) : Cell(.real, bits)
+            return isDeclared || numbers.isPresent(row) ? numbers.cell(row, kind) : .absent
         case .codes: return dictionary[Int(codes[row] ?? 0)]
-        case .cells, .sparse: return cells[row]
+        case .cells: return cells[row]
         }
     }
-
-    @inline(__always)
-    private func isPresent(_ row: UInt32) -> Bool { isDeclared || numbers.isPresent(row) }
 }

@@ -81,13 +81,6 @@ extension ItemTable {
             }, body)
     }
 
-    /// The numbers of an item's custom fields, ascending.
-    func customFields(_ row: UInt32) -> [UInt32] {
-        var numbers: [UInt32] = []
-        forEachCustomCell(row) { number, _ in numbers.append(number) }
-        return numbers
-    }
-
     /// A field's existing cell for a text. Inlined: for a call the compiler would copy the table.
     @inline(__always)
     func entry(for text: UnsafeBufferPointer<UInt8>, _ field: ItemField) -> Cell? {

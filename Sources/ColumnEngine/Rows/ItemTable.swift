@@ -36,7 +36,7 @@ package struct ItemTable: ~Copyable {
     /// How often each row was freed; a missing entry means never.
     private var generations: [UInt16] = []
     /// By number of a custom field, the kinds of cells that it has ever had, a bit each.
-    private var customKinds: [UInt16] = []
+    private(set) var customKinds: [UInt16] = []
     /// The number of blocks in which each field was set.
     var blockCounts: [Int] = []
     /// Whether fields of items may still be only in an archive.
@@ -76,14 +76,6 @@ package struct ItemTable: ~Copyable {
         handles.reserve(wanted)
     }
 
-    /// Prefetches the elements for the journal's record of a changed value.
-    @inline(__always)
-    func prefetchChanged(_ row: UInt32, _ field: ItemField) {
-        keys.prefetch(row)
-        textKeys.prefetch(row)
-        prefetch(row, field)
-    }
-
     /// Prefetches the item's first number and state while its key is compared.
     @inline(__always)
     func prefetch(_ row: UInt32) {
@@ -99,8 +91,6 @@ package struct ItemTable: ~Copyable {
     ) -> (row: UInt32, isNew: Bool) {
         // A snapshot may still read the free rows.
         if !freeRows.isEmpty, !hasSnapshot, let row = freeRows.popLast() {
-            keys.copyIfShared()
-            textKeys.copyIfShared()
             for number in 0..<UInt32(columns.count) { _ = withColumn(ItemField(rawValue: number)) { $0.clear(row) } }
             keys[row] = key
             textKeys[row] = isTextKey
@@ -121,7 +111,6 @@ package struct ItemTable: ~Copyable {
         states[row] = State.free.rawValue
         var block = custom.isPresent(row) ? custom[row] : .none
         if !(hasSnapshot && copiedBlocks?.retire(row, block) == true) { block.release() }
-        custom.copyIfShared()
         custom[row] = .none
         if generations.count <= Int(row) {
             generations.append(contentsOf: repeatElement(0, count: max(Int(row) + 1 - generations.count, 64)))
@@ -160,13 +149,6 @@ package struct ItemTable: ~Copyable {
         return fresh
     }
 
-    /// The address of the row's object; nil if there is none.
-    @inline(__always)
-    func handle(_ row: UInt32) -> UnsafeRawPointer? { handles[row] }
-
-    @inline(__always)
-    func setHandle(_ row: UInt32, _ handle: UnsafeRawPointer?) { handles[row] = handle }
-
     // MARK: The archive
 
     /// Maps `count` items of an archive into the empty table.
@@ -182,14 +164,10 @@ package struct ItemTable: ~Copyable {
         if hasCustomFields { custom.map(count, .custom, source) } else { custom.fillWithZeros(count) }
     }
 
-    /// By number of a custom field, the kinds of cells that it has ever had, a bit each.
-    var fieldKinds: [UInt16] { customKinds }
-
     /// Sets a field in an item's block.
     ///
     /// - Returns: whether the block lacked it.
     mutating func setInBlock(_ row: UInt32, _ field: UInt32, _ cell: Cell) -> Bool {
-        custom.copyIfShared()
         hasCustomFields = true
         var block = custom[row]
         if hasSnapshot, copiedBlocks?.retire(row, block) == true { block = block.copy() }
@@ -228,19 +206,16 @@ package struct ItemTable: ~Copyable {
 
     /// The kind of a field for an index: numbers of all kinds are one, and a field without values counts as text.
     func indexedKind(_ field: ItemField) -> IndexedKind {
-        let column = column(field)
-        if column?.misfits.isEmpty == false { return .mixed }
-        switch column?.declaredKind {
-        case .text?: return .text
-        case .integer?: return .integer
-        case .date?: return .date
-        case .mixed?: return .mixed
-        case nil: break
+        let isDeclared = declared(field) != nil
+        switch soleKind(field) {
+        case .text: return .text
+        case .integer: return isDeclared ? .integer : .number
+        case .date: return isDeclared ? .date : .dateCell
+        case .mixed:
+            let kinds = kinds(field) ?? 0
+            if isDeclared || !Self.areOnly(kinds, .integer, .real, .single) { return .mixed }
+            return kinds == 0 ? .text : .number
         }
-        guard let kinds = kinds(field) else { return .text }
-        if Self.areOnly(kinds, .shortText, .longText) { return .text }
-        if Self.areOnly(kinds, .integer, .real, .single) { return .number }
-        return Self.areOnly(kinds, .date) ? .dateCell : .mixed
     }
 
     private static func areOnly(_ kinds: UInt16, _ allowed: Cell.Kind...) -> Bool {
@@ -249,22 +224,14 @@ package struct ItemTable: ~Copyable {
 
     // MARK: Keys
 
-    /// The key: packed, or the cell of its text.
-    @inline(__always)
-    func key(_ row: UInt32) -> PackedKey { keys[row] }
-
-    /// Whether the key is a text and not a packed UUID.
-    @inline(__always)
-    func hasTextKey(_ row: UInt32) -> Bool { textKeys[row] }
-
     /// Sets a draft's key.
-    func setKey(_ row: UInt32, _ key: PackedKey) {
+    mutating func setKey(_ row: UInt32, _ key: PackedKey) {
         keys[row] = key
         textKeys[row] = false
     }
 
     /// The same for a key that is not a UUID.
-    func setKey(_ row: UInt32, text: Cell) {
+    mutating func setKey(_ row: UInt32, text: Cell) {
         keys[row] = PackedKey(text: text)
         textKeys[row] = true
     }

@@ -27,7 +27,6 @@ import Testing
         let count = LargeMemory.least / MemoryLayout<UInt64>.stride + 10
         for number in 0..<UInt64(count) { column.append(number) }
         let snapshot = column.share()
-        column.copyIfShared()
         for row in 0..<UInt32(count) { column[row] = 1 }
         for number in 0..<UInt64(count) { column.append(number) }
         var isSame = true

@@ -12,8 +12,7 @@ indirect enum VectorExpression {
     }
 
     case constant(Double, isInteger: Bool)
-    case integers(UnsafePointer<Int64>, validity: UnsafePointer<UInt64>?)
-    case reals(UnsafePointer<Double>, validity: UnsafePointer<UInt64>, integral: UnsafePointer<UInt64>)
+    case column(NumberView)
     case arithmetic(VectorExpression, PredicateArithmetic, VectorExpression)
 
     /// Nil for an expression that involves anything but numbers, or anything but the four basic operations.
@@ -30,12 +29,8 @@ indirect enum VectorExpression {
             guard path.rest.isEmpty, path.field != PredicateKeyPath.selfKey,
                 let field = store.fields.existing(path.field)
             else { return nil }
-            switch store.view(field) {
-            case .integers(let values, let validity): self = .integers(values, validity: validity)
-            case .reals(let values, let validity, let integral):
-                self = .reals(values, validity: validity, integral: integral)
-            default: return nil
-            }
+            guard case .numbers(let numbers) = store.view(field), numbers.kind != .date else { return nil }
+            self = .column(numbers)
         case .arithmetic(let left, let operation, let right):
             guard [.add, .subtract, .multiply, .divide].contains(operation), let left = VectorExpression(left, store),
                 let right = VectorExpression(right, store)
@@ -93,21 +88,19 @@ indirect enum VectorExpression {
                 numbers[place] = number
                 states[place] = isInteger ? State.integer : State.real
             }
-        case .integers(let values, let validity):
+        case .column(let column) where column.kind == .integer:
             for place in rows.indices {
-                let value = values[Int(rows[place])]
+                let value = column.integers[Int(rows[place])]
                 numbers[place] = Double(value)
                 let state = FieldColumn.isExact(value) ? State.integer : State.inexact
-                states[place] = ColumnView.isPresent(rows[place], validity) ? state : State.absent
+                states[place] = column.isPresent(rows[place]) ? state : State.absent
             }
-        case .reals(let values, let validity, let integral):
+        case .column(let column):
             for place in rows.indices {
                 let row = rows[place]
-                numbers[place] = values[Int(row)]
-                let bit = UInt64(row & 63)
-                let isPresent = UInt8(truncatingIfNeeded: validity[Int(row >> 6)] >> bit & 1)
-                let isInteger = UInt8(truncatingIfNeeded: integral[Int(row >> 6)] >> bit & 1)
-                states[place] = isPresent &* (1 &+ isInteger)
+                numbers[place] = column.reals[Int(row)]
+                let state = State.real &+ (column.isIntegral(row) ? 1 : 0)
+                states[place] = column.isPresent(row) ? state : State.absent
             }
         case .arithmetic(let left, let operation, let right):
             left.compute(rows, numbers, states)
@@ -149,13 +142,43 @@ indirect enum VectorExpression {
     }
 }
 
+/// The numbers or dates of a column: addresses of its memory, valid until the store is changed.
+struct NumberView {
+    /// Integer, real or date.
+    let kind: Cell.Kind
+    let words: UnsafePointer<UInt64>
+    /// The bitmap of the rows with a value; nil if every row has one.
+    let validity: UnsafePointer<UInt64>?
+    /// The bitmap of the integers among reals; nil for other kinds.
+    let integral: UnsafePointer<UInt64>?
+
+    @inline(__always)
+    var integers: UnsafePointer<Int64> { UnsafeRawPointer(words).assumingMemoryBound(to: Int64.self) }
+    /// Of reals, and of the seconds of dates.
+    @inline(__always)
+    var reals: UnsafePointer<Double> { UnsafeRawPointer(words).assumingMemoryBound(to: Double.self) }
+
+    @inline(__always)
+    func isPresent(_ row: UInt32) -> Bool { validity.map { Self.has($0, row) } ?? true }
+
+    @inline(__always)
+    func isIntegral(_ row: UInt32) -> Bool { integral.map { Self.has($0, row) } ?? false }
+
+    @inline(__always)
+    private static func has(_ bits: UnsafePointer<UInt64>, _ row: UInt32) -> Bool {
+        bits[Int(row >> 6)] >> UInt64(row & 63) & 1 != 0
+    }
+
+    @inline(__always)
+    func cell(_ row: UInt32) -> Cell {
+        if !isPresent(row) { return .absent }
+        return isIntegral(row) ? .integer(Int64(reals[Int(row)])) : Cell(kind, words[Int(row)])
+    }
+}
+
 /// An operator's input from a field: addresses of its column's memory, valid until the store is changed.
-///
-/// A validity bitmap is nil if every row has a value.
 enum ColumnView {
-    case integers(UnsafePointer<Int64>, validity: UnsafePointer<UInt64>?)
-    case reals(UnsafePointer<Double>, validity: UnsafePointer<UInt64>, integral: UnsafePointer<UInt64>)
-    case dates(UnsafePointer<Double>, validity: UnsafePointer<UInt64>?)
+    case numbers(NumberView)
     case codes(UnsafePointer<UInt32>, CellDictionary)
     case cells(UnsafePointer<Cell>)
     /// Texts that may still be in a mapped archive.
@@ -164,12 +187,6 @@ enum ColumnView {
     case rows
     /// A field that no item has.
     case absent
-
-    @inline(__always)
-    static func isPresent(_ row: UInt32, _ validity: UnsafePointer<UInt64>?) -> Bool {
-        guard let validity else { return true }
-        return validity[Int(row >> 6)] & 1 << UInt64(row & 63) != 0
-    }
 }
 
 extension ColumnStore {
@@ -192,12 +209,8 @@ extension FieldColumn {
     func view(rowCount: Int) -> ColumnView {
         extend(to: rowCount)
         if !misfits.isEmpty, encoding != .cells || !cells.isWhole { return .rows }
-        let isFull = isDeclared || held == count
         switch encoding {
-        case .integers: return .integers(numbers.integers, validity: isFull ? nil : numbers.validityBits)
-        case .reals:
-            return .reals(numbers.reals, validity: numbers.validityBits, integral: numbers.integralBits)
-        case .dates: return .dates(numbers.reals, validity: isFull ? nil : numbers.validityBits)
+        case .numbers(let kind): return .numbers(numbers.view(kind, isFull: isDeclared || held == count))
         case .codes: return .codes(coded.base, coded.dictionary)
         case .cells: return cells.isWhole ? .cells(UnsafePointer(cells.base)) : .mappedTexts(self)
         case .sparse: return .rows

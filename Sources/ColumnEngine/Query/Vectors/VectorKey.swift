@@ -91,26 +91,7 @@ enum VectorKey {
     ) {
         switch view {
         case .absent: cells.update(repeating: .absent)
-        case .integers(let values, let validity):
-            for place in rows.indices {
-                let row = rows[place]
-                cells[place] = ColumnView.isPresent(row, validity) ? .integer(values[Int(row)]) : .absent
-            }
-        case .dates(let values, let validity):
-            for place in rows.indices {
-                let row = rows[place]
-                cells[place] = ColumnView.isPresent(row, validity) ? .date(values[Int(row)]) : .absent
-            }
-        case .reals(let values, let validity, let integral):
-            for place in rows.indices {
-                let row = rows[place]
-                guard ColumnView.isPresent(row, validity) else {
-                    cells[place] = .absent
-                    continue
-                }
-                let number = values[Int(row)]
-                cells[place] = ColumnView.isPresent(row, integral) ? .integer(Int64(number)) : .real(number)
-            }
+        case .numbers(let numbers): for place in rows.indices { cells[place] = numbers.cell(rows[place]) }
         case .codes(let codes, let dictionary):
             dictionary.cells.withUnsafeBufferPointer { entries in
                 for place in rows.indices { cells[place] = entries[Int(codes[Int(rows[place])])] }

@@ -8,9 +8,7 @@ indirect enum VectorTest {
     case all([VectorTest])
     case any([VectorTest])
     case not(VectorTest)
-    case integers(UnsafePointer<Int64>, validity: UnsafePointer<UInt64>?, PredicateIntegerTest, whenAbsent: Bool)
-    case reals(UnsafePointer<Double>, validity: UnsafePointer<UInt64>?, RealTest, whenAbsent: Bool)
-    case dates(UnsafePointer<Double>, validity: UnsafePointer<UInt64>?, PredicateDateTest, whenAbsent: Bool)
+    case numbers(NumberView, NumberTest, whenAbsent: Bool)
     /// Tests for a value: a comparison with nil.
     case validity(UnsafePointer<UInt64>?, whenPresent: Bool, whenAbsent: Bool)
     case cellValidity(UnsafePointer<Cell>, whenPresent: Bool, whenAbsent: Bool)
@@ -21,7 +19,7 @@ indirect enum VectorTest {
     /// A text field of a mapped archive.
     case texts(FieldColumn, PredicateTextTest, whenAbsent: Bool, isFirstScan: Bool)
     /// A computed number.
-    case numbers(VectorExpression, RealTest, whenAbsent: Bool, otherwise: (UInt32) -> Bool)
+    case computed(VectorExpression, RealTest, whenAbsent: Bool, otherwise: (UInt32) -> Bool)
     /// Any other condition, row by row.
     case rows((UInt32) -> Bool)
     /// A condition of an explained query.
@@ -40,15 +38,7 @@ indirect enum VectorTest {
             return count
         case .any(let parts): return keepAny(parts, rows, store)
         case .not(let inner): return keepComplement(inner, rows, store)
-        case .integers(let values, let validity, let test, let whenAbsent):
-            return Self.keepIntegers(rows, values, validity, test, whenAbsent)
-        case .reals(let values, let validity, let test, let whenAbsent):
-            return Self.keepReals(rows, values, validity, test, whenAbsent)
-        case .dates(let values, let validity, let test, let whenAbsent):
-            return rows.keep {
-                guard ColumnView.isPresent($0, validity) else { return whenAbsent }
-                return test.holds(PropertyListDate(secondsSinceReferenceDate: values[Int($0)]))
-            }
+        case .numbers(let numbers, let test, let whenAbsent): return Self.keep(rows, numbers, test, whenAbsent)
         case .validity(let validity, let whenPresent, let whenAbsent):
             guard let validity else { return whenPresent ? rows.count : 0 }
             return rows.keep {
@@ -64,7 +54,7 @@ indirect enum VectorTest {
             return Self.keepCells(rows, cells, test, text, scan, store)
         case .texts(let column, let test, let whenAbsent, let isFirstScan):
             return MappedTextScan(column, isFirst: isFirstScan).keep(rows, test, whenAbsent: whenAbsent)
-        case .numbers(let expression, let test, let whenAbsent, let otherwise):
+        case .computed(let expression, let test, let whenAbsent, let otherwise):
             return expression.keep(rows, test, whenAbsent: whenAbsent, otherwise)
         case .rows(let condition): return rows.keep(condition)
         case .counted(let inner, let count): return count.measure(rows.count) { inner.keep(rows, store) }
@@ -85,7 +75,7 @@ indirect enum VectorTest {
         switch self {
         case .all(let parts), .any(let parts): parts.allSatisfy(\.readsColumnsAlone)
         case .not(let inner), .counted(let inner, _): inner.readsColumnsAlone
-        case .constant, .integers, .reals, .dates, .validity, .cellValidity, .codes, .numbers: true
+        case .constant, .numbers, .validity, .cellValidity, .codes, .computed: true
         // A regular expression's automaton belongs to one scan.
         case .cells(_, _, .matches, _): false
         case .cells: true
@@ -124,42 +114,36 @@ indirect enum VectorTest {
 
     // MARK: Columns
 
-    private static func keepIntegers(
-        _ rows: SelectionVector, _ values: UnsafePointer<Int64>, _ validity: UnsafePointer<UInt64>?,
-        _ test: PredicateIntegerTest, _ whenAbsent: Bool
+    private static func keep(
+        _ rows: SelectionVector, _ numbers: NumberView, _ test: NumberTest, _ whenAbsent: Bool
     ) -> Int {
-        if case .inside(let range) = test {
-            let (lower, upper) = (range.lowerBound, range.upperBound)
-            if let validity, !whenAbsent {
-                return rows.keep {
-                    let value = values[Int($0)]
-                    let isPresent = validity[Int($0 >> 6)] >> UInt64($0 & 63) & 1 != 0
-                    return (lower <= value) && (value <= upper) && isPresent
-                }
+        let (integers, reals) = (numbers.integers, numbers.reals)
+        switch test {
+        case .integer(.inside(let range)) where !whenAbsent: return keep(rows, integers, numbers.validity, range)
+        case .real(.inside(let range)) where !whenAbsent: return keep(rows, reals, numbers.validity, range)
+        case .integer(let test):
+            return rows.keep { numbers.isPresent($0) ? test.holds(integers[Int($0)]) : whenAbsent }
+        case .real(let test): return rows.keep { numbers.isPresent($0) ? test.holds(reals[Int($0)]) : whenAbsent }
+        case .date(let test):
+            return rows.keep {
+                guard numbers.isPresent($0) else { return whenAbsent }
+                return test.holds(PropertyListDate(secondsSinceReferenceDate: reals[Int($0)]))
             }
-            // One unsigned comparison, after shifting the range to begin at 0.
-            let width = UInt64(bitPattern: upper &- lower)
-            if validity == nil { return rows.keep { UInt64(bitPattern: values[Int($0)] &- lower) <= width } }
-        }
-        return rows.keep {
-            ColumnView.isPresent($0, validity) ? test.holds(values[Int($0)]) : whenAbsent
         }
     }
 
-    private static func keepReals(
-        _ rows: SelectionVector, _ values: UnsafePointer<Double>, _ validity: UnsafePointer<UInt64>?,
-        _ test: RealTest, _ whenAbsent: Bool
+    /// Keeps the rows with a value in a range, without a branch in the loop.
+    @inline(__always)
+    private static func keep<Value: Comparable>(
+        _ rows: SelectionVector, _ values: UnsafePointer<Value>, _ validity: UnsafePointer<UInt64>?,
+        _ range: ClosedRange<Value>
     ) -> Int {
-        if case .inside(let range) = test, let validity, !whenAbsent {
-            let (lower, upper) = (range.lowerBound, range.upperBound)
-            return rows.keep {
-                let value = values[Int($0)]
-                let isPresent = validity[Int($0 >> 6)] >> UInt64($0 & 63) & 1 != 0
-                return (lower <= value) && (value <= upper) && isPresent
-            }
-        }
+        let (lower, upper) = (range.lowerBound, range.upperBound)
+        guard let validity else { return rows.keep { (lower <= values[Int($0)]) && (values[Int($0)] <= upper) } }
         return rows.keep {
-            ColumnView.isPresent($0, validity) ? test.holds(values[Int($0)]) : whenAbsent
+            let value = values[Int($0)]
+            let isPresent = validity[Int($0 >> 6)] >> UInt64($0 & 63) & 1 != 0
+            return (lower <= value) && (value <= upper) && isPresent
         }
     }
 
@@ -224,7 +208,7 @@ struct VectorPlanner {
             guard case .arithmetic = expression, let real = RealTest(constant),
                 let numbers = VectorExpression(expression, store)
             else { return .rows(compiler.condition(plan)) }
-            return .numbers(numbers, real, whenAbsent: constant.whenAbsent, otherwise: compiler.condition(plan))
+            return .computed(numbers, real, whenAbsent: constant.whenAbsent, otherwise: compiler.condition(plan))
         case .test, .comparison: return .rows(compiler.condition(plan))
         }
     }
@@ -237,12 +221,8 @@ struct VectorPlanner {
         if case .null = test.constant, let test = validityTest(view, test) { return test }
         switch view {
         case .absent: return .constant(absent)
-        case .integers(let values, let validity):
-            return test.integer.map { .integers(values, validity: validity, $0, whenAbsent: absent) }
-        case .reals(let values, let validity, _):
-            return RealTest(test).map { .reals(values, validity: validity, $0, whenAbsent: absent) }
-        case .dates(let values, let validity):
-            return test.date.map { .dates(values, validity: validity, $0, whenAbsent: absent) }
+        case .numbers(let numbers):
+            return NumberTest(test, numbers.kind).map { .numbers(numbers, $0, whenAbsent: absent) }
         case .codes(let codes, let dictionary):
             // Evaluated once for each distinct value.
             return .codes(codes, dictionary.cells.map { holds($0, test) ? 1 : 0 })
@@ -265,10 +245,8 @@ struct VectorPlanner {
         default: return nil
         }
         switch view {
-        case .integers(_, let validity), .dates(_, let validity):
-            return .validity(validity, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
-        case .reals(_, let validity, _):
-            return .validity(validity, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
+        case .numbers(let numbers):
+            return .validity(numbers.validity, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
         case .cells(let cells): return .cellValidity(cells, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
         case .codes, .mappedTexts, .rows, .absent: return nil
         }
@@ -278,6 +256,22 @@ struct VectorPlanner {
         if cell.isAbsent { return test.whenAbsent }
         if cell.isText, let text = test.text { return cell.withText { text.holds($0) } }
         return test.holds(store.heap.value(cell))
+    }
+}
+
+/// A comparison of a column's numbers or dates with a constant on its right.
+enum NumberTest {
+    case integer(PredicateIntegerTest), real(RealTest), date(PredicateDateTest)
+
+    init?(_ test: PredicateConstantTest, _ kind: Cell.Kind) {
+        let made: NumberTest? =
+            switch kind {
+            case .integer: test.integer.map(NumberTest.integer)
+            case .date: test.date.map(NumberTest.date)
+            default: RealTest(test).map(NumberTest.real)
+            }
+        guard let made else { return nil }
+        self = made
     }
 }
 
