@@ -65,14 +65,6 @@ extension ItemFields {
         self.itemKey = itemKey
     }
 
-    /// Creates fields by name, as in a file's record or a script's table; includes `itemKey` and `dateCreated`.
-    ///
-    /// - Throws: `StoreError` naming the first field with an invalid value.
-    public init(_ values: PropertyListFields) throws(StoreError) {
-        self.init()
-        for (name, value) in values { try set(value, forField: name) }
-    }
-
     /// Empty if not given.
     public var name: String {
         get { if case .string(let text)? = declared["name"] { text } else { "" } }
@@ -97,7 +89,11 @@ extension ItemFields {
     /// The values of the fields of every item that are of other kinds, by name, as an application's archive has them;
     /// null for a field that the item lacks. Setting the field removes its value here.
     public var carried: PropertyListFields {
-        declared.filter { name, value in Schema.household.field(named: name)?.kind.takes(value) == false }
+        var carried: PropertyListFields = [:]
+        for (name, value) in declared where Schema.household.field(named: name)?.kind.takes(value) == false {
+            carried[name] = value
+        }
+        return carried
     }
 
     /// Sets one field by name.
