@@ -175,7 +175,7 @@ struct HostOptions: ParsableArguments {
         options.memoryLimit = settings.memoryLimit.map { $0 << 20 }
         let hasProcess = ProcessSurroundings.current.areOfProcess
         options.limitsProcess = hasProcess
-        options.timeLimit = settings.timeLimit
+        options.timeLimit = settings.timeLimit.map(Self.duration)
         if settings.timeLimit != nil, !LuaState.keepsTime {
             throw CommandFailure.exit(
                 .unavailable, "the time limit cannot be kept: the system gives this process no timer (ulimit -i)")
@@ -190,8 +190,8 @@ struct HostOptions: ParsableArguments {
         options.bundles = bundles(of: located)
         options.watchesInitScript = watch
         options.tracesLifeCycle = traceLifecycle
-        options.callbackLimit = callbackTime ?? options.callbackLimit
-        options.backgroundLimit = backgroundTime ?? options.backgroundLimit
+        options.callbackLimit = callbackTime.map(Self.duration) ?? options.callbackLimit
+        options.backgroundLimit = backgroundTime.map(Self.duration) ?? options.backgroundLimit
         options.allowsRunning = allowRun
         options.acceptsAttachments = true
         // Far above what any stop takes on a slow machine.
@@ -205,6 +205,9 @@ struct HostOptions: ParsableArguments {
 }
 
 extension HostOptions {
+    /// Seconds of a command line as a duration, which ends at 10^20 of them.
+    private static func duration(_ seconds: Double) -> Duration { .seconds(min(seconds, 1e18)) }
+
     /// The user's own resource folder, then the one installed with the program.
     func bundles(of container: Container) -> [String] {
         let own = bundle ?? Environment.value("CUBBY_BUNDLE").flatMap { $0.isEmpty ? nil : $0 }

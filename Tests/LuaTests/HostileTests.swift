@@ -14,7 +14,7 @@ struct HostileTests {
         fixture.state.interruptHandler = { reasons in
             reasons.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .resume
         }
-        fixture.state.setDeadline(seconds)
+        fixture.state.setDeadline(seconds: seconds)
         defer { fixture.state.setDeadline(nil) }
         do {
             try fixture.run(script)
@@ -73,7 +73,7 @@ struct HostileTests {
             _ = try? fixture.run("seen = (rawget(_G, 'seen') or 0) + #('abc'):gsub('b', '%0%0')")
             return seen < 20 ? .resume : .stop(LuaError(.deadline, "time is up"), depth: 1)
         }
-        fixture.state.setDeadline(0.001)
+        fixture.state.setDeadline(.seconds(0.001))
         let script = """
             local text = ('ab'):rep(20000) .. 'c'
             while true do

@@ -97,7 +97,7 @@ struct LuaFrameTests {
         defer { state.close() }
         state.keepsFrames = true
         state.interruptHandler = { _ in .stop(LuaError(.deadline, "time is up"), depth: 1) }
-        state.setDeadline(0.02)
+        state.setDeadline(.seconds(0.02))
         let error = #expect(throws: LuaError.self) {
             try state.load("local n = 0\nwhile true do\nn = n + 0 end".utf8, name: "=x").call()
         }

@@ -48,7 +48,7 @@ import Testing
         fixture.state.interruptHandler = { reasons in
             reasons.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .resume
         }
-        fixture.state.setDeadline(0.02)
+        fixture.state.setDeadline(.seconds(0.02))
         let error = try #require(#expect(throws: LuaError.self) { try fixture.run(script) })
         fixture.state.setDeadline(nil)
         #expect(error.kind == .deadline)

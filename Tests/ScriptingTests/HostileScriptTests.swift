@@ -40,7 +40,7 @@ struct HostileScriptTests {
     init() throws {
         scratch = try TemporaryDirectory()
         embedding = try Embedding(scratch.file("c")) { options in
-            options.timeLimit = 0.05
+            options.timeLimit = .seconds(0.05)
             options.outputLimit = 1000
         }
         embedding.host.launch()

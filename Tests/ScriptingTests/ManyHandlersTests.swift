@@ -37,7 +37,7 @@ struct ManyHandlersTests {
     @Test("what is left of the time is told, and used up it is not given: the save still happens")
     func timeUsedUp() throws {
         let scratch = try TemporaryDirectory()
-        let embedding = try Embedding(scratch.file("container")) { $0.callbackLimit = 0.4 }
+        let embedding = try Embedding(scratch.file("container")) { $0.callbackLimit = .seconds(0.4) }
         embedding.host.launch()
         _ = embedding.run(
             """

@@ -107,7 +107,7 @@ struct ScriptHostTests {
     @Test("limits: time and memory end a script, and the host goes on")
     func limits() throws {
         let embedding = try Embedding(scratch.file("c")) { options in
-            options.timeLimit = 1
+            options.timeLimit = .seconds(1)
             options.memoryLimit = 16 << 20
         }
         embedding.host.launch()

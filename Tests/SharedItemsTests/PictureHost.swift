@@ -19,7 +19,8 @@ struct PictureHost {
         for name in ["own", "caches"] { try PosixFileLayer().makeDirectories(folder.file(name)) }
         store = try ItemStore.open(
             SharedPersistence(
-                address, host: keepsCommits ? [UInt8](repeating: 7, count: 16) : nil, hostName: name, timeLimit: 5,
+                address, host: keepsCommits ? [UInt8](repeating: 7, count: 16) : nil, hostName: name,
+                timeLimit: .seconds(5),
                 folder: keepsCommits ? folder.file("shared") : nil, keepsCommits: keepsCommits))
         attachments = ItemAttachments(
             folder: folder.file("own"), cache: folder.file("caches/shared"), outgoing: folder.file("outgoing"))

@@ -20,7 +20,7 @@ struct ReadTrackingTests {
     private func stores(_ collection: String) throws -> [ItemStore] {
         let address = try cluster.newCollection(collection)
         let stores = try ["desk-1", "desk-2"].map {
-            try ItemStore.open(SharedPersistence(address, hostName: $0, timeLimit: 5))
+            try ItemStore.open(SharedPersistence(address, hostName: $0, timeLimit: .seconds(5)))
         }
         for key in ["k", "l", "m"] {
             try stores[0].createItem(ItemFields(name: "vase", valueInDollars: 50, itemKey: key))

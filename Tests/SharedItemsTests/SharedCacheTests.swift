@@ -23,7 +23,8 @@ struct SharedCacheTests {
     private func open(_ address: SharedAddress, _ name: String = "desk", isReadOnly: Bool = false) throws -> ItemStore {
         try ItemStore.open(
             SharedPersistence(
-                address, host: [UInt8](repeating: 7, count: 16), hostName: name, timeLimit: 5, isReadOnly: isReadOnly,
+                address, host: [UInt8](repeating: 7, count: 16), hostName: name, timeLimit: .seconds(5),
+                isReadOnly: isReadOnly,
                 folder: folder.path))
     }
 

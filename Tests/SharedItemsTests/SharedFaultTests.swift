@@ -24,7 +24,7 @@ struct SharedFaultTests {
         let address = try cluster.newCollection(collection)
         let cuttable = try SharedAddress(cluster.url(collection, folder: proxy.folder.path))
         return try [(cuttable, "cut"), (address, "whole")].map {
-            try ItemStore.open(SharedPersistence($0, hostName: $1, timeLimit: 5))
+            try ItemStore.open(SharedPersistence($0, hostName: $1, timeLimit: .seconds(5)))
         }
     }
 

@@ -27,7 +27,7 @@ struct SharedQueueTests {
             SharedPersistence(
                 SharedAddress(cluster.url(collection, folder: proxy.folder.path)),
                 host: [UInt8](repeating: 7, count: 16),
-                hostName: "laptop", timeLimit: 5, folder: folder.path, keepsCommits: keepsCommits))
+                hostName: "laptop", timeLimit: .seconds(5), folder: folder.path, keepsCommits: keepsCommits))
     }
 
     /// A laptop with items a, b and c, and a desk whose link cannot be cut.

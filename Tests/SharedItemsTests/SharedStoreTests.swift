@@ -18,7 +18,7 @@ struct SharedStoreTests {
     /// Stores of several hosts on a new collection.
     private func stores(_ names: String..., collection: String = #function) throws -> [ItemStore] {
         let address = try cluster.newCollection(String(collection.prefix { $0 != "(" }))
-        return try names.map { try ItemStore.open(SharedPersistence(address, hostName: $0, timeLimit: 5)) }
+        return try names.map { try ItemStore.open(SharedPersistence(address, hostName: $0, timeLimit: .seconds(5))) }
     }
 
     @Test("what one host commits another has, with fields of all kinds, in order")

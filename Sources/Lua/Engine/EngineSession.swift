@@ -149,7 +149,7 @@ final class EngineSession {
         state.apply(run.limits)
         state.setOutput(run.written)
         output.ofRun = run.output
-        state.setDeadline(end.map { max($0.seconds(since: .now), 1e-6) })
+        state.setDeadline(seconds: end.map { max($0.seconds(since: .now), 1e-6) })
         let watch = cubby_watch_work(
             cubby_watch(
                 is_stopped: { context in

@@ -332,8 +332,11 @@ public final class LuaState {
     /// Whether deadlines can be kept: the system may refuse this process timers.
     package static var keepsTime: Bool { clua_keeps_time() != 0 }
 
-    /// Interrupts the running code with `.deadline` after this many seconds, and then every 10 ms; nil disables it.
-    public func setDeadline(_ seconds: Double?) {
+    /// Interrupts the running code with `.deadline` after this time, and then every 10 ms; nil disables it.
+    public func setDeadline(_ duration: Duration?) { setDeadline(seconds: duration.map { $0 / .seconds(1) }) }
+
+    /// The same in seconds.
+    package func setDeadline(seconds: Double?) {
         checkUse()
         clua_set_deadline(host, max(seconds ?? 0, 0))
     }

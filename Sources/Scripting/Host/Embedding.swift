@@ -161,7 +161,7 @@ final class HostCalls: LuaFunctionCaller {
         _ function: LuaReference, timeLimit: Duration?, encoding: @escaping @Sendable (LuaState) throws -> [LuaValue],
         decoding: @escaping @Sendable (LuaValue) throws -> T
     ) async throws -> T {
-        let call = HostCall(function, seconds: timeLimit.map { $0 / .seconds(1) }, encode: encoding)
+        let call = HostCall(function, seconds: timeLimit?.inSeconds, encode: encoding)
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 call.onEnd { result, stopError in

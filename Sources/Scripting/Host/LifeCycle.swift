@@ -24,7 +24,7 @@ package final class LifeCycle {
     /// Standard input, for scripts.
     private(set) lazy var input = StandardInput(self, handlesSignals: options.handlesSignals)
     /// Takes calls of functions of scripts from other threads.
-    private(set) lazy var calls = HostCalls(self, timeLimit: options.timeLimit)
+    private(set) lazy var calls = HostCalls(self, timeLimit: options.timeLimit?.inSeconds)
     /// Whether an event is being handled.
     private(set) var isHandling = false
 
@@ -307,8 +307,8 @@ package final class LifeCycle {
         var event = LifeCycleEvent(callback, cause: cause, simulated: simulated)
         let isLimited = callback == .didEnterBackground || callback == .willTerminate
         if isLimited {
-            hooks.beginPhase(seconds: options.callbackLimit)
-            service.notify("EXTEND_TIMEOUT_USEC=\(Int((options.callbackLimit + 1) * 1_000_000))")
+            hooks.beginPhase(seconds: options.callbackLimit.inSeconds)
+            service.notify("EXTEND_TIMEOUT_USEC=\(Int((options.callbackLimit.inSeconds + 1) * 1_000_000))")
         }
         let deadline = isLimited ? hooks.handlersDeadline : nil
         trace(callback, event, isLaunch: isLaunch)
@@ -354,7 +354,7 @@ package final class LifeCycle {
         defer { dropSuspensions() }
         guard !backgroundTasks.isEmpty else { return }
         // A second Ctrl-Z, or an exit, expires all tasks at once.
-        backgroundTasks.wait(seconds: options.backgroundLimit, unless: { !queue.isEmpty }) {
+        backgroundTasks.wait(seconds: options.backgroundLimit.inSeconds, unless: { !queue.isEmpty }) {
             saver.syncCommitted()
             saver.saveNow(.sigtstp, false)
         }

@@ -38,7 +38,7 @@ package struct Runtime {
             log.output.entry = entry
             entryWarnings.reset()
         }
-        hooks.observerLimit = min(options.timeLimit ?? hooks.observerLimit, hooks.observerLimit)
+        hooks.observerLimit = min(options.timeLimit?.inSeconds ?? hooks.observerLimit, hooks.observerLimit)
         hooks.skipsHandlers = { [status] in status.skipsHandlers }
         hooks.hasEnded = { [status] in status.stopsCode }
         hooks.report = { [log, sources] failure in

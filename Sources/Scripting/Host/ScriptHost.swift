@@ -104,7 +104,7 @@ public final class ScriptHost {
         chunkCount += 1
         if isOutermost { scheduler.memory?.renew() }
         return lifeCycle.foreground.run {
-            scheduler.start(function, arguments, seconds: options.timeLimit, generation: 0)
+            scheduler.start(function, arguments, seconds: options.timeLimit?.inSeconds, generation: 0)
         } then: { result in
             lifeCycle.endIfDeferred()
             let committed = lifeCycle.settle()
@@ -190,6 +190,13 @@ extension ScriptHost {
         output.flush()
         loop.run(until: { exitCode != nil })
     }
+
+    /// Serves what is ready: one turn of the event loop, for a program with a loop of its own.
+    ///
+    /// - Parameter timeout: the longest wait; nil for no limit, zero for none.
+    /// - Returns: whether there was anything.
+    @discardableResult
+    public func runOnce(timeout: Duration? = nil) -> Bool { loop.runOnce(timeout: timeout?.inSeconds) }
 
     /// Whether a signal, the terminal's end or Home ended the application, rather than its script or the end of its
     /// input.

@@ -44,8 +44,8 @@ public struct ScriptHostOptions: Sendable {
     public var limitsProcess = false
     /// Maximum number of bytes that one chunk may write by `print` and `io.write`; nil for no limit.
     public var outputLimit: Int?
-    /// The time limit of a script in seconds; nil for no limit.
-    public var timeLimit: Double?
+    /// The time limit of a script; nil for no limit.
+    public var timeLimit: Duration?
     /// Files and folders that scripts may read, and folders that they may write, besides the container.
     public var readable: [String] = []
     /// Folders outside the container that scripts may write to.
@@ -68,10 +68,10 @@ public struct ScriptHostOptions: Sendable {
     public var bundles: [String] = []
     /// Whether Home ends the application (`UIApplicationExitsOnSuspend`); if nil, the preference of that name applies.
     public var exitsOnSuspend: Bool?
-    /// Seconds for all handlers of `didEnterBackground`, or of `willTerminate`, and the following save.
-    public var callbackLimit = 5.0
-    /// Seconds for background tasks before they expire and the process stops.
-    public var backgroundLimit = 10.0
+    /// The time for all handlers of `didEnterBackground`, or of `willTerminate`, and the following save.
+    public var callbackLimit = Duration.seconds(5)
+    /// The time for background tasks before they expire and the process stops.
+    public var backgroundLimit = Duration.seconds(10)
     /// Whether each callback of the life cycle is logged to standard error.
     public var tracesLifeCycle = false
     /// Whether `init.lua` is reloaded when it changes.
@@ -201,4 +201,9 @@ extension ArchivePersistence {
             indexFolder: opened.container.caches, removesLeftovers: false, opensCutArchive: false, lock: opened.lock)
         newEntries = opened.newEntries
     }
+}
+
+extension Duration {
+    /// The duration in seconds, the unit of scripts, tasks and messages.
+    var inSeconds: Double { self / .seconds(1) }
 }

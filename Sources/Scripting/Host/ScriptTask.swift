@@ -167,7 +167,7 @@ extension ScriptHost {
         if lifeCycle.foreground.isEmpty { resetOutput() }
         chunkCount += 1
         _ = scheduler.start(
-            function, [], seconds: options.timeLimit, as: entry,
+            function, [], seconds: options.timeLimit?.inSeconds, as: entry,
             onFinish: { [unowned self] result in
                 lifeCycle.endIfDeferred()
                 let committed = commitListeners.committing(entry) { commit() }

@@ -21,7 +21,8 @@ extension ScriptHost {
         if let omission { hooks.warn(omission) }
         guard begins else { return }
         _ = scheduler.start(
-            timer.function, [], seconds: options.timeLimit, generation: 0, onStart: { $0.title = timer.title },
+            timer.function, [], seconds: options.timeLimit?.inSeconds, generation: 0,
+            onStart: { $0.title = timer.title },
             onFinish: { [unowned self] result in
                 if case .failure(let error) = result, exitCode == nil {
                     let place = timer.function.place

@@ -453,7 +453,7 @@ package final class TaskScheduler {
     /// Sets the state's timer to the nearest deadline of the running tasks.
     func armDeadline() {
         armed = nearestDeadline
-        state.setDeadline(armed.map { max($0.seconds(since: .now()), 0.000_1) })
+        state.setDeadline(seconds: armed.map { max($0.seconds(since: .now()), 0.000_1) })
         watchdog?.expect(armed)
     }
 

@@ -36,14 +36,14 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     ///   - address: the collection's address.
     ///   - host: 16 bytes that identify this host across runs; made if nil.
     ///   - hostName: the host's name for other hosts.
-    ///   - timeLimit: seconds that a commit or another request may take.
+    ///   - timeLimit: how long a commit or another request may take.
     ///   - isReadOnly: whether the store refuses changes and only follows the others.
     ///   - folder: where the collection is cached between two runs, in a subfolder, so that a start fetches only new
     ///     commits and needs no server; nil for no cache.
     ///   - keepsCommits: whether commits are queued in the folder while the server does not answer, and sent when it is
     ///     back; otherwise the store is read-only meanwhile.
     public convenience init(
-        _ address: SharedAddress, host: [UInt8]? = nil, hostName: String, timeLimit: Double = 10,
+        _ address: SharedAddress, host: [UInt8]? = nil, hostName: String, timeLimit: Duration = .seconds(10),
         isReadOnly: Bool = false, folder: String? = nil, keepsCommits: Bool = false
     ) {
         self.init(
@@ -53,7 +53,7 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
 
     /// The same with a waiter.
     package init(
-        _ address: SharedAddress, host: [UInt8]? = nil, hostName: String, timeLimit: Double = 10,
+        _ address: SharedAddress, host: [UInt8]? = nil, hostName: String, timeLimit: Duration = .seconds(10),
         isReadOnly: Bool = false, folder: String? = nil, using layer: any FileLayer = PosixFileLayer(),
         keepsCommits: Bool = false, waiter: any PostgresWaiter
     ) {
@@ -65,7 +65,8 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
         self.address = address
         self.hostName = hostName
         server = CollectionServer(
-            address, host: host ?? Self.newIdentifier(), hostName: hostName, timeLimit: timeLimit, waiter: waiter)
+            address, host: host ?? Self.newIdentifier(), hostName: hostName, timeLimit: timeLimit / .seconds(1),
+            waiter: waiter)
         server.onConnectionChange = { [weak self] in self?.onConnectionChange?($0) }
     }
 
@@ -106,10 +107,10 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
 
 /// The server, and the ports and files that a host's sandbox must leave accessible for it.
 extension SharedPersistence {
-    /// Seconds that a commit or another request may take.
-    public var timeLimit: Double {
-        get { server.timeLimit }
-        set { server.timeLimit = newValue }
+    /// How long a commit or another request may take.
+    public var timeLimit: Duration {
+        get { .seconds(server.timeLimit) }
+        set { server.timeLimit = newValue / .seconds(1) }
     }
     public var isConnected: Bool { server.isConnected }
     /// Numbers of events since the opening.

@@ -198,7 +198,7 @@ struct LuaBreakTests {
             reasons.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .resume
         }
         for name in ["@main.lua", "@some.lua"] {
-            debug.state.setDeadline(0.02)
+            debug.state.setDeadline(.seconds(0.02))
             #expect(debug.run(script, inThread: false, name: name)?.kind == .deadline)
             debug.state.setDeadline(nil)
             #expect(try debug.fixture.show("1 + 1") == "2")
@@ -215,7 +215,7 @@ struct LuaBreakTests {
         }
         var seen = ""
         debug.look = { stop in
-            debug.state.setDeadline(0.02)
+            debug.state.setDeadline(.seconds(0.02))
             seen = debug.value("(function() while true do pcall(error) end end)()", in: stop)
         }
         #expect(debug.run("breakpoint() after = 1")?.kind == .deadline)

@@ -12,7 +12,7 @@ extension Fixture {
 
     /// Runs a script; the message of the error that it ended with, or nil.
     func failure(of script: String, deadline: Double? = nil) -> String? {
-        if let deadline { state.setDeadline(deadline) }
+        if let deadline { state.setDeadline(seconds: deadline) }
         defer { if deadline != nil { state.setDeadline(nil) } }
         do {
             try run(script)

@@ -35,7 +35,7 @@ struct LuaStateThreadTests {
         other.stops("other")
         for deadline in [0.000_1, 60] {
             let box = Box(try Fixture())
-            box.value?.state.setDeadline(deadline)
+            box.value?.state.setDeadline(seconds: deadline)
             OwnThread.run { box.value = nil }
             #expect(other.failure(of: "while true do end", deadline: 0.02) == "other: time is up")
         }
@@ -69,7 +69,7 @@ struct LuaStateThreadTests {
         let box = Box(try Fixture())
         box.value?.stops()
         for seconds in [0.000_1, 0.03] {
-            box.value?.state.setDeadline(seconds)
+            box.value?.state.setDeadline(seconds: seconds)
             OwnThread.run { #expect(box.value?.failure(of: "while true do end") == "state: time is up") }
         }
         box.value?.state.setDeadline(nil)

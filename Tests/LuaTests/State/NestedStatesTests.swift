@@ -42,7 +42,7 @@ struct NestedStatesTests {
         let fixtures = try (0..<4).map { _ in try Fixture() }
         for (number, fixture) in fixtures.enumerated() {
             fixture.stops("\(number)")
-            fixture.state.setDeadline(60)
+            fixture.state.setDeadline(.seconds(60))
         }
         for number in [2, 0, 3, 1, 1, 0, 2, 3] {
             #expect(fixtures[number].failure(of: Self.endless, deadline: 0.005) == "\(number): time is up")

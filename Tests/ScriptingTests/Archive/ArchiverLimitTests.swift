@@ -34,7 +34,7 @@ struct ArchiverLimitTests {
     @Test("the time limit stops", arguments: endless.keys.sorted())
     func deadline(_ title: String) throws {
         let scratch = try TemporaryDirectory()
-        let embedding = try Embedding(scratch.file("container")) { $0.timeLimit = 0.3 }
+        let embedding = try Embedding(scratch.file("container")) { $0.timeLimit = .seconds(0.3) }
         defer { embedding.end() }
         let result = embedding.host.run(Array((Self.endless[title] ?? "").utf8), name: "=endless")
         guard case .failure(let error) = result else {

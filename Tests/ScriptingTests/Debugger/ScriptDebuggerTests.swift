@@ -17,9 +17,9 @@ struct ScriptDebuggerTests {
     init() throws {
         scratch = try TemporaryDirectory()
         embedding = try Embedding(scratch.file("c")) { options in
-            options.timeLimit = 0.2
-            options.callbackLimit = 2
-            options.backgroundLimit = 0.1
+            options.timeLimit = .seconds(0.2)
+            options.callbackLimit = .seconds(2)
+            options.backgroundLimit = .seconds(0.1)
         }
         host.launch()
         host.debugger.frontEnd = user

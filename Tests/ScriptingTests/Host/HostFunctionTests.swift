@@ -132,7 +132,7 @@ struct HostFunctionTests {
     private func runWithLimit(_ scripts: [String]) async throws -> (results: [String], log: Log) {
         var limit = 0.05
         while true {
-            let outcome = try await run(scripts) { [limit] in $0.timeLimit = limit }
+            let outcome = try await run(scripts) { [limit] in $0.timeLimit = .seconds(limit) }
             if !outcome.log.all.isEmpty { return outcome }
             limit *= 2
         }
@@ -190,7 +190,7 @@ struct HostFunctionTests {
         let watchdog = Watchdog("budget", needsTasks: true)
         defer { watchdog.done() }
         let log = Log()
-        let failures = try await Self.withHost(log, { $0.callbackLimit = 0.2 }) { embedding in
+        let failures = try await Self.withHost(log, { $0.callbackLimit = .seconds(0.2) }) { embedding in
             _ = embedding.run("app:on('didEnterBackground', function() pcall(forever) end)")
             embedding.host.handle(.pressHome, cause: .script)
             return embedding.host.handlerFailureCount
@@ -248,7 +248,7 @@ struct HostFunctionTests {
             ("pcall(forever)", false, "chunk:1: time is up: the limit is 0.1 s"),
         ])
     func failures(body: String, isCancelled: Bool, message: String) async throws {
-        let timeLimit = message.contains("time is up") ? 0.1 : nil
+        let timeLimit = message.contains("time is up") ? Duration.seconds(0.1) : nil
         let text = try await serve("function f() \(body) end", { $0.timeLimit = timeLimit }) { function in
             let task = Task { try await function(as: Int.self) }
             if isCancelled {
@@ -282,7 +282,7 @@ struct HostFunctionTests {
         "converting a call's arguments and its result is part of the call", arguments: [false, true], [false, true])
     func conversions(isCancelled: Bool, isArgument: Bool) async throws {
         let script = "function f(n) local t = {} for i = 1, n and 0 or 40 do t = {t, t} end return t end"
-        let text = try await serve(script, { $0.timeLimit = isCancelled ? nil : 0.1 }) { function in
+        let text = try await serve(script, { $0.timeLimit = isCancelled ? nil : .seconds(0.1) }) { function in
             let task = Task {
                 if isArgument { try await function(Endless()) } else { _ = try await function(as: Node.self) }
             }

@@ -19,7 +19,7 @@ struct HostWatchdogTests {
     private func run(_ script: String, timeLimit: Double) throws -> (result: String, report: String?) {
         let report = Report()
         let embedding = try Embedding(scratch.file("c")) {
-            $0.timeLimit = timeLimit
+            $0.timeLimit = .seconds(timeLimit)
             $0.watchdog = StopWatchdog.Plan(patience: 0.1) { report.set($0) }
         }
         embedding.host.state.setGlobal(LuaFunctionDeclaration("stuck")) { call in

@@ -16,7 +16,7 @@ struct SeveralHostsTests {
         defer { watchdog.done() }
         let scratch = try TemporaryDirectory()
         let hosts = try (0...1).map { number in
-            try Embedding(scratch.file("c\(number)")) { options in options.timeLimit = 0.05 }
+            try Embedding(scratch.file("c\(number)")) { options in options.timeLimit = .seconds(0.05) }
         }
         for host in hosts { host.host.launch() }
         for number in order {
@@ -33,7 +33,7 @@ struct SeveralHostsTests {
         let watchdog = Watchdog("small")
         defer { watchdog.done() }
         let scratch = try TemporaryDirectory()
-        let embedding = try Embedding(scratch.file("c")) { options in options.timeLimit = 0.05 }
+        let embedding = try Embedding(scratch.file("c")) { options in options.timeLimit = .seconds(0.05) }
         embedding.host.launch()
         let small = try LuaState()
         let state = embedding.host.state

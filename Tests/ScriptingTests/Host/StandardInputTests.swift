@@ -117,7 +117,7 @@ import Testing
 
     @Test("end with the script's time, and leave the host usable")
     func timeLimit() throws {
-        let typing = try Typing { $0.timeLimit = 0.05 }
+        let typing = try Typing { $0.timeLimit = .seconds(0.05) }
         typing.lend()
         for script in ["io.read()", "pcall(io.read)", "for _ in io.lines() do end", "coroutine.wrap(io.read)('a')"] {
             let result = typing.embedding.run(script)
@@ -130,7 +130,7 @@ import Testing
 
     @Test("in a handler of the life cycle give way at its time: the save runs, and the end comes")
     func lifeCycle() throws {
-        let typing = try Typing { $0.callbackLimit = 0.2 }
+        let typing = try Typing { $0.callbackLimit = .seconds(0.2) }
         let script = "items:createItem() app:on('didEnterBackground', function() io.read() end)"
         #expect(typing.embedding.run(script) == "")
         typing.host.terminate(cause: .sigterm, explicitly: false)
@@ -140,7 +140,7 @@ import Testing
 
     @Test("a second SIGTERM passes over a handler that reads")
     func secondTermination() throws {
-        let typing = try Typing { $0.callbackLimit = 3000 }
+        let typing = try Typing { $0.callbackLimit = .seconds(3000) }
         let poster = typing.host.loop.poster
         typing.host.state.setGlobal(LuaFunctionDeclaration("again")) { call in
             poster.post(.terminate)

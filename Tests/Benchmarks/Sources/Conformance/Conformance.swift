@@ -14,7 +14,7 @@ enum Conformance {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         var options = ScriptHostOptions(container: Container(path: folder))
         options.handlesSignals = false
-        options.timeLimit = 300
+        options.timeLimit = .seconds(300)
         options.modulePaths = [(path as NSString).deletingLastPathComponent]
         let host = try ScriptHost(options)
         // The suite reads globals that nothing assigns (`T`), which a file of a user's may not.

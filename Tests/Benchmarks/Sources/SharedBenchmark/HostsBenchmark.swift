@@ -46,7 +46,7 @@ enum HostsBenchmark {
                 }
             }
             ours += try inParallel { number in
-                let persistence = SharedPersistence(address, hostName: "host-\(number)", timeLimit: 60)
+                let persistence = SharedPersistence(address, hostName: "host-\(number)", timeLimit: .seconds(60))
                 let store = try ItemStore.open(persistence)
                 return { step in
                     try persistence.receive()

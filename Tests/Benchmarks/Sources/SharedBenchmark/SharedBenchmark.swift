@@ -56,7 +56,7 @@ enum SharedBenchmark {
     private static func filled(_ server: String, _ name: String, _ count: Int) throws -> SharedAddress {
         let address = try SharedAddress(server + "&collection=" + name)
         guard try SharedSchema.initialize(address).madeCollection else { return address }
-        let store = try ItemStore.open(SharedPersistence(address, hostName: "filler", timeLimit: 600))
+        let store = try ItemStore.open(SharedPersistence(address, hostName: "filler", timeLimit: .seconds(600)))
         store.history = HistoryLimits()
         for number in 0..<count {
             try store.createItem(
@@ -79,7 +79,7 @@ enum SharedBenchmark {
             let copied = try Figures.seconds { if floor_copy(floor, copy, folder + "/copy") < 0 { throw Failure() } }
             var store: ItemStore?
             let loaded = try Figures.seconds {
-                store = try ItemStore.open(SharedPersistence(address, hostName: "reader", timeLimit: 60))
+                store = try ItemStore.open(SharedPersistence(address, hostName: "reader", timeLimit: .seconds(60)))
             }
             guard let store, store.count == count else { throw Failure() }
             if round == 0 {

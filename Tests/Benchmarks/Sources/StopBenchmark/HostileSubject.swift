@@ -21,7 +21,7 @@ final class HostileSubject {
         folder = NSTemporaryDirectory() + "cubby-stop-\(ProcessInfo.processInfo.processIdentifier)"
         var options = ScriptHostOptions(container: Container(path: folder))
         options.handlesSignals = false
-        options.timeLimit = limit
+        options.timeLimit = .seconds(limit)
         host = try ScriptHost(options)
         let counters = LuaClass<Counter>("Counter", "Counts.", in: host.state)
         counters.integer("count", "The count.", get: { $0.count }, set: { $0.count = $1 })

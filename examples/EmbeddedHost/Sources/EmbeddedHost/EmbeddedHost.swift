@@ -28,7 +28,7 @@ enum EmbeddedHost {
     ]
 
     static func main() throws {
-        let runner = try ScriptRunner(memory: 8 << 20, seconds: 0.2)
+        let runner = try ScriptRunner(memory: 8 << 20, time: .milliseconds(200))
         let house = Greenhouse(name: "Palm House")
         runner.state.addClass(Greenhouse.self)
         runner.state.setGlobal("house", to: house)

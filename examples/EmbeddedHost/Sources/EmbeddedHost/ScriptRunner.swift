@@ -3,12 +3,12 @@ import Lua
 /// Runs scripts within limits: so much memory, so much time, and nothing of the computer.
 final class ScriptRunner {
     let state: LuaState
-    private let seconds: Double
+    private let time: Duration
 
-    /// Opens a state with so many bytes for all that scripts hold, and so many seconds for each script.
-    init(memory: Int, seconds: Double) throws {
+    /// Opens a state with so many bytes for all that scripts hold, and so much time for each script.
+    init(memory: Int, time: Duration) throws {
         state = try LuaState(limits: LuaLimits(memory: memory))
-        self.seconds = seconds
+        self.time = time
         for name in ["io", "os", "debug"] { state.globals[name] = nil }
         state.interruptHandler = { reason in
             reason.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .resume
@@ -17,7 +17,7 @@ final class ScriptRunner {
 
     /// The script's results as Lua shows them, or what went wrong.
     func run(_ script: String, name: String) -> String {
-        state.setDeadline(seconds)
+        state.setDeadline(time)
         defer { state.setDeadline(nil) }
         do {
             let values = try state.load(script.utf8, name: "=" + name).call()
