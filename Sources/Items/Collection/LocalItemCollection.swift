@@ -350,8 +350,7 @@ extension LocalItemCollection {
     private func converted<Value>(
         _ value: PropertyListValue, _ attribute: ItemAttribute<Model, Value>
     ) throws(StoreError) -> Value.Wrapped {
-        if let result = Value.Wrapped(fieldValue: value) { return result }
-        throw FieldValidation.error(attribute.name, "\(Value.Wrapped.self)", value)
+        try value.converted(attribute.name)
     }
 
     private func answer<Result>(_ body: () throws -> Result) throws(StoreError) -> Result {

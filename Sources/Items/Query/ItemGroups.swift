@@ -63,7 +63,7 @@ public struct ItemGroups: RandomAccessCollection {
     /// texts. A group without a number to sum has nil for the sum.
     ///
     /// - Throws: `StoreError` for an invalid function, for a field that no item has, and if no group has a number to sum;
-    ///   `FormatPredicateError` as ``ItemQuery/sum(_:)``.
+    ///   `FormatPredicateError` as ``ItemQuery/sum(_:as:)``.
     public func aggregate(_ functions: [String]) throws -> [[PropertyListValue?]] {
         try store.columns.reporting {
             let functions = try functions.map { try ItemAggregateFunction(format: $0, of: store.columns) }
@@ -108,19 +108,29 @@ public struct ItemGroup {
         rows.filter { store.columns.isLive($0) }.map(store.item(row:))
     }
 
-    /// As ``ItemQuery/sum(_:)``, for the group.
-    public func sum(_ key: String) throws -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
+    package func sum(_ key: String) throws -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
+    package func min(_ key: String) throws -> PropertyListValue? { try aggregate(.min, key) }
+    package func max(_ key: String) throws -> PropertyListValue? { try aggregate(.max, key) }
+
+    /// As ``ItemQuery/sum(_:as:)``, for the group.
+    public func sum<Value: NumericItemValue>(_ key: String, as type: Value.Type = Value.self) throws -> Value {
+        try sum(key).converted(key)
+    }
 
     /// As ``ItemQuery/average(_:)``, for the group.
     public func average(_ key: String) throws -> Double? {
         if case .real(let number)? = try aggregate(.average, key) { number } else { nil }
     }
 
-    /// As ``ItemQuery/min(_:)``, for the group.
-    public func min(_ key: String) throws -> PropertyListValue? { try aggregate(.min, key) }
+    /// As ``ItemQuery/min(_:as:)``, for the group.
+    public func min<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws -> Value? {
+        try min(key)?.converted(key)
+    }
 
-    /// As ``ItemQuery/max(_:)``, for the group.
-    public func max(_ key: String) throws -> PropertyListValue? { try aggregate(.max, key) }
+    /// As ``ItemQuery/max(_:as:)``, for the group.
+    public func max<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws -> Value? {
+        try max(key)?.converted(key)
+    }
 
     private func aggregate(_ function: ItemAggregateFunction.Name, _ key: String) throws -> PropertyListValue? {
         try store.columns.reporting { try value(ItemAggregateFunction(function, key, store.columns)) }

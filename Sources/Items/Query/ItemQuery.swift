@@ -153,6 +153,16 @@ extension ItemStore {
     var knownFields: [String] { fieldNames }
 }
 
+extension PropertyListValue {
+    /// The value as one of a type.
+    ///
+    /// - Throws: `StoreError` with `invalidValue` if the type cannot hold it.
+    func converted<Value: ItemValue>(_ field: String) throws(StoreError) -> Value {
+        if let result = Value(fieldValue: self) { return result }
+        throw FieldValidation.error(field, "\(Value.self)", self)
+    }
+}
+
 extension ItemQuery {
     /// The sum of a key's numbers: an integer if all are integers and the sum fits 64 bits, else the nearest real. Items
     /// without the key are skipped; an empty sum is the integer 0. Values that are not numbers are left out and reported
@@ -161,20 +171,40 @@ extension ItemQuery {
     ///
     /// - Throws: `StoreError` for a field that no item has, and when no value is a number; `FormatPredicateError` for an
     ///   invalid expression, and for one that has a value for no item because of the kinds of their values.
-    public func sum(_ key: String) throws -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
+    package func sum(_ key: String) throws -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
+
+    /// The sum of a key's numbers, as a number of a type: `let value: Int = try query.sum("valueInDollars")`. Items
+    /// without the key are skipped. Values that are not numbers are left out and reported to ``ItemStore/onLeftOut``. A
+    /// key is a field or a predicate expression, in which the quotient of two integers is an integer.
+    ///
+    /// - Throws: `StoreError` for a field that no item has, when no value is a number, and with `invalidValue` if the
+    ///   type cannot hold the sum; `FormatPredicateError` for an invalid expression, and for one that has a value for no
+    ///   item because of the kinds of their values.
+    public func sum<Value: NumericItemValue>(_ key: String, as type: Value.Type = Value.self) throws -> Value {
+        try sum(key).converted(key)
+    }
 
     /// The mean of a key's numbers; nil when there are none.
     public func average(_ key: String) throws -> Double? {
         if case .real(let number)? = try aggregate(.average, key) { number } else { nil }
     }
 
+    package func min(_ key: String) throws -> PropertyListValue? { try aggregate(.min, key) }
+    package func max(_ key: String) throws -> PropertyListValue? { try aggregate(.max, key) }
+
     /// The least of a key's values in the order of `sorted(_:descending:)`; nil if no item has the key. Of values of
     /// several kinds, those of the most frequent kind are compared, and the others are reported to
     /// ``ItemStore/onLeftOut``.
-    public func min(_ key: String) throws -> PropertyListValue? { try aggregate(.min, key) }
+    ///
+    /// - Throws: as ``sum(_:as:)``.
+    public func min<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws -> Value? {
+        try min(key)?.converted(key)
+    }
 
-    /// The greatest of a key's values, as ``min(_:)``; nil if no item has the key.
-    public func max(_ key: String) throws -> PropertyListValue? { try aggregate(.max, key) }
+    /// The greatest of a key's values, as ``min(_:as:)``; nil if no item has the key.
+    public func max<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws -> Value? {
+        try max(key)?.converted(key)
+    }
 
     private func aggregate(_ name: ItemAggregateFunction.Name, _ key: String) throws -> PropertyListValue? {
         try rows.aggregate(name, store.columns.key(key))
@@ -183,7 +213,7 @@ extension ItemQuery {
     /// Groups the items by equal values of a key, in order of appearance; items without the key form one group. A key
     /// is a field, or an expression: `dims.w`, `name.length`, `width * height`.
     ///
-    /// - Throws: as ``sum(_:)``.
+    /// - Throws: as ``sum(_:as:)``.
     public func groupBy(_ key: String) throws -> [ItemGroup] { try groupBy(store.key(key)) }
 
     /// Groups the items by equal results of a function.
@@ -197,7 +227,7 @@ extension ItemQuery {
     /// Groups the items by equal values of each of several keys, in order of appearance: ``ItemGroup/keys`` has the
     /// values. Without keys all items are one group.
     ///
-    /// - Throws: as ``sum(_:)``.
+    /// - Throws: as ``sum(_:as:)``.
     public func groupBy(_ keys: [String]) throws -> [ItemGroup] { try groupBy(keys.map(store.key)) }
 
     /// Groups the items by equal values of each of several keys, some of which may be functions.
