@@ -1,8 +1,7 @@
 /// The storage of a store's items: the boundary between a store and its persistent data.
 ///
 /// The store passes each commit's changes and the revision that they are based on; the persistence returns the
-/// collection's next revision. A persistence that is more than a log of changes also conforms to
-/// ``DocumentPersistence`` or ``RemotePersistence``. It is called on one thread, the store's.
+/// collection's next revision. It is called on one thread, the store's.
 public protocol ItemPersistence: AnyObject {
     /// Whether appending and replacing are refused.
     var isReadOnly: Bool { get }
@@ -26,23 +25,26 @@ public protocol ItemPersistence: AnyObject {
     /// Ensures that the appended changes survive a power cut.
     func synchronize() throws(StoreError)
 
-    /// The persistence itself, if it keeps a document; nil by default.
-    var document: (any DocumentPersistence)? { get }
-    /// The persistence itself, if other hosts change its collection, too; nil by default.
-    var remote: (any RemotePersistence)? { get }
     /// The absolute paths of its files in the container, which scripts can neither read nor write; none by default.
     /// They need not exist yet.
     var closedPaths: [String] { get }
 }
 
 extension ItemPersistence {
-    public var document: (any DocumentPersistence)? { nil }
-    public var remote: (any RemotePersistence)? { nil }
     public var closedPaths: [String] { [] }
+
+    /// The persistence itself, if it keeps a document.
+    package var document: (any DocumentPersistence)? {
+        (self as? any DocumentPersistence).flatMap { $0.keepsDocument ? $0 : nil }
+    }
+    /// The persistence itself, if other hosts change its collection, too.
+    package var remote: (any RemotePersistence)? { self as? any RemotePersistence }
 }
 
 /// A persistence that folds its changes into a document from time to time: a file of all items, replaced as a whole.
 public protocol DocumentPersistence: ItemPersistence {
+    /// Whether it keeps one; true by default.
+    var keepsDocument: Bool { get }
     /// Whether the document exists.
     var hasArchive: Bool { get }
     /// The document's path, if it has one.
@@ -74,7 +76,7 @@ public protocol DocumentPersistence: ItemPersistence {
 extension DocumentPersistence {
     public var isJournalLong: Bool { false }
     public var holdsMoreThanFields: Bool { false }
-    public var document: (any DocumentPersistence)? { self }
+    public var keepsDocument: Bool { true }
     public var canReplace: Bool { true }
 }
 

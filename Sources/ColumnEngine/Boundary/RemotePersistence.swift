@@ -108,10 +108,6 @@ public protocol RemotePersistence: ItemPersistence {
     func endPendingCommits(_ commits: [PendingCommit]) throws(StoreError)
 }
 
-extension RemotePersistence {
-    public var remote: (any RemotePersistence)? { self }
-}
-
 /// The outcome of sending a commit.
 public enum RemoteOutcome: Sendable, Hashable {
     /// The commit has become this revision of the collection.

@@ -120,7 +120,7 @@ extension SharedPersistence {
 
     // MARK: Writing
 
-    public var document: (any DocumentPersistence)? { cache == nil ? nil : self }
+    public var keepsDocument: Bool { cache != nil }
     public var hasArchive: Bool { cache?.exists ?? false }
     public var archivePath: String? { nil }
     public var isJournalLong: Bool { canReplace && cache.map { $0.isLong || !$0.exists } ?? false }
