@@ -51,12 +51,7 @@ final class Album: KeyedCoding, KeyedCopying {
 
     init(coder: KeyedUnarchiver) throws(ArchiveError) {
         coder.adopt(self)  // its photos refer back to it while they are decoded
-        let classes = try AllowedClasses(["NSArray", "Photo"])
-        for case .object(let photo as Photo)? in try coder.decodeObject(ofClasses: classes, forKey: "photos")?.elements
-            ?? []
-        {
-            photos.append(photo)
-        }
+        photos = try coder.decodeArrayOfObjects(of: Photo.self, forKey: "photos") ?? []
     }
 
     func copy(with copier: KeyedCopier) throws(ArchiveError) -> Album {

@@ -35,6 +35,28 @@ extension KeyedUnarchiver {
         }
     }
 
+    /// Decodes an array of instances of a Swift class; nil when there is none.
+    ///
+    /// - Throws: `readCorrupt` when the object is no array, or one of its elements is of another class.
+    public func decodeArrayOfObjects<Object: KeyedCoding>(
+        of type: Object.Type, forKey key: String
+    ) throws(ArchiveError) -> [Object]? {
+        setClassIfNew(type)
+        let value = try decode(key, allowing: try AllowedClasses(["NSArray", type.archivedClass.name]))
+        return try guarded(key, otherwise: nil) { () throws(ArchiveError) in
+            guard let value else { return nil }
+            guard let elements = value.elements else {
+                throw .corrupt("the object is of class \(value.className), not an array")
+            }
+            return try elements.map { (element) throws(ArchiveError) in
+                guard case .object(let object)? = element, let typed = object as? Object else {
+                    throw .corrupt("an element is \(element?.className ?? "nil"), not \(type.archivedClass.name)")
+                }
+                return typed
+            }
+        }
+    }
+
     /// Decodes the object under `root`, or under the only key.
     public func decodeRootObject() throws(ArchiveError) -> ArchiveValue? {
         try decode(try rootKey(), allowing: requiresSecureCoding ? .propertyList : nil)
