@@ -1,5 +1,5 @@
 import Application
-public import Files
+package import Files
 public import Images
 public import Items
 import PropertyList
@@ -53,8 +53,12 @@ public struct Gallery {
     /// - Parameters:
     ///   - images: the store of the items' pictures.
     ///   - title: the page's title, plain text.
-    ///   - layer: the file system for the output.
-    public init(images: ImageStore, title: String, using layer: any FileLayer = PosixFileLayer()) {
+    public init(images: ImageStore, title: String) {
+        self.init(images: images, title: title, using: PosixFileLayer())
+    }
+
+    /// The same with a file system for the output.
+    package init(images: ImageStore, title: String, using layer: any FileLayer) {
         self.images = images
         self.title = title
         self.layer = layer

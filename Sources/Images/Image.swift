@@ -26,17 +26,15 @@ public final class Image: Sendable {
     /// - Parameters:
     ///   - path: the file; its name does not determine the format.
     ///   - limits: the limits.
-    ///   - layer: the file system.
     /// - Returns: the picture.
     /// - Throws: `ImageError` when the file cannot be read or `init(bytes:limits:)` refuses its bytes.
-    public static func open(
-        _ path: String, limits: ImageLimits = ImageLimits(), using layer: any FileLayer = PosixFileLayer()
-    ) throws(ImageError) -> Image {
-        try open(path, limits: limits, using: layer, isStored: false)
+    public static func open(_ path: String, limits: ImageLimits = ImageLimits()) throws(ImageError) -> Image {
+        try open(path, limits: limits, using: PosixFileLayer())
     }
 
-    static func open(
-        _ path: String, limits: ImageLimits, using layer: any FileLayer, isStored: Bool
+    /// The same in a file system; `isStored` is for a picture of an ``ImageStore``.
+    package static func open(
+        _ path: String, limits: ImageLimits, using layer: any FileLayer, isStored: Bool = false
     ) throws(ImageError) -> Image {
         let bytes: [UInt8]
         do throws(FileError) {
@@ -175,11 +173,15 @@ public final class Image: Sendable {
     /// - Parameters:
     ///   - quality: 0 (smallest) to 1 (best); other values are clamped.
     ///   - sizing: the size of the output; cheaper than resizing first.
-    ///   - metadata: the metadata to keep; none by default, since it may have the place of a home.
-    /// - Returns: the file's bytes.
+    /// - Returns: the file's bytes, without metadata, which may have the place of a home.
     /// - Throws: `ImageError` when the picture cannot be decoded or encoded.
-    public func jpegData(
-        quality: Double = 0.5, sizing: ImageSizing? = nil, metadata: ImageMetadata.Preserved = .nothing
+    public func jpegData(quality: Double = 0.5, sizing: ImageSizing? = nil) throws(ImageError) -> [UInt8] {
+        try jpegData(quality: quality, sizing: sizing, metadata: .nothing)
+    }
+
+    /// The same with the metadata to keep.
+    package func jpegData(
+        quality: Double = 0.5, sizing: ImageSizing? = nil, metadata: ImageMetadata.Preserved
     ) throws(ImageError) -> [UInt8] {
         let percent = quality.isNaN ? 50 : Int((min(max(quality, 0), 1) * 100).rounded())
         return try render(sizing, as: .jpeg(quality: percent), metadata).bytes

@@ -1,5 +1,5 @@
 import CPlatform
-public import Files
+package import Files
 public import Items
 public import Logging
 
@@ -36,11 +36,19 @@ public final class ImageStore {
     ///   - outgoing: the folder of pictures in transit to a shared collection's server, on the same file system; beside
     ///     the pictures if nil.
     ///   - cacheLimit: the maximum size of the pictures in memory, in bytes.
-    ///   - layer: the file system.
     ///   - logger: receives messages about flushes and missing pictures.
-    public init(
+    public convenience init(
+        directory: String, caches: String, outgoing: String? = nil, cacheLimit: Int = 64 << 20, logger: Logger
+    ) {
+        self.init(
+            directory: directory, caches: caches, outgoing: outgoing, cacheLimit: cacheLimit, using: PosixFileLayer(),
+            logger: logger)
+    }
+
+    /// The same in a file system.
+    package init(
         directory: String, caches: String, outgoing: String? = nil, cacheLimit: Int = 64 << 20,
-        using layer: any FileLayer = PosixFileLayer(), logger: Logger
+        using layer: any FileLayer, logger: Logger
     ) {
         attachments = ItemAttachments(
             folder: directory, removed: PathText.join(caches, "Removed Images"),

@@ -32,18 +32,32 @@ public final class ArchivePersistence: DocumentPersistence {
     private var tail: JournalTail?
 
     /// - Parameters:
-    ///   - folder: the container's Documents.
-    ///   - layer: the file system; if nil, one confined to the locked folder, which does not follow links.
+    ///   - folder: an existing folder, such as a container's Documents. The persistence follows no link beneath it.
     ///   - isReadOnly: whether to read the state at the opening and never write.
     ///   - className: the class of the items in a new archive.
     ///   - indexFolder: the folder of `items.index`, such as the container's Caches; nil for no index.
+    public convenience init(
+        folder: String, isReadOnly: Bool = false, className: String = "Item", indexFolder: String? = nil
+    ) {
+        self.init(
+            folder: folder, using: nil, isReadOnly: isReadOnly, className: className, indexFolder: indexFolder)
+    }
+
+    /// The same with what tests, the doctor and the host choose.
+    ///
+    /// - Parameters:
+    ///   - folder: the folder.
+    ///   - layer: the file system; if nil, one confined to the locked folder, which does not follow links.
+    ///   - isReadOnly: whether to read the state at the opening and never write.
+    ///   - className: the class of the items in a new archive.
+    ///   - indexFolder: the folder of `items.index`; nil for no index.
     ///   - mappedFrom: archives of fewer items are read as a whole when they are opened, and get no index.
     ///   - removesLeftovers: whether loading removes the leftovers of interrupted writes, for which the whole folder is
     ///     listed; false if the caller does that.
     ///   - opensCutArchive: whether to open the readable part of an archive that is damaged and shorter than the
     ///     journal or the index says; false for an error that changes nothing, so that a backup can be restored.
     ///   - lock: the folder's lock, if the caller has taken it; held as long as the persistence exists.
-    public init(
+    package init(
         folder: String, using layer: (any FileLayer)? = nil, isReadOnly: Bool = false,
         className: String = "Item", indexFolder: String? = nil, mappedFrom: Int = 4096,
         removesLeftovers: Bool = true, opensCutArchive: Bool = true, lock: FolderLock? = nil

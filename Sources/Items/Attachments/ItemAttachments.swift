@@ -52,10 +52,18 @@ public final class ItemAttachments {
     ///     the folder's name and `.cache`.
     ///   - outgoing: the folder for bytes that wait for the commit that sends them, on the same file system as the
     ///     cache. If nil, the folder's name and `.outgoing`.
-    ///   - layer: the file system.
-    public init(
+    public convenience init(
+        folder: String, removed: String? = nil, replaced: String? = nil, cache: String? = nil, outgoing: String? = nil
+    ) {
+        self.init(
+            folder: folder, removed: removed, replaced: replaced, cache: cache, outgoing: outgoing,
+            using: PosixFileLayer())
+    }
+
+    /// The same in a file system.
+    package init(
         folder: String, removed: String? = nil, replaced: String? = nil, cache: String? = nil, outgoing: String? = nil,
-        using layer: any FileLayer = PosixFileLayer()
+        using layer: any FileLayer
     ) {
         sharedFolders = (cache ?? folder + ".cache", outgoing ?? folder + ".outgoing")
         files = AttachmentFiles(

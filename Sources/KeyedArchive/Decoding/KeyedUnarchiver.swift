@@ -57,10 +57,19 @@ public final class KeyedUnarchiver {
         for type in classes { setClass(type, forClassName: type.archivedClass.name) }
     }
 
-    /// Opens an archive in binary or XML form.
+    /// Opens an archive in binary or XML form. A failed call throws.
     public convenience init(
         _ bytes: [UInt8], classes: [any KeyedCoding.Type] = [], requiresSecureCoding: Bool = false,
-        failurePolicy: FailurePolicy = .raise, limits: ArchiveLimits = .standard
+        limits: ArchiveLimits = .standard
+    ) throws(ArchiveError) {
+        try self.init(
+            bytes, classes: classes, requiresSecureCoding: requiresSecureCoding, failurePolicy: .raise, limits: limits)
+    }
+
+    /// The same with a policy for failed calls.
+    package convenience init(
+        _ bytes: [UInt8], classes: [any KeyedCoding.Type] = [], requiresSecureCoding: Bool = false,
+        failurePolicy: FailurePolicy, limits: ArchiveLimits = .standard
     ) throws(ArchiveError) {
         self.init(
             reader: try KeyedArchiveReader(bytes, limits: limits), classes: classes,

@@ -83,9 +83,14 @@ public struct Candidate: Hashable, Sendable {
     /// A sentence of documentation, shown below the menu while selected.
     public var documentation: String
 
-    /// Creates a candidate with the text that it inserts.
-    public init(
-        _ text: String, label: String? = nil, kind: Kind = .none, detail: String = "", suffix: String = "",
+    /// Creates a candidate with the text that it inserts, and what the menu shows beside and below it.
+    public init(_ text: String, detail: String = "", documentation: String = "") {
+        self.init(text, kind: .none, detail: detail, documentation: documentation)
+    }
+
+    /// The same with a kind.
+    package init(
+        _ text: String, label: String? = nil, kind: Kind, detail: String = "", suffix: String = "",
         documentation: String = ""
     ) {
         self.text = text

@@ -37,8 +37,12 @@ public final class TerminalMode {
     /// - Parameters:
     ///   - input: the descriptor for keys.
     ///   - output: the descriptor for control sequences.
-    ///   - options: the requested modes.
-    public init(input: Int32 = 0, output: Int32 = 1, options: Options = Options()) {
+    public convenience init(input: Int32 = 0, output: Int32 = 1) {
+        self.init(input: input, output: output, options: Options())
+    }
+
+    /// The same with the modes that are requested.
+    package init(input: Int32 = 0, output: Int32 = 1, options: Options) {
         self.input = input
         self.output = output
         self.options = options

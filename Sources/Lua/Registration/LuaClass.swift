@@ -263,12 +263,22 @@ extension LuaClass where T: AnyObject {
     ///   - name: the class's name, for errors and `tostring`.
     ///   - documentation: for `help`.
     ///   - state: the state that the class belongs to.
-    ///   - kind: one handle for each object, or a new one for each push.
     ///   - unknownMember: resolves names without a member; returns nil for an unknown name.
     ///   - unknownKey: resolves keys that are not strings: `items[1]`.
     ///   - assignUnknown: handles assignments to undeclared names: key and value are arguments 0 and 1.
     public convenience init(
-        _ name: String, _ documentation: String, in state: LuaState, kind: Kind = .object,
+        _ name: String, _ documentation: String, in state: LuaState,
+        unknownMember: ((T, String, LuaCall) throws -> LuaResults?)? = nil,
+        unknownKey: ((T, LuaCall) throws -> LuaResults)? = nil, assignUnknown: ((T, LuaCall) throws -> Void)? = nil
+    ) {
+        self.init(
+            name, documentation, in: state, kind: .object, unknownMember: unknownMember, unknownKey: unknownKey,
+            assignUnknown: assignUnknown)
+    }
+
+    /// The same for a kind: one handle for each object, or a new one for each push.
+    package convenience init(
+        _ name: String, _ documentation: String, in state: LuaState, kind: Kind,
         unknownMember: ((T, String, LuaCall) throws -> LuaResults?)? = nil,
         unknownKey: ((T, LuaCall) throws -> LuaResults)? = nil, assignUnknown: ((T, LuaCall) throws -> Void)? = nil
     ) {
