@@ -119,14 +119,43 @@ def undocumented(build):
         yield f"{module}.{'.'.join(path)}"
 
 
-def declarations(build):
-    """Each module's public declarations as they are written, with the type that they belong to."""
-    lines = {}
-    for module, graph in graphs(build):
+# Protocols that almost every type has without saying so.
+IMPLICIT = {"SendableMetatype", "Copyable", "Escapable", "BitwiseCopyable"}
+TYPES = {"swift.struct", "swift.class", "swift.enum", "swift.actor"}
+
+
+def declarations(build, all_forms=False):
+    """Each module's public declarations as they are written, with the type that they belong to.
+
+    A type's line has its protocols. What meets a documented requirement of theirs, without a comment of its own, is
+    promised with them and has no line: `hash(into:)`, an observer's default method. With all forms it has one, and a
+    type one without protocols, too: lists of before 2.0 have those.
+    """
+    lines, everything = {}, list(graphs(build))
+    names = {symbol["identifier"]["precise"]: ".".join(symbol["pathComponents"])
+             for _, graph in everything for symbol in graph["symbols"]}
+    adopted, implied = {}, set()
+    for relation in (relation for _, graph in everything for relation in graph["relationships"]):
+        if relation["kind"] == "conformsTo":
+            protocol = names.get(relation["target"]) or relation.get("targetFallback", "").split(".", 1)[-1]
+            if protocol and protocol not in IMPLICIT:
+                adopted.setdefault(relation["source"], set()).add(protocol)
+        if relation.get("sourceOrigin"):
+            implied.add(relation["source"])
+    for module, graph in everything:
         for symbol in filter(is_declared, graph["symbols"]):
+            identifier = symbol["identifier"]["precise"]
+            if identifier in implied and not all_forms:
+                continue
             text = "".join(fragment["spelling"] for fragment in symbol.get("declarationFragments", ()))
             owner = ".".join(symbol["pathComponents"][:-1])
-            lines.setdefault(module, set()).add(re.sub(r"\s+", " ", f"{owner}: {text}" if owner else text))
+            text = re.sub(r"\s+", " ", f"{owner}: {text}" if owner else text)
+            found = lines.setdefault(module, set())
+            protocols = symbol["kind"]["identifier"] in TYPES and adopted.get(identifier)
+            if not protocols or all_forms:
+                found.add(text)
+            if protocols:
+                found.add(f"{text} : {', '.join(sorted(protocols))}")
     return lines
 
 
@@ -147,7 +176,7 @@ def breaking(changelog):
 
 def compare(build, folder, changelog):
     """What is gone and not named in the change log, in code's quotes: a member, or its type for all of them."""
-    present, named = declarations(build), set(re.findall(r"`([^`]+)`", breaking(changelog)))
+    present, named = declarations(build, all_forms=True), set(re.findall(r"`([^`]+)`", breaking(changelog)))
     for name in sorted(os.listdir(folder)):
         module = name.removesuffix(".txt")
         if module not in MODULES:
