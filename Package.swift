@@ -285,6 +285,37 @@ for target in package.targets where ![.system, .binary, .plugin].contains(target
     target.swiftSettings = features
 }
 
+// Measurements against peers: a part of the package, since they measure what it keeps to itself, and there only for
+// scripts/bench and scripts/conformance, which ask for them.
+if Context.environment["CUBBY_BENCHMARKS"] != nil {
+    func folder(_ name: String) -> String { "Tests/Benchmarks/Sources/\(name)" }
+    package.targets += [
+        .executableTarget(name: "Benchmarks", dependencies: exported + ["Cubby"], path: folder("Benchmarks")),
+        // The codec against Foundation's, and against a floor in C.
+        .target(name: "CFloor", path: folder("CFloor"), cSettings: [.unsafeFlags(["-O2"])]),
+        .executableTarget(
+            name: "ArchiveBenchmark", dependencies: ["CFloor", "KeyedArchive", "PropertyList"],
+            path: folder("ArchiveBenchmark")),
+        // The bridge between Lua and Swift, against bindings written by hand in C.
+        .systemLibrary(
+            name: "CSystemLua", path: folder("CSystemLua"), pkgConfig: "lua5.4", providers: [.apt(["liblua5.4-dev"])]),
+        .target(name: "CTextbook", dependencies: ["CSystemLua"], path: folder("CTextbook")),
+        .executableTarget(
+            name: "BridgeBenchmark", dependencies: ["CTextbook", "Lua"], path: folder("BridgeBenchmark")),
+        // Lua's own test suite, in a host.
+        .executableTarget(name: "Conformance", dependencies: exported + ["Cubby"], path: folder("Conformance")),
+        // How late hostile scripts are stopped.
+        .executableTarget(name: "StopBenchmark", dependencies: exported + ["Cubby"], path: folder("StopBenchmark")),
+        // Shared collections against libpq by hand.
+        .target(
+            name: "CPostgresFloor", path: folder("CPostgresFloor"), linkerSettings: [.linkedLibrary("pq")]),
+        .executableTarget(
+            name: "SharedBenchmark",
+            dependencies: ["CPostgresFloor", "Items", "ItemArchive", "ColumnEngine", "PredicateFormat", "SharedItems"],
+            path: folder("SharedBenchmark")),
+    ]
+}
+
 /// The test targets that `scripts/sanitize --short` builds, with what they stand on and nothing else; "" builds all.
 let testTargets = (Context.environment["CUBBY_TEST_TARGETS"] ?? "").split(separator: " ").map(String.init)
 if !testTargets.isEmpty {

@@ -234,3 +234,9 @@ build_release() {
   [[ -x $BINARY ]] || takes="about $(minutes_of_build 6) the first time"
   step "Building cubby ($takes)" compile_release && mv "$STAMP.new" "$STAMP"
 }
+
+# Builds a program of Tests/Benchmarks, which Package.swift has when it is asked for them; all of them without a name.
+build_measurement() {
+  CUBBY_BENCHMARKS=1 swift build -c release --package-path "$root" --scratch-path "$root/.build-benchmarks" \
+    ${1:+--product "$1"}
+}
