@@ -170,6 +170,6 @@ import Testing
                 }
             }
         }
-        #expect(count > 200)
+        #expect(count > 100)
     }
 }
