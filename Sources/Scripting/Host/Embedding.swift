@@ -78,7 +78,7 @@ extension ScriptHost {
     /// - Parameter name: the global's name; `a.b` names a field of a global table.
     /// - Returns: the current function of the global.
     /// - Throws: `LuaError` if there is no such function, or the application has ended.
-    public func function(_ name: String) throws -> LuaAsyncFunction {
+    public func function(_ name: String) throws(LuaError) -> LuaAsyncFunction {
         LuaAsyncFunction(try state.globals.function(named: name), lifeCycle.calls)
     }
 }
