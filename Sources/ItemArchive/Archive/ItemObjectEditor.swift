@@ -1,3 +1,4 @@
+import ColumnEngine
 import KeyedArchive
 import PropertyList
 
