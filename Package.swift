@@ -263,7 +263,8 @@ let package = Package(
         .testTarget(
             name: "REPLTests",
             dependencies: [
-                "Cubby", "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "PropertyList", "Files",
+                "Cubby", "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "PropertyList",
+                "Files",
                 "Wording", "CommandTestSupport", "TestSupport",
             ]),
         .testTarget(
