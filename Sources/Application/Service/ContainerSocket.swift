@@ -27,13 +27,14 @@ package final class ContainerSocket {
         let isThere = try layer.contains(path, .socket)
         descriptor = try Self.makeSocket(path)
         if isThere { try? layer.remove(path) }
-        let before = umask(0o177)
-        let result = Self.address(in: container) { address in address.pass { bind(descriptor, $0, $1) } }
-        let code = errno
-        umask(before)
-        guard result == 0, listen(descriptor, 4) == 0 else {
+        // The file gets the descriptor's permissions: a umask would be that of all threads.
+        guard fchmod(descriptor, 0o600) == 0,
+            Self.address(in: container, { address in address.pass { bind(descriptor, $0, $1) } }) == 0,
+            listen(descriptor, 4) == 0
+        else {
+            let code = errno
             close(descriptor)
-            throw FileError(.open, path, code: result == 0 ? errno : code)
+            throw FileError(.open, path, code: code)
         }
     }
 

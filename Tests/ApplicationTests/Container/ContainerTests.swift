@@ -22,6 +22,29 @@ struct ContainerTests {
             scratch.names("deep/er/box/Library") == ["Application Support", "Caches", "Preferences", "Scripts"])
     }
 
+    @Test("a socket is the user's alone, and makes it so without the umask, which all threads have")
+    func socketsOfSeveralThreads() throws {
+        let mask = try umaskLine()
+        let containers = (0..<4).map { Container(path: scratch.file("box\($0)")) }
+        for container in containers { try container.create() }
+        let threads = containers.map { container in
+            WorkerThread { () -> [UInt32?] in
+                (0..<50).map { _ in
+                    guard let socket = try? ContainerSocket(listeningIn: container, key: .random()) else { return nil }
+                    return try? PosixFileLayer().status(socket.path)?.permissions
+                }
+            }
+        }
+        for thread in threads { #expect(thread.join() == Array(repeating: 0o600, count: 50)) }
+        #expect(try umaskLine() == mask)
+    }
+
+    /// Read without setting it, which other tests would see.
+    private func umaskLine() throws -> Substring? {
+        let status = String(decoding: try PosixFileLayer().contents(of: "/proc/self/status"), as: UTF8.self)
+        return status.split(separator: "\n").first { $0.hasPrefix("Umask:") }
+    }
+
     @Test func refusesAFileInItsPlace() throws {
         try AtomicFile.write([], to: scratch.file("box"), durable: false)
         #expect(throws: FileError.self) { try Container(path: scratch.file("box")).create() }
