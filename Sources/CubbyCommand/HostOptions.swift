@@ -205,7 +205,7 @@ struct HostOptions: ParsableArguments {
 }
 
 extension HostOptions {
-    /// Seconds of a command line as a duration, which ends at 10^20 of them.
+    /// Seconds of a command line as a duration, which traps beyond 10^20 of them.
     private static func duration(_ seconds: Double) -> Duration { .seconds(min(seconds, 1e18)) }
 
     /// The user's own resource folder, then the one installed with the program.

@@ -21,7 +21,7 @@ final class ConditionCount: Sendable {
         }
     }
 
-    /// Counts a pass over a batch of rows, which returns the number of rows kept.
+    /// Counts a pass over a batch of rows, which returns the number of rows selected.
     func measure(_ rowsIn: Int, _ pass: () -> Int) -> Int {
         let start = ContinuousClock.now
         let selected = pass()

@@ -37,7 +37,7 @@ extension KeyedUnarchiver {
 
     /// Decodes an array of instances of a Swift class; nil when there is none.
     ///
-    /// - Throws: `readCorrupt` when the object is no array, or one of its elements is of another class.
+    /// - Throws: `readCorrupt` when the object is not an array, or one of its elements is of another class.
     public func decodeArrayOfObjects<Object: KeyedCoding>(
         of type: Object.Type, forKey key: String
     ) throws(ArchiveError) -> [Object]? {

@@ -149,7 +149,7 @@ public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
     public init(mantissa: UInt128, exponent: Int8 = 0, isNegative: Bool = false) {
         self.mantissa = mantissa
         self.exponent = exponent
-        // There is no zero below zero: archives have that sign for what is not a number.
+        // A zero has no sign: an archive's zero with one is what is not a number.
         self.isNegative = isNegative && mantissa != 0
         isNaN = false
     }
