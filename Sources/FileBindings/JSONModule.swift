@@ -12,7 +12,7 @@ package enum JSONModule: ScriptModule {
 
     package static func declare(in host: ScriptHost) throws -> [Global] {
         let bridge = host.values
-        let (item, query) = (try host.declaredClass(of: Item.self), try host.declaredClass(of: QueryValue.self))
+        let (item, query) = (try host.declaredClass(of: Item.self), try host.declaredClass(of: ItemQuery.self))
         var hasWarned = false
         let module = LuaModule(
             "json", "JSON. null represents null; dates are written in ISO 8601, data in Base64.", in: bridge.state)
@@ -68,11 +68,11 @@ package enum JSONModule: ScriptModule {
 
     /// The JSON of an item or a query; nil for any other value.
     private static func items(
-        _ call: LuaCall, _ items: LuaClass<Item>, _ queries: LuaClass<QueryValue>, _ host: ScriptHost
+        _ call: LuaCall, _ items: LuaClass<Item>, _ queries: LuaClass<ItemQuery>, _ host: ScriptHost
     ) throws -> [UInt8]? {
         let isPretty = try call.option("pretty", of: 1).isTruthy
         if let item = call.optionalObject(0, items) { return try item.json(isPretty: isPretty) }
-        guard let query = call.optionalObject(0, queries)?.query else { return nil }
+        guard let query = call.optionalObject(0, queries) else { return nil }
         var options = ItemFileOptions(format: .json)
         return try ItemFiles.work(&options, "Encoding", showsBar: false, in: host.runtime) {
             try query.json($0, isPretty: isPretty)

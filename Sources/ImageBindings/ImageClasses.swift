@@ -15,7 +15,7 @@ package enum ImageModule: ScriptModule {
     package static func declare(in host: ScriptHost) throws -> [Global] {
         let classes = ImageClasses(host)
         ItemPictures(host, classes).declare(on: try host.declaredClass(of: Item.self))
-        GalleryBinding.declare(on: try host.declaredClass(of: QueryValue.self), host)
+        GalleryBinding.declare(on: try host.declaredClass(of: ItemQuery.self), host)
         return [("images", classes.images.value(classes.store)), classes.module.global]
     }
 }
@@ -339,7 +339,7 @@ extension ImageClasses {
 
 /// `query:gallery(dir)`: a page of items and pictures.
 enum GalleryBinding {
-    static func declare(on queries: LuaClass<QueryValue>, _ host: ScriptHost) {
+    static func declare(on queries: LuaClass<ItemQuery>, _ host: ScriptHost) {
         queries.method(
             "gallery",
             [
@@ -355,7 +355,7 @@ enum GalleryBinding {
                 try host.askConsent(folder, .readWrite)
                 try host.fence.check(folder, .readWrite)
                 let gallery = Gallery(images: host.images, title: options.title, using: host.fence.layer)
-                let items = try value.query.all()
+                let items = try value.all()
                 let work = try LongWork("Writing", total: items.count, in: host.runtime)
                 defer { work.finish() }
                 let summary = try gallery.write(items, to: folder, replaces: options.replace, progress: work.step)

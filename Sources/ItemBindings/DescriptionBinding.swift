@@ -40,10 +40,10 @@ package final class ItemStatisticsModule: ScriptModule {
             "describe", [], returns: [.array(.table)], "A table \(documentation)",
             example: "items:randomItem() return items:describe()[1].field"
         ) { [self] store in try table(store.query().describe()) }
-        try host.declaredClass(of: QueryValue.self).method(
+        try host.declaredClass(of: ItemQuery.self).method(
             "describe", [], returns: [.array(.table)], "The same for the query's items: a table \(documentation)",
             example: "items:randomItem() print(items:query(\"valueInDollars < 100\"):describe())"
-        ) { [self] value in try table(value.query.describe()) }
+        ) { [self] value in try table(value.describe()) }
         items.method(
             "convert",
             ["field": "a custom field", "kind": "the new kind of its values"],

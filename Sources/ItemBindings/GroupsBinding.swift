@@ -4,14 +4,6 @@ import PropertyList
 import Scripting
 import Wording
 
-/// A group of a query's items as a Lua object.
-final class GroupValue {
-    let group: ItemGroup
-    init(_ group: ItemGroup) { self.group = group }
-}
-
-extension GroupValue: LuaInstance { static let luaName = "Group" }
-
 /// The groups of a `groupBy` table.
 final class GroupsValue {
     let groups: ItemGroups
@@ -46,7 +38,7 @@ final class GroupsValue {
 /// The result of `groupBy`: an array of groups whose metatable has methods and a lookup by key.
 final class GroupsBinding {
     private unowned let classes: ItemClasses
-    private let group: LuaClass<GroupValue>
+    private let group: LuaClass<ItemGroup>
     private let groups: LuaClass<GroupsValue>
     /// The methods by name, called with the table.
     private var methods: [String: LuaFunction] = [:]
@@ -124,7 +116,7 @@ final class GroupsBinding {
                 let (count, given) = (value.keyCount, keys.count)
                 throw LuaMismatch("\(count.counted("key")) expected, as groupBy had; got \(given)", argument: "keys")
             }
-            return place(of: keys, in: value).map { GroupValue(value.groups[$0]) }
+            return place(of: keys, in: value).map { value.groups[$0] }
         }
     }
 
@@ -145,7 +137,7 @@ final class GroupsBinding {
         let state = classes.host.state
         let table = state.makeTable(array: found.count)
         for (index, each) in found.enumerated() {
-            table[index + 1] = group.value(GroupValue(each))
+            table[index + 1] = group.value(each)
         }
         let metatable = state.makeTable(fields: 3)
         metatable[Self.handleKey] = groups.value(GroupsValue(found, keyCount: keyCount))
@@ -175,7 +167,7 @@ final class GroupsBinding {
         }
         guard let place = place(of: [key], in: value) else { return call.returns(LuaValue.nil) }
         // The group by its original position, even if the element was moved.
-        return call.returns(GroupValue(value.groups[place]), group)
+        return call.returns(value.groups[place], group)
     }
 
     private func value(of table: LuaTable) -> GroupsValue? {
@@ -204,21 +196,21 @@ final class GroupsBinding {
 
 /// Groups of a query's items, one by one.
 enum GroupBinding {
-    static func makeClass(_ classes: ItemClasses) -> LuaClass<GroupValue> {
+    static func makeClass(_ classes: ItemClasses) -> LuaClass<ItemGroup> {
         let values = classes.host.values
         let item = classes.item
-        let cls = LuaClass<GroupValue>(
-            GroupValue.luaName, "The items with the same value of each key.", in: classes.host.state, kind: .box)
+        let cls = LuaClass<ItemGroup>(
+            ItemGroup.luaName, "The items with the same value of each key.", in: classes.host.state, kind: .box)
         cls.property(
             "key", "The common value of the key, of the first one if there are several; nil if the items have none.",
-            get: { try values.readOnly($0.group.key) })
+            get: { try values.readOnly($0.key) })
         cls.property(
             "keys", .array(.any),
             "The common values of all keys, in the order of the keys; nil where the items have none."
-        ) { value, call in call.returns(LuaValue.table(try keys(of: value.group, values))) }
-        cls.integer("count", "The number of items.", get: { Int64($0.group.count) })
+        ) { value, call in call.returns(LuaValue.table(try keys(of: value, values))) }
+        cls.integer("count", "The number of items.", get: { Int64($0.count) })
         cls.property("items", .array(.object("Item")), "The items.") { value, call in
-            try call.returns(items: value.group.references, item)
+            try call.returns(items: value.references, item)
         }
         let aggregates: [(String, (ItemGroup, String) throws -> PropertyListValue?)] = [
             ("sum", { try $0.sum($1) }), ("average", { try $0.average($1).map(PropertyListValue.real) }),
@@ -229,14 +221,14 @@ enum GroupBinding {
                 name, ["key": "a field or an expression (default: valueInDollars)"],
                 "The \(name) of a field over the group.",
                 example: "items:randomItem() return items:query():groupBy(\"name\")[1]:\(name)()"
-            ) { (value, key: String?) in try values.readOnly(aggregate(value.group, key ?? "valueInDollars")) }
+            ) { (value, key: String?) in try values.readOnly(aggregate(value, key ?? "valueInDollars")) }
         }
         cls.metamethod("__tostring") { value, call in
-            let keys = try value.group.keys.map { key -> String in
+            let keys = try value.keys.map { key -> String in
                 if case .real(let number)? = key { return LuaValueText.text(number) }
                 return "\(call.state.describe(try values.readOnly(key)))"
             }
-            return call.returns("\(keys.joined(separator: ", ")): \(value.group.count)")
+            return call.returns("\(keys.joined(separator: ", ")): \(value.count)")
         }
         return cls
     }

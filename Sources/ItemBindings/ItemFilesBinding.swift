@@ -113,14 +113,14 @@ enum ItemExportBinding {
         }
     }
 
-    static func declare(on cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
+    static func declare(on cls: LuaClass<ItemQuery>, _ classes: ItemClasses) {
         cls.method(
             "export", parameters,
             "Writes the query's items, in its order, as items:export does. Returns their number, or nil and an error.",
             example:
                 "items:createItem{ name = \"Lamp\", valueInDollars = 9 } return items:query(\"valueInDollars < 10\"):export(\"-\", { format = \"jsonl\", columns = { \"name\", \"valueInDollars\" } })"
         ) { [unowned host = classes.host] (value, path: String, options: Options) in
-            try export(value.query.store, value.query, path, options, host)
+            try export(value.store, value, path, options, host)
         }
     }
 

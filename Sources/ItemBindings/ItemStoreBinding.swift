@@ -349,7 +349,7 @@ final class ItemClasses {
     unowned let host: ScriptHost
     let items: LuaClass<ItemStore>
     let item: LuaClass<Item>
-    let query: LuaClass<QueryValue>
+    let query: LuaClass<ItemQuery>
     let predicate: LuaClass<PredicateValue>
     let itemBinding: ItemBinding
     let events: ItemEvents

@@ -7,12 +7,12 @@ import Wording
 
 /// Queries: where, sorted, limit, and evaluation.
 enum QueryBinding {
-    static func makeClass(in state: LuaState) -> LuaClass<QueryValue> {
-        LuaClass<QueryValue>(
-            QueryValue.luaName, "A query of the items. It runs when a result is requested.", in: state, kind: .box)
+    static func makeClass(in state: LuaState) -> LuaClass<ItemQuery> {
+        LuaClass<ItemQuery>(
+            ItemQuery.luaName, "A query of the items. It runs when a result is requested.", in: state, kind: .box)
     }
 
-    static func declare(on cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
+    static func declare(on cls: LuaClass<ItemQuery>, _ classes: ItemClasses) {
         refining(cls, classes)
         answering(cls, classes)
         aggregating(cls, classes)
@@ -22,7 +22,7 @@ enum QueryBinding {
 
     // MARK: Refining
 
-    private static func refining(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
+    private static func refining(_ cls: LuaClass<ItemQuery>, _ classes: ItemClasses) {
         let condition: LuaArguments = [
             "predicate": .callback(
                 "(item: Item) → boolean", "a format, a compiled predicate, or a function of the item"),
@@ -32,13 +32,13 @@ enum QueryBinding {
             "query", condition, "A query of all items, or of those that satisfy a predicate.",
             example: "return items:query(\"valueInDollars > $least\", { least = 500 }):count()"
         ) { [unowned classes] (store, condition: ConditionArgument?, variables: LuaTable?) in
-            QueryValue(try filtered(store.query(), condition, variables, classes))
+            try filtered(store.query(), condition, variables, classes)
         }
         cls.method(
             "where", condition, "Only items that also satisfy a predicate.",
             example: "return items:query():where(function(item) return item.name ~= \"\" end):count()"
         ) { [unowned classes] (value, condition: ConditionArgument?, variables: LuaTable?) in
-            QueryValue(try filtered(value.query, condition, variables, classes))
+            try filtered(value, condition, variables, classes)
         }
         cls.method(
             "sorted",
@@ -50,22 +50,16 @@ enum QueryBinding {
             "Sorts by a key; a second call adds a secondary key.",
             example: "return items:query():sorted(\"valueInDollars\", \"descending\"):sorted(\"name\"):all()"
         ) { [unowned classes] (value, key: KeyArgument, order: SortOrder?) in
-            let isDescending = order == .descending
-            // A field's name is not parsed as an expression.
-            if case .first(var text) = key {
-                return QueryValue(try text.withUTF8 { try value.query.sorted(utf8: $0, descending: isDescending) })
-            }
-            return QueryValue(
-                value.query.sorted(try Self.key(key, classes, of: value.query), descending: isDescending))
+            value.sorted(try Self.key(key, classes, of: value), descending: order == .descending)
         }
         cls.method(
             "limit", ["count": "a number from 0"], "At most the given number of items.",
             example: "return items:query():limit(3):count()"
-        ) { (value, count: Int64) in QueryValue(value.query.limit(try size(count))) }
+        ) { (value, count: Int64) in value.limit(try size(count)) }
         cls.method(
             "offset", ["count": "a number from 0"], "Without the given number of first items.",
             example: "return items:query():offset(3):count()"
-        ) { (value, count: Int64) in QueryValue(value.query.offset(try size(count))) }
+        ) { (value, count: Int64) in value.offset(try size(count)) }
     }
 
     /// A number of items or groups.
@@ -90,13 +84,13 @@ enum QueryBinding {
 
     // MARK: Evaluating
 
-    private static func answering(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
+    private static func answering(_ cls: LuaClass<ItemQuery>, _ classes: ItemClasses) {
         let item = classes.item
         cls.method(
             "all", returns: [.array(.object("Item"))], "The items, as an array.",
             example: "for _, item in ipairs(items:query(\"valueInDollars < 100\"):all()) do print(item) end"
         ) { value, call in
-            try call.returns(items: value.query.references(), item)
+            try call.returns(items: value.references(), item)
         }
         cls.method(
             "first", [LuaParameter("count", .optional(.integer), "a number from 0: at most as many items")],
@@ -106,58 +100,58 @@ enum QueryBinding {
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query(\"room == 'Study'\"):first().name, #items:query():first(3)"
         ) { value, call in
             guard let count = try call.optional(0, call.integer) else {
-                return call.returns(row: try value.query.firstReference()?.bits, item)
+                return call.returns(row: try value.firstReference()?.bits, item)
             }
-            return try call.returns(items: value.query.firstReferences(size(count)), item)
+            return try call.returns(items: value.firstReferences(size(count)), item)
         }
         cls.method(
             "count", [], "The number of items.",
             example: "items:randomItem() return items:query(\"valueInDollars < 100\"):count()"
-        ) { try $0.query.count() }
+        ) { try $0.count() }
         cls.declareOperator("len", returns: .integer, "The number of items.")
-        cls.metamethod("__len") { value, call in call.returns(try value.query.count()) }
+        cls.metamethod("__len") { value, call in call.returns(try value.count()) }
         cls.method(
             "each", returns: [.callback("() → integer, Item")], "An iterator over positions and items, for `for`.",
             example: "for number, item in items:query():each() do print(number, item.name) end"
         ) { value, call in
             // Read before the query runs: its functions may remove found items.
-            let epoch = value.query.store.epoch.pointee
-            try value.query.copyReferences { count in call.pushIterator(over: count, since: epoch, item) }
+            let epoch = value.store.epoch.pointee
+            try value.copyReferences { count in call.pushIterator(over: count, since: epoch, item) }
             return call.returnsIterator()
         }
         cls.method(
             "explain", [],
             "Runs the query and returns its execution plan as a tree: each operator's input, its rows in and out, and its time.",
             example: "print(items:query(\"name == 'Lamp'\"):explain())"
-        ) { try $0.query.explain().description }
+        ) { try $0.explain().description }
         cls.metamethod("__tostring") { value, call in
-            let count = try value.query.count()
+            let count = try value.count()
             return call.returns("query (\(count) \(count.word("item")))")
         }
     }
 
     // MARK: Aggregates
 
-    private static func aggregating(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
+    private static func aggregating(_ cls: LuaClass<ItemQuery>, _ classes: ItemClasses) {
         let values = classes.host.values
         let key: LuaArguments = ["key": "a field, or an expression such as width * height"]
         cls.method(
             "sum", key, returns: [.number],
             "The sum of a key's numbers; an integer if all are integers and it fits 64 bits. Other values are left out, with a warning.",
             example: "return items:query():sum(\"valueInDollars\")"
-        ) { (value, key: String) in try values.readOnly(value.query.sum(key)) }
+        ) { (value, key: String) in try values.readOnly(value.sum(key)) }
         cls.method(
             "average", key, "The mean of a key's numbers; nil without any. Other values are left out, with a warning.",
             example: "return items:query():average(\"valueInDollars\")"
-        ) { (value, key: String) in try value.query.average(key) }
+        ) { (value, key: String) in try value.average(key) }
         cls.method(
             "min", key, "The least value of a key, of its most frequent kind; nil without items.",
             example: "return items:query():min(\"valueInDollars\")"
-        ) { (value, key: String) in try values.readOnly(value.query.min(key)) }
+        ) { (value, key: String) in try values.readOnly(value.min(key)) }
         cls.method(
             "max", key, "The greatest value of a key, of its most frequent kind; nil without items.",
             example: "return items:query():max(\"dateCreated\")"
-        ) { (value, key: String) in try values.readOnly(value.query.max(key)) }
+        ) { (value, key: String) in try values.readOnly(value.max(key)) }
         cls.method(
             "distinct", ["key": "a field, or an expression such as width * height", "others": "further keys"],
             returns: [.array(.any)],
@@ -165,14 +159,14 @@ enum QueryBinding {
             example:
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query():distinct(\"room\")[1], items:query():distinct(\"room\", \"name\")[1].name"
         ) { (value, key: String, rest: LuaVariadic<String>) in
-            if rest.values.isEmpty { return try value.query.distinct(key).map { try values.readOnly($0) } }
+            if rest.values.isEmpty { return try value.distinct(key).map { try values.readOnly($0) } }
             let keys = [key] + rest.values
             if let place = keys.indices.dropFirst().first(where: { place in
                 keys[..<place].contains { $0.utf8.elementsEqual(keys[place].utf8) }
             }) {
                 throw LuaMismatch("the key \"\(keys[place])\" is given twice", argument: "others")
             }
-            return try value.query.distinct(keys).map { found in
+            return try value.distinct(keys).map { found in
                 let row = classes.host.state.makeTable(fields: keys.count)
                 for (key, value) in zip(keys, found) { row[key] = try values.readOnly(value) }
                 return .table(row)
@@ -192,8 +186,8 @@ enum QueryBinding {
             example:
                 "for _, group in ipairs(items:query():groupBy(\"name\")) do print(group.key, group.count) end for _, group in ipairs(items:query():groupBy(\"name\", \"valueInDollars\")) do print(group.keys[1], group.keys[2]) end"
         ) { [unowned classes] (value, key: KeyArgument, rest: LuaVariadic<KeyArgument>) in
-            let keys = try ([key] + rest.values).map { try Self.key($0, classes, of: value.query) }
-            return classes.groups.table(try value.query.groups(by: keys), keyCount: keys.count)
+            let keys = try ([key] + rest.values).map { try Self.key($0, classes, of: value) }
+            return classes.groups.table(try value.groups(by: keys), keyCount: keys.count)
         }
     }
 
@@ -217,7 +211,7 @@ enum QueryBinding {
 
     // MARK: Changing
 
-    private static func changing(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
+    private static func changing(_ cls: LuaClass<ItemQuery>, _ classes: ItemClasses) {
         cls.method(
             "update",
             [
@@ -229,14 +223,14 @@ enum QueryBinding {
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query(\"room == 'Study'\"):update{ room = \"Attic\" }, items:query():update(function(item) item.valueInDollars = item.valueInDollars * 2 end)"
         ) { [unowned classes] (value, change: LuaEither<LuaTable, LuaFunction>) in
             switch change {
-            case .first(let table): try value.query.update(exactly: fields(of: table, classes))
-            case .second(let function): try value.query.update { _ = try function.call(classes.item.value($0)) }
+            case .first(let table): try value.update(exactly: fields(of: table, classes))
+            case .second(let function): try value.update { _ = try function.call(classes.item.value($0)) }
             }
         }
         cls.method(
             "remove", [], "Removes all items of the query and their images. Returns their number.",
             example: "items:randomItem() return items:query(\"valueInDollars < 100\"):remove()"
-        ) { try $0.query.remove() }
+        ) { try $0.remove() }
     }
 }
 

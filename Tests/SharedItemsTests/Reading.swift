@@ -158,6 +158,11 @@ struct Reading: CustomTestStringConvertible {
         Reading("ItemQuery.exportItems", .whole) { _ = try $0.query.exportItems(ItemFileOptions(format: .csv)) },
         Reading("ItemQuery.json", .whole) { _ = try $0.query.json(ItemFileOptions(format: .json), isPretty: false) },
         Reading("ItemQuery.explain", .whole) { _ = try $0.query.explain() },
+        Reading("ItemQuery.rows", .whole) { _ = try $0.query.rows() },
+        Reading("ItemQuery.visit", .whole) { try $0.query.visit(changes: false) { _ in false } },
+        Reading("ItemQuery.summaries", .whole) { _ = try $0.query.summaries() },
+        Reading("ItemQuery.grouped", .whole) { _ = try $0.query.grouped(by: [.field(.name)]) },
+        Reading("ItemQuery.aggregate", .whole) { _ = try $0.query.aggregate(.sum, .field(.valueInDollars)) },
         Reading("ItemQuery.each", .whole) { try $0.query.each { _ in false } },
         Reading("ItemQuery.sum", .whole) { _ = try $0.query.sum("valueInDollars") },
         Reading("ItemQuery.average", .whole) { _ = try $0.query.average("valueInDollars") },
@@ -216,8 +221,9 @@ struct Reading: CustomTestStringConvertible {
             "ItemStore.epoch", "Item.store", "Item.==", "Item.hash", "ItemQuery.store",
         ],
         "a question, or a part of an answer that was given before": [
-            "ItemQuery.limit", "ItemQuery.offset", "ItemQuery.fields", "ItemGroup.key", "ItemGroup.keys",
-            "ItemGroup.count",
+            "ItemQuery.init", "ItemQuery.owner", "ItemQuery.conditions", "ItemQuery.order", "ItemQuery.limitCount",
+            "ItemQuery.limit", "ItemQuery.offset", "ItemQuery.fields", "ItemGroup.owner", "ItemGroup.key",
+            "ItemGroup.otherKeys", "ItemGroup.keys", "ItemGroup.rows", "ItemGroup.count",
             "ItemGroups.startIndex", "ItemGroups.endIndex", "ItemGroups.subscript", "ItemGroups.sorted",
             "ItemGroups.limit",
         ],
@@ -225,8 +231,9 @@ struct Reading: CustomTestStringConvertible {
 
     /// The members that the sources declare: `Item.name`.
     static func declared() throws -> Set<String> {
-        let files = try ["Store", "Query", "Exchange"].flatMap { folder in
-            let path = "\(Project.root)/Sources/Items/\(folder)"
+        let folders = ["Items/Store", "Items/Query", "Items/Exchange", "ColumnEngine/Query"]
+        let files = try folders.flatMap { folder in
+            let path = "\(Project.root)/Sources/\(folder)"
             return try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".swift") }.map {
                 "\(path)/\($0)"
             }

@@ -14,15 +14,15 @@ enum ItemAccess {
     var isExact: Bool { if case .index(_, _, isExact: true) = self { true } else { false } }
 }
 
-extension RowQuery {
+extension ItemQuery {
     /// The cheapest access to the items that can satisfy the conditions.
     ///
     /// - Parameter builds: whether to build an index from an earlier run for this query alone.
     /// - Returns: a scan if no index is usable, or none is cheaper.
     func access(builds: Bool = false) -> ItemAccess {
-        store.recordWholeRead()
+        columns.recordWholeRead()
         if let rows = keyedRows() { return .keys(rows) }
-        guard !store.indexes.isEmpty else { return .scan }
+        guard !columns.indexes.isEmpty else { return .scan }
         var constraints: [PredicateConstraint] = []
         var isCovered = true
         for condition in conditions {
@@ -35,8 +35,8 @@ extension RowQuery {
         }
         var best = ItemAccess.scan
         var least = Int.max
-        for candidate in store.indexes {
-            let name = store.fields.name(of: candidate.field)
+        for candidate in columns.indexes {
+            let name = columns.fields.name(of: candidate.field)
             let matching = constraints.filter { $0.field == name }
             guard !matching.isEmpty, candidate.isReady(builds: builds), let ranges = ranges(matching, candidate) else {
                 continue
@@ -44,7 +44,7 @@ extension RowQuery {
             let count = ranges.reduce(0) { $0 + $1.count }
             let isExact = isCovered && matching.count == constraints.count
             // For more than half of the items a scan is as fast, since it reads memory sequentially.
-            guard count < least, isExact || count <= store.order.count / 2 else { continue }
+            guard count < least, isExact || count <= columns.order.count / 2 else { continue }
             least = count
             best = .index(candidate, ranges, isExact: isExact)
         }
@@ -54,7 +54,7 @@ extension RowQuery {
     /// The ranks that satisfy all constraints on an index's field; nil if the index can't evaluate one of them.
     private func ranges(_ constraints: [PredicateConstraint], _ index: OrderedIndex) -> [Range<Int>]? {
         var found: [Range<Int>] = [0..<index.count]
-        let kind = index.field == store.table.keyField ? .text : store.table.indexedKind(index.field)
+        let kind = index.field == columns.table.keyField ? .text : columns.table.indexedKind(index.field)
         for constraint in constraints {
             guard let ranges = kind.ranges(constraint.relation) else { return nil }
             found = Self.intersection(found, Self.union(ranges.map(index.ranks)))
@@ -89,9 +89,9 @@ extension RowQuery {
         guard let keys = keyConstraint() else { return nil }
         var rows: [UInt32] = []
         for var key in Set(keys) {
-            if let row = key.withUTF8({ store.row(forKey: $0) }) { rows.append(row) }
+            if let row = key.withUTF8({ columns.row(forKey: $0) }) { rows.append(row) }
         }
-        return rows.count < 2 ? rows : rows.sorted { store.order.position(of: $0) < store.order.position(of: $1) }
+        return rows.count < 2 ? rows : rows.sorted { columns.order.position(of: $0) < columns.order.position(of: $1) }
     }
 
     private func keyConstraint() -> [String]? {
@@ -115,11 +115,11 @@ extension RowQuery {
         let count = ranges.reduce(0) { $0 + $1.count }
         var rows: [UInt32] = []
         rows.reserveCapacity(count)
-        let order = store.order.slots
+        let order = columns.order.slots
         if count < order.count / 64 {
             for range in ranges {
                 index.forEach(range) { entry in
-                    rows.append(store.order.slot(of: entry.row))
+                    rows.append(columns.order.slot(of: entry.row))
                     return true
                 }
             }
@@ -131,7 +131,7 @@ extension RowQuery {
         var slots = RowSet()
         for range in ranges {
             index.forEach(range) { entry in
-                _ = slots.insert(store.order.slot(of: entry.row))
+                _ = slots.insert(columns.order.slot(of: entry.row))
                 return true
             }
         }
@@ -143,13 +143,13 @@ extension RowQuery {
     }
 }
 
-extension RowQuery {
+extension ItemQuery {
     /// The result of a sorted query from an index on its first field, without sorting all of it; nil if no index is
     /// usable, or a scan is cheaper.
     func rowsInIndexOrder(_ access: ItemAccess, _ isExplained: Bool) -> IndexRows? {
         // A field with values of several kinds is counted by the sorter.
-        guard let key = order.keys.first, let index = store.indexes.first(where: { $0.field == key.field }),
-            order.keys.allSatisfy(store.isPlain), index.isReady(builds: isExplained)
+        guard let key = order.first, let index = columns.indexes.first(where: { $0.field == key.field }),
+            order.allSatisfy(columns.isPlain), index.isReady(builds: isExplained)
         else { return nil }
         let wanted = wantedCount
         var ranks = 0..<index.count
@@ -176,8 +176,8 @@ extension RowQuery {
         var walk = IndexWalk(self, index, key.isDescending, tests, wanted ?? .max)
         var (passed, skipped) = (ranks, 0)
         if case .scan = access {
-            if !tests.isEmpty { walk.budget = Swift.max(1024, store.order.count / 8) }
-            if index.count < store.order.count {
+            if !tests.isEmpty { walk.budget = Swift.max(1024, columns.order.count / 8) }
+            if index.count < columns.order.count {
                 // Items without the field are not in the index: they come first, or last when descending.
                 guard key.isDescending, wanted != nil else { return nil }
                 walk.mustFill = true
@@ -191,7 +191,7 @@ extension RowQuery {
         }
         guard let found = walk.rows(ranks) else { return nil }
         let (examined, duration) = (walk.examined + skipped, ContinuousClock.now - start)
-        return IndexRows(found.dropFirst(offsetCount - skipped).prefix(limitCount ?? .max)) {
+        return IndexRows(found.dropFirst(offsetCount - skipped).prefix(limitCount ?? .max)) { [self] in
             var plan = ItemQueryPlan.filter(
                 counts.map { $0.plan() }, of: orderedSource(index, passed, rowsOut: examined), rowsOut: found.count)
             plan.duration = duration
@@ -202,7 +202,7 @@ extension RowQuery {
 
 /// Walks along an index, and sorts items of equal values by the query's other fields.
 private struct IndexWalk {
-    private let query: RowQuery
+    private let query: ItemQuery
     private let store: ColumnStore
     private let index: OrderedIndex
     private let isDescending: Bool
@@ -221,17 +221,17 @@ private struct IndexWalk {
     private var group: [UInt32] = []
 
     init(
-        _ query: RowQuery, _ index: OrderedIndex, _ isDescending: Bool, _ tests: [(UInt32) throws -> Bool],
+        _ query: ItemQuery, _ index: OrderedIndex, _ isDescending: Bool, _ tests: [(UInt32) throws -> Bool],
         _ wanted: Int
     ) {
         self.query = query
-        store = query.store
+        store = query.columns
         self.index = index
         self.isDescending = isDescending
         self.tests = tests
         self.wanted = wanted
-        otherKeys = Array(query.order.keys.dropFirst())
-        let key = query.store.table.keyField
+        otherKeys = Array(query.order.dropFirst())
+        let key = query.columns.table.keyField
         isNatural =
             index.field == key
             || otherKeys.first.map { $0.field == key && $0.isDescending == isDescending } ?? false
@@ -274,7 +274,7 @@ private struct IndexWalk {
             group = slots.map { order[Int($0)] }
             if !otherKeys.isEmpty {
                 let topCount = wanted == .max ? nil : wanted - found.count
-                guard var sorter = try? ItemSorter(query, otherKeys, keeping: topCount) else { return }
+                guard var sorter = try? ItemSorter(store, otherKeys, keeping: topCount) else { return }
                 group.withUnsafeBufferPointer { try? sorter.add($0) }
                 group = sorter.finish()
             }

@@ -243,7 +243,7 @@ public struct ItemAggregateFunction {
     }
 
     init(_ name: Name, _ key: RowKey, _ store: ColumnStore) throws {
-        self.init(store, name, store.text(of: key), try VectorKey(key, RowQuery(store)))
+        self.init(store, name, store.text(of: key), try VectorKey(key, store))
     }
 
     private init(_ store: ColumnStore, _ name: Name, _ text: String, _ key: VectorKey?) {

@@ -1,4 +1,4 @@
-package import PropertyList
+public import PropertyList
 
 /// Rows in groups of equal keys, in order of appearance.
 struct ItemGrouper {
@@ -16,22 +16,22 @@ struct ItemGrouper {
 
     private let text: String
 
-    init(_ query: RowQuery, _ key: RowKey) throws {
-        store = query.store
+    init(_ store: ColumnStore, _ key: RowKey) throws {
+        self.store = store
         text = store.text(of: key)
-        self.key = try VectorKey(key, query)
+        self.key = try VectorKey(key, store)
     }
 
     /// Records the rows for which the key has no value.
     func recordMissing() { store.record(key.audit, "groupBy(\(text))") }
 
     /// The groups of some rows. O(n).
-    mutating func groups(of rows: [UInt32]) throws -> [RowGroup] {
+    mutating func groups(of rows: [UInt32], in query: ItemQuery) throws -> [ItemGroup] {
         let numbers = try numbers(of: rows)
         recordMissing()
         let (sorted, starts) = Self.sort(rows, by: numbers, groupCount: cells.count)
         return cells.indices.map { group in
-            RowGroup(key: value(cells[group]), rows: sorted[starts[group]..<starts[group + 1]])
+            ItemGroup(query, key: value(cells[group]), rows: sorted[starts[group]..<starts[group + 1]])
         }
     }
 
@@ -187,24 +187,38 @@ struct TupleNumbers {
     }
 
     /// The groups of the rows. O(n).
-    func groups(of rows: [UInt32]) -> [RowGroup] {
+    func groups(of rows: [UInt32], in query: ItemQuery) -> [ItemGroup] {
         let (sorted, starts) = ItemGrouper.sort(rows, by: numbers, groupCount: tuples.count)
         return tuples.indices.map { group in
             let keys = tuples[group].enumerated().map { values[$0][Int($1)] }
-            return RowGroup(
-                key: keys.first ?? nil, otherKeys: Array(keys.dropFirst()),
+            return ItemGroup(
+                query, key: keys.first ?? nil, otherKeys: Array(keys.dropFirst()),
                 rows: sorted[starts[group]..<starts[group + 1]])
         }
     }
 }
 
-/// Rows of a query with equal values of each key.
-package struct RowGroup {
-    /// The value of the first key; nil for rows without one.
-    package let key: PropertyListValue?
-    /// The values of the other keys, in order.
-    package var otherKeys: [PropertyListValue?] = []
+/// The items of a query that have the same value of each key.
+public final class ItemGroup {
+    /// The store of the items. A group does not have its query, whose conditions may refer to the group.
+    package let owner: AnyObject
+    /// The common value of the first key; nil for the items without one.
+    public let key: PropertyListValue?
+    /// The common values of the other keys, in order.
+    package let otherKeys: [PropertyListValue?]
     package let rows: ArraySlice<UInt32>
+
+    init(
+        _ query: ItemQuery, key: PropertyListValue?, otherKeys: [PropertyListValue?] = [], rows: ArraySlice<UInt32>
+    ) {
+        (owner, self.key, self.otherKeys, self.rows) = (query.owner, key, otherKeys, rows)
+    }
+
+    /// The common values of all keys, in the order of the keys.
+    public var keys: [PropertyListValue?] { [key] + otherKeys }
+
+    /// The number of items when the group was made.
+    public var count: Int { rows.count }
 }
 
 /// Numbers the distinct values of a key in order of appearance: the groups' numbers. Numeric values are compared by
@@ -270,20 +284,20 @@ package struct FieldSummary {
     static let exampleCount = 3
 }
 
-extension RowQuery {
+extension ItemQuery {
     /// Summarises each field that one of the rows has. O(n) per field.
     package func summaries() throws -> [FieldSummary] {
-        try store.pinningRows {
+        try columns.pinningRows {
             let rows = try rows()
-            return try store.fieldNames.indices.compactMap { number in
+            return try columns.fieldNames.indices.compactMap { number in
                 let field = ItemField(rawValue: UInt32(number))
-                return field == store.fields.attachment ? nil : try summary(of: field, rows)
+                return field == columns.fields.attachment ? nil : try summary(of: field, rows)
             }
         }
     }
 
     private func summary(of field: ItemField, _ rows: [UInt32]) throws -> FieldSummary? {
-        var grouper = try ItemGrouper(self, .field(field))
+        var grouper = try ItemGrouper(columns, .field(field))
         let groups = try grouper.counts(of: rows).filter { !$0.cell.isAbsent }
         if groups.isEmpty { return nil }
         let kinds = Set(groups.map(\.cell.kind))

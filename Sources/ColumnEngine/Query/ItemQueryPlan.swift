@@ -165,7 +165,7 @@ extension ColumnStore {
     }
 }
 
-extension RowQuery {
+extension ItemQuery {
     /// Counters for conditions that are tested item by item, with the reason.
     func counts(inIndexOrder: Bool = false) -> [ConditionCount] {
         let reason =
@@ -187,7 +187,7 @@ extension RowQuery {
         switch access {
         case .scan: return ItemQueryPlan(operation: .scan, detail: "", rowsOut: rowsOut)
         case .keys:
-            return ItemQueryPlan(operation: .keys, detail: constraintText(store.table.keyField), rowsOut: rowsOut)
+            return ItemQueryPlan(operation: .keys, detail: constraintText(columns.table.keyField), rowsOut: rowsOut)
         case .index(let index, let ranges, _):
             return ItemQueryPlan(
                 operation: .index, detail: constraintText(index.field), remark: Self.text(ranges, of: index),
@@ -200,12 +200,17 @@ extension RowQuery {
         let constraints = constraintText(index.field)
         return ItemQueryPlan(
             operation: .index,
-            detail: (constraints.isEmpty ? "" : constraints + " ") + "in order of \(order.text(in: store))",
+            detail: (constraints.isEmpty ? "" : constraints + " ") + "in order of \(orderText)",
             remark: Self.text([ranks], of: index), rowsOut: rowsOut)
     }
 
+    /// The sort keys, for users: `year descending, name`.
+    var orderText: String {
+        order.map { columns.text(of: $0.key) + ($0.isDescending ? " descending" : "") }.joined(separator: ", ")
+    }
+
     private func constraintText(_ field: ItemField) -> String {
-        let name = store.fields.name(of: field)
+        let name = columns.fields.name(of: field)
         var parts: [PredicateNode] = []
         for case .predicate(let predicate) in conditions {
             parts += predicate.indexableConstraints.filter { $0.field == name }.map(\.node)

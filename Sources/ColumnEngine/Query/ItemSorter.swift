@@ -19,16 +19,16 @@ struct ItemSorter {
 
     /// A sorter of given rows, and of others to be added in the order of the scan if none of the keys is a function.
     /// Functions are called first: they may change the store, and other keys point into it.
-    init(_ query: RowQuery, _ keys: [ItemSortKey], keeping topCount: Int?, rows: [UInt32] = []) throws {
+    init(_ store: ColumnStore, _ keys: [ItemSortKey], keeping topCount: Int?, rows: [UInt32] = []) throws {
         var asked: [Int: SortColumn] = [:]
         for (index, key) in keys.enumerated() {
             guard case .function = key.key else { continue }
-            let column = try SortColumn(key, query)
+            let column = try SortColumn(key, store)
             try rows.withUnsafeBufferPointer { try column.add($0) }
             column.isComplete = true
             asked[index] = column
         }
-        columns = try keys.enumerated().map { try asked[$0] ?? SortColumn($1, query) }
+        columns = try keys.enumerated().map { try asked[$0] ?? SortColumn($1, store) }
         self.topCount = topCount
         try rows.withUnsafeBufferPointer { try add($0) }
     }
@@ -226,31 +226,11 @@ package struct ItemSortKey {
     package let key: RowKey
     let isDescending: Bool
 
-    package init(key: RowKey, isDescending: Bool) { (self.key, self.isDescending) = (key, isDescending) }
-
-    package init(field: ItemField, isDescending: Bool) { self.init(key: .field(field), isDescending: isDescending) }
+    package init(_ key: RowKey, isDescending: Bool) { (self.key, self.isDescending) = (key, isDescending) }
 
     /// The field; nil for an expression or a function.
     package var field: ItemField? { if case .field(let field) = key { field } else { nil } }
 
     /// Whether it is a function, which may change the store.
     var isFunction: Bool { if case .function = key { true } else { false } }
-}
-
-/// The sort keys of a query, the most significant first.
-package struct ItemSortOrder {
-    package private(set) var keys: [ItemSortKey] = []
-
-    package var isEmpty: Bool { keys.isEmpty }
-
-    /// Whether a key is a function, which may change the store.
-    var asksFunctions: Bool { keys.contains(where: \.isFunction) }
-
-    /// The keys, for users: `year descending, name`.
-    func text(in store: ColumnStore) -> String {
-        keys.map { store.text(of: $0.key) + ($0.isDescending ? " descending" : "") }.joined(separator: ", ")
-    }
-
-    /// Adds a less significant key.
-    package mutating func append(_ key: ItemSortKey) { keys.append(key) }
 }

@@ -7,26 +7,26 @@ import Wording
 ///
 /// Fields with values of one kind cost nothing, texts that are compared with dates aside: their comparisons are checked
 /// when the query is made.
-extension RowQuery {
+extension ItemQuery {
     /// Counts what the conditions leave out, in the store's tally. A condition that is a function counts as satisfied: it
     /// is not called for the count.
     func auditConditions(_ access: ItemAccess) throws {
-        guard hasConditions, store.questions.onLeftOut != nil, conditions.contains(where: maySuspect) else { return }
+        guard hasConditions, columns.questions.onLeftOut != nil, conditions.contains(where: maySuspect) else { return }
         var predicates: [FormatPredicate] = []
         var suspects: [(field: ItemField, kinds: KindSet)]? = []
         var isSuspect = false
         for case .predicate(let predicate) in conditions {
             predicates.append(predicate)
-            guard store.maySuspect(predicate) else { continue }
+            guard columns.maySuspect(predicate) else { continue }
             if predicate.isPartial { (isSuspect, suspects) = (true, nil) }
             for path in FormatPredicate.paths(of: predicate.node) {
-                guard let failing = try store.failingKinds(path, predicate) else {
+                guard let failing = try columns.failingKinds(path, predicate) else {
                     (isSuspect, suspects) = (true, nil)
                     continue
                 }
                 if failing.isEmpty { continue }
                 isSuspect = true
-                guard path.rest.isEmpty, let field = store.fields.existing(path.field) else {
+                guard path.rest.isEmpty, let field = columns.fields.existing(path.field) else {
                     suspects = nil
                     continue
                 }
@@ -38,7 +38,7 @@ extension RowQuery {
     }
 
     private func maySuspect(_ condition: Condition) -> Bool {
-        if case .predicate(let predicate) = condition { store.maySuspect(predicate) } else { false }
+        if case .predicate(let predicate) = condition { columns.maySuspect(predicate) } else { false }
     }
 
     /// Evaluates the predicates in three values for the rows that may be undecided: those whose field is of a suspect
@@ -46,7 +46,7 @@ extension RowQuery {
     private func audit(
         _ predicates: [FormatPredicate], _ access: ItemAccess, _ suspects: [(field: ItemField, kinds: KindSet)]?
     ) throws {
-        for suspect in suspects ?? [] { _ = store.materialise(suspect.field) }
+        for suspect in suspects ?? [] { _ = columns.materialise(suspect.field) }
         let nodes = predicates.map(\.node)
         var pace = InterruptionPace()
         var counts: [PredicateFault: [PredicateComparison: Int]] = [:]
@@ -56,11 +56,11 @@ extension RowQuery {
             if pace.isDue() { throw WorkStopped() }
             if let suspects {
                 let isSuspect = suspects.contains {
-                    !KindSet(store.table.cell(row, $0.field)).isDisjoint(with: $0.kinds)
+                    !KindSet(columns.table.cell(row, $0.field)).isDisjoint(with: $0.kinds)
                 }
                 guard isSuspect else { continue }
             }
-            var audit = PredicateAudit { store.value(of: row, named: $0) }
+            var audit = PredicateAudit { [columns] in columns.value(of: row, named: $0) }
             guard audit.joined(nodes, decisive: false) == nil else { continue }
             var seen: Set<PredicateComparison> = []
             for (comparison, fault) in audit.undecided where seen.insert(comparison).inserted {
@@ -69,7 +69,7 @@ extension RowQuery {
             }
         }
         for (comparison, fault) in order {
-            store.questions.leftOut.record(
+            columns.questions.leftOut.record(
                 PredicateNode.comparison(comparison).description, fault.subject, fault.text,
                 counts[fault]?[comparison] ?? 0)
         }

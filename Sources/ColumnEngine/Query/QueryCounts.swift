@@ -46,11 +46,11 @@ final class ConditionCount: Sendable {
     }
 }
 
-extension RowQuery {
-    /// Runs the query as ``rows()`` does, and returns its plan with counts. Builds its index if necessary.
-    package func explain() throws -> ItemQueryPlan {
-        var (found, plan) = try store.reporting {
-            try store.pinningRows {
+extension ItemQuery {
+    /// The query plan. Runs the query, and builds the index that it uses if it is not built yet.
+    public func explain() throws -> ItemQueryPlan {
+        var (found, plan) = try columns.reporting {
+            try columns.pinningRows {
                 let last = try lastOperator(isExplained: true)
                 return (try last.all().count, last.plan)
             }
@@ -70,7 +70,7 @@ extension RowQuery {
     /// The input of a sort by a key.
     func remark(_ key: ItemSortKey) -> String {
         switch key.key {
-        case .field(let field): store.columnText(field)
+        case .field(let field): columns.columnText(field)
         case .expression: "computed"
         case .function: "item by item"
         }

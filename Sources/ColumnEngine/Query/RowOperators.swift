@@ -32,7 +32,7 @@ extension RowOperator {
 ///
 /// It tests conditions row by row if one may change the store, or if no more rows than requested are to be examined.
 final class RowScan: RowOperator {
-    private let query: RowQuery
+    private let query: ItemQuery
     private let access: ItemAccess
     /// The rows, with holes; nil for consecutive ones. The store's order is copied only if it is changed meanwhile.
     private let rows: [UInt32]?
@@ -44,18 +44,18 @@ final class RowScan: RowOperator {
     private var counts: [ConditionCount] = []
     private var (examined, rowsOut) = (0, 0)
 
-    init(_ query: RowQuery, _ access: ItemAccess, mayChange: Bool = false) {
+    init(_ query: ItemQuery, _ access: ItemAccess, mayChange: Bool = false) {
         (self.query, self.access, self.mayChange) = (query, access, mayChange)
         switch access {
-        case .scan: rows = query.store.order.isInRowOrder && !mayChange ? nil : query.store.order.slots
+        case .scan: rows = query.columns.order.isInRowOrder && !mayChange ? nil : query.columns.order.slots
         case .keys(let found): rows = found
         case .index(let index, let ranges, _): rows = query.rows(index, ranges)
         }
-        end = rows?.count ?? query.store.order.count
+        end = rows?.count ?? query.columns.order.count
     }
 
     /// Some of consecutive rows.
-    init(_ query: RowQuery, _ range: Range<Int>) {
+    init(_ query: ItemQuery, _ range: Range<Int>) {
         (self.query, access, rows, mayChange) = (query, .scan, nil, false)
         (place, end) = (range.lowerBound, range.upperBound)
     }
@@ -81,7 +81,7 @@ final class RowScan: RowOperator {
         while place < end {
             let row = rows?[place] ?? UInt32(truncatingIfNeeded: place)
             place += 1
-            if row != ItemOrder.hole, query.store.table.state(row) == .live { return row }
+            if row != ItemOrder.hole, query.columns.table.state(row) == .live { return row }
         }
         return nil
     }
@@ -125,7 +125,7 @@ final class RowScan: RowOperator {
 /// Keeps the rows that satisfy the predicates of a query, a pass over a column at a time. The store must not change
 /// meanwhile.
 final class RowFilter: RowOperator {
-    private let query: RowQuery
+    private let query: ItemQuery
     private let test: VectorTest
     private let scan: RowScan
     private var rowsOut = 0
@@ -134,13 +134,13 @@ final class RowFilter: RowOperator {
     private var threads = 1
     private var hasBegun = false
 
-    init(_ query: RowQuery, _ scan: RowScan, isExplained: Bool) {
+    init(_ query: ItemQuery, _ scan: RowScan, isExplained: Bool) {
         (self.query, self.scan) = (query, scan)
         var plans: [PredicatePlan] = []
         for case .predicate(let predicate) in query.conditions {
             if case .all(let parts) = predicate.plan { plans += parts } else { plans.append(predicate.plan) }
         }
-        test = VectorPlanner(query, isCounted: isExplained).test(.all(plans))
+        test = VectorPlanner(query.columns, isCounted: isExplained).test(.all(plans))
     }
 
     /// A part of a filter, for one of two threads.
@@ -169,7 +169,7 @@ final class RowFilter: RowOperator {
             found.removeFirst()
         }
         while case let examined = try scan.next(batch), examined > 0 {
-            let selected = test.keep(batch.first(examined), query.store)
+            let selected = test.keep(batch.first(examined), query.columns)
             // After an interruption conditions end early, with any result.
             if Interruption.isDueAtStep { throw WorkStopped() }
             rowsOut += selected
@@ -185,14 +185,14 @@ final class RowFilter: RowOperator {
 
 /// Sorts rows, or keeps the first ones of the order.
 final class RowSort: RowOperator {
-    private let query: RowQuery
+    private let query: ItemQuery
     private let input: any RowOperator
     private let topCount: Int?
     /// All rows, from the next one on; nil before the first.
     private var sorted: ArraySlice<UInt32>?
     private var count = 0
 
-    init(_ query: RowQuery, _ input: any RowOperator, keeping topCount: Int?) {
+    init(_ query: ItemQuery, _ input: any RowOperator, keeping topCount: Int?) {
         (self.query, self.input, self.topCount) = (query, input, topCount)
     }
 
@@ -202,8 +202,8 @@ final class RowSort: RowOperator {
     }
 
     private func sort() throws -> [UInt32] {
-        let rows = query.order.asksFunctions ? try input.all() : nil
-        var sorter = try ItemSorter(query, query.order.keys, keeping: topCount, rows: rows ?? [])
+        let rows = query.order.contains(where: \.isFunction) ? try input.all() : nil
+        var sorter = try ItemSorter(query.columns, query.order, keeping: topCount, rows: rows ?? [])
         if rows == nil { try input.forEachBatch { try sorter.add(UnsafeBufferPointer($0)) } }
         let sorted = sorter.finish()
         sorter.recordOtherKinds()
@@ -215,8 +215,8 @@ final class RowSort: RowOperator {
     var plan: ItemQueryPlan {
         let found = input.plan
         return ItemQueryPlan(
-            operation: .sort, detail: query.order.text(in: query.store),
-            remark: query.order.keys.map(query.remark).joined(separator: "; "), rowsIn: found.rowsOut, rowsOut: count,
+            operation: .sort, detail: query.orderText,
+            remark: query.order.map(query.remark).joined(separator: "; "), rowsIn: found.rowsOut, rowsOut: count,
             children: [found])
     }
 }

@@ -27,11 +27,11 @@ final class SortColumn {
 
     private var inversion: UInt64 { isDescending ? .max : 0 }
 
-    init(_ key: ItemSortKey, _ query: RowQuery) throws {
-        store = query.store
+    init(_ key: ItemSortKey, _ store: ColumnStore) throws {
+        self.store = store
         isDescending = key.isDescending
         text = store.text(of: key.key)
-        self.key = try VectorKey(key.key, query)
+        self.key = try VectorKey(key.key, store)
         tally = store.isPlain(key) ? nil : [:]
         switch self.key {
         // Integers beyond 64 bits are in boxes: they are sorted among the numbers.

@@ -192,7 +192,7 @@ package final class ColumnStore {
 /// No read escapes: reading an item needs its row, columns are not visible outside of this module, and each access to a
 /// row records it. A reference or an object is checked by `ColumnStore.isAccessible`, `isLive` or `state`: they record
 /// the row. A key goes through `row(forKey:)`, which records the row or, if there is none, the key. Everything else is
-/// the whole collection: the order (`count`, `slots`, `row(at:)`, `position(of:)`, `move`), a query (`RowQuery.access`),
+/// the whole collection: the order (`count`, `slots`, `row(at:)`, `position(of:)`, `move`), a query (`ItemQuery.access`),
 /// an aggregate function of a group (`ItemAggregateFunction.value`), a snapshot, and a name that no
 /// item has as a field. An insertion refused for its key records the item that has it, and a reverted one its key.
 /// Script iterators older than the transaction check each of their rows, since its beginning is a new epoch.

@@ -195,7 +195,7 @@ extension LocalItemCollection {
         var query = query(condition).offset(offset)
         for order in orders { query = sorted(query, order) }
         if let limit { query = query.limit(limit) }
-        let rows = try answer { try query.rows.rows() }
+        let rows = try answer { try query.rows() }
         var entries: [ItemEntry<Model>] = []
         entries.reserveCapacity(rows.count)
         let reader = reader()
@@ -319,11 +319,9 @@ extension LocalItemCollection {
 
     /// Does not use ``ItemQuery/filter(_:)``, which refuses fields that no item has: the compiler knows the model's.
     func query(_ condition: ItemCondition<Model>?) -> ItemQuery {
-        var query = store.query()
-        guard let condition else { return query }
+        guard let condition else { return store.query() }
         let node = coding.key.map { condition.node.renaming($0.name, to: "itemKey") } ?? condition.node
-        query.rows.add(.predicate(FormatPredicate(node)))
-        return query
+        return store.query().filter(.predicate(FormatPredicate(node)))
     }
 
     private func sorted(_ query: ItemQuery, _ order: ItemOrdering<Model>) -> ItemQuery {
@@ -341,10 +339,10 @@ extension LocalItemCollection {
 
     private func aggregate<Value>(
         _ attribute: ItemAttribute<Model, Value>, _ condition: ItemCondition<Model>?,
-        _ function: (RowQuery, RowKey) throws -> PropertyListValue?
+        _ function: (ItemQuery, RowKey) throws -> PropertyListValue?
     ) throws(StoreError) -> PropertyListValue? {
         guard let key = key(attribute.path) else { return nil }
-        return try answer { try function(query(condition).rows, store.rowKey(key)) }
+        return try answer { try function(query(condition), store.rowKey(key)) }
     }
 
     private func converted<Value>(

@@ -23,7 +23,7 @@ struct ItemExporter {
         _ store: ItemStore, _ query: ItemQuery?, _ options: ItemFileOptions,
         _ write: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        let rows = try query?.rows.rows() ?? store.columns.slots.filter { $0 != ItemOrder.hole }
+        let rows = try query?.rows() ?? store.columns.slots.filter { $0 != ItemOrder.hole }
         self.init(store, rows: rows, options, write)
     }
 

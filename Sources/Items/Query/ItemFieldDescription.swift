@@ -81,7 +81,7 @@ public struct ItemFieldDescription: Sendable {
 extension ItemQuery {
     /// Describes each field that some item has, in the order in which fields were added. O(n) per field.
     public func describe() throws -> [ItemFieldDescription] {
-        try rows.summaries().map { ItemFieldDescription($0, of: store) }
+        try summaries().map { ItemFieldDescription($0, of: store) }
     }
 }
 
@@ -145,7 +145,7 @@ extension ItemStore {
             columns.hasMisfits(field) && names?.contains(columns.name(of: field)) ?? true
         }
         if fields.isEmpty { return loadReport.remarks }
-        return columns.misfits(among: try query?.rows.rows(), in: fields).map { "\($0): exported as it is" }
+        return columns.misfits(among: try query?.rows(), in: fields).map { "\($0): exported as it is" }
             + loadReport.remarks
     }
 }

@@ -84,24 +84,8 @@ extension ItemQuery {
     public func groups(by keys: [ItemKey]) throws -> ItemGroups { ItemGroups(store, try groupBy(keys)) }
 }
 
-/// The items of a query that have the same value of each key.
-public struct ItemGroup {
-    let store: ItemStore
-    /// The common value of the first key; nil for the items without one.
-    public let key: PropertyListValue?
-    /// The common values of the other keys, in order.
-    let otherKeys: [PropertyListValue?]
-    let rows: ArraySlice<UInt32>
-
-    init(_ store: ItemStore, _ group: RowGroup) {
-        (self.store, key, otherKeys, rows) = (store, group.key, group.otherKeys, group.rows)
-    }
-
-    /// The common values of all keys, in the order of the keys.
-    public var keys: [PropertyListValue?] { [key] + otherKeys }
-
-    /// The number of items when the group was made.
-    public var count: Int { rows.count }
+extension ItemGroup {
+    var store: ItemStore { unsafeDowncast(owner, to: ItemStore.self) }
 
     /// The items, in order, without those removed since.
     public var items: [Item] {

@@ -89,7 +89,7 @@ extension ItemQuery {
     ///
     /// - Throws: as ``all()``.
     package func references() throws -> [ItemReference] {
-        try rows.rows().map(store.reference)
+        try rows().map(store.reference)
     }
 
     /// Copies the bits of the items' references, in order, to a buffer.
@@ -98,21 +98,19 @@ extension ItemQuery {
     ///   removes are among the references, or replaced by references to no item.
     /// - Throws: as ``all()``.
     package func copyReferences(to buffer: (_ count: Int) -> UnsafeMutablePointer<UInt64>?) throws {
-        let rows = try rows.rows()
+        let rows = try rows()
         guard let target = buffer(rows.count) else { return }
         for place in rows.indices { target[place] = store.reference(rows[place]).bits }
     }
 
     /// The first item; nil if there is none. As ``first()``.
     package func firstReference() throws -> ItemReference? {
-        var query = rows
-        query.limitCount = Swift.min(1, query.limitCount ?? 1)
-        return try query.rows().first.map(store.reference)
+        try firstReferences(1).first
     }
 
     /// The first items, as references. As ``first(_:)``.
     package func firstReferences(_ count: Int) throws -> [ItemReference] {
-        try limit(Swift.min(count, rows.limitCount ?? .max)).references()
+        try limit(Swift.min(count, limitCount ?? .max)).references()
     }
 }
 

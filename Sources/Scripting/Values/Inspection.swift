@@ -24,7 +24,7 @@ extension ScriptHost {
         switch value {
         case .userdata:
             if let item = state.luaClass(of: Item.self)?.object(of: value) { return .item(item) }
-            if let query = state.luaClass(of: QueryValue.self)?.object(of: value) { return .query(query.query) }
+            if let query = state.luaClass(of: ItemQuery.self)?.object(of: value) { return .query(query) }
             if let image = state.luaClass(of: Image.self)?.object(of: value) { return .image(image) }
             if let date = values.dates.object(of: value) { return .date(date.date) }
             if let wide = values.wideIntegers.object(of: value) { return .wideInteger(wide.value) }

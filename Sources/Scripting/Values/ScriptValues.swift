@@ -165,7 +165,8 @@ extension DataValue: LuaInstance { package static let luaName = "data" }
 extension DateValue: LuaInstance { @usableFromInline package static let luaName = "date" }
 extension UIDValue: LuaInstance { package static let luaName = "UID" }
 extension PredicateValue: LuaInstance { package static let luaName = "Predicate" }
-extension QueryValue: LuaInstance { package static let luaName = "Query" }
+extension ItemQuery: LuaInstance { public static var luaName: String { "Query" } }
+extension ItemGroup: LuaInstance { public static var luaName: String { "Group" } }
 extension Hook: LuaInstance { package static let luaName = "Hook" }
 extension ProgressBar: LuaInstance { package static let luaName = "Progress" }
 extension NotificationToken: LuaInstance { public static var luaName: String { "Observer" } }

@@ -8,13 +8,12 @@ enum VectorKey {
     case numbers(VectorExpression, otherwise: (UInt32) -> PropertyListValue?, KeyAudit?)
     case values((UInt32) throws -> PropertyListValue?, KeyAudit?)
 
-    init(_ key: RowKey, _ query: RowQuery) throws {
-        let store = query.store
+    init(_ key: RowKey, _ store: ColumnStore) throws {
         switch key {
         case .field(let field): self = .view(store.view(field), field)
         case .expression(let expression, let text):
             let audit = try KeyAudit(expression, text, store)
-            let value = PredicateCompiler<UInt32>(accessors: query.accessor).value(expression)
+            let value = PredicateCompiler<UInt32>(accessors: store.accessor).value(expression)
             if let numbers = VectorExpression(expression, store) {
                 self = .numbers(numbers, otherwise: value, audit)
             } else {

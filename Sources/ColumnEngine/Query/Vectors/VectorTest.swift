@@ -184,10 +184,10 @@ struct VectorPlanner {
     /// Whether to count each condition's rows.
     private let isCounted: Bool
 
-    init(_ query: RowQuery, isCounted: Bool = false) {
-        store = query.store
+    init(_ store: ColumnStore, isCounted: Bool = false) {
+        self.store = store
         self.isCounted = isCounted
-        compiler = PredicateCompiler(accessors: query.accessor)
+        compiler = PredicateCompiler(accessors: store.accessor)
     }
 
     func test(_ plan: PredicatePlan) -> VectorTest {

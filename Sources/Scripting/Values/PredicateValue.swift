@@ -1,13 +1,6 @@
-package import Items
 package import Lua
 package import PredicateFormat
 import PropertyList
-
-/// A query as a Lua object; its refining methods return new queries.
-package final class QueryValue {
-    package let query: ItemQuery
-    package init(_ query: ItemQuery) { self.query = query }
-}
 
 /// A compiled predicate as a Lua object.
 package final class PredicateValue {

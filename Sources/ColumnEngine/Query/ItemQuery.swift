@@ -1,99 +1,119 @@
 package import PredicateFormat
 package import PropertyList
 
-/// A query over a store's rows; see ``ItemQuery`` of the store above for the meaning of each part.
+/// A query over a store's items: it is refined step by step, each step another query, and evaluated on demand.
 ///
-/// Each result is of the store at that moment. A function may change the store; each row present at the beginning is
-/// examined once, unless it has been removed.
-package struct RowQuery {
+///     let dear = try store.query(FormatPredicate(format: "valueInDollars > 500")).sorted("name").limit(10).all()
+///
+/// Each result is of the store at that moment. A condition that is a function may change the store; each item present
+/// at the start is examined once, unless it has been removed.
+public final class ItemQuery {
     package enum Condition {
         case predicate(FormatPredicate)
         case function((UInt32) throws -> Bool)
     }
 
-    let store: ColumnStore
-    private var refinement: ItemQueryConditions?
-    package var order = ItemSortOrder()
-    package var limitCount: Int?
-    package var offsetCount = 0
+    /// The store of the columns, which made the query.
+    package let owner: AnyObject
+    let columns: ColumnStore
+    /// The conditions, all of which an item has to satisfy.
+    package let conditions: [Condition]
+    /// The sort keys, the most significant first.
+    package let order: [ItemSortKey]
+    package let limitCount: Int?
+    let offsetCount: Int
 
-    package init(_ store: ColumnStore) {
-        self.store = store
+    package init(
+        _ columns: ColumnStore, of owner: AnyObject, _ conditions: [Condition] = [], order: [ItemSortKey] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) {
+        (self.columns, self.owner, self.conditions) = (columns, owner, conditions)
+        (self.order, limitCount, offsetCount) = (order, limit, offset)
     }
 
-    /// The conditions, all of which a row has to satisfy.
-    package var conditions: [Condition] { refinement?.all ?? [] }
-
-    var hasConditions: Bool { refinement != nil }
-
-    package mutating func add(_ condition: Condition) {
-        refinement = ItemQueryConditions(conditions + [condition])
+    /// Restricts the query by a condition.
+    package func filter(_ condition: Condition) -> ItemQuery {
+        ItemQuery(columns, of: owner, conditions + [condition], order: order, limit: limitCount, offset: offsetCount)
     }
 
-    /// The number of rows.
-    package func count() throws -> Int { try store.reporting { try countedRows() } }
+    /// Sorts by a less significant key.
+    package func sorted(_ key: ItemSortKey) -> ItemQuery { sorted(order + [key]) }
+
+    private func sorted(_ order: [ItemSortKey]) -> ItemQuery {
+        ItemQuery(columns, of: owner, conditions, order: order, limit: limitCount, offset: offsetCount)
+    }
+
+    /// Limits the number of items. A negative number counts as 0.
+    public func limit(_ count: Int) -> ItemQuery {
+        ItemQuery(columns, of: owner, conditions, order: order, limit: Swift.max(0, count), offset: offsetCount)
+    }
+
+    /// Skips the first items. A negative number counts as 0.
+    public func offset(_ count: Int) -> ItemQuery {
+        ItemQuery(columns, of: owner, conditions, order: order, limit: limitCount, offset: Swift.max(0, count))
+    }
+
+    private var unlimited: ItemQuery { ItemQuery(columns, of: owner, conditions, order: order) }
+
+    var hasConditions: Bool { !conditions.isEmpty }
+
+    /// The number of items.
+    public func count() throws -> Int { try columns.reporting { try countedRows() } }
 
     private func countedRows() throws -> Int {
         let access = access()
         try auditConditions(access)
         if access.isExact || !hasConditions {
-            var found = store.order.count
+            var found = columns.order.count
             if case .index(_, let ranges, _) = access { found = ranges.reduce(0) { $0 + $1.count } }
             return Swift.min(limitCount ?? .max, Swift.max(0, found - offsetCount))
         }
         var count = 0
-        try store.pinningRows {
+        try columns.pinningRows {
             try found(access).forEachBatch { count += $0.count }
         }
         return count
     }
 
     /// The rows in groups of equal values of each key, in order of appearance; no row is reused meanwhile.
-    package func groups(by keys: [RowKey]) throws -> [RowGroup] {
-        try store.pinningRows {
-            try store.reporting {
+    package func grouped(by keys: [RowKey]) throws -> [ItemGroup] {
+        try columns.pinningRows {
+            try columns.reporting {
                 let rows = try foundRows()
                 if keys.count == 1, let key = keys.first {
-                    var grouper = try ItemGrouper(self, key)
-                    return try grouper.groups(of: rows)
+                    var grouper = try ItemGrouper(columns, key)
+                    return try grouper.groups(of: rows, in: self)
                 }
                 var tuples = TupleNumbers(rowCount: rows.count)
                 for key in keys {
                     // Made in turn: a key that is a function may change the columns that a later one reads.
-                    var grouper = try ItemGrouper(self, key)
+                    var grouper = try ItemGrouper(columns, key)
                     let numbers = try grouper.numbers(of: rows)
                     grouper.recordMissing()
                     try tuples.add(numbers, grouper.values)
                 }
-                return tuples.groups(of: rows)
+                return tuples.groups(of: rows, in: self)
             }
         }
     }
 
     /// The value of an aggregate function for the rows.
     package func aggregate(_ name: ItemAggregateFunction.Name, _ key: RowKey) throws -> PropertyListValue? {
-        var query = self
-        if limitCount == nil, offsetCount == 0 { query.order = ItemSortOrder() }
-        return try store.reporting {
+        let query = limitCount == nil && offsetCount == 0 ? sorted([]) : self
+        return try columns.reporting {
             let rows = try query.foundRows()
             // Made last: a condition that is a function may change the columns that the key reads.
-            let function = try ItemAggregateFunction(name, key, store)
+            let function = try ItemAggregateFunction(name, key, columns)
             return try rows.withUnsafeBufferPointer { try function.value(of: $0) }
         }
     }
 }
 
-/// The conditions of a query, shared by all of its refinements.
-final class ItemQueryConditions {
-    let all: [RowQuery.Condition]
-    init(_ all: [RowQuery.Condition]) { self.all = all }
-}
-
-extension RowQuery {
+extension ItemQuery {
     /// The rows of the result, in order.
-    package func rows() throws -> [UInt32] { try store.reporting(foundRows) }
+    package func rows() throws -> [UInt32] { try columns.reporting(foundRows) }
 
-    private func foundRows() throws -> [UInt32] { try store.pinningRows { try lastOperator().all() } }
+    private func foundRows() throws -> [UInt32] { try columns.pinningRows { try lastOperator().all() } }
 
     /// The operators that answer the query: the last one, which pulls the rows of the others.
     func lastOperator(isExplained: Bool = false) throws -> any RowOperator {
@@ -101,9 +121,7 @@ extension RowQuery {
         try auditConditions(access)
         if order.isEmpty { return found(access, isExplained: isExplained) }
         if let rows = rowsInIndexOrder(access, isExplained) { return rows }
-        var unlimited = self
-        (unlimited.limitCount, unlimited.offsetCount) = (nil, 0)
-        let topCount = wantedCount.flatMap { $0 >= store.order.count ? nil : $0 }
+        let topCount = wantedCount.flatMap { $0 >= columns.order.count ? nil : $0 }
         let found = unlimited.found(access, isExplained: isExplained)
         let sort = RowSort(self, found, keeping: topCount)
         return RowLimit(isExplained ? MeasuredOperator(sort) : sort, skipping: offsetCount, taking: limitCount)
@@ -132,15 +150,15 @@ extension RowQuery {
         return isLimited ? RowLimit(found, skipping: offsetCount, taking: limitCount) : found
     }
 
-    /// Whether a condition is a function, which may change the store.
+    /// Whether a condition is a function, which may change the columns.
     var asksFunctions: Bool { conditions.contains { if case .function = $0 { true } else { false } } }
 
     /// Calls a body with the rows that satisfy the conditions, in the store's order, between offset and limit, until it
-    /// returns false. `changes` tells whether the body may change the store.
+    /// returns false. `changes` tells whether the body may change the columns.
     package func visit(changes: Bool, _ body: (UInt32) throws -> Bool) throws {
         let access = access()
-        try store.reporting { try auditConditions(access) }
-        try store.pinningRows {
+        try columns.reporting { try auditConditions(access) }
+        try columns.pinningRows {
             let found = found(access, changes: changes)
             let size = changes || asksFunctions ? 1 : SelectionVector.batch
             try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: size) { batch in
@@ -154,14 +172,16 @@ extension RowQuery {
     func test(_ condition: Condition) -> (UInt32) throws -> Bool {
         switch condition {
         case .predicate(let predicate):
-            return predicate.compiled { field in accessor(field) }
+            return predicate.compiled { field in columns.accessor(field) }
         case .function(let isIncluded): return isIncluded
         }
     }
+}
 
+extension ColumnStore {
     /// Reads a field for a predicate in the type that the store keeps.
     func accessor(_ name: String) -> PredicateAccessor<UInt32> {
-        let store = store
+        let store = self
         if name == PredicateKeyPath.selfKey {
             return .value { row in .fields(store.dictionary(of: row)) }
         }
