@@ -78,7 +78,7 @@ package enum CSVModule: ScriptModule {
         return try ItemFiles.finish {
             try FileOutput.write(host, path) { append in
                 try ItemFiles.work(&options, "Writing", showsBar: false, in: host.runtime) {
-                    _ = try query.store.exportItems(query, $0, write: append)
+                    _ = try query.exportItems($0, write: append)
                     return true
                 }
             }

@@ -109,7 +109,7 @@ enum ItemExportBinding {
             example:
                 "items:randomItem() return items:export(app.container.tmp .. \"/items.csv\", { map = { name = \"Title\", itemKey = false } })"
         ) { [unowned host = classes.host] (store, path: String, options: Options) in
-            try export(store, nil, path, options, host)
+            try export(store.query(), path, options, host)
         }
     }
 
@@ -120,22 +120,22 @@ enum ItemExportBinding {
             example:
                 "items:createItem{ name = \"Lamp\", valueInDollars = 9 } return items:query(\"valueInDollars < 10\"):export(\"-\", { format = \"jsonl\", columns = { \"name\", \"valueInDollars\" } })"
         ) { [unowned host = classes.host] (value, path: String, options: Options) in
-            try export(value.store, value, path, options, host)
+            try export(value, path, options, host)
         }
     }
 
     private static func export(
-        _ store: ItemStore, _ query: ItemQuery?, _ path: String, _ given: Options, _ host: ScriptHost
+        _ query: ItemQuery, _ path: String, _ given: Options, _ host: ScriptHost
     ) throws -> OrError<Int> {
-        let result = try write(store, query, path, given, host)
+        let result = try write(query, path, given, host)
         if case .success = result {
-            for notice in try store.carriedNotices(exporting: query, given.columns) { host.logger.warning("\(notice)") }
+            for notice in try query.carriedNotices(exporting: given.columns) { host.logger.warning("\(notice)") }
         }
         return result
     }
 
     private static func write(
-        _ store: ItemStore, _ query: ItemQuery?, _ path: String, _ given: Options, _ host: ScriptHost
+        _ query: ItemQuery, _ path: String, _ given: Options, _ host: ScriptHost
     ) throws -> OrError<Int> {
         var options = try given.fileOptions(path)
         options.onRemark = { [unowned host] in host.logger.warning("\(path): \($0)") }
@@ -147,7 +147,7 @@ enum ItemExportBinding {
                 try host.attempt(path, .readWrite) { _ in
                     try ItemFiles.work(&options, "Exporting", showsBar: given.progress, in: host.runtime) {
                         options in
-                        try DatabaseFile.replace(host, path) { try store.exportItems(query, options, into: $0) }
+                        try DatabaseFile.replace(host, path) { try query.exportItems(options, into: $0) }
                     }
                 }
             }
@@ -155,7 +155,7 @@ enum ItemExportBinding {
         return try ItemFiles.finish {
             try FileOutput.write(host, path) { append in
                 try ItemFiles.work(&options, "Exporting", showsBar: given.progress, in: host.runtime) {
-                    try store.exportItems(query, $0, write: append)
+                    try query.exportItems($0, write: append)
                 }
             }
         }

@@ -18,13 +18,11 @@ struct ItemExporter {
     /// Receives the next bytes of the file.
     let write: (UnsafeRawBufferPointer) throws -> Void
 
-    /// Creates an exporter of a query's items, or of all if it is nil.
+    /// Creates an exporter of a query's items.
     init(
-        _ store: ItemStore, _ query: ItemQuery?, _ options: ItemFileOptions,
-        _ write: @escaping (UnsafeRawBufferPointer) throws -> Void
+        _ query: ItemQuery, _ options: ItemFileOptions, _ write: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        let rows = try query?.rows() ?? store.columns.slots.filter { $0 != ItemOrder.hole }
-        self.init(store, rows: rows, options, write)
+        self.init(query.store, rows: try query.rows(), options, write)
     }
 
     init(
@@ -148,46 +146,7 @@ extension ItemStore {
     /// Encodes all items as a file.
     ///
     /// - Throws: `StoreError` for a field that no item has; errors of the options' functions.
-    public func exportItems(_ options: ItemFileOptions) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        try ItemExporter(self, nil, options) { bytes.append(contentsOf: $0) }.run()
-        return bytes
-    }
-
-    /// Writes items as a file.
-    ///
-    /// - Parameters:
-    ///   - query: selects the items; all if nil.
-    ///   - options: the format.
-    ///   - write: receives the next bytes.
-    /// - Returns: the number of items.
-    /// - Throws: as ``exportItems(_:)``; errors of the functions.
-    package func exportItems(
-        _ query: ItemQuery?, _ options: ItemFileOptions, write: @escaping (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> Int {
-        let exporter = try ItemExporter(self, query, options, write)
-        try exporter.run()
-        return exporter.rows.count
-    }
-}
-
-extension ItemStore {
-    /// Writes items into a new table of a database.
-    ///
-    /// - Parameters:
-    ///   - query: selects the items; all if nil.
-    ///   - options: the table and its columns.
-    ///   - database: a writable database.
-    /// - Returns: the number of items.
-    /// - Throws: as ``exportItems(_:)``; `SQLiteError`.
-    package func exportItems(
-        _ query: ItemQuery?, _ options: ItemFileOptions, into database: SQLiteDatabase
-    ) throws -> Int {
-        let exporter = try ItemExporter(self, query, options) { _ in }
-        try exporter.checkNames()
-        try SQLiteItemWriter(exporter, database).write()
-        return exporter.rows.count
-    }
+    public func exportItems(_ options: ItemFileOptions) throws -> [UInt8] { try query().exportItems(options) }
 }
 
 extension ItemQuery {
@@ -196,8 +155,37 @@ extension ItemQuery {
     /// - Throws: `StoreError` for a field that no item has; errors of the options' functions and of conditions.
     public func exportItems(_ options: ItemFileOptions) throws -> [UInt8] {
         var bytes: [UInt8] = []
-        try ItemExporter(store, self, options) { bytes.append(contentsOf: $0) }.run()
+        _ = try exportItems(options) { bytes.append(contentsOf: $0) }
         return bytes
+    }
+
+    /// Writes the items as a file.
+    ///
+    /// - Parameters:
+    ///   - options: the format.
+    ///   - write: receives the next bytes.
+    /// - Returns: the number of items.
+    /// - Throws: as ``exportItems(_:)``; errors of the functions.
+    package func exportItems(
+        _ options: ItemFileOptions, write: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Int {
+        let exporter = try ItemExporter(self, options, write)
+        try exporter.run()
+        return exporter.rows.count
+    }
+
+    /// Writes the items into a new table of a database.
+    ///
+    /// - Parameters:
+    ///   - options: the table and its columns.
+    ///   - database: a writable database.
+    /// - Returns: the number of items.
+    /// - Throws: as ``exportItems(_:)``; `SQLiteError`.
+    package func exportItems(_ options: ItemFileOptions, into database: SQLiteDatabase) throws -> Int {
+        let exporter = try ItemExporter(self, options) { _ in }
+        try exporter.checkNames()
+        try SQLiteItemWriter(exporter, database).write()
+        return exporter.rows.count
     }
 
     /// The items as a JSON array.
@@ -205,7 +193,7 @@ extension ItemQuery {
     /// - Throws: as ``exportItems(_:)``.
     package func json(_ options: ItemFileOptions, isPretty: Bool) throws -> [UInt8] {
         var bytes: [UInt8] = []
-        let exporter = try ItemExporter(store, self, options) { bytes.append(contentsOf: $0) }
+        let exporter = try ItemExporter(self, options) { bytes.append(contentsOf: $0) }
         var writer = ItemJSONWriter(exporter, isPretty: isPretty)
         try writer.writeArray()
         return bytes

@@ -180,7 +180,7 @@ struct ForeignSQLiteTests {
         let item = try scene.store.createItem()
         try item.setValue(.real(.nan), forField: "n")
         let error = try #require(throws: StoreError.self) {
-            try scene.store.exportItems(nil, ItemFileOptions(format: .sqlite), into: try scene.open())
+            try scene.store.query().exportItems(ItemFileOptions(format: .sqlite), into: try scene.open())
         }
         let expected = "itemKey \(try item.itemKey), field n: SQLite would keep nan as NULL, which is not a value"
         #expect(error.message.hasPrefix("item ") && error.message.hasSuffix(expected), "\(error.message)")

@@ -121,7 +121,7 @@ struct SQLiteAccountingTests {
     }
 
     private func checkExport(_ store: ItemStore, _ database: SQLiteDatabase, _ scene: SQLiteScene) throws {
-        let count = try store.exportItems(nil, ItemFileOptions(format: .sqlite), into: database)
+        let count = try store.query().exportItems(ItemFileOptions(format: .sqlite), into: database)
         #expect(count == store.count)
         let again = ItemStore()
         var options = ItemFileOptions(format: .sqlite)

@@ -1,0 +1,118 @@
+public import PropertyList
+
+/// Statistics of a field over the items.
+public struct ItemFieldDescription: Sendable {
+    /// The kind of a field's values.
+    public enum Kind: String, Sendable {
+        /// Text.
+        case string
+        /// Whole numbers.
+        case integer
+        /// Numbers that are not all whole.
+        case real
+        /// Truth values.
+        case boolean
+        /// Dates.
+        case date
+        /// Bytes.
+        case data
+        /// Arrays.
+        case array
+        /// Dictionaries.
+        case dictionary
+        /// Several kinds that are not comparable.
+        case mixed
+    }
+
+    /// The field's name.
+    public let field: String
+    /// The kind of its values; integers mixed with reals count as reals.
+    public let kind: Kind
+    /// The number of items with a value.
+    public let count: Int
+    /// The number of different values.
+    public let distinct: Int
+    /// The least value, in the order of `ItemQuery.sorted`; nil if values have no order.
+    public let min: PropertyListValue?
+    /// The greatest value.
+    public let max: PropertyListValue?
+    /// The most frequent values, at most three.
+    public let examples: [PropertyListValue]
+}
+
+extension ItemFieldDescription.Kind {
+    fileprivate init(_ kinds: Set<Cell.Kind>, _ examples: [PropertyListValue]) {
+        switch kinds {
+        case let kinds where kinds.isSubset(of: [.shortText, .longText]): self = .string
+        case let kinds where kinds.isSubset(of: [.no, .yes]): self = .boolean
+        case [.integer]: self = .integer
+        case let kinds where kinds.isSubset(of: [.integer, .real, .single]): self = .real
+        case [.date]: self = .date
+        case [.box]:
+            let boxes = Set(examples.map(Self.init(ofBox:)))
+            self = boxes.count == 1 ? boxes.first ?? .mixed : .mixed
+        default: self = .mixed
+        }
+    }
+
+    private init(ofBox value: PropertyListValue) {
+        switch value {
+        case .data: self = .data
+        case .array, .set: self = .array
+        case .dictionary: self = .dictionary
+        case .wideInteger: self = .integer
+        case .utf16: self = .string
+        default: self = .mixed
+        }
+    }
+}
+
+extension ItemQuery {
+    /// Describes each field that some item has, in the order in which fields were added. O(n) per field.
+    public func describe() throws -> [ItemFieldDescription] {
+        try columns.pinningRows {
+            let rows = try rows()
+            return try columns.fieldNames.indices.compactMap { number in
+                let field = ItemField(rawValue: UInt32(number))
+                return field == columns.fields.attachment ? nil : try description(of: field, rows)
+            }
+        }
+    }
+
+    private func description(of field: ItemField, _ rows: [UInt32]) throws -> ItemFieldDescription? {
+        var grouper = try ItemGrouper(columns, .field(field))
+        let groups = try grouper.counts(of: rows).filter { !$0.cell.isAbsent }
+        if groups.isEmpty { return nil }
+        let kinds = Set(groups.map(\.cell.kind))
+        let examples = Self.mostFrequent(groups).compactMap { grouper.value($0) }
+        let kind = ItemFieldDescription.Kind(kinds, examples)
+        let ends = kinds.contains(.box) || kind == .mixed ? nil : Self.ends(groups.map(\.cell))
+        return ItemFieldDescription(
+            field: columns.name(of: field), kind: kind, count: groups.reduce(0) { $0 + $1.count },
+            distinct: groups.count, min: ends.flatMap { grouper.value($0.least) },
+            max: ends.flatMap { grouper.value($0.greatest) }, examples: examples)
+    }
+
+    private static let exampleCount = 3
+
+    private static func ends(_ cells: [Cell]) -> (least: Cell, greatest: Cell)? {
+        guard var least = cells.first else { return nil }
+        var greatest = least
+        for cell in cells.dropFirst() {
+            if CellOrder.compare(cell, least) < 0 { least = cell }
+            if CellOrder.compare(cell, greatest) > 0 { greatest = cell }
+        }
+        return (least, greatest)
+    }
+
+    private static func mostFrequent(_ groups: [(cell: Cell, count: Int)]) -> [Cell] {
+        var found: [(cell: Cell, count: Int)] = []
+        for group in groups {
+            let place = found.firstIndex { $0.count < group.count } ?? found.count
+            guard place < exampleCount else { continue }
+            found.insert(group, at: place)
+            if found.count > exampleCount { found.removeLast() }
+        }
+        return found.map(\.cell)
+    }
+}
