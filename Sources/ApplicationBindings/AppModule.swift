@@ -11,18 +11,18 @@ package enum AppModule: ScriptModule {
 
     package static func declare(in host: ScriptHost) -> [Global] {
         let state = host.state
-        let cls = LuaClass<ScriptApplication>("app", "The application.", in: state)
+        let cls = LuaClass<ScriptApplication>("app", doc: "The application.", in: state)
         cls.property(
-            "state", .choice(ApplicationState.allCases.map(\.rawValue)), "The application's life-cycle state.",
+            "state", .choice(ApplicationState.allCases.map(\.rawValue)), doc: "The application's life-cycle state.",
             get: { $0.host.applicationState.rawValue })
-        cls.text("name", "The application's name.", get: { $0.host.options.applicationName })
-        cls.text("version", "The application's version.", get: { $0.host.options.applicationVersion })
+        cls.text("name", doc: "The application's name.", get: { $0.host.options.applicationName })
+        cls.text("version", doc: "The application's version.", get: { $0.host.options.applicationVersion })
         let container = ContainerBinding(host)
         state.addClass(ContainerBinding.self)
-        cls.property("container", "The container's folders.", get: { _ in container })
+        cls.property("container", doc: "The container's folders.", get: { _ in container })
         cls.property(
             "delegate", .optional(.record("delegate", delegateMethods)),
-            "A table of functions under Cocoa's names, called before the handlers.",
+            doc: "A table of functions under Cocoa's names, called before the handlers.",
             get: { $0.host.lifeCycle.delegate.table },
             set: { app, delegate in
                 app.host.lifeCycle.delegate.table = delegate
@@ -30,7 +30,7 @@ package enum AppModule: ScriptModule {
             })
         cls.property(
             "restoration",
-            "Property-list values for the next launch, saved when the application enters the background.",
+            doc: "Property-list values for the next launch, saved when the application enters the background.",
             get: { $0.host.lifeCycle.restoration.table }, set: { $0.host.lifeCycle.restoration.table = $1 })
         HandlerMethods.declare(on: cls, host)
         simulations(cls)
@@ -38,7 +38,7 @@ package enum AppModule: ScriptModule {
         BackupBinding.declare(on: cls)
         cls.method(
             "terminate", ["code": "the exit status (default: 0)"],
-            "Ends the application in order: the handlers run and the items are saved.", example: "app:terminate()"
+            doc: "Ends the application in order: the handlers run and the items are saved.", example: "app:terminate()"
         ) { (app, code: Int64?) -> Void in
             if let code {
                 app.host.lifeCycle.exit(Int32(truncatingIfNeeded: code))
@@ -48,7 +48,7 @@ package enum AppModule: ScriptModule {
             throw LuaError(.cancelled, "the application has ended")
         }
         cls.method(
-            "run", "Serves events and timers until the application is terminated.",
+            "run", doc: "Serves events and timers until the application is terminated.",
             example: "timer.after(0, function() app:terminate() end) app:run()"
         ) { app, call in
             app.host.lifeCycle.settle()
@@ -85,13 +85,13 @@ package enum AppModule: ScriptModule {
         let undone = ["open": "app:pressHome() ", "endInterruption": "app:interrupt() ", "unlock": "app:lock() "]
         for (name, event, documentation) in verbs {
             cls.method(
-                name, [], documentation + " All callbacks are delivered before it returns.",
+                name, doc: documentation + " All callbacks are delivered before it returns.",
                 example: "\(undone[name] ?? "")app:\(name)() return app.state"
             ) { app in try simulate(event, on: app.host) }
         }
         cls.method(
             "interrupt", ["reason": "the reason, for readers of the script"],
-            "Simulates an incoming call: the application becomes inactive.",
+            doc: "Simulates an incoming call: the application becomes inactive.",
             example: "app:interrupt(\"a call\") app:endInterruption()"
         ) { (app, _: String?) in try simulate(.interrupt, on: app.host) }
     }
@@ -107,18 +107,18 @@ package enum AppModule: ScriptModule {
         cls.method(
             "beginBackgroundTask",
             ["name": "the task's purpose", "onExpire": .callback("()", "the function to call when time runs out")],
-            "Requests time to finish a task before the process stops; endBackgroundTask ends it.",
+            doc: "Requests time to finish a task before the process stops; endBackgroundTask ends it.",
             example:
                 "local id = app:beginBackgroundTask(\"upload\", function() log.warning(\"no time left\") end) app:endBackgroundTask(id)"
         ) { (app, name: String, onExpire: LuaFunction?) in
             app.host.lifeCycle.backgroundTasks.begin(name, onExpire: onExpire)
         }
         cls.method(
-            "endBackgroundTask", ["id": "the result of beginBackgroundTask"], "Ends a background task.",
+            "endBackgroundTask", ["id": "the result of beginBackgroundTask"], doc: "Ends a background task.",
             example: "app:endBackgroundTask(app:beginBackgroundTask(\"upload\"))"
         ) { (app, id: Int) in app.host.lifeCycle.backgroundTasks.end(id) }
-        cls.number(
-            "backgroundTimeRemaining", "Seconds until background tasks expire; math.huge in the foreground.",
+        cls.property(
+            "backgroundTimeRemaining", doc: "Seconds until background tasks expire; math.huge in the foreground.",
             get: { $0.host.lifeCycle.backgroundTasks.deadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity })
     }
 }
@@ -128,7 +128,8 @@ enum BackupBinding {
     static func declare(on cls: LuaClass<ScriptApplication>) {
         cls.method(
             "backup", ["path": "the path of a new folder"],
-            "Copies the container, without Caches and tmp, to a new folder, which appears once it is complete. Returns the number of files, or nil and an error. `cubby restore` restores it.",
+            doc:
+                "Copies the container, without Caches and tmp, to a new folder, which appears once it is complete. Returns the number of files, or nil and an error. `cubby restore` restores it.",
             example: "return app:backup(app.container.tmp .. \"/copy\")"
         ) { (app, path: String) in
             try app.host.attempt(path, .readWrite) { try copy(app.host, to: path, $0) }
@@ -200,17 +201,18 @@ package enum BundleModule: ScriptModule {
 
     package static func declare(in host: ScriptHost) -> [Global] {
         let cls = LuaClass<Bundles>(
-            "bundle", "Read-only resources: the folder of --bundle first, then the host's resources.", in: host.state)
+            "bundle", doc: "Read-only resources: the folder of --bundle first, then the host's resources.",
+            in: host.state)
         let resource: LuaArguments = [
             "name": "the resource's name, with any folders below the bundle",
             "type": "its extension, if the name has none",
         ]
         cls.method(
-            "path", resource, "The path of a resource; nil if there is none.",
+            "path", resource, doc: "The path of a resource; nil if there is none.",
             example: "return bundle:path(\"dogs\", \"png\")"
         ) { [unowned host] (bundles, name: String, type: String?) in bundles.path(name, type, host.fence.layer) }
         cls.method(
-            "read", resource, "A resource's bytes; nil and an error if there is none.",
+            "read", resource, doc: "A resource's bytes; nil and an error if there is none.",
             example: "local text, err = bundle:read(\"household\", \"csv\") return text or err.message"
         ) { [unowned host] (bundles, name: String, type: String?) -> OrError<LuaString> in
             let layer = host.fence.layer
@@ -227,7 +229,7 @@ package enum BundleModule: ScriptModule {
                 LuaString(try layer.contents(of: path, limit: ScriptHost.readLimit))
             }
         }
-        cls.property("paths", "The folders in search order.", get: { $0.all.map(\.path) })
+        cls.property("paths", doc: "The folders in search order.", get: { $0.all.map(\.path) })
         cls.metamethod("__tostring") { bundles, call in
             call.returns("bundle \(bundles.all.map { DisplayPath.abbreviate($0.path) }.joined(separator: ", "))")
         }

@@ -25,26 +25,26 @@ package enum DefaultsModule: ScriptModule {
             notifications.post(ApplicationNotification.Name.defaultsDidChange, object: defaults)
         }
         let cls = LuaClass<Defaults>(
-            "defaults", "Persistent settings: a property list in Library/Preferences.", in: host.state)
+            "defaults", doc: "Persistent settings: a property list in Library/Preferences.", in: host.state)
         cls.method(
             "set", ["key": "the setting's name", "value": "a property-list value; nil removes the set value"],
-            "Sets a key; it is written when the chunk, handler or timer ends.",
+            doc: "Sets a key; it is written when the chunk, handler or timer ends.",
             example: "defaults:set(\"sortBy\", \"name\") return defaults:get(\"sortBy\")"
         ) { (_, key: String, value: Setting?) in try set(key, value?.value, "value") }
         cls.method(
-            "remove", ["key": "the setting's name"], "Removes the set value: the registered value applies again.",
+            "remove", ["key": "the setting's name"], doc: "Removes the set value: the registered value applies again.",
             example: "defaults:set(\"sortBy\", \"name\") defaults:remove(\"sortBy\") return defaults:get(\"sortBy\")"
         ) { (_, key: String) in try set(key, nil, "key") }
         cls.method(
             "get", ["key": "the setting's name"],
-            "The value of a key: the set value, else the registered one, else nil.",
+            doc: "The value of a key: the set value, else the registered one, else nil.",
             example: "defaults:register{ columns = 3 } return defaults:get(\"columns\")"
         ) { (defaults, key: String) in
             try defaults.value(forKey: key).map { try values.lua($0) } ?? LuaValue.nil
         }
         cls.method(
             "register", ["values": "values by key"],
-            "Registers default values. They are not stored: register them at each launch.",
+            doc: "Registers default values. They are not stored: register them at each launch.",
             example: "defaults:register{ columns = 3, sortBy = \"name\" }"
         ) { (defaults, table: LuaTable) in
             let given: PropertyListValue
@@ -62,17 +62,17 @@ package enum DefaultsModule: ScriptModule {
             }
         }
         cls.method(
-            "all", [], returns: [.table], "All set and registered values, by key.",
+            "all", returns: [.table], doc: "All set and registered values, by key.",
             example: "for key, value in pairs(defaults:all()) do print(key, value) end"
         ) { defaults in try values.lua(.fields(defaults.dictionary)) }
         cls.method(
-            "synchronize", [], "Writes changes now, and waits for the disk.",
+            "synchronize", doc: "Writes changes now, and waits for the disk.",
             example: "defaults:set(\"sortBy\", \"name\") return defaults:synchronize()"
         ) { defaults -> OrError<Bool> in
             do { try defaults.synchronize() } catch { return .failure(error) }
             return .success(true)
         }
-        cls.text("path", "The property list's path.", get: { $0.path })
+        cls.text("path", doc: "The property list's path.", get: { $0.path })
         cls.metamethod("__tostring") { defaults, call in
             call.returns("defaults \(DisplayPath.abbreviate(defaults.path))")
         }

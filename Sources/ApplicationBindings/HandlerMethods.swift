@@ -14,19 +14,19 @@ enum HandlerMethods {
         let (binding, hooks) = (host.handlers, host.hooks)
         let arguments = HookBinding.arguments(for: .app)
         cls.method(
-            "on", arguments, "Registers a handler of an application event.",
+            "on", arguments, doc: "Registers a handler of an application event.",
             example: "app:on(\"didEnterBackground\", function(event) log.info(event.cause) end)"
         ) { (_, event: String, options: HookBinding.OptionsOrHandler, handler: LuaFunction?) in
             try binding.register(event, options, handler, of: .app)
         }
         cls.method(
-            "once", arguments, "Registers a handler for the next occurrence only.",
+            "once", arguments, doc: "Registers a handler for the next occurrence only.",
             example: "app:once(\"didEnterBackground\", function(event) print(event.name) end) app:pressHome()"
         ) { (_, event: String, options: HookBinding.OptionsOrHandler, handler: LuaFunction?) in
             try binding.register(event, options, handler, of: .app, once: true)
         }
         cls.method(
-            "off", ["which": "an id, a hook, or a group"], "Removes registrations; returns their number.",
+            "off", ["which": "an id, a hook, or a group"], doc: "Removes registrations; returns their number.",
             example:
                 "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) return app:off(\"mine\")"
         ) { (_, which: Registrations) in
@@ -44,7 +44,7 @@ enum HandlerMethods {
                 "name": "the group's name",
                 "body": .callback("(on: function)", "registers handlers with its argument `on`, or with app:on"),
             ],
-            "Runs a function that registers handlers as a group; running it again replaces the group.",
+            doc: "Runs a function that registers handlers as a group; running it again replaces the group.",
             example:
                 "app:group(\"mine\", function(on) on(\"didEnterBackground\", function() end) end) return #app:hooks{ group = \"mine\" }"
         ) { (app, name: String, body: LuaFunction) in
@@ -56,7 +56,7 @@ enum HandlerMethods {
         }
         cls.method(
             "hooks", ["filter": "the registrations to list (default: all)"],
-            "The registered handlers, including the host's own save.",
+            doc: "The registered handlers, including the host's own save.",
             example: "for _, hook in ipairs(app:hooks()) do print(hook) end"
         ) { (_, filter: Filter) in
             hooks.all.filter { hook in
@@ -66,24 +66,21 @@ enum HandlerMethods {
             }
         }
         cls.method(
-            "errors", [], returns: [.array(.record("failure", failure))],
-            "The latest errors of handlers and timers, newest first.",
+            "errors", returns: [.array(.record("failure", failure))],
+            doc: "The latest errors of handlers and timers, newest first.",
             example: "for _, failure in ipairs(app:errors()) do print(failure.hook, failure.message) end"
         ) { app in
             hooks.failures.map { failure in
-                let entry = app.host.state.makeTable(fields: 5)
-                entry["hook"] = .text(failure.title)
-                entry["event"] = .text(failure.event)
-                entry["message"] = .text(failure.error.message)
-                entry["traceback"] = failure.error.traceback.map(LuaValue.text) ?? .nil
-                entry["time"] = .number(failure.time)
-                return entry
+                app.host.state.makeTable([
+                    "hook": failure.title, "event": failure.event, "message": failure.error.message,
+                    "traceback": failure.error.traceback, "time": failure.time,
+                ])
             }
         }
         cls.method(
             "emit",
             ["event": "a name that begins with user.", "info": "the value of event.info"],
-            "Delivers a script's own event.",
+            doc: "Delivers a script's own event.",
             example:
                 "app:on(\"user.ready\", function(event) print(event.info.answer) end) app:emit(\"user.ready\", { answer = 42 })"
         ) { (app, name: String, info: LuaTable?) in

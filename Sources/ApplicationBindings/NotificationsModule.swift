@@ -36,11 +36,11 @@ package enum NotificationsModule: ScriptModule {
         host.state.addClass(PostedNotification.self)
         let observer = LuaClass<NotificationToken>(
             NotificationToken.luaName,
-            "An observer's registration. The host keeps it: dropping this object changes nothing.",
+            doc: "An observer's registration. The host keeps it: dropping this object changes nothing.",
             in: host.state)
-        observer.optionalText("name", "The observed name; nil for all notifications.", get: { $0.name })
+        observer.property("name", doc: "The observed name; nil for all notifications.", get: { $0.name })
         observer.method(
-            "remove", [], "Removes the observer.",
+            "remove", doc: "Removes the observer.",
             example: "local o = notifications:addObserver(\"sale\", print) o:remove() notifications:post(\"sale\")"
         ) { [unowned host] token in host.notifications.removeObserver(token) }
         observer.metamethod("__tostring") { token, call in
@@ -48,7 +48,7 @@ package enum NotificationsModule: ScriptModule {
         }
 
         let cls = LuaClass<ApplicationNotificationCenter>(
-            "notifications", "Messages to the observers of a name, called before post returns.", in: host.state)
+            "notifications", doc: "Messages to the observers of a name, called before post returns.", in: host.state)
         declareMethods(on: cls, host)
         cls.metamethod("__tostring") { center, call in
             call.returns("notifications (\(center.observerCount) observers)")
@@ -60,7 +60,7 @@ package enum NotificationsModule: ScriptModule {
     private static func declareMethods(on cls: LuaClass<ApplicationNotificationCenter>, _ host: ScriptHost) {
         cls.method(
             "post", ["name": "the notification's name", "info": "the value of note.info"],
-            "Posts a notification; returns the number of observers called.",
+            doc: "Posts a notification; returns the number of observers called.",
             example:
                 "notifications:addObserver(\"sale\", function(note) print(note.info.price) end) notifications:post(\"sale\", { price = 5 })"
         ) { [unowned host] (center, name: String, info: LuaTable?) in
@@ -84,7 +84,7 @@ package enum NotificationsModule: ScriptModule {
                 "name": "the name to observe; nil for all notifications",
                 "handler": .callback("(note: Notification)", "the function to call"),
             ],
-            "Calls a function with each notification of a name, in the order of registration.",
+            doc: "Calls a function with each notification of a name, in the order of registration.",
             example:
                 "notifications:addObserver(\"UIApplicationDidEnterBackgroundNotification\", function(note) print(note.name) end) app:pressHome()"
         ) { [unowned host] (center, name: String?, handler: LuaFunction) in
@@ -103,7 +103,7 @@ package enum NotificationsModule: ScriptModule {
             return token
         }
         cls.method(
-            "removeObserver", ["observer": "the result of addObserver"], "Removes an observer.",
+            "removeObserver", ["observer": "the result of addObserver"], doc: "Removes an observer.",
             example: "local o = notifications:addObserver(\"sale\", print) notifications:removeObserver(o)"
         ) { (center, observer: NotificationToken) in center.removeObserver(observer) }
     }

@@ -1,4 +1,5 @@
 import Application
+import Logging
 import Lua
 package import Scripting
 import TimeZones
@@ -9,13 +10,13 @@ package enum TimerModule: ScriptModule {
 
     package static func declare(in host: ScriptHost) -> [Global] {
         host.state.addClass(ScriptTimer.self)
-        let module = LuaModule("timer", "Functions that run later, while the host serves events.", in: host.state)
+        let module = LuaModule("timer", doc: "Functions that run later, while the host serves events.", in: host.state)
         for (name, repeats, documentation) in [
             ("after", false, "Runs a function once after a delay."),
             ("every", true, "Runs a function repeatedly. After three failures in a row the timer is paused."),
         ] {
             module.function(
-                name, ["seconds": "0 or more", "handler": "the function to call"], documentation,
+                name, ["seconds": "0 or more", "handler": "the function to call"], doc: documentation,
                 example: "local t = timer.\(name)(0.01, function() print(\"now\") end) timer.sleep(0.02) t:cancel()"
             ) { [unowned host] (seconds: Double, handler: LuaCallback<LuaNothing>) in
                 try check(seconds)
@@ -29,7 +30,7 @@ package enum TimerModule: ScriptModule {
         installDaily(module, in: host)
         module.function(
             "sleep", [LuaParameter("seconds", .number, "0 or more")],
-            "Waits; timers, signals and other tasks continue meanwhile.",
+            doc: "Waits; timers, signals and other tasks continue meanwhile.",
             example: "timer.sleep(0.01)"
         ) { [unowned host] call in
             let seconds = try call.number(0)
@@ -51,7 +52,8 @@ package enum TimerModule: ScriptModule {
                 "zone": .callback("()", "the time zone, as \"Europe/Berlin\" (default: the user's zone)"),
                 "handler": .callback("()", "the function to call"),
             ],
-            "Runs a function each day at a time of day. A time skipped by daylight saving is moved forward, a repeated one is the earlier one. A time missed while the program was stopped, or the clock was set, is made up for once.",
+            doc:
+                "Runs a function each day at a time of day. A time skipped by daylight saving is moved forward, a repeated one is the earlier one. A time missed while the program was stopped, or the clock was set, is made up for once.",
             example: "local t = timer.at(\"02:30\", \"Europe/Berlin\", function() items:saveChanges() end) t:cancel()"
         ) { [unowned host] (text: String, place: LuaEither<String, LuaFunction>, handler: LuaFunction?) in
             guard let time = timeOfDay(text) else {
@@ -95,5 +97,57 @@ package enum TimerModule: ScriptModule {
         guard seconds >= 0, seconds.isFinite else {
             throw LuaMismatch("a number of seconds from 0 expected, got \(seconds)", argument: "seconds")
         }
+    }
+}
+
+/// `log`: lines for standard error, bare on a terminal, in NSLog's form elsewhere.
+package enum LogModule: ScriptModule {
+    package static let name = "log"
+
+    package static func declare(in host: ScriptHost) -> [Global] {
+        let runtime = host.runtime
+        let module = LuaModule("log", doc: "Log messages on standard error.", in: runtime.state)
+        let levels: [(name: String, level: Logger.Level, documentation: String)] = [
+            ("debug", .debug, "Logs a debugging message, shown with --log-level debug."),
+            ("info", .info, "Logs an informational message."), ("warning", .warning, "Logs a warning."),
+            ("error", .error, "Logs an error."),
+        ]
+        for (name, level, documentation) in levels {
+            module.function(
+                name, ["…": "values, shown as print shows them"], doc: documentation,
+                example: "log.\(name)(\"items:\", #items)"
+            ) { (values: LuaVariadic<LuaValue>) in
+                let texts = try values.map {
+                    String(decoding: try BaseModule.text(of: $0, in: runtime.state), as: UTF8.self)
+                }
+                runtime.log.logger.log(level: level, "\(texts.joined(separator: "\t"))")
+            }
+        }
+        return [module.global]
+    }
+}
+
+/// `progress(total, label)`: the progress of long work, drawn on a terminal only.
+package enum ProgressModule: ScriptModule {
+    package static let name = "progress"
+
+    package static func declare(in host: ScriptHost) -> [Global] {
+        let (state, output) = (host.state, host.output)
+        let cls = LuaClass<ProgressBar>(ProgressBar.luaName, doc: "The progress of a long task.", in: state)
+        cls.method(
+            "advance", ["steps": "the number of steps (default: 1)"], doc: "Advances the bar.",
+            example: "local bar = progress(10) bar:advance() bar:advance(9) bar:finish()"
+        ) { (bar, steps: Int64?) in bar.advance(steps ?? 1, output) }
+        cls.method(
+            "finish", doc: "Ends the progress and removes the bar.",
+            example: "local bar = progress(1) bar:advance() bar:finish()"
+        ) { bar in bar.finish(output) }
+        let module = LuaModule("progress", doc: "A progress bar on the terminal.", in: state)
+        module.callable(
+            ["total": "the number of steps", "label": "the text before the bar"],
+            doc: "Makes a progress bar; without a terminal nothing is drawn.",
+            example: "local bar = progress(3, \"Copying\") for _ = 1, 3 do bar:advance() end bar:finish()"
+        ) { (total: Int64, label: String?) in ProgressBar(total: total, label: label ?? "") }
+        return [module.global]
     }
 }

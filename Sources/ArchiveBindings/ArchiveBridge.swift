@@ -89,17 +89,13 @@ final class ArchiveBridge {
     }
 
     private func makeMetatable(_ form: TableKind.Form, _ name: String) -> LuaTable {
-        let metatable = state.makeTable(fields: 4)
-        metatable["__name"] = .text(name)
-        metatable["__metatable"] = false
+        let metatable = state.makeTable(["__name": name, "__metatable": false])
         let shape: ReadOnlyTable.Shape
         switch form {
         case .collection(.array, _), .list: shape = .array
         case .collection:
             shape = .set
-            let methods = state.makeTable(fields: 1)
-            methods["contains"] = .function(contains)
-            metatable["__index"] = .table(methods)
+            metatable["__index"] = .table(state.makeTable(["contains": contains]))
         default: shape = .dictionary
         }
         metatable[ReadOnlyTable.shapeKey] = .text(shape.rawValue)
@@ -130,11 +126,10 @@ final class ArchiveBridge {
 
     /// A metatable for the instances of an undeclared class.
     func makeMetatable(forForeign archivedClass: ArchivedClass) -> LuaTable {
-        let metatable = state.makeTable(fields: 4)
-        metatable["__index"] = .function(foreignIndex)
-        metatable["__name"] = .text(archivedClass.name)
-        metatable["__metatable"] = false
-        metatable["__tostring"] = .function(classes.tostring)
+        let metatable = state.makeTable([
+            "__index": foreignIndex, "__name": archivedClass.name, "__metatable": false,
+            "__tostring": classes.tostring,
+        ])
         setKind(.foreign(archivedClass), ofMetatable: metatable)
         return metatable
     }

@@ -9,7 +9,7 @@ enum ArchiveValues {
         collections(module, bridge)
         geometry(module)
         module.function(
-            "uuid", ["text": "the UUID's text (default: a new UUID)"], "An NSUUID.",
+            "uuid", ["text": "the UUID's text (default: a new UUID)"], doc: "An NSUUID.",
             example: "return tostring(archiver.uuid(uuid()))"
         ) { (text: String?) in
             let text = text ?? UUIDModule.make()
@@ -19,7 +19,7 @@ enum ArchiveValues {
             return FoundationBox(.value(.uuid(withUnsafeBytes(of: uuid.uuid) { Array($0) })))
         }
         module.function(
-            "url", ["text": "the URL, or a URL relative to the base", "base": "the base URL"], "An NSURL.",
+            "url", ["text": "the URL, or a URL relative to the base", "base": "the base URL"], doc: "An NSURL.",
             example: "return tostring(archiver.url(\"b\", archiver.url(\"http://a.org/\")))"
         ) { (text: String, base: FoundationBox?) in
             if let base {
@@ -31,7 +31,7 @@ enum ArchiveValues {
         }
         module.function(
             "decimal", ["digits": "decimal digits, with an optional point"],
-            "An NSDecimalNumber, exact to 38 digits.", example: "return tostring(archiver.decimal(\"12.50\"))"
+            doc: "An NSDecimalNumber, exact to 38 digits.", example: "return tostring(archiver.decimal(\"12.50\"))"
         ) { (digits: String) in
             guard let decimal = ArchivedDecimal(text: digits) else {
                 throw LuaMismatch("a decimal number of up to 38 digits expected", argument: "digits")
@@ -46,7 +46,7 @@ enum ArchiveValues {
             [
                 "className": .choice(ArchiveBridge.collectionNames, "the class name in archives"),
                 "table": "elements from 1 on, or entries; a counted set's counts by element",
-            ], "Marks a table as a Foundation collection for archives. Returns the table.",
+            ], doc: "Marks a table as a Foundation collection for archives. Returns the table.",
             example: "return archiver.className(archiver.collection(\"NSMutableArray\", { 1, 2 }))"
         ) { (className: String, table: LuaTable?) in
             let table = table ?? bridge.state.makeTable()
@@ -62,7 +62,7 @@ enum ArchiveValues {
             [
                 "className": "the class name in archives", "fields": "its fields by key",
                 "superclasses": "its superclasses, nearest first (default: NSObject)",
-            ], "An object of an undeclared class, as in graphs.",
+            ], doc: "An object of an undeclared class, as in graphs.",
             example: "return archiver.object(\"Homepwner.Item\", { name = \"Bear\" }).className"
         ) { (name: String, fields: LuaTable?, superclasses: [String]?) in
             guard !name.isEmpty, name != "NSObject" else {
@@ -83,21 +83,21 @@ enum ArchiveValues {
 
     private static func geometry(_ module: LuaModule) {
         module.function(
-            "point", ["x": "the x coordinate", "y": "the y coordinate"], "An NSValue of a point.",
+            "point", ["x": "the x coordinate", "y": "the y coordinate"], doc: "An NSValue of a point.",
             example: "return archiver.point(1, 2).x"
         ) { (x: Double, y: Double) in FoundationBox(.value(.point(x: x, y: y))) }
         module.function(
-            "size", ["width": "the width", "height": "the height"], "An NSValue of a size.",
+            "size", ["width": "the width", "height": "the height"], doc: "An NSValue of a size.",
             example: "return archiver.size(3, 4).height"
         ) { (width: Double, height: Double) in FoundationBox(.value(.size(width: width, height: height))) }
         module.function(
             "rect", ["x": "the origin's x", "y": "the origin's y", "width": "the width", "height": "the height"],
-            "An NSValue of a rectangle.", example: "return archiver.rect(1, 2, 3, 4).width"
+            doc: "An NSValue of a rectangle.", example: "return archiver.rect(1, 2, 3, 4).width"
         ) { (x: Double, y: Double, width: Double, height: Double) in
             FoundationBox(.value(.rect(x: x, y: y, width: width, height: height)))
         }
         module.function(
-            "range", ["location": "the start", "length": "the length"], "An NSValue of a range.",
+            "range", ["location": "the start", "length": "the length"], doc: "An NSValue of a range.",
             example: "return archiver.range(5, 2).length"
         ) { (location: Int64, length: Int64) in FoundationBox(.value(.range(location: location, length: length))) }
     }

@@ -68,7 +68,8 @@ package final class ArchiverModule: ScriptModule {
         let archiver = try ArchiverModule(host)
         let module = LuaModule(
             "archiver",
-            "Keyed archives, in the format of NSKeyedArchiver: objects of script classes, and any archive as a graph.",
+            doc:
+                "Keyed archives, in the format of NSKeyedArchiver: objects of script classes, and any archive as a graph.",
             in: host.state)
         archiver.declareClasses(module)
         archiver.declareWriting(module)
@@ -102,14 +103,14 @@ package final class ArchiverModule: ScriptModule {
     private func declareWriting(_ module: LuaModule) {
         module.function(
             "archivedData", ["object": Self.object, "options": Self.writing],
-            "An archive of an object and all that it refers to; nil and an error if the archive may not hold one.",
+            doc: "An archive of an object and all that it refers to; nil and an error if the archive may not hold one.",
             example: "return #archiver.archivedData({ \"a\", 1 }, { format = \"xml\" })"
         ) { [self] (object: LuaValue, options: Writing) in
             try OrError(returning: ArchiveError.self) { LuaString(try archived(object, options)) }
         }
         module.function(
             "archiveRootObject", ["object": Self.object, "path": Self.path, "options": Self.writing],
-            "Writes an archive of an object to a file, atomically.",
+            doc: "Writes an archive of an object to a file, atomically.",
             example: "return archiver.archiveRootObject({ 1, 2 }, app.container.tmp .. \"/a.archive\")"
         ) { [self] (object: LuaValue, path: String, options: Writing) in
             try OrError(returning: ArchiveError.self) { try archived(object, options) }
@@ -117,7 +118,7 @@ package final class ArchiverModule: ScriptModule {
         }
         module.function(
             "writer", ["options": Self.writing],
-            "Begins an archive of several top-level objects, each under its key.",
+            doc: "Begins an archive of several top-level objects, each under its key.",
             example:
                 "local w = archiver.writer() w:encodeObject(1, \"a\") w:encodeObject(2, \"b\") return #w:finishEncoding()"
         ) { [self] (options: Writing) in encoder(options) }
@@ -128,7 +129,7 @@ package final class ArchiverModule: ScriptModule {
     private func declareReading(_ module: LuaModule) {
         module.function(
             "unarchiveObject", ["path": Self.path],
-            "Decodes the object under `root` of an archive file; nil and an error if it cannot be read.",
+            doc: "Decodes the object under `root` of an archive file; nil and an error if it cannot be read.",
             example:
                 "local path = app.container.tmp .. \"/a.archive\" "
                 + "archiver.archiveRootObject({ name = \"Bear\" }, path) "
@@ -140,7 +141,8 @@ package final class ArchiverModule: ScriptModule {
         }
         module.function(
             "unarchivedObject", ["classes": "declared classes, or classes' names", "bytes": Self.bytes],
-            "Decodes the object under `root` of an archive, if it and all its contents are of these classes; declared classes "
+            doc:
+                "Decodes the object under `root` of an archive, if it and all its contents are of these classes; declared classes "
                 + "must be secure. nil and an error otherwise.",
             example: "return archiver.unarchivedObject({ \"NSArray\" }, archiver.archivedData({ 1, 2 }))[2]"
         ) { [self] (classes: ClassArgument, bytes: BytesArgument) in
@@ -151,7 +153,7 @@ package final class ArchiverModule: ScriptModule {
         }
         module.function(
             "reader", ["bytes": Self.bytes, "options": "how to read the archive"],
-            "Opens an archive to decode its objects by key; nil and an error if it is not an archive.",
+            doc: "Opens an archive to decode its objects by key; nil and an error if it is not an archive.",
             example: "return archiver.reader(archiver.archivedData({ 1 })):decodeObject(\"root\")[1]"
         ) { [self] (bytes: BytesArgument, options: Reading) in
             try OrError(returning: ArchiveError.self) {
@@ -175,7 +177,7 @@ package final class ArchiverModule: ScriptModule {
     private func declareRest(_ module: LuaModule) {
         module.function(
             "open", ["archive": "a path, or the bytes of an archive"],
-            "Opens any keyed archive as a graph, without its classes; nil and an error if it cannot be read.",
+            doc: "Opens any keyed archive as a graph, without its classes; nil and an error if it cannot be read.",
             example: "return archiver.open(archiver.archivedData({ name = \"Bear\" })).root.name"
         ) { [self] (archive: BytesArgument) in
             guard case .first(let given) = archive, !Self.isArchive(given.bytes) else {
@@ -188,7 +190,8 @@ package final class ArchiverModule: ScriptModule {
         }
         module.function(
             "copy", ["object": "an instance, a table, an item, or any other value"],
-            "A deep copy: by the class's copy method if it has one, otherwise with copies of all fields; shared objects stay "
+            doc:
+                "A deep copy: by the class's copy method if it has one, otherwise with copies of all fields; shared objects stay "
                 + "shared among the copies.",
             example: "local a = { { 1 } } local b = archiver.copy(a) b[1][1] = 2 return a[1][1]"
         ) { [self] (object: LuaValue) in
@@ -220,7 +223,8 @@ extension ArchiverModule {
                 "name": "the name in archives: `Foo`, or `Module.Foo`",
                 "options": "its superclass, security and other names",
             ],
-            "Declares a class: a table for the methods encode(coder), init(coder) and copy(); calling it creates an instance "
+            doc:
+                "Declares a class: a table for the methods encode(coder), init(coder) and copy(); calling it creates an instance "
                 + "with the fields of a table.",
             example:
                 "local Foo = archiver.class(\"Foo\", { secure = true }) "
@@ -240,7 +244,7 @@ extension ArchiverModule {
         }
         module.function(
             "setClass", ["class": "a declared class; nil undoes it", "name": "the name in archives"],
-            "Decodes instances of a class name as a declared class, in every archive opened from now on.",
+            doc: "Decodes instances of a class name as a declared class, in every archive opened from now on.",
             example: "archiver.setClass(archiver.class(\"Foo\"), \"Homepwner.Foo\")"
         ) { [bridge] (table: LuaTable?, name: String) in
             guard table.map({ bridge.classes.scriptClass($0) != nil }) ?? true else {
@@ -251,14 +255,14 @@ extension ArchiverModule {
         module.function(
             "setClassName",
             ["name": "the name to write; nil undoes it", "class": "a declared class, or a class's name"],
-            "Writes the instances of a class under another name, in every archive begun from now on.",
+            doc: "Writes the instances of a class under another name, in every archive begun from now on.",
             example: "archiver.setClassName(\"Homepwner.Foo\", archiver.class(\"Foo\"))"
         ) { [bridge] (name: String?, given: ClassArgument) in
             bridge.classes.setName(name, forClass: try given.name(bridge, argument: "class"))
         }
         module.function(
             "className", ["value": "any value"],
-            "The class name of a value in archives; nil if it cannot be archived.",
+            doc: "The class name of a value in archives; nil if it cannot be archived.",
             example: "return archiver.className({ 1, 2 })"
         ) { [bridge] (value: LuaValue) in bridge.className(of: value) }
     }

@@ -15,18 +15,19 @@ enum DecoderBinding {
     static func makeClass(_ bridge: ArchiveBridge) -> LuaClass<ArchiveDecoder> {
         let cls = LuaClass<ArchiveDecoder>(
             ArchiveDecoder.luaName,
-            "A decoder of an archive: the argument of `init(coder)`, and the result of `archiver.reader(bytes)`. Faults of "
+            doc:
+                "A decoder of an archive: the argument of `init(coder)`, and the result of `archiver.reader(bytes)`. Faults of "
                 + "the archive are raised within init; elsewhere they are nil and an error.",
             in: bridge.state)
-        cls.boolean("allowsKeyedCoding", "Whether values may have keys: always true.", get: { _ in true })
-        cls.boolean(
-            "requiresSecureCoding", "Whether only allowed classes may be decoded.",
+        cls.property("allowsKeyedCoding", doc: "Whether values may have keys: always true.", get: { _ in true })
+        cls.property(
+            "requiresSecureCoding", doc: "Whether only allowed classes may be decoded.",
             get: { $0.unarchiver.requiresSecureCoding })
         cls.property(
-            "error", .optional(.object("Error")), "The first failure; nil if there is none.",
+            "error", .optional(.object("Error")), doc: "The first failure; nil if there is none.",
             get: { $0.unarchiver.error.map(bridge.state.errorValue) ?? .nil })
         cls.property(
-            "keys", "The keys of the current object, or of the archive's top level.", get: { $0.unarchiver.keys })
+            "keys", doc: "The keys of the current object, or of the archive's top level.", get: { $0.unarchiver.keys })
         objects(cls)
         scalars(cls)
         unkeyed(cls)
@@ -40,27 +41,27 @@ enum DecoderBinding {
     private static func objects(_ cls: LuaClass<ArchiveDecoder>) {
         cls.method(
             "decodeObject", ["key": optionalKey],
-            "Decodes an object; nil if it is nil or absent. An object encoded in several places is decoded once.",
+            doc: "Decodes an object; nil if it is nil or absent. An object encoded in several places is decoded once.",
             example: archive + "return r:decodeObject(\"a\"), r:decodeObject()"
         ) { (decoder, key: String?) in
             try decoder.perform { try decoder.lua(key.map($0.decodeObject(forKey:)) ?? $0.decodeObject()) }
         }
         cls.method(
             "decodeObjectOfClass", ["class": "a declared class, or a class's name", "key": optionalKey],
-            "Decodes an object of a class or a subclass; any other object is a failure.",
+            doc: "Decodes an object of a class or a subclass; any other object is a failure.",
             example: archive + "return r:decodeObjectOfClass(\"NSString\", \"a\")"
         ) { (decoder, name: ClassArgument, key: String?) in
             try decode(decoder, [name.name(decoder.bridge, argument: "class")], "class", key)
         }
         cls.method(
             "decodeObjectOfClasses", ["classes": "declared classes, or classes' names", "key": optionalKey],
-            "Decodes an object that is, like all its contents, of one of these classes or a subclass.",
+            doc: "Decodes an object that is, like all its contents, of one of these classes or a subclass.",
             example: archive + "return r:decodeObjectOfClasses({ \"NSString\", \"NSNumber\" }, \"a\")"
         ) { (decoder, classes: LuaTable, key: String?) in
             try decode(decoder, ClassArgument.first(classes).names(decoder.bridge), "classes", key)
         }
         cls.method(
-            "decodePropertyList", ["key": optionalKey], "Decodes a property-list value.",
+            "decodePropertyList", ["key": optionalKey], doc: "Decodes a property-list value.",
             example: archive + "return r:decodePropertyList(\"a\")"
         ) { (decoder, key: String?) in
             try decoder.perform {
@@ -87,12 +88,12 @@ enum DecoderBinding {
         func method<Value: LuaRepresentable>(
             _ name: String, _ documentation: String, _ decode: @escaping (KeyedUnarchiver, String) throws -> Value
         ) {
-            cls.method(name, key, documentation, example: archive + "return r:\(name)(\"age\")") {
+            cls.method(name, key, doc: documentation, example: archive + "return r:\(name)(\"age\")") {
                 (decoder, key: String) in try decoder.perform { try decode($0, key) }
             }
         }
         cls.method(
-            "decodeBool", key, "Decodes a boolean; false if it is absent.",
+            "decodeBool", key, doc: "Decodes a boolean; false if it is absent.",
             example: archive + "return r:decodeBool(\"absent\")"
         ) { (decoder, key: String) in try decoder.perform { try $0.decodeBool(forKey: key) } }
         method("decodeInt", "Decodes an integer of 32 bits, C's int; 0 if it is absent.") {
@@ -106,7 +107,7 @@ enum DecoderBinding {
         }
         method("decodeDouble", "Decodes a number; 0 if it is absent.") { try $0.decodeDouble(forKey: $1) }
         cls.method(
-            "decodeBytes", ["key": optionalKey], "Decodes bytes, as a Lua string; nil if they are absent.",
+            "decodeBytes", ["key": optionalKey], doc: "Decodes bytes, as a Lua string; nil if they are absent.",
             example: "local w = archiver.writer() w:encodeBytes(\"ab\", \"raw\") "
                 + "return archiver.reader(w:finishEncoding()):decodeBytes(\"raw\")"
         ) { (decoder, key: String?) in
@@ -115,7 +116,7 @@ enum DecoderBinding {
             }
         }
         cls.method(
-            "containsValue", key, "Whether there is a value for a key, even if it is nil.",
+            "containsValue", key, doc: "Whether there is a value for a key, even if it is nil.",
             example: archive + "return r:containsValue(\"c\")"
         ) { (decoder, key: String) in decoder.unarchiver.containsValue(forKey: key) }
     }
@@ -124,7 +125,7 @@ enum DecoderBinding {
 
     private static func unkeyed(_ cls: LuaClass<ArchiveDecoder>) {
         cls.method(
-            "decodeDataObject", [], "Decodes the next object, as data.",
+            "decodeDataObject", doc: "Decodes the next object, as data.",
             example: "local w = archiver.writer() w:encodeDataObject(\"ab\") "
                 + "return #archiver.reader(w:finishEncoding()):decodeDataObject()"
         ) { decoder in try decoder.perform { try $0.decodeDataObject().map { DataValue($0) } } }
@@ -133,7 +134,7 @@ enum DecoderBinding {
             + "local r = archiver.reader(w:finishEncoding()) "
         for name in ["decodeValueOfType", "decodeValueOfObjCType"] {
             cls.method(
-                name, ["type": TypeLetter.argument], "Decodes the next value, of a C type.",
+                name, ["type": TypeLetter.argument], doc: "Decodes the next value, of a C type.",
                 example: values + "return r:\(name)(\"i\")"
             ) { (decoder, type: TypeLetter) in
                 try decoder.perform { try lua($0.decodeValue(ofObjCType: type.letter), decoder) }
@@ -142,7 +143,7 @@ enum DecoderBinding {
         for name in ["decodeValuesOfTypes", "decodeValuesOfObjCTypes"] {
             cls.method(
                 name, ["types": "a letter for each value"], returns: [.variadic(.any)],
-                "Decodes the next values, of C types.", example: values + "return r:\(name)(\"id\")"
+                doc: "Decodes the next values, of C types.", example: values + "return r:\(name)(\"id\")"
             ) { (decoder, letters: String) in
                 try decoder.perform {
                     LuaVariadic(try $0.decodeValues(ofObjCTypes: letters).map { try lua($0, decoder) })
@@ -152,7 +153,7 @@ enum DecoderBinding {
         for name in ["decodeArrayOfType", "decodeArrayOfObjCType"] {
             cls.method(
                 name, ["type": TypeLetter.argument, "count": "the number of values"],
-                returns: LuaType.orError(.table), "Decodes the next value, a C array.",
+                returns: LuaType.orError(.table), doc: "Decodes the next value, a C array.",
                 example: values + "r:decodeValuesOfTypes(\"id\") return #r:\(name)(\"s\", 2)"
             ) { (decoder, type: TypeLetter, count: Int) in
                 guard count >= 0 else {
@@ -181,7 +182,7 @@ enum DecoderBinding {
     private static func whole(_ cls: LuaClass<ArchiveDecoder>) {
         cls.method(
             "setClass", ["class": "a declared class", "name": "the name in the archive"],
-            "Decodes instances of a class name as a declared class, in this archive.",
+            doc: "Decodes instances of a class name as a declared class, in this archive.",
             example: archive + "r:setClass(archiver.class(\"Foo\"), \"OldFoo\")"
         ) { (decoder, table: LuaTable, name: String) in
             guard let scriptClass = decoder.bridge.classes.scriptClass(table) else {
@@ -190,8 +191,8 @@ enum DecoderBinding {
             decoder.setClass(scriptClass, table, forClassName: name)
         }
         cls.method(
-            "finishDecoding", [],
-            "Ends the decoding; decoded objects stay valid. nil and the first error if there was one.",
+            "finishDecoding",
+            doc: "Ends the decoding; decoded objects stay valid. nil and the first error if there was one.",
             example: archive + "return r:finishDecoding()"
         ) { decoder in
             try OrError(returning: ArchiveError.self) {

@@ -14,11 +14,11 @@ enum EncoderBinding {
     static func makeClass(_ bridge: ArchiveBridge) -> LuaClass<ArchiveEncoder> {
         let cls = LuaClass<ArchiveEncoder>(
             ArchiveEncoder.luaName,
-            "An encoder of an archive: the argument of `encode(coder)`, and the result of `archiver.writer()`.",
+            doc: "An encoder of an archive: the argument of `encode(coder)`, and the result of `archiver.writer()`.",
             in: bridge.state)
-        cls.boolean("allowsKeyedCoding", "Whether values may have keys: always true.", get: { _ in true })
-        cls.boolean(
-            "requiresSecureCoding", "Whether only classes declared secure may be written.",
+        cls.property("allowsKeyedCoding", doc: "Whether values may have keys: always true.", get: { _ in true })
+        cls.property(
+            "requiresSecureCoding", doc: "Whether only classes declared secure may be written.",
             get: { $0.requiresSecureCoding })
         objects(cls)
         scalars(cls)
@@ -33,7 +33,7 @@ enum EncoderBinding {
     private static func objects(_ cls: LuaClass<ArchiveEncoder>) {
         cls.method(
             "encodeObject", ["object": object, "key": optionalKey],
-            "Encodes an object; an object encoded in several places is written once.",
+            doc: "Encodes an object; an object encoded in several places is written once.",
             example: "local w = archiver.writer() w:encodeObject({ 1, 2 }, \"list\") return #w:finishEncoding()"
         ) { (encoder, value: LuaValue, key: String?) in
             try encode(value, key, with: encoder) { archiver, value in
@@ -43,7 +43,8 @@ enum EncoderBinding {
         }
         cls.method(
             "encodeConditionalObject", ["object": object, "key": optionalKey],
-            "Encodes a reference that is kept only if the object is also encoded unconditionally; otherwise it decodes as "
+            doc:
+                "Encodes a reference that is kept only if the object is also encoded unconditionally; otherwise it decodes as "
                 + "nil. For a parent or an owner.",
             example: "local w = archiver.writer() w:encodeConditionalObject({}, \"owner\") w:finishEncoding()"
         ) { (encoder, value: LuaValue, key: String?) in
@@ -59,7 +60,7 @@ enum EncoderBinding {
         ]
         for (name, documentation) in same {
             cls.method(
-                name, ["object": object], documentation,
+                name, ["object": object], doc: documentation,
                 example: "local w = archiver.writer() w:\(name)({ 1 }) w:finishEncoding()"
             ) { (encoder, value: LuaValue) in
                 try encode(value, nil, with: encoder) { archiver, value in try archiver.encode(value) }
@@ -67,7 +68,7 @@ enum EncoderBinding {
         }
         cls.method(
             "encodePropertyList", ["value": "a property-list value", "key": optionalKey],
-            "Encodes a property-list value; any other value raises an error with its path.",
+            doc: "Encodes a property-list value; any other value raises an error with its path.",
             example: "local w = archiver.writer() w:encodePropertyList({ tags = { 1 } }, \"info\") w:finishEncoding()"
         ) { (encoder, given: LuaValue, key: String?) in
             let value: PropertyListValue
@@ -110,7 +111,7 @@ enum EncoderBinding {
 
     private static func scalars(_ cls: LuaClass<ArchiveEncoder>) {
         cls.method(
-            "encodeBool", ["value": "true or false", "key": key], "Encodes a boolean.",
+            "encodeBool", ["value": "true or false", "key": key], doc: "Encodes a boolean.",
             example: "local w = archiver.writer() w:encodeBool(true, \"on\") w:finishEncoding()"
         ) { (encoder, value: Bool, key: String) in try perform(encoder) { try $0.encode(value, forKey: key) } }
         let integers: [(name: String, bits: Int, documentation: String)] = [
@@ -120,7 +121,7 @@ enum EncoderBinding {
         ]
         for (name, bits, documentation) in integers {
             cls.method(
-                name, ["value": "an integer of \(bits) bits", "key": key], documentation,
+                name, ["value": "an integer of \(bits) bits", "key": key], doc: documentation,
                 example: "local w = archiver.writer() w:\(name)(40, \"age\") w:finishEncoding()"
             ) { (encoder, value: Int64, key: String) in
                 if bits == 32, Int32(exactly: value) == nil {
@@ -131,15 +132,15 @@ enum EncoderBinding {
         }
         cls.method(
             "encodeFloat", ["value": "stored in four bytes, rounded", "key": key],
-            "Encodes a single-precision number.",
+            doc: "Encodes a single-precision number.",
             example: "local w = archiver.writer() w:encodeFloat(0.5, \"ratio\") w:finishEncoding()"
         ) { (encoder, value: Float, key: String) in try perform(encoder) { try $0.encode(value, forKey: key) } }
         cls.method(
-            "encodeDouble", ["value": "stored in eight bytes", "key": key], "Encodes a number.",
+            "encodeDouble", ["value": "stored in eight bytes", "key": key], doc: "Encodes a number.",
             example: "local w = archiver.writer() w:encodeDouble(0.1, \"ratio\") w:finishEncoding()"
         ) { (encoder, value: Double, key: String) in try perform(encoder) { try $0.encode(value, forKey: key) } }
         cls.method(
-            "encodeBytes", ["bytes": "any bytes", "key": optionalKey], "Encodes bytes in place.",
+            "encodeBytes", ["bytes": "any bytes", "key": optionalKey], doc: "Encodes bytes in place.",
             example: "local w = archiver.writer() w:encodeBytes(\"\\0\\1\", \"raw\") w:finishEncoding()"
         ) { (encoder, bytes: BytesArgument, key: String?) in
             try perform(encoder) { archiver in
@@ -153,13 +154,13 @@ enum EncoderBinding {
 
     private static func unkeyed(_ cls: LuaClass<ArchiveEncoder>) {
         cls.method(
-            "encodeDataObject", ["bytes": "any bytes"], "Encodes bytes as an NSData object, without a key.",
+            "encodeDataObject", ["bytes": "any bytes"], doc: "Encodes bytes as an NSData object, without a key.",
             example: "local w = archiver.writer() w:encodeDataObject(\"ab\") w:finishEncoding()"
         ) { (encoder, bytes: BytesArgument) in try perform(encoder) { try $0.encodeDataObject(bytes.bytes) } }
         for name in ["encodeValueOfType", "encodeValueOfObjCType"] {
             cls.method(
                 name, ["type": TypeLetter.argument, "value": "a value of that type"],
-                "Encodes a value of a C type, without a key.",
+                doc: "Encodes a value of a C type, without a key.",
                 example: "local w = archiver.writer() w:\(name)(\"i\", 40) w:finishEncoding()"
             ) { (encoder, type: TypeLetter, value: LuaValue) in
                 let scalar = try scalar(value, type.letter, "value", encoder)
@@ -169,7 +170,7 @@ enum EncoderBinding {
         for name in ["encodeValuesOfTypes", "encodeValuesOfObjCTypes"] {
             cls.method(
                 name, ["types": "a letter for each value", "…": "the values"],
-                "Encodes values of C types, without keys.",
+                doc: "Encodes values of C types, without keys.",
                 example: "local w = archiver.writer() w:\(name)(\"id\", 40, 0.5) w:finishEncoding()"
             ) { (encoder, letters: String, values: LuaVariadic<LuaValue>) in
                 guard letters.count == values.values.count else {
@@ -183,7 +184,7 @@ enum EncoderBinding {
         for name in ["encodeArrayOfType", "encodeArrayOfObjCType"] {
             cls.method(
                 name, ["type": TypeLetter.argument, "values": "values of that type, from 1 on"],
-                "Encodes a C array, without a key.",
+                doc: "Encodes a C array, without a key.",
                 example: "local w = archiver.writer() w:\(name)(\"s\", { 1, 2, 3 }) w:finishEncoding()"
             ) { (encoder, type: TypeLetter, values: LuaTable) in
                 let scalars = try (1..<(values.count + 1)).map {
@@ -228,14 +229,14 @@ enum EncoderBinding {
         cls.method(
             "setClassName",
             ["name": "the name to write; nil undoes it", "class": "a declared class, or a class's name"],
-            "Writes the instances of a class under another name, in this archive.",
+            doc: "Writes the instances of a class under another name, in this archive.",
             example:
                 "local w = archiver.writer() w:setClassName(\"Homepwner.Foo\", archiver.class(\"Foo\")) w:finishEncoding()"
         ) { (encoder, name: String?, given: ClassArgument) in
             try encoder.archiver.setClassName(name, forClass: given.name(encoder.bridge, argument: "class"))
         }
         cls.method(
-            "finishEncoding", [], "Ends the archive and returns its bytes; nothing more can be encoded.",
+            "finishEncoding", doc: "Ends the archive and returns its bytes; nothing more can be encoded.",
             example: "local w = archiver.writer() w:encodeObject(\"x\", \"a\") return #w:finishEncoding()"
         ) { encoder in
             guard try !encoder.archiver.isEncodingObject else {

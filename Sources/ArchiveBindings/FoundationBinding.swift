@@ -7,16 +7,17 @@ enum FoundationBinding {
     static func makeClass(_ values: ValueBridge) -> LuaClass<FoundationBox> {
         let cls = LuaClass<FoundationBox>(
             FoundationBox.luaName,
-            "A Foundation value in an archive: a URL, a UUID, a range, a point, size or rectangle, an index set or path, "
+            doc:
+                "A Foundation value in an archive: a URL, a UUID, a range, a point, size or rectangle, an index set or path, "
                 + "a time zone, a locale, a regular expression, a decimal number. Compared by content.",
             in: values.state, kind: .box)
-        cls.text("className", "Its class name, such as `NSURL`.", get: { $0.className })
+        cls.text("className", doc: "Its class name, such as `NSURL`.", get: { $0.className })
         numbers(cls)
         texts(cls)
         func part<Value: LuaRepresentable>(
             _ name: String, _ documentation: String, _ get: @escaping (FoundationValue) -> Value?
         ) {
-            cls.property(name, documentation, get: { $0.foundation.flatMap(get) })
+            cls.property(name, doc: documentation, get: { $0.foundation.flatMap(get) })
         }
         part("base", "The base of a relative URL.") { value -> FoundationBox? in
             if case .url(_, let base?) = value { FoundationBox(.value(base)) } else { nil }
@@ -44,7 +45,7 @@ enum FoundationBinding {
             if case .timeZone(_, let bytes) = value { DataValue(bytes) } else { nil }
         }
         cls.method(
-            "number", [], "A decimal number's nearest float; nil for other classes.",
+            "number", doc: "A decimal number's nearest float; nil for other classes.",
             example: "return archiver.decimal(\"12.50\"):number()"
         ) { box -> Double? in
             guard case .decimal(let decimal) = box.foundation else { return nil }
@@ -62,80 +63,62 @@ enum FoundationBinding {
     }
 
     private static func numbers(_ cls: LuaClass<FoundationBox>) {
-        let reals: [(String, String, (FoundationValue) -> Double?)] = [
-            (
-                "x", "The x coordinate of a point or rectangle.",
-                { value in
-                    switch value {
-                    case .point(let x, _), .rect(let x, _, _, _): x
-                    default: nil
-                    }
-                }
-            ),
-            (
-                "y", "The y coordinate of a point or rectangle.",
-                { value in
-                    switch value {
-                    case .point(_, let y), .rect(_, let y, _, _): y
-                    default: nil
-                    }
-                }
-            ),
-            (
-                "width", "The width of a size or rectangle.",
-                { value in
-                    switch value {
-                    case .size(let width, _), .rect(_, _, let width, _): width
-                    default: nil
-                    }
-                }
-            ),
-            (
-                "height", "The height of a size or rectangle.",
-                { value in
-                    switch value {
-                    case .size(_, let height), .rect(_, _, _, let height): height
-                    default: nil
-                    }
-                }
-            ),
-            ("top", "The top inset.", { if case .edgeInsets(let top, _, _, _) = $0 { top } else { nil } }),
-            ("left", "The left inset.", { if case .edgeInsets(_, let left, _, _) = $0 { left } else { nil } }),
-            ("bottom", "The bottom inset.", { if case .edgeInsets(_, _, let bottom, _) = $0 { bottom } else { nil } }),
-            ("right", "The right inset.", { if case .edgeInsets(_, _, _, let right) = $0 { right } else { nil } }),
+        let reals = [
+            ("x", "The x coordinate of a point or rectangle."), ("y", "The y coordinate of a point or rectangle."),
+            ("width", "The width of a size or rectangle."), ("height", "The height of a size or rectangle."),
+            ("top", "The top inset."), ("left", "The left inset."), ("bottom", "The bottom inset."),
+            ("right", "The right inset."),
         ]
-        for (name, documentation, get) in reals {
-            cls.property(name, documentation, get: { $0.foundation.flatMap(get) })
+        for (name, doc) in reals {
+            cls.property(name, doc: doc, get: { $0.foundation.flatMap { real(name, of: $0) } })
         }
-        let integers: [(String, String, (FoundationValue) -> Int64?)] = [
-            ("location", "The start of a range.", { if case .range(let location, _) = $0 { location } else { nil } }),
-            ("length", "The length of a range.", { if case .range(_, let length) = $0 { length } else { nil } }),
-            (
-                "options", "The options of a regular expression.",
-                { value in
-                    if case .regularExpression(_, let options) = value { options } else { nil }
-                }
-            ),
+        let integers = [
+            ("location", "The start of a range."), ("length", "The length of a range."),
+            ("options", "The options of a regular expression."),
         ]
-        for (name, documentation, get) in integers {
-            cls.property(name, documentation, get: { $0.foundation.flatMap(get) })
+        for (name, doc) in integers {
+            cls.property(name, doc: doc, get: { $0.foundation.flatMap { integer(name, of: $0) } })
+        }
+    }
+
+    private static func real(_ name: String, of value: FoundationValue) -> Double? {
+        switch (name, value) {
+        case ("x", .point(let x, _)), ("x", .rect(let x, _, _, _)): x
+        case ("y", .point(_, let y)), ("y", .rect(_, let y, _, _)): y
+        case ("width", .size(let width, _)), ("width", .rect(_, _, let width, _)): width
+        case ("height", .size(_, let height)), ("height", .rect(_, _, _, let height)): height
+        case ("top", .edgeInsets(let inset, _, _, _)), ("left", .edgeInsets(_, let inset, _, _)),
+            ("bottom", .edgeInsets(_, _, let inset, _)), ("right", .edgeInsets(_, _, _, let inset)):
+            inset
+        default: nil
+        }
+    }
+
+    private static func integer(_ name: String, of value: FoundationValue) -> Int64? {
+        switch (name, value) {
+        case ("location", .range(let number, _)), ("length", .range(_, let number)),
+            ("options", .regularExpression(_, let number)):
+            number
+        default: nil
         }
     }
 
     private static func texts(_ cls: LuaClass<FoundationBox>) {
-        let texts: [(String, String, (FoundationValue) -> String?)] = [
-            ("relative", "A URL's text, without its base.", { if case .url(let text, _) = $0 { text } else { nil } }),
-            ("name", "A time zone's name.", { if case .timeZone(let name, _) = $0 { name } else { nil } }),
-            ("identifier", "A locale's identifier.", { if case .locale(let name) = $0 { name } else { nil } }),
-            (
-                "pattern", "The pattern of a regular expression.",
-                { value in
-                    if case .regularExpression(let pattern, _) = value { pattern } else { nil }
-                }
-            ),
+        let texts = [
+            ("relative", "A URL's text, without its base."), ("name", "A time zone's name."),
+            ("identifier", "A locale's identifier."), ("pattern", "The pattern of a regular expression."),
         ]
-        for (name, documentation, get) in texts {
-            cls.property(name, documentation, get: { $0.foundation.flatMap(get) })
+        for (name, doc) in texts {
+            cls.property(name, doc: doc, get: { $0.foundation.flatMap { part(name, of: $0) } })
+        }
+    }
+
+    private static func part(_ name: String, of value: FoundationValue) -> String? {
+        switch (name, value) {
+        case ("relative", .url(let text, _)), ("name", .timeZone(let text, _)), ("identifier", .locale(let text)),
+            ("pattern", .regularExpression(let text, _)):
+            text
+        default: nil
         }
     }
 

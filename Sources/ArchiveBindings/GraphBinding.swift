@@ -24,14 +24,16 @@ enum GraphBinding {
     static func makeClass(_ bridge: ArchiveBridge, _ host: ScriptHost) -> LuaClass<GraphValue> {
         let cls = LuaClass<GraphValue>(
             GraphValue.luaName,
-            "A keyed archive opened without its classes. Collections are tables that keep their class, objects are tables "
+            doc:
+                "A keyed archive opened without its classes. Collections are tables that keep their class, objects are tables "
                 + "with className; unchanged parts are saved as they were.",
             in: bridge.state)
         cls.property(
-            "root", "The object under `root`, or under the only key.", get: { $0.root }, set: { $0.root = $1 })
-        cls.property("top", "The top-level values, by key.", get: { $0.top }, set: { $0.top = $1 })
+            "root", doc: "The object under `root`, or under the only key.", get: { $0.root }, set: { $0.root = $1 })
+        cls.property("top", doc: "The top-level values, by key.", get: { $0.top }, set: { $0.top = $1 })
         cls.property(
-            "format", "The format that it was read in, and is saved in.", get: { $0.format }, set: { $0.format = $1 })
+            "format", doc: "The format that it was read in, and is saved in.", get: { $0.format },
+            set: { $0.format = $1 })
         inspecting(cls, bridge, host)
         keeping(cls, host)
         cls.metamethod("__tostring") { graph, call in
@@ -45,7 +47,8 @@ enum GraphBinding {
     private static func inspecting(_ cls: LuaClass<GraphValue>, _ bridge: ArchiveBridge, _ host: ScriptHost) {
         cls.method(
             "objects", ["className": "only objects of this class"], returns: [.array(.table)],
-            "Every object and collection, each once, outermost first.", example: example + "return #graph:objects()"
+            doc: "Every object and collection, each once, outermost first.",
+            example: example + "return #graph:objects()"
         ) { (graph, name: String?) in try gather(graph) { name == nil || bridge.className(of: .table($0)) == name } }
         cls.method(
             "query",
@@ -55,7 +58,8 @@ enum GraphBinding {
                     "in NSPredicate's format language, compiled, or a function; className is the class's name"),
                 "variables": "values for $names",
             ],
-            "The objects and dictionaries that satisfy a predicate, outermost first. Instances of Foundation's classes compare "
+            doc:
+                "The objects and dictionaries that satisfy a predicate, outermost first. Instances of Foundation's classes compare "
                 + "by value: decimal numbers as numbers, UUIDs and URLs as text, sets by their members. Objects whose values "
                 + "are of kinds that a comparison does not take are counted in one warning, with `--strict` in an error.",
             example: example + "return #graph:query(\"name BEGINSWITH $start\", { start = \"B\" })"
@@ -76,7 +80,7 @@ enum GraphBinding {
                     "(value: any, path: string) → boolean?",
                     "called with each value and its path, in the syntax of `cubby inspect --path`; false skips the value's contents"
                 )
-            ], "Visits all values, each object once, outermost first.",
+            ], doc: "Visits all values, each object once, outermost first.",
             example: example + "graph:walk(function(value, path) print(path, value) end)"
         ) { (graph, visitor: LuaFunction) in
             try graph.walk { value, path in
@@ -85,13 +89,14 @@ enum GraphBinding {
             }
         }
         cls.method(
-            "dump", [], returns: [.string],
-            "The graph as indented text, one line per value; shared objects are numbered.",
+            "dump", returns: [.string],
+            doc: "The graph as indented text, one line per value; shared objects are numbered.",
             example: example + "print(graph:dump())"
         ) { graph in try refusing { try graph.withGraph { $0.dump() } } }
         cls.method(
-            "json", [],
-            "The graph as the JSON of `cubby inspect --json`: an object has its class as `$class`; a shared object has a number "
+            "json",
+            doc:
+                "The graph as the JSON of `cubby inspect --json`: an object has its class as `$class`; a shared object has a number "
                 + "as `$id`, and is `{\"$ref\": number}` elsewhere.",
             example: example + "return json.decode(graph:json()).root[1].name"
         ) { graph in try refusing { try graph.withGraph { try $0.json() } } }
@@ -139,13 +144,13 @@ enum GraphBinding {
     private static func keeping(_ cls: LuaClass<GraphValue>, _ host: ScriptHost) {
         cls.method(
             "save", ["path": "a path that the sandbox grants", "options": "how to write the archive"],
-            "Writes the archive to a file, atomically.",
+            doc: "Writes the archive to a file, atomically.",
             example: example + "return graph:save(app.container.tmp .. \"/a.archive\", { format = \"xml\" })"
         ) { [unowned host] (graph, path: String, options: Saving) in
             try refusing { try graph.encoded(as: options.format) }.flatMap { try host.write($0, to: path) }
         }
         cls.method(
-            "bytes", ["options": "how to write the archive"], "The archive's bytes.",
+            "bytes", ["options": "how to write the archive"], doc: "The archive's bytes.",
             example: example + "return #graph:bytes({ format = \"xml\" })"
         ) { (graph, options: Saving) in try refusing { LuaString(try graph.encoded(as: options.format)) } }
     }

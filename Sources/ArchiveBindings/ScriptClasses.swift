@@ -35,16 +35,12 @@ final class ScriptClasses {
             above = found
         }
         let table = state.makeTable(fields: 8)
-        let metatable = state.makeTable(fields: 6)
-        if let superclass {
-            metatable["__index"] = .table(superclass)
-            inherit(from: superclass, table)
-        }
-        metatable["__call"] = .function(construct)
-        metatable["__name"] = "class"
-        metatable["__tostring"] = .function(classToString)
-        metatable["__metatable"] = false
-        table.setMetatable(metatable)
+        if let superclass { inherit(from: superclass, table) }
+        table.setMetatable(
+            state.makeTable([
+                "__index": superclass, "__call": construct, "__name": "class", "__tostring": classToString,
+                "__metatable": false,
+            ]))
         table["__index"] = .table(table)
         table["__name"] = .text(name)
         if table["__tostring"].isNil { table["__tostring"] = .function(tostring) }

@@ -13,10 +13,11 @@ package enum CSVModule: ScriptModule {
     package static let name = "csv"
 
     package static func declare(in host: ScriptHost) -> [Global] {
-        let module = LuaModule("csv", "Comma-separated values (RFC 4180), byte for byte.", in: host.state)
+        let module = LuaModule("csv", doc: "Comma-separated values (RFC 4180), byte for byte.", in: host.state)
         module.function(
             "rows", ["path": "the file's path", "options": "options for reading"], returns: [.callback("() → table")],
-            "An iterator over a file's rows: tables by column name, or arrays without a header; cells are strings.",
+            doc:
+                "An iterator over a file's rows: tables by column name, or arrays without a header; cells are strings.",
             example:
                 "fs.write(app.container.tmp .. \"/a.csv\", \"name,room\\nLamp,Study\\n\") for row in csv.rows(app.container.tmp .. \"/a.csv\") do print(row.name, row.room) end"
         ) { [unowned host] (path: String, options: Reading) in try rows(path, options, host) }
@@ -26,7 +27,7 @@ package enum CSVModule: ScriptModule {
                 "path": ItemFiles.path, "rows": "an array of tables, or the items of a query",
                 "options": "options for writing",
             ],
-            "Writes rows with a header, dates in ISO 8601; nil and an error if the file can't be written.",
+            doc: "Writes rows with a header, dates in ISO 8601; nil and an error if the file can't be written.",
             example:
                 "return csv.write(app.container.tmp .. \"/a.csv\", { { name = \"Lamp\", value = 9 } }, { columns = { \"name\", \"value\" } })"
         ) { [unowned host] (path: String, rows: LuaEither<ItemQuery, LuaTable>, options: Writing) in

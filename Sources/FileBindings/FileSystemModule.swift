@@ -1,6 +1,5 @@
 import Application
 import Files
-import Glibc
 import Lua
 import PropertyList
 package import Scripting
@@ -13,7 +12,7 @@ package enum FileSystemModule: ScriptModule {
 
     package static func declare(in host: ScriptHost) -> [Global] {
         let module = LuaModule(
-            "fs", "Files within the sandbox's grants: the container, and files that were named or allowed.",
+            "fs", doc: "Files within the sandbox's grants: the container, and files that were named or allowed.",
             in: host.state)
         installContents(module, in: host)
         installFolders(module, in: host)
@@ -24,7 +23,7 @@ package enum FileSystemModule: ScriptModule {
 
     private static func installContents(_ module: LuaModule, in host: ScriptHost) {
         module.function(
-            "read", path, "A file's bytes; nil and an error if it can't be read.",
+            "read", path, doc: "A file's bytes; nil and an error if it can't be read.",
             example:
                 "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.read(app.container.tmp .. \"/a.txt\")"
         ) { [unowned host] (path: String) in
@@ -32,11 +31,11 @@ package enum FileSystemModule: ScriptModule {
         }
         module.function(
             "write", ["path": "relative paths begin at the working folder", "bytes": "the new contents"],
-            "Writes a file atomically: an interrupted write leaves the old contents.",
+            doc: "Writes a file atomically: an interrupted write leaves the old contents.",
             example: "return fs.write(app.container.tmp .. \"/a.txt\", \"text\")"
         ) { [unowned host] (path: String, bytes: BytesArgument) in try host.write(bytes.bytes, to: path) }
         module.function(
-            "hash", path, "The SHA-256 of a file's bytes, in hexadecimal digits.",
+            "hash", path, doc: "The SHA-256 of a file's bytes, in hexadecimal digits.",
             example:
                 "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.hash(app.container.tmp .. \"/a.txt\")"
         ) { [unowned host] (path: String) in
@@ -46,7 +45,7 @@ package enum FileSystemModule: ScriptModule {
 
     private static func installFolders(_ module: LuaModule, in host: ScriptHost) {
         module.function(
-            "list", path, "The names in a folder, sorted.",
+            "list", path, doc: "The names in a folder, sorted.",
             example: "for _, name in ipairs(fs.list(app.container.path)) do print(name) end"
         ) { [unowned host] (path: String) in
             try host.attempt(path, .read) { layer in
@@ -54,11 +53,11 @@ package enum FileSystemModule: ScriptModule {
             }
         }
         module.function(
-            "exists", path, "Whether the path is a file or folder that the sandbox grants.",
+            "exists", path, doc: "Whether the path is a file or folder that the sandbox grants.",
             example: "return fs.exists(app.container.documents)"
         ) { [unowned host] (path: String) in ((try? host.fence.layer.status(path)) ?? nil) != nil }
         module.function(
-            "makeDirectory", path, "Makes a folder and its missing parent folders.",
+            "makeDirectory", path, doc: "Makes a folder and its missing parent folders.",
             example: "return fs.makeDirectory(app.container.tmp .. \"/a/b\")"
         ) { [unowned host] (path: String) in
             try host.attempt(path, .readWrite) { layer in
@@ -71,7 +70,7 @@ package enum FileSystemModule: ScriptModule {
     private static func installTransfers(_ module: LuaModule, in host: ScriptHost) {
         module.function(
             "remove", ["path": "relative paths begin at the working folder", "options": "options for removal"],
-            "Removes a file or an empty folder; nil and an error if that fails.",
+            doc: "Removes a file or an empty folder; nil and an error if that fails.",
             example:
                 "fs.makeDirectory(app.container.tmp .. \"/a/b\") return fs.remove(app.container.tmp .. \"/a\", { recursive = true })"
         ) { [unowned host] (path: String, options: Depth) in
@@ -87,7 +86,8 @@ package enum FileSystemModule: ScriptModule {
                 "from": "the source path", "to": "the destination path, not a folder to copy into",
                 "options": "options for copying",
             ],
-            "Copies a file with its permissions, atomically: an interrupted copy leaves the destination as it was. An existing file is replaced. A folder is copied to a new path; a link in it becomes a copy of its file.",
+            doc:
+                "Copies a file with its permissions, atomically: an interrupted copy leaves the destination as it was. An existing file is replaced. A folder is copied to a new path; a link in it becomes a copy of its file.",
             example:
                 "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.copy(app.container.tmp .. \"/a.txt\", app.container.tmp .. \"/b.txt\")"
         ) { [unowned host] (from: String, to: String, options: Depth) in
@@ -109,7 +109,8 @@ package enum FileSystemModule: ScriptModule {
         }
         let paths: LuaArguments = ["from": "the source path", "to": "the destination path, not a folder to move into"]
         module.function(
-            "move", paths, "Moves a file or a folder. An existing file is replaced. Links are moved, not followed.",
+            "move", paths,
+            doc: "Moves a file or a folder. An existing file is replaced. Links are moved, not followed.",
             example:
                 "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.move(app.container.tmp .. \"/a.txt\", app.container.tmp .. \"/b.txt\")"
         ) { [unowned host] (from: String, to: String) in
@@ -171,7 +172,7 @@ enum FolderBinding {
         module.function(
             "stat", ["path": "relative paths begin at the working folder", "options": "options for links"],
             returns: LuaType.orError(status),
-            "The status of a file; nil and an error if it can't be examined.",
+            doc: "The status of a file; nil and an error if it can't be examined.",
             example:
                 "local s = fs.stat(app.container.path) return s.kind, s.modified, string.format(\"%o\", s.permissions)"
         ) { [unowned host] (path: String, options: Examining) in
@@ -182,7 +183,7 @@ enum FolderBinding {
         }
         module.function(
             "isDirectory", FileSystemModule.path,
-            "Whether the path is a folder, or a link to one, that the sandbox grants.",
+            doc: "Whether the path is a folder, or a link to one, that the sandbox grants.",
             example: "return fs.isDirectory(app.container.documents)"
         ) { [unowned host] (path: String) in
             let status = try? host.fence.layer.status(path, followsLinks: true).status
@@ -191,7 +192,8 @@ enum FolderBinding {
         module.function(
             "walk", ["path": "relative paths begin at the working folder", "options": "options for the walk"],
             returns: [.callback("() → string, cubby.FileStatus, Error?")],
-            "An iterator over all entries below a folder: path and status. It gives a folder's entries, then those of its subfolders, in no particular order, without holding a whole folder in memory. An entry that can't be entered or followed, such as a circular link, has an error as third value. If the folder itself can't be read, an error is raised.",
+            doc:
+                "An iterator over all entries below a folder: path and status. It gives a folder's entries, then those of its subfolders, in no particular order, without holding a whole folder in memory. An entry that can't be entered or followed, such as a circular link, has an error as third value. If the folder itself can't be read, an error is raised.",
             example:
                 "for path, info in fs.walk(app.container.path, { depth = 2 }) do print(path, info.kind, info.size) end"
         ) { [unowned host] (path: String, walking: Walking) in
@@ -240,12 +242,11 @@ enum FolderBinding {
     }
 
     private static func table(of status: FileStatus, _ created: Int64?, _ values: ValueBridge) -> LuaTable {
-        func date(_ nanoseconds: Int64) -> LuaValue {
+        func date(_ nanoseconds: Int64) -> DateValue {
             let fraction = (nanoseconds % 1_000_000_000 + 1_000_000_000) % 1_000_000_000
             let digits = String(String(fraction + 1_000_000_000).dropFirst())
-            return values.dates.value(DateValue((nanoseconds - fraction) / 1_000_000_000, fraction: digits))
+            return DateValue((nanoseconds - fraction) / 1_000_000_000, fraction: digits)
         }
-        let table = values.state.makeTable(fields: 5)
         let kind =
             switch status.kind {
             case .regular: "file"
@@ -254,11 +255,9 @@ enum FolderBinding {
             case .socket: "socket"
             case .other: "other"
             }
-        table["kind"] = .text(kind)
-        table["size"] = .integer(Int64(status.size))
-        table["modified"] = date(status.modified)
-        table["permissions"] = .integer(Int64(status.permissions))
-        if let created { table["created"] = date(created) }
-        return table
+        return values.state.makeTable([
+            "kind": kind, "size": Int64(status.size), "modified": date(status.modified),
+            "permissions": Int64(status.permissions), "created": created.map(date),
+        ])
     }
 }

@@ -1,9 +1,11 @@
 import Application
 import Files
+import Items
 import Logging
 import Lua
 import PropertyList
 package import Scripting
+import Wording
 
 /// `plist`: property lists, binary and XML.
 package enum PlistModule: ScriptModule {
@@ -28,13 +30,14 @@ package enum PlistModule: ScriptModule {
         let bridge = host.values
         let module = LuaModule(
             "plist",
-            "Property lists, binary and XML: arrays and dictionaries as tables, dates, data, null, integers of any size.",
+            doc:
+                "Property lists, binary and XML: arrays and dictionaries as tables, dates, data, null, integers of any size.",
             in: host.state)
         reading(module, host)
         writing(module, host)
         module.function(
             "dictionary", ["table": "its entries (default: none)"],
-            "Marks a table as a dictionary, even if it is empty. Returns the table.",
+            doc: "Marks a table as a dictionary, even if it is empty. Returns the table.",
             example: "return plist.encode({ options = plist.dictionary{} }, { format = \"xml\" })"
         ) { (table: LuaTable?) in
             let table = table ?? bridge.state.makeTable()
@@ -43,7 +46,7 @@ package enum PlistModule: ScriptModule {
         }
         module.function(
             "set", ["table": "its elements, from 1 on (default: none)"],
-            "Marks a table as a set, which only the binary format has. Returns the table.",
+            doc: "Marks a table as a set, which only the binary format has. Returns the table.",
             example: "return #plist.decode(plist.encode(plist.set{ 1, 2 }))"
         ) { (table: LuaTable?) in
             let table = table ?? bridge.state.makeTable()
@@ -53,7 +56,7 @@ package enum PlistModule: ScriptModule {
         module.function(
             "integer", ["digits": "decimal digits, with an optional sign"],
             returns: [.union([.integer, .object("WideInteger")])],
-            "An integer of up to 128 bits: a Lua integer if it fits.",
+            doc: "An integer of up to 128 bits: a Lua integer if it fits.",
             example: "return tostring(plist.integer(\"18446744073709551615\"))"
         ) { (digits: String) in
             guard let value = Int128(digits) else {
@@ -63,7 +66,7 @@ package enum PlistModule: ScriptModule {
         }
         module.function(
             "uid", ["value": "0 to 4294967295"],
-            "A reference into the objects of a keyed archive, for writing archives by hand.",
+            doc: "A reference into the objects of a keyed archive, for writing archives by hand.",
             example: "return plist.uid(1).value"
         ) { (value: Int64) in
             guard let uid = UInt32(exactly: value) else {
@@ -80,7 +83,7 @@ package enum PlistModule: ScriptModule {
         let bridge = host.values
         module.function(
             "read", ["path": path],
-            "Reads a property-list file: binary, XML, or OpenStep text; nil and an error if it cannot be read.",
+            doc: "Reads a property-list file: binary, XML, or OpenStep text; nil and an error if it cannot be read.",
             example:
                 "local path = app.container.tmp .. \"/a.plist\" plist.write({ 1 }, path) return plist.read(path)[1]"
         ) { [unowned host] (path: String) in
@@ -88,7 +91,7 @@ package enum PlistModule: ScriptModule {
         }
         module.function(
             "decode", ["bytes": "a property list: binary, XML, or OpenStep text"],
-            "Decodes a property list; nil and an error if it is not one.",
+            doc: "Decodes a property list; nil and an error if it is not one.",
             example: "return plist.decode(\"<plist version='1.0'><array><true/></array></plist>\")[1]"
         ) { (bytes: BytesArgument) in
             try OrError(returning: PropertyListError.self) {
@@ -102,7 +105,8 @@ package enum PlistModule: ScriptModule {
     private static func writing(_ module: LuaModule, _ host: ScriptHost) {
         module.function(
             "write", ["value": value, "path": path, "options": "how to write the property list"],
-            "Writes a value to a property-list file, atomically. A value that it cannot hold raises an error with its "
+            doc:
+                "Writes a value to a property-list file, atomically. A value that it cannot hold raises an error with its "
                 + "path.",
             example: "return plist.write({ name = \"Bear\" }, app.container.tmp .. \"/a.plist\", { format = \"xml\" })"
         ) { [unowned host] (value: LuaValue, path: String, options: Writing) in
@@ -110,7 +114,7 @@ package enum PlistModule: ScriptModule {
         }
         module.function(
             "encode", ["value": value, "options": "how to write the property list"],
-            "Encodes a value as a property list. A value that it cannot hold raises an error with its path.",
+            doc: "Encodes a value as a property list. A value that it cannot hold raises an error with its path.",
             example: "return plist.encode({ name = \"Bear\", tags = { \"gift\" } }, { format = \"xml\" })"
         ) { [unowned host] (value: LuaValue, options: Writing) in
             LuaString(try encoded(value, options.format, host))
@@ -174,5 +178,82 @@ package enum PlistModule: ScriptModule {
         default: break
         }
         return nil
+    }
+}
+
+/// `json`: encode and decode.
+package enum JSONModule: ScriptModule {
+    package static let name = "json"
+    package static let needs = ["items"]
+
+    package static func declare(in host: ScriptHost) throws -> [Global] {
+        let bridge = host.values
+        let (item, query) = (try host.declaredClass(of: Item.self), try host.declaredClass(of: ItemQuery.self))
+        var hasWarned = false
+        let module = LuaModule(
+            "json", doc: "JSON. null represents null; dates are written in ISO 8601, data in Base64.", in: bridge.state)
+        module.function(
+            "encode",
+            [
+                LuaParameter(
+                    "value", .any,
+                    "text, a number, a boolean, null, a date, data, a table of these, an item, or a query: an array of its items"
+                ),
+                LuaParameter(
+                    "options", .optional(.options([LuaParameter("pretty", .boolean, "indent the text")])),
+                    "options for encoding"),
+            ], returns: LuaType.orError(.string),
+            doc:
+                "Encodes a value as JSON with sorted keys, dates and numbers with all digits. Raises an error with the path of a value that JSON cannot represent, such as NaN; for items nil and an error that names item and field.",
+            example: "return json.encode({ name = \"Bear\", tags = { \"gift\" } })"
+        ) { [unowned host] call in
+            do {
+                if let json = try items(call, item, query, host) { return call.returns(LuaString(json)) }
+            } catch let error as StoreError where !error.code.isProgrammerError {
+                return call.returns(failure: error)
+            }
+            let value: PropertyListValue
+            do throws(ValueBridge.BridgeError) { value = try bridge.propertyList(call.value(0)) } catch {
+                throw call.refuse(0, error.message)
+            }
+            let isPretty = try call.option("pretty", of: 1).isTruthy
+            do throws(JSONError) { return call.returns(LuaString(try value.json(isPretty: isPretty))) } catch {
+                throw call.refuse(0, error.message)
+            }
+        }
+        module.function(
+            "decode", [LuaParameter("text", .string, "JSON in UTF-8")], returns: LuaType.orError(.any),
+            doc:
+                "Decodes a JSON text; nil and an error with line and column if it is invalid. Integers are exact up to 128 bits (beyond 64 bits a WideInteger); larger ones, NaN and reals out of range are errors. Of equal keys in an object the last counts, which the log says once.",
+            example: "return json.decode('[1, 2.5, null]')[2]"
+        ) { [unowned host] call in
+            let bytes = try call.bytes(0)
+            let value: PropertyListValue
+            var repeated = RepeatedKeys()
+            do throws(JSONError) { value = try PropertyListValue(json: bytes, repeated: &repeated) } catch {
+                return call.returns(failure: ScriptError("invalidJSON", error.message))
+            }
+            if let key = repeated.first, !hasWarned {
+                hasWarned = true
+                host.logger.warning(
+                    "json.decode: \(repeated.count.counted("key")) more than once in an object, the first \(key.quoted()); the last value counts (said once)"
+                )
+            }
+            return call.returns(try bridge.lua(value))
+        }
+        return [module.global]
+    }
+
+    /// The JSON of an item or a query; nil for any other value.
+    private static func items(
+        _ call: LuaCall, _ items: LuaClass<Item>, _ queries: LuaClass<ItemQuery>, _ host: ScriptHost
+    ) throws -> [UInt8]? {
+        let isPretty = try call.option("pretty", of: 1).isTruthy
+        if let item = call.optionalObject(0, items) { return try item.json(isPretty: isPretty) }
+        guard let query = call.optionalObject(0, queries) else { return nil }
+        var options = ItemFileOptions(format: .json)
+        return try ItemFiles.work(&options, "Encoding", showsBar: false, in: host.runtime) {
+            try query.json($0, isPretty: isPretty)
+        }
     }
 }

@@ -1,9 +1,9 @@
 import Application
 import CPlatform
 import Files
-package import Lua
+import Lua
 import PropertyList
-package import SQLite
+import SQLite
 package import Scripting
 
 /// `sqlite`: databases in files.
@@ -18,29 +18,24 @@ package enum SQLiteModule: ScriptModule {
     ]
 
     package static func declare(in host: ScriptHost) -> [Global] {
-        let cls = LuaClass<SQLiteDatabase>("Database", "A SQLite database in a file.", in: host.state)
+        let cls = LuaClass<SQLiteDatabase>("Database", doc: "A SQLite database in a file.", in: host.state)
         declareStatements(on: cls, RowMemory(host))
         cls.method(
-            "transaction", [LuaParameter("body", .callback("() → any"), "the function that changes the database")],
-            returns: [.variadic(.any)],
-            "Runs a function as a transaction; an error rolls back its changes and is raised again.",
+            "transaction", ["body": .callback("() → any", "the function that changes the database")],
+            doc: "Runs a function as a transaction; an error rolls back its changes and is raised again.",
             example:
                 "local db = sqlite.open(app.container.tmp .. \"/a.sqlite\") db:transaction(function() db:execute(\"create table if not exists t(x)\") end) db:close()"
-        ) { database, call in
-            let body = try call.function(0)
-            return try call.returns(values: try stoppable { try database.transaction { try body.call() } })
+        ) { (database, body: LuaFunction) in
+            LuaVariadic<LuaValue>(try stoppable { try database.transaction { try body.call() } })
         }
         cls.method(
-            "close", "Closes the database; reading further rows raises an error.",
+            "close", doc: "Closes the database; reading further rows raises an error.",
             example: "sqlite.open(app.container.tmp .. \"/a.sqlite\"):close()"
-        ) { database, call in
-            database.close()
-            return call.returnsNothing()
-        }
+        ) { $0.close() }
         cls.metamethod("__tostring") { database, call in
             call.returns(database.isOpen ? "Database" : "Database (closed)")
         }
-        let module = LuaModule("sqlite", "SQLite databases, within the sandbox's grants.", in: host.state)
+        let module = LuaModule("sqlite", doc: "SQLite databases, within the sandbox's grants.", in: host.state)
         module.function(
             "open",
             [
@@ -51,7 +46,7 @@ package enum SQLiteModule: ScriptModule {
                         .options([LuaParameter("readOnly", .boolean, "open an existing database read-only")])),
                     "options for opening"),
             ], returns: LuaType.orError(.object("Database")),
-            "Opens a database, or creates it; nil and an error if that fails or the file is not a database.",
+            doc: "Opens a database, or creates it; nil and an error if that fails or the file is not a database.",
             example:
                 "local db = assert(sqlite.open(app.container.tmp .. \"/a.sqlite\")) for row in db:rows(\"select 1 + ? as sum\", { 2 }) do print(row.sum) end db:close()"
         ) { [unowned host] call in
@@ -72,7 +67,7 @@ package enum SQLiteModule: ScriptModule {
         let host = memory.host
         cls.method(
             "rows", statement, returns: [.callback("() → table")],
-            "An iterator over the rows of a statement: tables keyed by column name; NULL is nil.",
+            doc: "An iterator over the rows of a statement: tables keyed by column name; NULL is nil.",
             example:
                 "local db = sqlite.open(app.container.tmp .. \"/a.sqlite\") for row in db:rows(\"select :a as a, 'text' as b\", { a = 1.5 }) do print(row.a, row.b) end db:close()"
         ) { [unowned host] database, call in
@@ -87,7 +82,7 @@ package enum SQLiteModule: ScriptModule {
         }
         cls.method(
             "execute", statement, returns: LuaType.orError(.integer),
-            "Runs a statement; returns the number of rows inserted, changed or removed, or nil and an error.",
+            doc: "Runs a statement; returns the number of rows inserted, changed or removed, or nil and an error.",
             example:
                 "local db = sqlite.open(app.container.tmp .. \"/a.sqlite\") db:execute(\"create table if not exists t(x)\") return db:execute(\"insert into t values(?)\", { 5 })"
         ) { [unowned host] database, call in
@@ -185,12 +180,6 @@ package enum SQLiteModule: ScriptModule {
     private static func stoppable<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as SQLiteError where error.code == .interrupted { throw WorkStopped() }
     }
-}
-
-extension SQLiteError: LuaErrorDetails {
-    package var luaDomain: String { "SQLite" }
-    package var luaCode: LuaErrorCode { .word(identifier) }
-    package var isScriptsFault: Bool { isStatementsFault }
 }
 
 /// The memory of rows that scripts fetch, within their limit.

@@ -22,14 +22,10 @@ package final class ItemStatisticsModule: ScriptModule {
         let state = host.state
         self.host = host
         values = host.values
-        metatable = state.makeTable(fields: 2)
-        metatable["__name"] = "descriptions"
-        metatable["__tostring"] = .function(
-            state.makeFunction(
-                LuaFunctionDeclaration("tostring", [LuaParameter("descriptions", .table)])
-            ) { [unowned host] call in
-                call.returns(try Self.text(of: try call.table(0), on: host))
-            })
+        let tostring = state.makeFunction("tostring", ["descriptions"]) { [unowned host] (descriptions: LuaTable) in
+            try Self.text(of: descriptions, on: host)
+        }
+        metatable = state.makeTable(["__name": "descriptions", "__tostring": tostring])
     }
 
     private func declare() throws {
@@ -37,17 +33,18 @@ package final class ItemStatisticsModule: ScriptModule {
         let documentation =
             "for each field: its kind, its number of values and of distinct values, the least, the greatest, and the most frequent as examples."
         items.method(
-            "describe", [], returns: [.array(.table)], "A table \(documentation)",
+            "describe", returns: [.array(.table)], doc: "A table \(documentation)",
             example: "items:randomItem() return items:describe()[1].field"
         ) { [self] store in try table(store.query().describe()) }
         try host.declaredClass(of: ItemQuery.self).method(
-            "describe", [], returns: [.array(.table)], "The same for the query's items: a table \(documentation)",
+            "describe", [], returns: [.array(.table)], doc: "The same for the query's items: a table \(documentation)",
             example: "items:randomItem() print(items:query(\"valueInDollars < 100\"):describe())"
         ) { [self] value in try table(value.describe()) }
         items.method(
             "convert",
             ["field": "a custom field", "kind": "the new kind of its values"],
-            "Converts the values of a field, all or none. Returns the number of changed values, or nil and an error that names the first value that cannot be converted. Blank text becomes nil.",
+            doc:
+                "Converts the values of a field, all or none. Returns the number of changed values, or nil and an error that names the first value that cannot be converted. Blank text becomes nil.",
             example:
                 "items:createItem{ name = \"Vase\", height = \"13.5\" } return items:convert(\"height\", \"real\")"
         ) { (store, name: String, kind: ItemFieldKind) -> OrError<Int> in
@@ -62,16 +59,11 @@ package final class ItemStatisticsModule: ScriptModule {
         let state = values.state
         let rows = state.makeTable(array: descriptions.count)
         for (place, each) in descriptions.enumerated() {
-            let row = state.makeTable(fields: 7)
-            row["field"] = .text(each.field)
-            row["kind"] = .text(each.kind.rawValue)
-            row["count"] = .integer(Int64(each.count))
-            row["distinct"] = .integer(Int64(each.distinct))
-            row["min"] = try values.readOnly(each.min)
-            row["max"] = try values.readOnly(each.max)
-            let examples = state.makeTable(array: each.examples.count)
-            for (place, example) in each.examples.enumerated() { examples[place + 1] = try values.readOnly(example) }
-            row["examples"] = .table(examples)
+            let row = state.makeTable([
+                "field": each.field, "kind": each.kind.rawValue, "count": each.count, "distinct": each.distinct,
+                "min": try values.readOnly(each.min), "max": try values.readOnly(each.max),
+                "examples": try each.examples.map { try values.readOnly($0) },
+            ])
             rows[place + 1] = .table(row)
         }
         rows.setMetatable(metatable)

@@ -50,7 +50,8 @@ final class GroupsBinding {
         group = GroupBinding.makeClass(classes)
         groups = LuaClass<GroupsValue>(
             "Groups",
-            "The groups of a query: an array with methods. A group's key also indexes it, unless a method has that name.",
+            doc:
+                "The groups of a query: an array with methods. A group's key also indexes it, unless a method has that name.",
             in: classes.host.state, kind: .box)
         declare()
         for name in classes.host.state.declarations["Groups", .class]?.memberNames ?? [] {
@@ -64,13 +65,14 @@ final class GroupsBinding {
         let values = classes.host.values
         groups.method(
             "sorted", ["by": "the number of items, or the key", "order": "the sort order (default: ascending)"],
-            returns: [.object("Groups")], "The groups in another order; the sort is stable.",
+            returns: [.object("Groups")], doc: "The groups in another order; the sort is stable.",
             example: "return items:query():groupBy(\"name\"):sorted(\"count\", \"descending\")[1]"
         ) { [unowned self] (value, by: ItemGroups.Order, order: SortOrder?) in
             table(value.groups.sorted(by: by, descending: order == .descending), keyCount: value.keyCount)
         }
         groups.method(
-            "limit", ["count": "a number from 0"], returns: [.object("Groups")], "At most the given number of groups.",
+            "limit", ["count": "a number from 0"], returns: [.object("Groups")],
+            doc: "At most the given number of groups.",
             example: "return #items:query():groupBy(\"name\"):limit(3)"
         ) { [unowned self] (value, count: Int64) in
             table(value.groups.limit(try QueryBinding.size(count)), keyCount: value.keyCount)
@@ -82,7 +84,7 @@ final class GroupsBinding {
                     "by the results' names: count(), sum(f), average(f), min(f), max(f) of fields or expressions"
             ],
             returns: [.array(.table)],
-            "A table for each group: its key, its keys if there are several, and the functions' results.",
+            doc: "A table for each group: its key, its keys if there are several, and the functions' results.",
             example:
                 "items:randomItem() return items:query():groupBy(\"name\"):aggregate{ n = \"count()\", total = \"sum(valueInDollars)\" }[1].n"
         ) { (value, functions: LuaTable) in
@@ -107,7 +109,7 @@ final class GroupsBinding {
         }
         groups.method(
             "group", ["keys": "the value of each key that its items have in common; nil for none"],
-            "The group with a key, or with several; nil when there is none.",
+            doc: "The group with a key, or with several; nil when there is none.",
             example: "items:createItem{ name = \"Lamp\" } return items:query():groupBy(\"name\"):group(\"Lamp\").count"
         ) { [unowned self] (value, keys: LuaVariadic<LuaValue>) in
             var keys = keys.values
@@ -139,11 +141,8 @@ final class GroupsBinding {
         for (index, each) in found.enumerated() {
             table[index + 1] = group.value(each)
         }
-        let metatable = state.makeTable(fields: 3)
-        metatable[Self.handleKey] = groups.value(GroupsValue(found, keyCount: keyCount))
-        metatable["__index"] = .function(index)
-        metatable["__name"] = "groups"
-        table.setMetatable(metatable)
+        let handle = groups.value(GroupsValue(found, keyCount: keyCount))
+        table.setMetatable(state.makeTable([Self.handleKey: handle, "__index": index, "__name": "groups"]))
         return table
     }
 
@@ -200,16 +199,17 @@ enum GroupBinding {
         let values = classes.host.values
         let item = classes.item
         let cls = LuaClass<ItemGroup>(
-            ItemGroup.luaName, "The items with the same value of each key.", in: classes.host.state, kind: .box)
+            ItemGroup.luaName, doc: "The items with the same value of each key.", in: classes.host.state, kind: .box)
         cls.property(
-            "key", "The common value of the key, of the first one if there are several; nil if the items have none.",
+            "key",
+            doc: "The common value of the key, of the first one if there are several; nil if the items have none.",
             get: { try values.readOnly($0.key) })
         cls.property(
             "keys", .array(.any),
-            "The common values of all keys, in the order of the keys; nil where the items have none."
-        ) { value, call in call.returns(LuaValue.table(try keys(of: value, values))) }
-        cls.integer("count", "The number of items.", get: { Int64($0.count) })
-        cls.property("items", .array(.object("Item")), "The items.") { value, call in
+            doc: "The common values of all keys, in the order of the keys; nil where the items have none."
+        ) { value, call in call.returns(LuaValue.table(try keys(of: value.group, values))) }
+        cls.integer("count", doc: "The number of items.", get: { Int64($0.count) })
+        cls.property("items", .array(.object("Item")), doc: "The items.") { value, call in
             try call.returns(items: value.references, item)
         }
         let aggregates: [(String, (ItemGroup, String) throws -> PropertyListValue?)] = [
@@ -219,7 +219,7 @@ enum GroupBinding {
         for (name, aggregate) in aggregates {
             cls.method(
                 name, ["key": "a field or an expression (default: valueInDollars)"],
-                "The \(name) of a field over the group.",
+                doc: "The \(name) of a field over the group.",
                 example: "items:randomItem() return items:query():groupBy(\"name\")[1]:\(name)()"
             ) { (value, key: String?) in try values.readOnly(aggregate(value, key ?? "valueInDollars")) }
         }

@@ -23,7 +23,8 @@ final class ItemBinding {
         let values = host.values
         let store = host.items
         let cls = LuaClass<Item>(
-            rows: Item.luaName, "An item of the store. Any name other than a property or method is a custom field.",
+            rows: Item.luaName,
+            doc: "An item of the store. Any name other than a property or method is a custom field.",
             in: host.state, number: { $0.store.reference(to: $0).bits },
             object: { [unowned store] in store.item(ItemReference(bits: $0)) },
             unknownMember: { item, name, call in
@@ -44,7 +45,7 @@ final class ItemBinding {
         text(cls, "serialNumber", .optional(.text), "Its serial number, or nil.", .serialNumber)
         cls.field(
             "valueInDollars", .integer,
-            "Its value in whole dollars; of another kind, or nil, if an application's archive has it so.",
+            doc: "Its value in whole dollars; of another kind, or nil, if an application's archive has it so.",
             set: { [store] item, call in
                 try store.setInteger(try call.integer(0), for: .valueInDollars, of: ItemReference(bits: item))
             }
@@ -55,7 +56,7 @@ final class ItemBinding {
             return try Self.carried(store, .valueInDollars, item, values, call)
         }
         cls.field(
-            "dateCreated", .object("date"), "Its creation date; nil if an application's archive has none.",
+            "dateCreated", .object("date"), doc: "Its creation date; nil if an application's archive has none.",
             set: { [store] item, call in
                 let date = PropertyListValue.date(try call.object(0, values.dates).date)
                 try store.setValue(date, for: .dateCreated, of: ItemReference(bits: item))
@@ -81,7 +82,7 @@ final class ItemBinding {
             if call.isNil(0) { return try store.setValue(nil, for: field, of: item) }
             try store.setUTF8(try call.borrowedBytes(0).bindMemory(to: UInt8.self), for: field, of: item)
         }
-        cls.field(name, type, documentation, set: isReadOnly ? nil : set) { [store] item, call in
+        cls.field(name, type, doc: documentation, set: isReadOnly ? nil : set) { [store] item, call in
             var results = call.returnsNothing()
             var isText = true
             try store.withUTF8(of: field, ItemReference(bits: item)) { text in
@@ -102,11 +103,11 @@ final class ItemBinding {
     /// Declares the members that require the class itself.
     func finish(_ cls: LuaClass<Item>) {
         cls.method(
-            "copy", [], "A deep copy with a new key, at the end of the store.",
+            "copy", doc: "A deep copy with a new key, at the end of the store.",
             example: "return items:createItem{ name = \"Lamp\" }:copy().name"
         ) { try $0.copy() }
         cls.method(
-            "fields", [], "The names of its custom fields, sorted.",
+            "fields", doc: "The names of its custom fields, sorted.",
             example: "return items:createItem{ room = \"Study\" }:fields()[1]"
         ) { try $0.customFieldNames }
         let clock = host.values.clock

@@ -72,21 +72,22 @@ enum ConflictBinding {
         let host = classes.host
         let cls = LuaClass<ConflictValue>(
             ConflictValue.luaName,
-            "A commit made while the shared collection's server was unreachable, in conflict with an earlier commit of another host. It is pending until it is resolved.",
+            doc:
+                "A commit made while the shared collection's server was unreachable, in conflict with an earlier commit of another host. It is pending until it is resolved.",
             in: host.state, kind: .box)
         reading(cls, classes)
         cls.method(
-            "keepMine", [], "Reapplies the commit over the other host's changes.",
+            "keepMine", doc: "Reapplies the commit over the other host's changes.",
             example: "for _, conflict in ipairs(items:conflicts()) do conflict:keepMine() end"
         ) { [unowned host] value in try host.items.keepMine(value.conflict) }
         cls.method(
-            "keepTheirs", [], "Keeps the items as they are, and discards the commit.",
+            "keepTheirs", doc: "Keeps the items as they are, and discards the commit.",
             example: "for _, conflict in ipairs(items:conflicts()) do conflict:keepTheirs() end"
         ) { [unowned host] value in try host.items.keepTheirs(value.conflict) }
         cls.method(
             "resolve",
             ["values": "new values by field name; for several items, such a table by itemKey"],
-            "Reapplies the commit with other values for some fields.",
+            doc: "Reapplies the commit with other values for some fields.",
             example: "local conflict = items:conflicts()[1] if conflict then conflict:resolve{ name = \"Urn\" } end"
         ) { [unowned host] (value, values: LuaTable) in
             guard let given = try host.values.propertyList(.table(values), path: "values").fields else {
@@ -123,34 +124,31 @@ enum ConflictBinding {
 
     private static func reading(_ cls: LuaClass<ConflictValue>, _ classes: ItemClasses) {
         let values = classes.host.values
-        cls.text("host", "The name of the other host.", get: { $0.conflict.host })
+        cls.text("host", doc: "The name of the other host.", get: { $0.conflict.host })
         cls.property(
-            "date", .object("date"), "The time of the commit.", get: { try values.readOnly(.date($0.conflict.date)) })
+            "date", .object("date"), doc: "The time of the commit.",
+            get: { try values.readOnly(.date($0.conflict.date)) })
         cls.property(
-            "item", "The item, or nil if it no longer exists.",
+            "item", doc: "The item, or nil if it no longer exists.",
             get: { [unowned classes] in classes.host.items.item(forKey: $0.first?.itemKey ?? "") })
-        cls.text("itemKey", "The item's key.", get: { $0.first?.itemKey ?? "" })
-        cls.text("name", "The item's name after the commit.", get: { $0.first?.name ?? "" })
-        cls.optionalText(
-            "field", "The field; nil for an inserted, removed or moved item.", get: { $0.first?.shownField })
-        cls.property("mine", "The value set by the commit.", get: { try values.readOnly($0.first?.mine) })
-        cls.property("theirs", "The current value.", get: { try values.readOnly($0.first?.theirs) })
-        cls.property("base", "The value before both changes.", get: { try values.readOnly($0.first?.base) })
+        cls.text("itemKey", doc: "The item's key.", get: { $0.first?.itemKey ?? "" })
+        cls.text("name", doc: "The item's name after the commit.", get: { $0.first?.name ?? "" })
+        cls.property(
+            "field", doc: "The field; nil for an inserted, removed or moved item.", get: { $0.first?.shownField })
+        cls.property("mine", doc: "The value set by the commit.", get: { try values.readOnly($0.first?.mine) })
+        cls.property("theirs", doc: "The current value.", get: { try values.readOnly($0.first?.theirs) })
+        cls.property("base", doc: "The value before both changes.", get: { try values.readOnly($0.first?.base) })
         cls.property(
             "changes", .array(.record("conflict.change", change)),
-            "All changes of the commit, conflicting ones first; the conflict's properties are those of the first.",
+            doc: "All changes of the commit, conflicting ones first; the conflict's properties are those of the first.",
             get: { value in
                 try value.conflict.changes.map { change in
-                    let table = values.state.makeTable(fields: 8)
-                    table["kind"] = .text(change.kind.rawValue)
-                    table["itemKey"] = .text(change.itemKey)
-                    table["name"] = .text(change.name)
-                    table["field"] = change.shownField.map(LuaValue.text) ?? .nil
-                    table["mine"] = try values.readOnly(change.mine)
-                    table["theirs"] = try values.readOnly(change.theirs)
-                    table["base"] = try values.readOnly(change.base)
-                    table["conflicts"] = .boolean(change.isConflicting)
-                    return table
+                    values.state.makeTable([
+                        "kind": change.kind.rawValue, "itemKey": change.itemKey, "name": change.name,
+                        "field": change.shownField, "mine": try values.readOnly(change.mine),
+                        "theirs": try values.readOnly(change.theirs), "base": try values.readOnly(change.base),
+                        "conflicts": change.isConflicting,
+                    ])
                 }
             })
     }

@@ -3,7 +3,6 @@ import Items
 import Logging
 import Lua
 import PropertyList
-import SQLite
 import Scripting
 
 /// Common parts of `items:import`, `items:export` and `query:export`: options, and long work.
@@ -105,7 +104,8 @@ enum ItemExportBinding {
     static func declare(on cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         cls.method(
             "export", parameters,
-            "Writes all items to a CSV, JSON, JSON Lines, property-list, archive or SQLite file, atomically. Returns their number, or nil and an error.",
+            doc:
+                "Writes all items to a CSV, JSON, JSON Lines, property-list, archive or SQLite file, atomically. Returns their number, or nil and an error.",
             example:
                 "items:randomItem() return items:export(app.container.tmp .. \"/items.csv\", { map = { name = \"Title\", itemKey = false } })"
         ) { [unowned host = classes.host] (store, path: String, options: Options) in
@@ -116,7 +116,8 @@ enum ItemExportBinding {
     static func declare(on cls: LuaClass<ItemQuery>, _ classes: ItemClasses) {
         cls.method(
             "export", parameters,
-            "Writes the query's items, in its order, as items:export does. Returns their number, or nil and an error.",
+            doc:
+                "Writes the query's items, in its order, as items:export does. Returns their number, or nil and an error.",
             example:
                 "items:createItem{ name = \"Lamp\", valueInDollars = 9 } return items:query(\"valueInDollars < 10\"):export(\"-\", { format = \"jsonl\", columns = { \"name\", \"valueInDollars\" } })"
         ) { [unowned host = classes.host] (value, path: String, options: Options) in

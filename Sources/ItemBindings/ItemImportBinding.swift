@@ -97,7 +97,8 @@ final class ItemImportBinding {
         cls.method(
             "import", ["path": ItemFiles.path, "options": "how to read the file"],
             returns: [.optional(.integer), .union([report, .object("Error")])],
-            "Imports items from a CSV, JSON, JSON Lines, property-list, archive or SQLite file in one transaction. Returns the number of new or changed items and a printable report, or nil and an error that names the row.",
+            doc:
+                "Imports items from a CSV, JSON, JSON Lines, property-list, archive or SQLite file in one transaction. Returns the number of new or changed items and a printable report, or nil and an error that names the row.",
             example:
                 "fs.write(app.container.tmp .. \"/a.csv\", \"Title,valueInDollars\\nLamp,9\\n\") return items:import(app.container.tmp .. \"/a.csv\", { map = { Title = \"name\" }, key = \"name\", update = true })"
         ) { (store, path: String, options: Options) in try binding.importItems(store, path, options) }
@@ -144,15 +145,12 @@ final class ItemImportBinding {
     }
 
     private func results(of report: ItemImportReport) -> LuaVariadic<LuaValue> {
-        let table = host.state.makeTable(fields: 14)
-        for (name, count) in [
-            ("created", report.created), ("updated", report.updated), ("unchanged", report.unchanged),
-            ("rejected", report.rejected), ("total", report.total), ("pictures", report.pictures),
-        ] { table[name] = .integer(Int64(count)) }
+        let table = host.state.makeTable([
+            "created": report.created, "updated": report.updated, "unchanged": report.unchanged,
+            "rejected": report.rejected, "total": report.total, "pictures": report.pictures,
+            "remarks": report.remarks.map(\.description),
+        ])
         for kind in ItemImportRemark.Kind.allCases { table[kind.rawValue] = .integer(Int64(report.count(kind))) }
-        let remarks = host.state.makeTable(array: report.remarks.count)
-        for (index, remark) in report.remarks.enumerated() { remarks[index + 1] = .text(remark.description) }
-        table["remarks"] = .table(remarks)
         classes.describe(table, as: "report", report.description)
         return LuaVariadic([.integer(Int64(report.created + report.updated)), .table(table)])
     }

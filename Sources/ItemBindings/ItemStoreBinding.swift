@@ -16,7 +16,8 @@ enum ItemStoreBinding {
         ItemExportBinding.declare(on: cls, classes)
         cls.method(
             "on", HookBinding.arguments(for: .items),
-            "Registers a handler for changes of items; a will… handler can refuse a change with event:veto(reason).",
+            doc:
+                "Registers a handler for changes of items; a will… handler can refuse a change with event:veto(reason).",
             example:
                 "items:on(\"didInsert\", function(event) print(event.item) end) items:createItem{ name = \"Lamp\" }"
         ) {
@@ -77,19 +78,19 @@ enum ItemStoreBinding {
         // Not a typed method, nor is any array of items: with a String and an Item each it takes 2.7 times as long.
         cls.method(
             "item", [LuaParameter("itemKey", .text, "the item's key")], returns: [.optional(.object("Item"))],
-            "The item with a key, or nil.",
+            doc: "The item with a key, or nil.",
             example: "local item = items:randomItem() return items:item(item.itemKey) == item"
         ) { store, call in
             let key = try call.borrowedBytes(0).bindMemory(to: UInt8.self)
             return call.returns(row: store.reference(forKeyUTF8: key)?.bits, item)
         }
-        cls.property("allItems", .array(.object("Item")), "All items in order, as a new array.") {
+        cls.property("allItems", .array(.object("Item")), doc: "All items in order, as a new array.") {
             store, call in
             try call.returns(items: store.allReferences, item)
         }
         cls.method(
             "each", returns: [.callback("() → integer, Item")],
-            "An iterator over positions and items, for `for`; changing the store during the loop is safe.",
+            doc: "An iterator over positions and items, for `for`; changing the store during the loop is safe.",
             example: "for position, item in items:each() do print(position, item.name) end"
         ) { store, call in
             let cursor = store.each()
@@ -110,18 +111,18 @@ enum ItemStoreBinding {
             "createItem",
             [LuaParameter("fields", .optional(.record("fields", fields)), "values by field name; custom ones, too")],
             returns: [.object("Item")],
-            "A new item at the end of the store: empty, or with the fields given.",
+            doc: "A new item at the end of the store: empty, or with the fields given.",
             example: "return items:createItem{ name = \"Lamp\", room = \"Study\" }.room"
         ) { store, call in
             call.returns(row: try binding.create(in: store, from: call).bits, item)
         }
         cls.method(
-            "randomItem", [], "A new item with a random name: an adjective and a noun.",
+            "randomItem", doc: "A new item with a random name: an adjective and a noun.",
             example: "return items:randomItem().name"
         ) { try $0.randomItem() }
         cls.method(
             "removeItem", ["item": "the item", "others": "further items; all are removed, or none"],
-            "Removes an item, or several, and their images.",
+            doc: "Removes an item, or several, and their images.",
             example:
                 "items:removeItem(items:randomItem()) items:removeItem(items:randomItem(), items:randomItem()) return #items"
         ) { (store, item: Item, rest: LuaVariadic<Item>) in
@@ -130,7 +131,7 @@ enum ItemStoreBinding {
         }
         cls.method(
             "moveItem", ["from": "the current position", "to": "the new position"],
-            "Moves an item from one position to another, both from 1.",
+            doc: "Moves an item from one position to another, both from 1.",
             example: "for _ = 1, 3 do items:randomItem() end items:moveItem(3, 1)"
         ) { (store, from: Int, to: Int) in
             for (name, position) in [("from", from), ("to", to)] where position < 1 || position > store.count {
@@ -144,7 +145,8 @@ enum ItemStoreBinding {
                 "body": .callback("() → any", "a function that changes items"),
                 "options": "for a shared collection",
             ],
-            "Runs a function as a transaction: an error rolls back all its changes and is raised again. On a shared collection it is serializable, and retried if another host changed data that it read.",
+            doc:
+                "Runs a function as a transaction: an error rolls back all its changes and is raised again. On a shared collection it is serializable, and retried if another host changed data that it read.",
             example: "items:transaction(function() for _ = 1, 10 do items:randomItem() end end) return #items"
         ) { (store, body: LuaFunction, options: TransactionOptions) in
             guard (0...1000).contains(options.retries) else {
@@ -157,7 +159,8 @@ enum ItemStoreBinding {
         }
         cls.method(
             "undo", steps,
-            "Undoes the last commit or transaction; false if there is none. With a number, the last ones; returns how many.",
+            doc:
+                "Undoes the last commit or transaction; false if there is none. With a number, the last ones; returns how many.",
             example: "items:transaction(function() items:randomItem() end) return items:undo(), #items, items:undo(2)"
         ) { (store, count: Int64?) in
             guard let count else { return LuaEither<Bool, Int>.first(try store.undo()) }
@@ -165,7 +168,8 @@ enum ItemStoreBinding {
         }
         cls.method(
             "redo", steps,
-            "Redoes the last undone commit; false if there is none. With a number, the last ones; returns how many.",
+            doc:
+                "Redoes the last undone commit; false if there is none. With a number, the last ones; returns how many.",
             example:
                 "items:transaction(function() items:randomItem() end) items:undo() return items:redo(), #items, items:redo(2)"
         ) { (store, count: Int64?) in
@@ -174,7 +178,7 @@ enum ItemStoreBinding {
         }
         cls.method(
             "dryRun", ["body": .callback("()", "a function that changes items")], returns: [.record("diff", diff)],
-            "The changes that a function would make, as counts and entries; nothing is changed.",
+            doc: "The changes that a function would make, as counts and entries; nothing is changed.",
             example: "local diff = items:dryRun(function() items:randomItem() end) return #diff.inserted, #items"
         ) { (store, body: LuaFunction) in
             classes.host.lifeCycle.saver.commitBeforeTransaction()
@@ -197,7 +201,8 @@ enum ItemStoreBinding {
         }
         cls.method(
             "createIndex", ["field": "the name of a built-in or custom field"],
-            "Creates an ordered index on a field, used by queries automatically; false if it exists. The container stores its definition.",
+            doc:
+                "Creates an ordered index on a field, used by queries automatically; false if it exists. The container stores its definition.",
             example: "items:createIndex(\"valueInDollars\") print(items:query(\"valueInDollars > 500\"):explain())"
         ) { [unowned host] (store, name: String) in
             try change(host) {
@@ -208,7 +213,7 @@ enum ItemStoreBinding {
         }
         cls.method(
             "dropIndex", ["field": "the name of a built-in or custom field"],
-            "Removes the ordered index on a field; false if there is none.",
+            doc: "Removes the ordered index on a field; false if there is none.",
             example: "items:createIndex(\"name\") return items:dropIndex(\"name\")"
         ) { [unowned host] (store, name: String) in
             try change(host) {
@@ -217,14 +222,14 @@ enum ItemStoreBinding {
                 try store.createIndex(name, lazily: true)
             }
         }
-        cls.property("indexes", "The fields with an ordered index.", get: { $0.indexedFields })
+        cls.property("indexes", doc: "The fields with an ordered index.", get: { $0.indexedFields })
     }
 
     private static func keeping(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         let host = classes.host
         cls.method(
             "saveChanges", returns: LuaType.orError(.boolean),
-            "Saves every item to Documents/items.archive; true, or nil and an error.",
+            doc: "Saves every item to Documents/items.archive; true, or nil and an error.",
             example: "items:randomItem() return assert(items:saveChanges())"
         ) { [unowned host] store, call in
             guard !store.isInTransaction else {
@@ -248,8 +253,9 @@ enum ItemStoreBinding {
             }
         }
         cls.method(
-            "synchronize", [],
-            "Commits, and waits until the journal is on the disk, so that all changes survive a power failure; far faster than saving. Returns true, or nil and an error.",
+            "synchronize",
+            doc:
+                "Commits, and waits until the journal is on the disk, so that all changes survive a power failure; far faster than saving. Returns true, or nil and an error.",
             example: "items:randomItem() return assert(items:synchronize())"
         ) { [unowned host] store -> OrError<Bool> in
             guard !store.isInTransaction else {
@@ -260,75 +266,55 @@ enum ItemStoreBinding {
             do { try store.synchronize() } catch { return .failure(error) }
             return .success(true)
         }
-        cls.boolean(
+        cls.property(
             "isReadOnly",
-            "Whether items cannot be changed: the container was opened read-only, or the shared collection's server is unreachable.",
+            doc:
+                "Whether items cannot be changed: the container was opened read-only, or the shared collection's server is unreachable.",
             get: { $0.isReadOnly })
-        cls.boolean(
+        cls.property(
             "isConnected",
-            "Whether the shared collection's server answered the last request; true for a container's own items.",
+            doc: "Whether the shared collection's server answered the last request; true for a container's own items.",
             get: { $0.isConnected })
         cls.method(
-            "conflicts", [],
-            "The commits made while the shared collection's server was unreachable, in conflict with earlier commits of other hosts: an array, oldest first.",
+            "conflicts",
+            doc:
+                "The commits made while the shared collection's server was unreachable, in conflict with earlier commits of other hosts: an array, oldest first.",
             example: "for _, conflict in ipairs(items:conflicts()) do print(conflict) end return #items:conflicts()"
         ) { $0.conflicts.map { ConflictValue($0) } }
-        cls.boolean("hasChanges", "Whether there are changes since the last save.", get: { $0.hasChanges })
-        cls.optionalText("archivePath", "The path of the items' archive.", get: { $0.archivePath })
+        cls.property("hasChanges", doc: "Whether there are changes since the last save.", get: { $0.hasChanges })
+        cls.property("archivePath", doc: "The path of the items' archive.", get: { $0.archivePath })
     }
 }
 
 extension ItemClasses {
     /// The result of a dry run as a table that prints as its summary.
     func table(of diff: ItemStoreDiff) throws -> LuaTable {
-        let state = host.state
-        let table = state.makeTable(fields: 4)
-        func list(_ name: String, _ values: [LuaValue]) {
-            table[name] = values.luaValue(in: state)
-        }
-        func entry(_ pairs: [(String, LuaValue)]) -> LuaValue {
-            let entry = state.makeTable(fields: pairs.count)
-            for (name, value) in pairs { entry[name] = value }
-            return .table(entry)
-        }
-        func brief(_ fields: ItemFields) throws -> LuaValue {
+        let (state, values) = (host.state, host.values)
+        func brief(_ fields: ItemFields) throws -> LuaTable {
             let name = fields.values["name"].flatMap { $0 == .null ? nil : $0 }
-            return entry([
-                ("itemKey", fields.itemKey.map(LuaValue.text) ?? .nil), ("name", try host.values.readOnly(name)),
-            ])
+            return state.makeTable(["itemKey": fields.itemKey, "name": try values.readOnly(name)])
         }
-        list("inserted", try diff.inserted.map(brief))
-        list("removed", try diff.removed.map(brief))
-        list(
-            "updated",
-            try diff.updated.map {
-                try entry([
-                    ("itemKey", .text($0.itemKey)), ("name", .text($0.name)), ("field", .text($0.field)),
-                    ("old", host.values.readOnly($0.old)), ("new", host.values.readOnly($0.new)),
+        let table = state.makeTable([
+            "inserted": try diff.inserted.map(brief), "removed": try diff.removed.map(brief),
+            "updated": try diff.updated.map {
+                state.makeTable([
+                    "itemKey": $0.itemKey, "name": $0.name, "field": $0.field, "old": try values.readOnly($0.old),
+                    "new": try values.readOnly($0.new),
                 ])
-            })
-        list(
-            "moved",
-            diff.moved.map {
-                entry([
-                    ("itemKey", .text($0.itemKey)), ("name", .text($0.name)), ("from", .integer(Int64($0.from + 1))),
-                    ("to", .integer(Int64($0.to + 1))),
-                ])
-            })
+            },
+            "moved": diff.moved.map {
+                state.makeTable(["itemKey": $0.itemKey, "name": $0.name, "from": $0.from + 1, "to": $0.to + 1])
+            },
+        ])
         describe(table, as: "diff", diff.description)
         return table
     }
 
     /// Sets a text as the result of a table's `__tostring`.
     func describe(_ table: LuaTable, as name: String, _ text: String) {
-        let state = host.state
-        let metatable = state.makeTable(fields: 2)
-        metatable["__tostring"] = .function(
-            state.makeFunction(LuaFunctionDeclaration("tostring", [LuaParameter("…", .variadic(.any))])) { call in
-                call.returns(text)
-            })
-        metatable["__name"] = .text(name)
-        table.setMetatable(metatable)
+        let declaration = LuaFunctionDeclaration("tostring", [LuaParameter("…", .variadic(.any))])
+        let function = host.state.makeFunction(declaration) { call in call.returns(text) }
+        table.setMetatable(host.state.makeTable(["__tostring": function, "__name": name]))
     }
 }
 
@@ -367,16 +353,17 @@ final class ItemClasses {
         predicate = PredicateModule.makeClass(in: state)
         let item = item
         items = LuaClass<ItemStore>(
-            "items", "The item store: an ordered list of items, stored in the container.", in: state,
+            "items", doc: "The item store: an ordered list of items, stored in the container.", in: state,
             unknownKey: { store, call in
                 guard let position = call.value(0).integerValue else { return call.returns(LuaValue.nil) }
                 let found = position > 0 ? store.reference(at: Int(clamping: position - 1)) : nil
                 return call.returns(row: found?.bits, item)
             })
-        items.declareOperator("index", .integer, returns: .optional(.object("Item")), "The item at a position, from 1.")
-        items.declareOperator("len", returns: .integer, "The number of items.")
+        items.declareOperator(
+            "index", .integer, returns: .optional(.object("Item")), doc: "The item at a position, from 1.")
+        items.declareOperator("len", returns: .integer, doc: "The number of items.")
         items.declareGlobalObject()
-        item.declareOperator("index", .text, returns: .any, "A custom field's value; assigning nil removes it.")
+        item.declareOperator("index", .text, returns: .any, doc: "A custom field's value; assigning nil removes it.")
         query = QueryBinding.makeClass(in: state)
         itemBinding.finish(item)
         QueryBinding.declare(on: query, self)

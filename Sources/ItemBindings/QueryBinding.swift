@@ -9,7 +9,7 @@ import Wording
 enum QueryBinding {
     static func makeClass(in state: LuaState) -> LuaClass<ItemQuery> {
         LuaClass<ItemQuery>(
-            ItemQuery.luaName, "A query of the items. It runs when a result is requested.", in: state, kind: .box)
+            ItemQuery.luaName, doc: "A query of the items. It runs when a result is requested.", in: state, kind: .box)
     }
 
     static func declare(on cls: LuaClass<ItemQuery>, _ classes: ItemClasses) {
@@ -29,13 +29,13 @@ enum QueryBinding {
             "variables": "values for $names",
         ]
         classes.items.method(
-            "query", condition, "A query of all items, or of those that satisfy a predicate.",
+            "query", condition, doc: "A query of all items, or of those that satisfy a predicate.",
             example: "return items:query(\"valueInDollars > $least\", { least = 500 }):count()"
         ) { [unowned classes] (store, condition: ConditionArgument?, variables: LuaTable?) in
             try filtered(store.query(), condition, variables, classes)
         }
         cls.method(
-            "where", condition, "Only items that also satisfy a predicate.",
+            "where", condition, doc: "Only items that also satisfy a predicate.",
             example: "return items:query():where(function(item) return item.name ~= \"\" end):count()"
         ) { [unowned classes] (value, condition: ConditionArgument?, variables: LuaTable?) in
             try filtered(value, condition, variables, classes)
@@ -47,17 +47,17 @@ enum QueryBinding {
                     "(item: Item) → any", "a field, an expression such as width * height, or a function of the item"),
                 "order": "the sort order (default: ascending)",
             ],
-            "Sorts by a key; a second call adds a secondary key.",
+            doc: "Sorts by a key; a second call adds a secondary key.",
             example: "return items:query():sorted(\"valueInDollars\", \"descending\"):sorted(\"name\"):all()"
         ) { [unowned classes] (value, key: KeyArgument, order: SortOrder?) in
             value.sorted(try Self.key(key, classes, of: value), descending: order == .descending)
         }
         cls.method(
-            "limit", ["count": "a number from 0"], "At most the given number of items.",
+            "limit", ["count": "a number from 0"], doc: "At most the given number of items.",
             example: "return items:query():limit(3):count()"
         ) { (value, count: Int64) in value.limit(try size(count)) }
         cls.method(
-            "offset", ["count": "a number from 0"], "Without the given number of first items.",
+            "offset", ["count": "a number from 0"], doc: "Without the given number of first items.",
             example: "return items:query():offset(3):count()"
         ) { (value, count: Int64) in value.offset(try size(count)) }
     }
@@ -87,7 +87,7 @@ enum QueryBinding {
     private static func answering(_ cls: LuaClass<ItemQuery>, _ classes: ItemClasses) {
         let item = classes.item
         cls.method(
-            "all", returns: [.array(.object("Item"))], "The items, as an array.",
+            "all", returns: [.array(.object("Item"))], doc: "The items, as an array.",
             example: "for _, item in ipairs(items:query(\"valueInDollars < 100\"):all()) do print(item) end"
         ) { value, call in
             try call.returns(items: value.references(), item)
@@ -95,7 +95,7 @@ enum QueryBinding {
         cls.method(
             "first", [LuaParameter("count", .optional(.integer), "a number from 0: at most as many items")],
             returns: [.optional(.union([.object("Item"), .array(.object("Item"))]))],
-            "The first item, or nil; with a number, an array of the first items.",
+            doc: "The first item, or nil; with a number, an array of the first items.",
             example:
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query(\"room == 'Study'\"):first().name, #items:query():first(3)"
         ) { value, call in
@@ -105,13 +105,13 @@ enum QueryBinding {
             return try call.returns(items: value.firstReferences(size(count)), item)
         }
         cls.method(
-            "count", [], "The number of items.",
+            "count", doc: "The number of items.",
             example: "items:randomItem() return items:query(\"valueInDollars < 100\"):count()"
         ) { try $0.count() }
-        cls.declareOperator("len", returns: .integer, "The number of items.")
+        cls.declareOperator("len", returns: .integer, doc: "The number of items.")
         cls.metamethod("__len") { value, call in call.returns(try value.count()) }
         cls.method(
-            "each", returns: [.callback("() → integer, Item")], "An iterator over positions and items, for `for`.",
+            "each", returns: [.callback("() → integer, Item")], doc: "An iterator over positions and items, for `for`.",
             example: "for number, item in items:query():each() do print(number, item.name) end"
         ) { value, call in
             // Read before the query runs: its functions may remove found items.
@@ -120,8 +120,9 @@ enum QueryBinding {
             return call.returnsIterator()
         }
         cls.method(
-            "explain", [],
-            "Runs the query and returns its execution plan as a tree: each operator's input, its rows in and out, and its time.",
+            "explain",
+            doc:
+                "Runs the query and returns its execution plan as a tree: each operator's input, its rows in and out, and its time.",
             example: "print(items:query(\"name == 'Lamp'\"):explain())"
         ) { try $0.explain().description }
         cls.metamethod("__tostring") { value, call in
@@ -137,25 +138,28 @@ enum QueryBinding {
         let key: LuaArguments = ["key": "a field, or an expression such as width * height"]
         cls.method(
             "sum", key, returns: [.number],
-            "The sum of a key's numbers; an integer if all are integers and it fits 64 bits. Other values are left out, with a warning.",
+            doc:
+                "The sum of a key's numbers; an integer if all are integers and it fits 64 bits. Other values are left out, with a warning.",
             example: "return items:query():sum(\"valueInDollars\")"
         ) { (value, key: String) in try values.readOnly(value.sum(key)) }
         cls.method(
-            "average", key, "The mean of a key's numbers; nil without any. Other values are left out, with a warning.",
+            "average", key,
+            doc: "The mean of a key's numbers; nil without any. Other values are left out, with a warning.",
             example: "return items:query():average(\"valueInDollars\")"
         ) { (value, key: String) in try value.average(key) }
         cls.method(
-            "min", key, "The least value of a key, of its most frequent kind; nil without items.",
+            "min", key, doc: "The least value of a key, of its most frequent kind; nil without items.",
             example: "return items:query():min(\"valueInDollars\")"
         ) { (value, key: String) in try values.readOnly(value.min(key)) }
         cls.method(
-            "max", key, "The greatest value of a key, of its most frequent kind; nil without items.",
+            "max", key, doc: "The greatest value of a key, of its most frequent kind; nil without items.",
             example: "return items:query():max(\"dateCreated\")"
         ) { (value, key: String) in try values.readOnly(value.max(key)) }
         cls.method(
             "distinct", ["key": "a field, or an expression such as width * height", "others": "further keys"],
             returns: [.array(.any)],
-            "The distinct values of a key, in order; with several keys, a table with a value for each, by the keys' texts. Items with none of the keys are left out.",
+            doc:
+                "The distinct values of a key, in order; with several keys, a table with a value for each, by the keys' texts. Items with none of the keys are left out.",
             example:
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query():distinct(\"room\")[1], items:query():distinct(\"room\", \"name\")[1].name"
         ) { (value, key: String, rest: LuaVariadic<String>) in
@@ -182,7 +186,8 @@ enum QueryBinding {
                 "others": .callback("(item: Item) → any", "further keys: each combination of their values is a group"),
             ],
             returns: [.array(.object("Group"))],
-            "The items in groups: an array in the order of their first items, with the methods of Groups and access by group key.",
+            doc:
+                "The items in groups: an array in the order of their first items, with the methods of Groups and access by group key.",
             example:
                 "for _, group in ipairs(items:query():groupBy(\"name\")) do print(group.key, group.count) end for _, group in ipairs(items:query():groupBy(\"name\", \"valueInDollars\")) do print(group.keys[1], group.keys[2]) end"
         ) { [unowned classes] (value, key: KeyArgument, rest: LuaVariadic<KeyArgument>) in
@@ -218,7 +223,7 @@ enum QueryBinding {
                 "change": .callback(
                     "(item: Item)", "values by field name (null removes a field), or a function that changes its item")
             ],
-            "Changes all items of the query, or none if the function fails. Returns their number.",
+            doc: "Changes all items of the query, or none if the function fails. Returns their number.",
             example:
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query(\"room == 'Study'\"):update{ room = \"Attic\" }, items:query():update(function(item) item.valueInDollars = item.valueInDollars * 2 end)"
         ) { [unowned classes] (value, change: LuaEither<LuaTable, LuaFunction>) in
@@ -228,7 +233,7 @@ enum QueryBinding {
             }
         }
         cls.method(
-            "remove", [], "Removes all items of the query and their images. Returns their number.",
+            "remove", doc: "Removes all items of the query and their images. Returns their number.",
             example: "items:randomItem() return items:query(\"valueInDollars < 100\"):remove()"
         ) { try $0.remove() }
     }
@@ -270,22 +275,22 @@ extension LuaCall {
 enum PredicateModule {
     static func makeClass(in state: LuaState) -> LuaClass<PredicateValue> {
         LuaClass<PredicateValue>(
-            PredicateValue.luaName, "A compiled predicate, for any query.", in: state, kind: .box)
+            PredicateValue.luaName, doc: "A compiled predicate, for any query.", in: state, kind: .box)
     }
 
     static func install(_ classes: ItemClasses) -> LuaModule {
         let cls = classes.predicate
         cls.method(
-            "evaluate", ["item": "the item"], "Whether the predicate is true for an item.",
+            "evaluate", ["item": "the item"], doc: "Whether the predicate is true for an item.",
             example: "return predicate(\"valueInDollars < 100\"):evaluate(items:randomItem())"
         ) { (value, item: Item) in
             _ = try item.itemKey
             return value.predicate.evaluate { (try? item.value(forField: $0)) ?? nil }
         }
         cls.metamethod("__tostring") { value, call in call.returns(value.predicate.format) }
-        let module = LuaModule("predicate", "Predicates in NSPredicate's format language.", in: classes.host.state)
+        let module = LuaModule("predicate", doc: "Predicates in NSPredicate's format language.", in: classes.host.state)
         module.callable(
-            ["format": "NSPredicate's format language", "variables": "values for $names"], "Compiles a predicate.",
+            ["format": "NSPredicate's format language", "variables": "values for $names"], doc: "Compiles a predicate.",
             example: "return tostring(predicate(\"name == $n\", { n = \"Lamp\" }))"
         ) { [unowned classes] (format: String, variables: LuaTable?) in
             PredicateValue(try PredicateValue.compile(format, variables, classes.host.values))

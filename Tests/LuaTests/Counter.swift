@@ -43,31 +43,31 @@ final class Fixture {
     init(limits: LuaLimits = LuaLimits(), tally: Counter.Tally = Counter.Tally()) throws {
         let state = try LuaState(limits: limits)
         let counters = LuaClass<Counter>(
-            "Counter", "Counts.", in: state,
+            "Counter", doc: "Counts.", in: state,
             unknownMember: { counter, name, call in name == "dynamic" ? call.returns("dynamic!") : nil },
             unknownKey: { counter, call in call.returns(try call.integer(0) + counter.count) },
             assignUnknown: { counter, call in
                 guard call.value(0).textValue == "extra" else { throw LuaError(.argument, "no extra") }
                 counter.note = try call.text(1)
             })
-        counters.integer("count", "The count.", get: { $0.count }, set: { $0.count = $1 })
-        counters.text("label", "A label.", get: { $0.label }, set: { $0.label = $1 })
-        counters.optionalText("note", "A note.", get: { $0.note }, set: { $0.note = $1 })
-        counters.text("fixed", "Read-only.", get: { _ in "fixed" })
+        counters.integer("count", doc: "The count.", get: { $0.count }, set: { $0.count = $1 })
+        counters.text("label", doc: "A label.", get: { $0.label }, set: { $0.label = $1 })
+        counters.property("note", doc: "A note.", get: { $0.note }, set: { $0.note = $1 })
+        counters.text("fixed", doc: "Read-only.", get: { _ in "fixed" })
         counters.method(
             "add", [LuaParameter("amount", .integer), LuaParameter("times", .optional(.integer))], returns: [.integer],
-            "Adds."
+            doc: "Adds."
         ) { counter, call in
             counter.count += try call.integer(0) * (try call.optional(1, call.integer) ?? 1)
             return call.returns(counter.count)
         }
-        counters.method("refuse", [LuaParameter("reason", .text)], "Throws.") { _, call in
+        counters.method("refuse", [LuaParameter("reason", .text)], doc: "Throws.") { _, call in
             throw Counter.Refused(reason: try call.text(0))
         }
         counters.metamethod("__len") { counter, call in call.returns(counter.count) }
         counters.metamethod("__tostring") { counter, call in call.returns("Counter(\(counter.count))") }
-        let meters = LuaClass<Meters>(inline: "Meters", "A length.", in: state)
-        meters.property("value", .number, "The number.") { meters, call in call.returns(meters.value) }
+        let meters = LuaClass<Meters>(inline: "Meters", doc: "A length.", in: state)
+        meters.property("value", .number, doc: "The number.") { meters, call in call.returns(meters.value) }
         meters.rawMetamethod("__eq") { call in call.returns(try call.object(0, meters) == (try call.object(1, meters)))
         }
         let globals = state.globals

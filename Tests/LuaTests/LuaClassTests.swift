@@ -78,9 +78,9 @@ import Testing
     @Test("a class of many members finds each, and no other")
     func manyMembers() throws {
         let state = try LuaState()
-        let wide = LuaClass<Counter>("Wide", "Has many.", in: state)
+        let wide = LuaClass<Counter>("Wide", doc: "Has many.", in: state)
         for number in 0..<500 {
-            wide.integer("member\(number)", "One of many.", get: { $0.count + Int64(number) })
+            wide.property("member\(number)", doc: "One of many.", get: { $0.count + Int64(number) })
         }
         let counter = Counter()
         counter.count = 1000
@@ -111,8 +111,8 @@ import Testing
 
     @Test("a module refuses what it does not have") func module() throws {
         let state = try LuaState()
-        let module = LuaModule("tools", "Tools.", in: state)
-        module.function("twice", [LuaParameter("n", .integer)], returns: [.integer], "Doubles.") { call in
+        let module = LuaModule("tools", doc: "Tools.", in: state)
+        module.function("twice", [LuaParameter("n", .integer)], returns: [.integer], doc: "Doubles.") { call in
             call.returns(try call.integer(0) * 2)
         }
         state.globals["tools"] = .table(module.table)
@@ -123,9 +123,10 @@ import Testing
 
     @Test("whole numbers make values in place without the body of a call") func numbers() throws {
         let fixture = try Fixture()
-        let module = LuaModule("length", "Lengths.", in: fixture.state)
+        let module = LuaModule("length", doc: "Lengths.", in: fixture.state)
         module.callable(
-            [LuaParameter("length", .optional(.union([.number, .text])))], returns: [.object("Meters")], "A length.",
+            [LuaParameter("length", .optional(.union([.number, .text])))], returns: [.object("Meters")],
+            doc: "A length.",
             numbers: LuaNumberConversion(fixture.meters, offset: 2)
         ) { [meters = fixture.meters] call in
             if call.isNumber(0) { throw call.refuse(0, "no length") }
@@ -154,24 +155,24 @@ import Testing
         let twice = try #require(state.declarations["twice", .global])
         #expect(twice.functions.map(twice.signature) == ["twice(n) → integer"])
 
-        let os = try #require(LuaModule(extending: "os", "The system.", in: state))
-        os.function("name", returns: [.string], "Its name.") { call in call.returns("here") }
+        let os = try #require(LuaModule(extending: "os", doc: "The system.", in: state))
+        os.function("name", returns: [.string], doc: "Its name.") { call in call.returns("here") }
         let kept = try state.load(Array("return os.name(), os.time() > 0".utf8), name: "=t").call()
         #expect(kept.map { state.describe($0).description } == ["here", "true"])
         #expect(state.declarations["os"]?.isPartOfLua == true)
-        #expect(LuaModule(extending: "nothing", "", in: state) == nil)
+        #expect(LuaModule(extending: "nothing", doc: "", in: state) == nil)
 
         let fixture = try Fixture()
-        fixture.counters.declareOperator("len", returns: .integer, "Its count.")
-        fixture.counters.declareOperator("sub", .object("Counter"), returns: .number, "The difference.")
+        fixture.counters.declareOperator("len", returns: .integer, doc: "Its count.")
+        fixture.counters.declareOperator("sub", .object("Counter"), returns: .number, doc: "The difference.")
         let operators = fixture.state.declarations["Counter", .class]?.operators ?? []
         #expect(operators.map { $0.expression(on: "c") } == ["#c", "c - Counter"])
     }
 
     @Test("a class and a module of one name keep their members apart") func apart() throws {
         let fixture = try Fixture()
-        let module = LuaModule("Counter", "Makes counters.", in: fixture.state)
-        module.function("new", [], "Makes one.") { call in call.returnsNothing() }
+        let module = LuaModule("Counter", doc: "Makes counters.", in: fixture.state)
+        module.function("new", doc: "Makes one.") { call in call.returnsNothing() }
         #expect(fixture.state.declarations["Counter", .module]?.memberNames == ["new"])
         #expect(fixture.state.declarations["Counter", .class]?.memberNames.contains("count") == true)
     }

@@ -13,8 +13,8 @@ import Testing
 
     init() throws {
         let state = try LuaState()
-        let tokens = LuaClass<Token>("Token", "A thing.", in: state)
-        tokens.text("label", "A label.", get: { $0.label })
+        let tokens = LuaClass<Token>("Token", doc: "A thing.", in: state)
+        tokens.text("label", doc: "A label.", get: { $0.label })
         let make = state.makeFunction(LuaFunctionDeclaration("make")) { call in call.returns(Token(), tokens) }
         state.globals["make"] = .function(make)
         self.state = state
@@ -65,14 +65,14 @@ import Testing
     @Test("a kept text is asked for again when the version advances, or the script assigns") func cachedText() throws {
         let version = LuaVersion()
         var asked = 0
-        let cls = LuaClass<Token>("Kept", "A class with kept texts.", in: state)
+        let cls = LuaClass<Token>("Kept", doc: "A class with kept texts.", in: state)
         cls.text(
-            "label", "Kept.", cached: version,
+            "label", doc: "Kept.", cached: version,
             get: {
                 asked += 1
                 return $0.label
             }, set: { $0.label = $1 })
-        cls.text("other", "Kept, too.", cached: version, get: { $0.label + "!" })
+        cls.text("other", doc: "Kept, too.", cached: version, get: { $0.label + "!" })
         let token = Token()
         state.globals["k"] = cls.value(token)
         #expect(try run("return k.label, k.label, k.other, k.other") == "token token token! token!")

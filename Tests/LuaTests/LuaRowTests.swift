@@ -15,14 +15,14 @@ import Testing
     init() throws {
         let state = try LuaState()
         let rows = LuaClass<Row>(
-            rows: "Row", "A row.", in: state, number: { $0.number }, object: { Row($0) },
+            rows: "Row", doc: "A row.", in: state, number: { $0.number }, object: { Row($0) },
             unknownMember: { row, name, call in call.returns("\(name) of \(row.number)") })
         var widths: [UInt64: Int64] = [:]
-        rows.field("width", .integer, "How wide.", set: { row, call in widths[row] = try call.integer(0) }) {
+        rows.field("width", .integer, doc: "How wide.", set: { row, call in widths[row] = try call.integer(0) }) {
             row, call in call.returns(widths[row] ?? 0)
         }
-        rows.field("fixed", .text, "Read-only.") { row, call in call.returns("fixed") }
-        rows.method("number", returns: [.integer], "Its number.") { row, call in call.returns(Int64(row.number)) }
+        rows.field("fixed", .text, doc: "Read-only.") { row, call in call.returns("fixed") }
+        rows.method("number", returns: [.integer], doc: "Its number.") { row, call in call.returns(Int64(row.number)) }
         let integer = LuaParameter("number", .integer)
         let get = state.makeFunction(LuaFunctionDeclaration("get", [integer])) { call in
             call.returns(row: UInt64(bitPattern: try call.integer(0)), rows)
@@ -32,7 +32,7 @@ import Testing
             return try Array(first...last).withUnsafeBufferPointer { try call.returns(rows: $0, rows) }
         }
         let record = LuaRecord(["name", "size", "at"], in: state)
-        let meters = LuaClass<Meters>(inline: "Meters", "A length.", in: state)
+        let meters = LuaClass<Meters>(inline: "Meters", doc: "A length.", in: state)
         record.allow(meters, at: 2)
         let read = state.makeFunction(LuaFunctionDeclaration("read", [LuaParameter("fields", .table)])) { call in
             var text = ""

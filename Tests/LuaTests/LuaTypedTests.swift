@@ -23,33 +23,35 @@ import Testing
 
     init() throws {
         let state = try LuaState()
-        let lamps = LuaClass<Lamp>("Lamp", "A lamp of the house.", in: state)
-        lamps.text("room", "Where it stands.", get: { $0.room })
-        lamps.property("mode", "How it shines.", get: { $0.mode }, set: { $0.mode = $1 })
-        lamps.number("watts", "Power it draws.", get: { $0.watts }, set: { $0.watts = $1 })
-        lamps.boolean("isOn", "Whether it shines.", get: { $0.isOn }, set: { $0.isOn = $1 })
-        lamps.property("levels", "Of its last program.", get: { $0.levels }, set: { $0.levels = $1 })
-        lamps.method("program", ["levels", "mode"], "Takes a program.") { (lamp, levels: [Int64], mode: Mode?) in
+        let lamps = LuaClass<Lamp>("Lamp", doc: "A lamp of the house.", in: state)
+        lamps.text("room", doc: "Where it stands.", get: { $0.room })
+        lamps.property("mode", doc: "How it shines.", get: { $0.mode }, set: { $0.mode = $1 })
+        lamps.property("watts", doc: "Power it draws.", get: { $0.watts }, set: { $0.watts = $1 })
+        lamps.property("isOn", doc: "Whether it shines.", get: { $0.isOn }, set: { $0.isOn = $1 })
+        lamps.property("levels", doc: "Of its last program.", get: { $0.levels }, set: { $0.levels = $1 })
+        lamps.method("program", ["levels", "mode"], doc: "Takes a program.") { (lamp, levels: [Int64], mode: Mode?) in
             lamp.levels = levels
             lamp.mode = mode ?? .dim
             return levels.reduce(0, +)
         }
-        lamps.method("refuseWhen", ["rule"], "A rule that is asked.") { (lamp, rule: LuaCallback<Bool, Int64>) in
+        lamps.method("refuseWhen", ["rule"], doc: "A rule that is asked.") { (lamp, rule: LuaCallback<Bool, Int64>) in
             lamp.rules.append(rule)
         }
-        lamps.method("set", ["level"], "Asks the rules.") { (lamp, level: Int64) in
+        lamps.method("set", ["level"], doc: "Asks the rules.") { (lamp, level: Int64) in
             try !lamp.rules.contains { try $0(level) }
         }
-        lamps.method("each", ["visit"], "Visits the levels.") { (lamp, visit: LuaCallback<LuaNothing, Int64, String>) in
+        lamps.method("each", ["visit"], doc: "Visits the levels.") {
+            (lamp, visit: LuaCallback<LuaNothing, Int64, String>) in
             for level in lamp.levels { _ = try visit(level, lamp.room) }
         }
-        lamps.method("counts", ["words"], "How often each word is there.") { (_, words: LuaVariadic<String>) in
+        lamps.method("counts", ["words"], doc: "How often each word is there.") { (_, words: LuaVariadic<String>) in
             words.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
         }
-        lamps.method("total", ["prices"], "The sum.") { (_, prices: [String: Double]) in prices.values.reduce(0, +) }
-        lamps.method("fail", [], "Throws.") { _ in throw Lamp.Broken() }
-        lamps.constructor("named", ["room"], "A new lamp.") { (room: String) in Lamp(room: room) }
-        lamps.function("modes", [], "All modes.") { Mode.allCases.map { $0 } }
+        lamps.method("total", ["prices"], doc: "The sum.") { (_, prices: [String: Double]) in prices.values.reduce(0, +)
+        }
+        lamps.method("fail", doc: "Throws.") { _ in throw Lamp.Broken() }
+        lamps.constructor("named", ["room"], doc: "A new lamp.") { (room: String) in Lamp(room: room) }
+        lamps.function("modes", doc: "All modes.") { Mode.allCases.map { $0 } }
         state.globals["Lamp"] = .table(lamps.table)
         state.globals["lamp"] = lamps.value(Lamp(room: "Study"))
         self.state = state

@@ -112,7 +112,7 @@ extension DecodingSession {
 /// The result of a function that may fail for external reasons: the value, or nil and the error.
 ///
 /// ```swift
-/// module.function("read", ["path"], "A file's text.") { (path: String) in
+/// module.function("read", ["path"], doc: "A file's text.") { (path: String) in
 ///     Result { () throws(FileError) in try files.text(of: path) }
 /// }
 /// ```

@@ -12,7 +12,7 @@ internal import Synchronization
 ///     }
 /// }
 ///
-/// module.function("export", ["path", "options"], "Writes a page.") { (path: String, options: Format) in … }
+/// module.function("export", ["path", "options"], doc: "Writes a page.") { (path: String, options: Format) in … }
 /// ```
 public protocol LuaOptions: LuaRepresentable, SendableMetatype {
     /// Creates the defaults.

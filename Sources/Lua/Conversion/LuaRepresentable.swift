@@ -3,8 +3,8 @@
 /// ```swift
 /// enum Mode: String, CaseIterable, LuaRepresentable { case dim, bright }
 ///
-/// lamps.property("mode", "How it shines.", get: { $0.mode }, set: { $0.mode = $1 })
-/// lamps.method("blink", ["pattern", "mode"], "Blinks.") { (lamp, pattern: [Double], mode: Mode?) in
+/// lamps.property("mode", doc: "How it shines.", get: { $0.mode }, set: { $0.mode = $1 })
+/// lamps.method("blink", ["pattern", "mode"], doc: "Blinks.") { (lamp, pattern: [Double], mode: Mode?) in
 ///     lamp.blink(pattern, mode ?? .bright)
 /// }
 /// ```

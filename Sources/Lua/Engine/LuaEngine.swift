@@ -232,7 +232,7 @@ extension LuaEngine {
     /// Declares an async function: calling scripts wait for it, while other runs of the engine continue.
     ///
     /// ```swift
-    /// try await engine.register("fetch", ["url"], "Reads a page.") { (url: String) async throws -> Data in
+    /// try await engine.register("fetch", ["url"], doc: "Reads a page.") { (url: String) async throws -> Data in
     ///     try await pages.read(url)
     /// }
     /// ```
@@ -244,7 +244,7 @@ extension LuaEngine {
     /// - Parameters:
     ///   - name: the global's name.
     ///   - parameters: the names of the parameters, for errors and help.
-    ///   - documentation: for help.
+    ///   - doc: the documentation for help.
     ///   - example: a script that calls it, or "".
     ///   - body: called in a separate task. Arguments and the result are ``LuaRepresentable`` types, or converted by
     ///     ``LuaDecoder`` and ``LuaEncoder``; a parameter of type ``LuaAsyncFunction`` takes a function of the script.
@@ -252,40 +252,40 @@ extension LuaEngine {
     public nonisolated(nonsending) func register<
         each Argument: Decodable & Sendable, Result: Encodable & Sendable
     >(
-        _ name: String, _ parameters: [String] = [], _ documentation: String = "", example: String = "",
+        _ name: String, _ parameters: [String] = [], doc: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) async throws -> Result
     ) async throws {
         try await register(
-            TypedFunction(name, parameters, documentation, example: example, results: .value, awaiting: body))
+            TypedFunction(name, parameters, doc, example: example, results: .value, awaiting: body))
     }
 
     /// Declares an async function without a result.
     public nonisolated(nonsending) func register<each Argument: Decodable & Sendable>(
-        _ name: String, _ parameters: [String] = [], _ documentation: String = "", example: String = "",
+        _ name: String, _ parameters: [String] = [], doc: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) async throws -> Void
     ) async throws {
         try await register(
-            TypedFunction(name, parameters, documentation, example: example, results: .nothing, awaiting: body))
+            TypedFunction(name, parameters, doc, example: example, results: .nothing, awaiting: body))
     }
 
     /// Declares a function that is called on the engine's thread and returns immediately.
     public nonisolated(nonsending) func register<
         each Argument: Decodable & Sendable, Result: Encodable & Sendable
     >(
-        _ name: String, _ parameters: [String] = [], _ documentation: String = "", example: String = "",
+        _ name: String, _ parameters: [String] = [], doc: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) throws -> Result
     ) async throws {
         try await register(
-            TypedFunction(name, parameters, documentation, example: example, results: .value, calling: body))
+            TypedFunction(name, parameters, doc, example: example, results: .value, calling: body))
     }
 
     /// Declares a function without a result that is called on the engine's thread and returns immediately.
     public nonisolated(nonsending) func register<each Argument: Decodable & Sendable>(
-        _ name: String, _ parameters: [String] = [], _ documentation: String = "", example: String = "",
+        _ name: String, _ parameters: [String] = [], doc: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) throws -> Void
     ) async throws {
         try await register(
-            TypedFunction(name, parameters, documentation, example: example, results: .nothing, calling: body))
+            TypedFunction(name, parameters, doc, example: example, results: .nothing, calling: body))
     }
 
     private nonisolated(nonsending) func register(_ function: TypedFunction) async throws {

@@ -113,41 +113,6 @@ final class LuaTextAccessor<T: AnyObject>: LuaAccessor {
     }
 }
 
-/// An optional text property of an object.
-final class LuaOptionalTextAccessor<T: AnyObject>: LuaAccessor {
-    let getter: (T) throws -> String?
-    let setter: (T, String?) throws -> Void
-
-    init(
-        name: String, get: @escaping (T) throws -> String?, set: @escaping (T, String?) throws -> Void
-    ) {
-        getter = get
-        setter = set
-        super.init(name: name)
-    }
-
-    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> LuaResults {
-        if let text = try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef({ try getter($0) }) {
-            pushProperty(text, on: L)
-        } else {
-            clua_pushnil(L)
-        }
-        return .one
-    }
-
-    override func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
-        var text: String?
-        var length = 0
-        if let start = clua_tostring(L, 3, &length) {
-            text = makeText(UnsafeRawBufferPointer(start: start, count: length))
-            guard text != nil else { throw refuse(.text, L) }
-        } else {
-            guard clua_type(L, 3) <= 0 else { throw refuse(.optional(.text), L) }
-        }
-        try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef { try setter($0, text) }
-    }
-}
-
 /// Classes whose objects are rows of a table. A Lua value is the row's number; Swift creates an object only on access.
 /// A value costs no memory, and the same row is the same value in Lua, also as a table key.
 extension LuaClass where T: AnyObject {
@@ -155,20 +120,20 @@ extension LuaClass where T: AnyObject {
     ///
     /// - Parameters:
     ///   - name: of the class, for errors and `tostring`.
-    ///   - documentation: for `help`.
+    ///   - doc: for `help`.
     ///   - state: the state that the class belongs to.
     ///   - number: the number of an object, in 48 bits: its row and its generation, new for each use of a row.
     ///   - object: the object of a number, or a placeholder for a removed object.
     ///   - unknownMember: resolves names without a member; returns nil for an unknown name.
     ///   - assignUnknown: handles assignments to undeclared names: key and value are arguments 0 and 1.
     package convenience init(
-        rows name: String, _ documentation: String, in state: LuaState, number: @escaping (T) -> UInt64,
+        rows name: String, doc: String, in state: LuaState, number: @escaping (T) -> UInt64,
         object: @escaping (UInt64) -> T, unknownMember: ((T, String, LuaCall) throws -> LuaResults?)? = nil,
         assignUnknown: ((T, LuaCall) throws -> Void)? = nil
     ) {
         precondition(clua_hasrows(state.current) == 0, "a state has one class of rows")
         self.init(
-            name, documentation, in: state, kind: CLUA_ROW,
+            name, doc, in: state, kind: CLUA_ROW,
             decode: { object($0.load(as: UInt64.self)) },
             encode: { object, _, L in clua_pushrow(L, number(object)) },
             find: { index, cls, L in
@@ -180,13 +145,13 @@ extension LuaClass where T: AnyObject {
 
     /// A property by the row's number: `get` returns one result, `set` reads the value from argument 0.
     package func field(
-        _ name: String, _ type: LuaType, _ documentation: String, set: ((UInt64, LuaCall) throws -> Void)? = nil,
+        _ name: String, _ type: LuaType, doc: String, set: ((UInt64, LuaCall) throws -> Void)? = nil,
         get: @escaping (UInt64, LuaCall) throws -> LuaResults
     ) {
         precondition(!holdsObjects, "\(self.name) is not a class of rows")
         add(
             LuaRowAccessor(name: "\(self.name).\(name)", type: type, getter: get, setter: set), name, type,
-            isReadOnly: set == nil, documentation)
+            isReadOnly: set == nil, doc)
     }
 }
 

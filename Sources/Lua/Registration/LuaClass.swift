@@ -3,9 +3,9 @@ internal import CLuaShim
 /// A Swift type as a class in Lua, declared member by member:
 ///
 /// ```swift
-/// let lamps = LuaClass<Lamp>("Lamp", "A lamp of the house.", in: state)
-/// lamps.integer("watts", "Power it draws.", get: { $0.watts }, set: { $0.watts = $1 })
-/// lamps.method("dim", ["percent": "0 is off"], "Turns it down.") { (lamp, percent: Int) in lamp.dim(to: percent) }
+/// let lamps = LuaClass<Lamp>("Lamp", doc: "A lamp of the house.", in: state)
+/// lamps.integer("watts", doc: "Power it draws.", get: { $0.watts }, set: { $0.watts = $1 })
+/// lamps.method("dim", ["percent": "0 is off"], doc: "Turns it down.") { (lamp, percent: Int) in lamp.dim(to: percent) }
 /// ```
 public final class LuaClass<T> {
     /// The representation in Lua.
@@ -153,13 +153,12 @@ public final class LuaClass<T> {
 
     /// A property of any type: `get` returns one result, `set` reads the value from argument 0.
     public func property(
-        _ name: String, _ type: LuaType, _ documentation: String, set: ((T, LuaCall) throws -> Void)? = nil,
+        _ name: String, _ type: LuaType, doc: String, set: ((T, LuaCall) throws -> Void)? = nil,
         get: @escaping (T, LuaCall) throws -> LuaResults
     ) {
         add(
             LuaGeneralAccessor(name: "\(self.name).\(name)", type: type, decode: decode, getter: get, setter: set),
-            name,
-            type, isReadOnly: set == nil, documentation)
+            name, type, isReadOnly: set == nil, doc)
     }
 
     func add(
@@ -181,11 +180,11 @@ public final class LuaClass<T> {
 
     /// A method: called with a colon; arguments by position from 0.
     public func method(
-        _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
+        _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], doc: String = "",
         example: String = "", body: @escaping (T, LuaCall) throws -> LuaResults
     ) {
         let declaration = LuaFunctionDeclaration(
-            name, parameters, returns: results, documentation, example: example)
+            name, parameters, returns: results, doc: doc, example: example)
         add(LuaValueMethod(declaration, of: self.name, decode: decode, body: body))
     }
 
@@ -196,26 +195,17 @@ public final class LuaClass<T> {
         state.update(name, .class) { $0.functions.append(method.declaration) }
     }
 
-    /// A method without parameters and results.
-    public func method(
-        _ name: String, _ documentation: String, example: String = "", body: @escaping (T, LuaCall) throws -> LuaResults
-    ) {
-        method(name, [], returns: [], documentation, example: example, body: body)
-    }
-
     /// Declares an operator of the class; `metamethod` defines its function.
     ///
     /// - Parameters:
     ///   - name: the metamethod's name without underscores: `len`, `index`, `sub`.
     ///   - operand: the type of the other operand, or of an index's key; nil for none.
     ///   - result: the type of the result.
-    ///   - documentation: for the reference.
-    public func declareOperator(
-        _ name: String, _ operand: LuaType? = nil, returns result: LuaType, _ documentation: String
-    ) {
+    ///   - doc: for the reference.
+    public func declareOperator(_ name: String, _ operand: LuaType? = nil, returns result: LuaType, doc: String) {
         state.update(self.name, .class) {
             $0.operators.append(
-                LuaOperatorDeclaration(name: name, operand: operand, result: result, documentation: documentation))
+                LuaOperatorDeclaration(name: name, operand: operand, result: result, documentation: doc))
         }
     }
 
@@ -261,29 +251,29 @@ extension LuaClass where T: AnyObject {
     ///
     /// - Parameters:
     ///   - name: the class's name, for errors and `tostring`.
-    ///   - documentation: for `help`.
+    ///   - doc: for `help`.
     ///   - state: the state that the class belongs to.
     ///   - unknownMember: resolves names without a member; returns nil for an unknown name.
     ///   - unknownKey: resolves keys that are not strings: `items[1]`.
     ///   - assignUnknown: handles assignments to undeclared names: key and value are arguments 0 and 1.
     public convenience init(
-        _ name: String, _ documentation: String, in state: LuaState,
+        _ name: String, doc: String, in state: LuaState,
         unknownMember: ((T, String, LuaCall) throws -> LuaResults?)? = nil,
         unknownKey: ((T, LuaCall) throws -> LuaResults)? = nil, assignUnknown: ((T, LuaCall) throws -> Void)? = nil
     ) {
         self.init(
-            name, documentation, in: state, kind: .object, unknownMember: unknownMember, unknownKey: unknownKey,
+            name, doc: doc, in: state, kind: .object, unknownMember: unknownMember, unknownKey: unknownKey,
             assignUnknown: assignUnknown)
     }
 
     /// The same for a kind: one handle for each object, or a new one for each push.
     package convenience init(
-        _ name: String, _ documentation: String, in state: LuaState, kind: Kind,
+        _ name: String, doc: String, in state: LuaState, kind: Kind,
         unknownMember: ((T, String, LuaCall) throws -> LuaResults?)? = nil,
         unknownKey: ((T, LuaCall) throws -> LuaResults)? = nil, assignUnknown: ((T, LuaCall) throws -> Void)? = nil
     ) {
         self.init(
-            name, documentation, in: state, kind: kind == .object ? CLUA_OBJECT : CLUA_BOX,
+            name, doc, in: state, kind: kind == .object ? CLUA_OBJECT : CLUA_BOX,
             decode: { Unmanaged<T>.fromOpaque($0).takeUnretainedValue() },
             encode: { object, cls, L in pushReference(object, cls, on: L) },
             find: { index, cls, L in
@@ -294,48 +284,35 @@ extension LuaClass where T: AnyObject {
 
     /// A method: called with a colon; arguments by position from 0.
     public func method(
-        _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
+        _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], doc: String = "",
         example: String = "", body: @escaping (T, LuaCall) throws -> LuaResults
     ) {
         let declaration = LuaFunctionDeclaration(
-            name, parameters, returns: results, documentation, example: example)
+            name, parameters, returns: results, doc: doc, example: example)
         add(
             holdsObjects
                 ? LuaMethod(declaration, of: self.name, body: body)
                 : LuaValueMethod(declaration, of: self.name, decode: decode, body: body))
     }
 
-    /// An integer property.
+    /// An integer property: ``property(_:_:doc:get:set:)``, faster.
     public func integer(
-        _ name: String, _ documentation: String, get: @escaping (T) throws -> Int64,
-        set: ((T, Int64) throws -> Void)? = nil
+        _ name: String, doc: String, get: @escaping (T) throws -> Int64, set: ((T, Int64) throws -> Void)? = nil
     ) {
         precondition(holdsObjects, "\(self.name) is a class of rows: declare a field")
         let accessor = LuaIntegerAccessor<T>(name: "\(self.name).\(name)", get: get, set: set ?? { _, _ in })
-        add(accessor, name, .integer, isReadOnly: set == nil, documentation)
+        add(accessor, name, .integer, isReadOnly: set == nil, doc)
     }
 
-    /// A text property. With a version, each handle caches the text until the version advances; all cached properties
-    /// of a class share one version.
+    /// A text property: ``property(_:_:doc:get:set:)``, faster. With a version, each handle caches the text until the
+    /// version advances; all cached properties of a class share one version.
     public func text(
-        _ name: String, _ documentation: String, cached version: LuaVersion? = nil,
-        get: @escaping (T) throws -> String, set: ((T, consuming String) throws -> Void)? = nil
+        _ name: String, doc: String, cached version: LuaVersion? = nil, get: @escaping (T) throws -> String,
+        set: ((T, consuming String) throws -> Void)? = nil
     ) {
         precondition(holdsObjects, "\(self.name) is a class of rows: declare a field")
-        let accessor = LuaTextAccessor<T>(
-            name: "\(self.name).\(name)", get: get, set: set ?? { _, _ in })
-        add(accessor, name, .text, isReadOnly: set == nil, documentation, cached: version)
-    }
-
-    /// An optional text property.
-    public func optionalText(
-        _ name: String, _ documentation: String, get: @escaping (T) throws -> String?,
-        set: ((T, String?) throws -> Void)? = nil
-    ) {
-        precondition(holdsObjects, "\(self.name) is a class of rows: declare a field")
-        let accessor = LuaOptionalTextAccessor<T>(
-            name: "\(self.name).\(name)", get: get, set: set ?? { _, _ in })
-        add(accessor, name, .optional(.text), isReadOnly: set == nil, documentation)
+        let accessor = LuaTextAccessor<T>(name: "\(self.name).\(name)", get: get, set: set ?? { _, _ in })
+        add(accessor, name, .text, isReadOnly: set == nil, doc, cached: version)
     }
 }
 
@@ -356,11 +333,11 @@ extension LuaClass where T: AnyObject {
 extension LuaClass where T: LuaInline {
     /// Declares a class of values that Lua holds inline.
     package convenience init(
-        inline name: String, _ documentation: String, in state: LuaState,
+        inline name: String, doc: String, in state: LuaState,
         unknownMember: ((T, String, LuaCall) throws -> LuaResults?)? = nil
     ) {
         self.init(
-            name, documentation, in: state, kind: CLUA_INLINE,
+            name, doc, in: state, kind: CLUA_INLINE,
             decode: { T(luaBits: $0.load(as: UInt64.self)) },
             encode: { value, cls, L in clua_pushinline(L, cls, value.luaBits) },
             find: { index, cls, L in
@@ -376,21 +353,21 @@ extension LuaClass where T: LuaInline {
 extension LuaClass {
     /// A static function: arguments by position from 0; `call.returns(object, cls)` returns a new object.
     public func function(
-        _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
+        _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], doc: String = "",
         example: String = "", body: @escaping (LuaCall) throws -> LuaResults
     ) {
-        statics.function(name, parameters, returns: results, documentation, example: example, body: body)
+        statics.function(name, parameters, returns: results, doc: doc, example: example, body: body)
     }
 
     /// A static function with the types of its closure, which returns an object of the class.
     public func constructor<each Argument: LuaRepresentable>(
-        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
+        _ name: String, _ parameters: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (repeat each Argument) throws -> T
     ) {
         let (pointer, encode) = (pointer, encode)
         function(
             name, TypedArguments.parameters(parameters, repeat (each Argument).self), returns: [.object(self.name)],
-            documentation, example: example
+            doc: doc, example: example
         ) { call in
             var reader = ArgumentReader(call)
             encode(try body(repeat reader.next((each Argument).self)), pointer, call.L)
@@ -400,18 +377,18 @@ extension LuaClass {
 
     /// A static function with the types of its closure.
     public func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
-        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
+        _ name: String, _ parameters: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (repeat each Argument) throws -> Result
     ) {
-        statics.function(name, parameters, documentation, example: example, calling: body)
+        statics.function(name, parameters, doc: doc, example: example, calling: body)
     }
 
     /// A static function with no results, or with several: the elements of a tuple.
     public func function<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
-        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
+        _ name: String, _ parameters: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (repeat each Argument) throws -> (repeat each Result)
     ) {
-        statics.function(name, parameters, documentation, example: example, calling: body)
+        statics.function(name, parameters, doc: doc, example: example, calling: body)
     }
 }
 

@@ -31,14 +31,13 @@ public struct LuaFunctionDeclaration: Sendable, Equatable {
 
     /// Creates a function's declaration.
     public init(
-        _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [],
-        _ documentation: String = "",
+        _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], doc: String = "",
         example: String = ""
     ) {
         self.name = name
         self.parameters = parameters
         self.results = results
-        self.documentation = documentation
+        self.documentation = doc
         self.example = example
     }
 

@@ -61,7 +61,7 @@ public struct Property<Object: AnyObject>: LuaMember {
         _ name: String, doc: String = "", get: @escaping (Object) throws -> Value,
         set: ((Object, Value) throws -> Void)? = nil
     ) {
-        add = { $0.property(name, doc, get: get, set: set) }
+        add = { $0.property(name, doc: doc, get: get, set: set) }
     }
 
     public func declare(in cls: LuaClass<Object>) { add(cls) }
@@ -79,7 +79,7 @@ public struct Method<Object: AnyObject>: LuaMember {
         _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (Object, repeat each Argument) throws -> Result
     ) {
-        add = { $0.method(name, arguments, doc, example: example, calling: body) }
+        add = { $0.method(name, arguments, doc: doc, example: example, calling: body) }
     }
 
     /// A method without results, or with several: the elements of a tuple.
@@ -87,7 +87,7 @@ public struct Method<Object: AnyObject>: LuaMember {
         _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (Object, repeat each Argument) throws -> (repeat each Result)
     ) {
-        add = { $0.method(name, arguments, doc, example: example, calling: body) }
+        add = { $0.method(name, arguments, doc: doc, example: example, calling: body) }
     }
 
     public func declare(in cls: LuaClass<Object>) { add(cls) }
@@ -103,7 +103,7 @@ extension Method where Object: Sendable {
         add = { cls in
             cls.method(
                 name, TypedArguments.parameters(arguments, repeat (each Argument).self), returns: Result.luaResults,
-                doc, example: example
+                doc: doc, example: example
             ) { object, call in
                 var reader = ArgumentReader(call)
                 let arguments = (repeat try reader.next((each Argument).self))
@@ -125,7 +125,7 @@ public struct Static<Object: AnyObject>: LuaMember {
         _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (repeat each Argument) throws -> Result
     ) {
-        add = { $0.function(name, arguments, doc, example: example, calling: body) }
+        add = { $0.function(name, arguments, doc: doc, example: example, calling: body) }
     }
 
     /// A function without results, or with several: the elements of a tuple.
@@ -133,7 +133,7 @@ public struct Static<Object: AnyObject>: LuaMember {
         _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (repeat each Argument) throws -> (repeat each Result)
     ) {
-        add = { $0.function(name, arguments, doc, example: example, calling: body) }
+        add = { $0.function(name, arguments, doc: doc, example: example, calling: body) }
     }
 
     public func declare(in cls: LuaClass<Object>) { add(cls) }
@@ -192,7 +192,7 @@ public struct Operator<Object: AnyObject>: LuaMember {
             }
             guard symbol != .text else { return }
             let other = operands.count < 2 ? nil : operands[1].type == .object(cls.name) ? operands[0] : operands[1]
-            cls.declareOperator(symbol.rawValue, other?.type, returns: Result.luaType, doc)
+            cls.declareOperator(symbol.rawValue, other?.type, returns: Result.luaType, doc: doc)
         }
     }
 

@@ -15,9 +15,9 @@ public final class LuaModule {
     private let isOfLua: Bool
 
     /// Declares a module of the host.
-    public convenience init(_ name: String, _ documentation: String, in state: LuaState) {
+    public convenience init(_ name: String, doc: String, in state: LuaState) {
         self.init(name, ofClass: false, in: state)
-        state.declare(LuaDeclaration(kind: .module, name: name, documentation: documentation))
+        state.declare(LuaDeclaration(kind: .module, name: name, documentation: doc))
     }
 
     init(_ name: String, ofClass isOfClass: Bool, in state: LuaState) {
@@ -41,9 +41,9 @@ public final class LuaModule {
     ///
     /// - Parameters:
     ///   - library: the library's global: `io`.
-    ///   - documentation: for `help`.
+    ///   - doc: for `help`.
     ///   - state: the state; the result is nil if it does not have the library.
-    package init?(extending library: String, _ documentation: String, in state: LuaState) {
+    package init?(extending library: String, doc: String, in state: LuaState) {
         guard case .table(let table) = state.globals[library] else { return nil }
         name = library
         isOfClass = false
@@ -51,17 +51,17 @@ public final class LuaModule {
         self.state = state
         self.table = table
         metatable = state.makeTable()
-        var declaration = LuaDeclaration(kind: .module, name: library, documentation: documentation)
+        var declaration = LuaDeclaration(kind: .module, name: library, documentation: doc)
         declaration.isPartOfLua = true
         state.declare(declaration)
     }
 
     /// Declares a function of the module.
     public func function(
-        _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
+        _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], doc: String = "",
         example: String = "", body: @escaping (LuaCall) throws -> LuaResults
     ) {
-        let declaration = LuaFunctionDeclaration(name, parameters, returns: results, documentation, example: example)
+        let declaration = LuaFunctionDeclaration(name, parameters, returns: results, doc: doc, example: example)
         table[name] = .function(
             state.makeFunction(declaration, owner: self.name + ".", base: 1, ignoresSurplus: isOfLua, body: body))
         state.update(self.name, isOfClass ? .class : .module) {
@@ -74,23 +74,23 @@ public final class LuaModule {
     /// - Parameters:
     ///   - parameters: the parameters of the call.
     ///   - results: the types of the results.
-    ///   - documentation: for `help`.
+    ///   - doc: for `help`.
     ///   - example: a script that calls it.
     ///   - body: returns the results.
     public func callable(
-        _ parameters: [LuaParameter], returns results: [LuaType], _ documentation: String, example: String = "",
+        _ parameters: [LuaParameter], returns results: [LuaType], doc: String, example: String = "",
         body: @escaping (LuaCall) throws -> LuaResults
     ) {
-        callable(parameters, returns: results, documentation, example: example, numbers: nil, body: body)
+        callable(parameters, returns: results, doc: doc, example: example, numbers: nil, body: body)
     }
 
     /// The same, with a conversion of finite numbers that bypasses the body.
     package func callable(
-        _ parameters: [LuaParameter], returns results: [LuaType], _ documentation: String, example: String = "",
+        _ parameters: [LuaParameter], returns results: [LuaType], doc: String, example: String = "",
         numbers: LuaNumberConversion?, body: @escaping (LuaCall) throws -> LuaResults
     ) {
-        let shown = LuaFunctionDeclaration("", parameters, returns: results, documentation, example: example)
-        let declaration = LuaFunctionDeclaration("", parameters, returns: results, documentation)
+        let shown = LuaFunctionDeclaration("", parameters, returns: results, doc: doc, example: example)
+        let declaration = LuaFunctionDeclaration("", parameters, returns: results, doc: doc)
         metatable["__call"] = .function(
             state.makeFunction(declaration, owner: name, base: 2, numbers: numbers, body: body))
         state.update(name, .module) { $0.functions.insert(shown, at: 0) }
@@ -123,7 +123,7 @@ extension LuaState {
         owner.isPartOfLua = isPartOfLua
         owner.functions = [
             LuaFunctionDeclaration(
-                "", declaration.parameters, returns: declaration.results, declaration.documentation,
+                "", declaration.parameters, returns: declaration.results, doc: declaration.documentation,
                 example: declaration.example)
         ]
         declare(owner)

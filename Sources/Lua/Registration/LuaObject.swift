@@ -85,7 +85,7 @@ public struct LuaClassDeclaration {
         self.name = name
         self.type = ObjectIdentifier(type)
         declare = { state in
-            let cls = LuaClass<Object>(name, doc, in: state)
+            let cls = LuaClass<Object>(name, doc: doc, in: state)
             // Registered before its members: their arguments may be of this class.
             state[classOf: ObjectIdentifier(type)] = cls
             if let superclass {
@@ -158,8 +158,8 @@ extension LuaClass: DeclaredClass {}
 /// ```swift
 /// extension Lamp: LuaInstance { static let luaName = "Lamp" }
 ///
-/// let lamps = LuaClass<Lamp>(Lamp.luaName, "A lamp of the house.", in: state)
-/// lamps.method("join", ["other"], "Joins two lamps.") { (lamp, other: Lamp) in lamp.partner = other }
+/// let lamps = LuaClass<Lamp>(Lamp.luaName, doc: "A lamp of the house.", in: state)
+/// lamps.method("join", ["other"], doc: "Joins two lamps.") { (lamp, other: Lamp) in lamp.partner = other }
 /// ```
 ///
 /// The class must be made before the first call of such a function.

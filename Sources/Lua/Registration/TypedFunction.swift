@@ -50,7 +50,7 @@ package struct TypedFunction: Sendable {
             let name = position < parameters.count ? parameters[position] : "argument\(position + 1)"
             list.append(LuaParameter(name, LuaType(codable: type)))
         }
-        return LuaFunctionDeclaration(name, list, returns: results, documentation, example: example)
+        return LuaFunctionDeclaration(name, list, returns: results, doc: documentation, example: example)
     }
 }
 
@@ -170,60 +170,39 @@ struct ArgumentReader {
 /// specialisation, writing and reading an archive of a script's objects takes 1.1 to 1.2 times as long.
 extension LuaClass {
     /// A property of a representable type; read-only without a setter.
+    ///
+    /// - Parameters:
+    ///   - name: the name.
+    ///   - type: the declared type, which may be more specific than the Swift type.
+    ///   - doc: the documentation for help.
+    ///   - get: gives the value.
+    ///   - set: takes a new one.
     @inlinable
     public func property<Value: LuaRepresentable>(
-        _ name: String, _ documentation: String, get: @escaping (T) throws -> Value,
-        set: ((T, Value) throws -> Void)? = nil
-    ) {
-        property(name, Value.luaType, documentation, get: get, set: set)
-    }
-
-    /// A property whose declared type is more specific than its Swift type.
-    @inlinable
-    package func property<Value: LuaRepresentable>(
-        _ name: String, _ type: LuaType, _ documentation: String, get: @escaping (T) throws -> Value,
+        _ name: String, _ type: LuaType = Value.luaType, doc: String, get: @escaping (T) throws -> Value,
         set: ((T, Value) throws -> Void)? = nil
     ) {
         var setter: ((T, LuaCall) throws -> Void)?
         if let set { setter = { object, call in try set(object, try Value.read(call, at: 0)) } }
-        property(name, type, documentation, set: setter) { object, call in try get(object).push(as: call) }
-    }
-
-    /// A number property.
-    @inlinable
-    public func number(
-        _ name: String, _ documentation: String, get: @escaping (T) throws -> Double,
-        set: ((T, Double) throws -> Void)? = nil
-    ) {
-        property(name, documentation, get: get, set: set)
-    }
-
-    /// A boolean property.
-    @inlinable
-    public func boolean(
-        _ name: String, _ documentation: String, get: @escaping (T) throws -> Bool,
-        set: ((T, Bool) throws -> Void)? = nil
-    ) {
-        property(name, documentation, get: get, set: set)
+        property(name, type, doc: doc, set: setter) { object, call in try get(object).push(as: call) }
     }
 
     /// A method with the types of its closure: the receiver, then one argument for each name.
+    ///
+    /// - Parameters:
+    ///   - name: the name.
+    ///   - parameters: the names of the arguments, with their documentation.
+    ///   - results: the declared results, which may be more specific than the Swift type.
+    ///   - doc: the documentation for help.
+    ///   - example: a script that calls it.
+    ///   - body: the method.
     @inlinable
     public func method<each Argument: LuaRepresentable, Result: LuaRepresentable>(
-        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
-        calling body: @escaping (T, repeat each Argument) throws -> Result
-    ) {
-        method(name, parameters, returns: Result.luaResults, documentation, example: example, calling: body)
-    }
-
-    /// A method whose declared results are more specific than its Swift type.
-    @inlinable
-    package func method<each Argument: LuaRepresentable, Result: LuaRepresentable>(
-        _ name: String, _ parameters: LuaArguments, returns results: [LuaType], _ documentation: String,
-        example: String = "", calling body: @escaping (T, repeat each Argument) throws -> Result
+        _ name: String, _ parameters: LuaArguments = [], returns results: [LuaType] = Result.luaResults,
+        doc: String = "", example: String = "", calling body: @escaping (T, repeat each Argument) throws -> Result
     ) {
         method(
-            name, TypedArguments.parameters(parameters, repeat (each Argument).self), returns: results, documentation,
+            name, TypedArguments.parameters(parameters, repeat (each Argument).self), returns: results, doc: doc,
             example: example
         ) { object, call in
             var reader = ArgumentReader(call)
@@ -234,12 +213,12 @@ extension LuaClass {
     /// A method with no results, or with several: the elements of a tuple.
     @inlinable
     public func method<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
-        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
+        _ name: String, _ parameters: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (T, repeat each Argument) throws -> (repeat each Result)
     ) {
         method(
             name, TypedArguments.parameters(parameters, repeat (each Argument).self),
-            returns: TypedArguments.results(repeat (each Result).self), documentation, example: example
+            returns: TypedArguments.results(repeat (each Result).self), doc: doc, example: example
         ) { object, call in
             var reader = ArgumentReader(call)
             let results = try body(object, repeat reader.next((each Argument).self))
@@ -250,23 +229,15 @@ extension LuaClass {
 
 /// Functions declared by their Swift types.
 extension LuaModule {
-    /// A function with the types of its closure: one argument for each name.
+    /// A function with the types of its closure: one argument for each name. The declared results may be more specific
+    /// than the Swift type.
     @inlinable
     public func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
-        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
-        calling body: @escaping (repeat each Argument) throws -> Result
-    ) {
-        function(name, parameters, returns: Result.luaResults, documentation, example: example, calling: body)
-    }
-
-    /// A function whose declared results are more specific than its Swift type.
-    @inlinable
-    package func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
-        _ name: String, _ parameters: LuaArguments, returns results: [LuaType], _ documentation: String,
-        example: String = "", calling body: @escaping (repeat each Argument) throws -> Result
+        _ name: String, _ parameters: LuaArguments = [], returns results: [LuaType] = Result.luaResults,
+        doc: String = "", example: String = "", calling body: @escaping (repeat each Argument) throws -> Result
     ) {
         function(
-            name, TypedArguments.parameters(parameters, repeat (each Argument).self), returns: results, documentation,
+            name, TypedArguments.parameters(parameters, repeat (each Argument).self), returns: results, doc: doc,
             example: example
         ) { call in
             var reader = ArgumentReader(call)
@@ -277,12 +248,12 @@ extension LuaModule {
     /// A function with no results, or with several: the elements of a tuple.
     @inlinable
     public func function<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
-        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
+        _ name: String, _ parameters: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (repeat each Argument) throws -> (repeat each Result)
     ) {
         function(
             name, TypedArguments.parameters(parameters, repeat (each Argument).self),
-            returns: TypedArguments.results(repeat (each Result).self), documentation, example: example
+            returns: TypedArguments.results(repeat (each Result).self), doc: doc, example: example
         ) { call in
             var reader = ArgumentReader(call)
             let results = try body(repeat reader.next((each Argument).self))
@@ -293,12 +264,12 @@ extension LuaModule {
     /// Makes the module callable, `date(…)`, with the types of a closure.
     @inlinable
     public func callable<each Argument: LuaRepresentable, Result: LuaRepresentable>(
-        _ parameters: LuaArguments, _ documentation: String, example: String = "",
+        _ parameters: LuaArguments, doc: String, example: String = "",
         calling body: @escaping (repeat each Argument) throws -> Result
     ) {
         callable(
             TypedArguments.parameters(parameters, repeat (each Argument).self), returns: Result.luaResults,
-            documentation, example: example
+            doc: doc, example: example
         ) { call in
             var reader = ArgumentReader(call)
             return try body(repeat reader.next((each Argument).self)).push(as: call)

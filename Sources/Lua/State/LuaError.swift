@@ -240,7 +240,8 @@ extension LuaState {
     func makeErrorClass() -> LuaClass<LuaErrorObject> {
         let cls = LuaClass<LuaErrorObject>(
             "Error",
-            "The error that a function returns after nil, before its number if it has one; where a function takes a string, its text.",
+            doc:
+                "The error that a function returns after nil, before its number if it has one; where a function takes a string, its text.",
             in: self, kind: .box,
             unknownMember: { object, name, call in
                 guard clua_checkstack(call.L, 6) != 0 else { return nil }
@@ -257,21 +258,23 @@ extension LuaState {
                     })
             })
         cls.declareOperator(
-            "index", .text, returns: .function, "A string method, applied to the message: `err:find(\"disk\")`.")
+            "index", .text, returns: .function, doc: "A string method, applied to the message: `err:find(\"disk\")`.")
         cls.property(
-            "domain", .string, "The error's domain: `CubbyErrorDomain`, `NSCocoaErrorDomain`, `NSPOSIXErrorDomain`."
+            "domain", .string,
+            doc: "The error's domain: `CubbyErrorDomain`, `NSCocoaErrorDomain`, `NSPOSIXErrorDomain`."
         ) { object, call in call.returns(object.details?.luaDomain ?? "LuaErrorDomain") }
-        cls.property("code", .any, "The error's code: a number of Cocoa's or POSIX's, or a word.") { object, call in
+        cls.property("code", .any, doc: "The error's code: a number of Cocoa's or POSIX's, or a word.") {
+            object, call in
             switch object.details?.luaCode {
             case .number(let number): call.returns(Int64(number))
             case .word(let word): call.returns(word)
             case nil: call.returns(LuaValue.nil)
             }
         }
-        cls.property("message", .string, "What happened, where, and what to do.") { object, call in
+        cls.property("message", .string, doc: "What happened, where, and what to do.") { object, call in
             call.returns(object.message)
         }
-        cls.property("path", .optional(.string), "The path of the affected file.") { object, call in
+        cls.property("path", .optional(.string), doc: "The path of the affected file.") { object, call in
             call.returns(object.details?.luaPath.map(LuaValue.text) ?? .nil)
         }
         cls.metamethod("__tostring") { object, call in call.returns(object.message) }

@@ -243,6 +243,13 @@ public final class LuaState {
         return LuaTable(state: self, reference: takeReference(on: L))
     }
 
+    /// Makes a table with fields; one whose value is nil is left out.
+    package func makeTable(_ fields: KeyValuePairs<String, any LuaRepresentable>) -> LuaTable {
+        let table = makeTable(fields: fields.count)
+        for (name, value) in fields { table[name] = value.luaValue(in: self) }
+        return table
+    }
+
     /// Creates a coroutine, which calls `function` at its first resume.
     public func makeThread(_ function: LuaFunction) -> LuaThread {
         let L = current

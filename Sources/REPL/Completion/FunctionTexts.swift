@@ -101,7 +101,7 @@ enum LuaLibrary {
         }
         let name = path.split(separator: ".").last.map(String.init) ?? path
         let sentence = documentation.drop { $0.is(" ") }
-        return (path, LuaFunctionDeclaration(name, parameters, returns: results, String(sentence)))
+        return (path, LuaFunctionDeclaration(name, parameters, returns: results, doc: String(sentence)))
     }
 
     private static func type(_ name: String) -> LuaType? {

@@ -56,21 +56,21 @@ final class PromptSettings {
 
     func install(in state: LuaState) {
         let cls = LuaClass<PromptSettings>(
-            "prompt", "The prompt's settings, for prompt.lua and this session.", in: state)
+            "prompt", doc: "The prompt's settings, for prompt.lua and this session.", in: state)
         cls.property(
-            "colors", "Colours for a dark or a light background; auto queries the terminal.",
+            "colors", doc: "Colours for a dark or a light background; auto queries the terminal.",
             get: { $0.colors }, set: { $0.colors = $1 })
         cls.property(
-            "numbers", "Whether an entry's number is shown after it: 3, whose value is _3.",
+            "numbers", doc: "Whether an entry's number is shown after it: 3, whose value is _3.",
             get: { $0.showsNumbers }, set: { $0.showsNumbers = $1 })
         cls.property(
-            "suggestions", "Whether the newest entry with the typed prefix is suggested, dimmed.",
+            "suggestions", doc: "Whether the newest entry with the typed prefix is suggested, dimmed.",
             get: { $0.editing.showsSuggestions }, set: { $0.editing.showsSuggestions = $1 })
         cls.property(
-            "indent", "The indentation of a block in columns, from 1 to 8.", get: { $0.editing.indentWidth },
+            "indent", doc: "The indentation of a block in columns, from 1 to 8.", get: { $0.editing.indentWidth },
             set: { $0.editing.indentWidth = try Self.checked($1, 1...8) })
         cls.property(
-            "menuHeight", "The maximum number of lines of the completion menu, from 1 to 40.",
+            "menuHeight", doc: "The maximum number of lines of the completion menu, from 1 to 40.",
             get: { $0.editing.menuHeight },
             set: { $0.editing.menuHeight = try Self.checked($1, 1...40) })
         cls.method(
@@ -79,7 +79,7 @@ final class PromptSettings {
                 "name": "the style to change: keyword, string, prompt, dimmed…",
                 "codes": "SGR codes (ECMA-48) separated by semicolons, \"1;31\"; nil restores the default",
             ],
-            "Sets the colour of a style.", example: "prompt:style(\"keyword\", \"1;34\")"
+            doc: "Sets the colour of a style.", example: "prompt:style(\"keyword\", \"1;34\")"
         ) { (settings, name: String, codes: String?) in
             let all = Style.allCases.filter { $0 != .plain }
             guard let style = all.first(where: { "\($0)" == name }) else {

@@ -222,7 +222,7 @@ package final class ScriptEvent {
 
     static func makeClass(in state: LuaState) -> LuaClass<ScriptEvent> {
         let cls = LuaClass<ScriptEvent>(
-            "Event", "The argument of a handler.", in: state, kind: .box,
+            "Event", doc: "The argument of a handler.", in: state, kind: .box,
             unknownMember: { event, name, call in
                 if let value = try event.detail(name) { return call.returns(value) }
                 // All events of items have these fields, so that one handler can serve several.
@@ -237,21 +237,21 @@ package final class ScriptEvent {
                 }
                 event.details["new"] = call.value(1)
             })
-        cls.text("name", "The event's name.", get: { $0.event.name })
+        cls.text("name", doc: "The event's name.", get: { $0.event.name })
         let causes = LifeCycleCause.allCases.map(\.rawValue)
         let commitCauses = ItemStoreCommit.Cause.allCases.map(\.rawValue).filter { !causes.contains($0) }
         cls.property(
-            "cause", .choice(causes + commitCauses), "The actual cause; for a commit, its origin.",
+            "cause", .choice(causes + commitCauses), doc: "The actual cause; for a commit, its origin.",
             get: { $0.cause })
-        cls.boolean("simulated", "Whether a script simulated it.", get: { $0.event.simulated })
-        cls.number("time", "Seconds since 1970.", get: { $0.event.time })
+        cls.property("simulated", doc: "Whether a script simulated it.", get: { $0.event.simulated })
+        cls.property("time", doc: "Seconds since 1970.", get: { $0.event.time })
         cls.method(
-            "remaining", [],
-            "Seconds left for all handlers of this event; math.huge without a limit.",
+            "remaining",
+            doc: "Seconds left for all handlers of this event; math.huge without a limit.",
             example: "app:on(\"user.ready\", function(event) print(event:remaining()) end) app:emit(\"user.ready\")"
         ) { $0.deadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity }
         cls.method(
-            "veto", ["reason": "the reason reported to the caller"], "Refuses the change.",
+            "veto", ["reason": "the reason reported to the caller"], doc: "Refuses the change.",
             example:
                 "items:on(\"willRemove\", function(event) event:veto(\"it is kept\") end) return pcall(items.removeItem, items, items:randomItem())"
         ) { (event, reason: String?) in
@@ -262,7 +262,7 @@ package final class ScriptEvent {
             event.refuse(reason ?? "no reason given")
         }
         cls.declareOperator(
-            "index", .text, returns: .any, "A field specific to this event; `info` for a script's own event.")
+            "index", .text, returns: .any, doc: "A field specific to this event; `info` for a script's own event.")
         cls.metamethod("__tostring") { event, call in
             call.returns("Event(\(event.event.name), \(event.cause))")
         }

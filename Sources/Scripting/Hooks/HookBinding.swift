@@ -9,43 +9,40 @@ package struct HookBinding {
         let (hooks, state) = (runtime.hooks, runtime.state)
         self.hooks = hooks
         let cls = LuaClass<Hook>(
-            Hook.luaName, "A registration of a handler. The host keeps it: dropping this object changes nothing.",
+            Hook.luaName, doc: "A registration of a handler. The host keeps it: dropping this object changes nothing.",
             in: state)
         cls.method(
-            "off", [], "Removes the registration.",
+            "off", doc: "Removes the registration.",
             example:
                 "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) hook:off() return #app:hooks{ id = \"mine\" }"
         ) { hooks.remove($0) }
         cls.method(
-            "pause", [], "Pauses the handler until resume.",
+            "pause", doc: "Pauses the handler until resume.",
             example:
                 "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) hook:pause() return hook.paused"
         ) { hook in if hook.function != nil { hook.isPaused = true } }
         cls.method(
-            "resume", [], "Resumes the handler.",
+            "resume", doc: "Resumes the handler.",
             example:
                 "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) hook:pause() hook:resume() return hook.paused"
         ) { hook in
             hook.isPaused = false
             hook.statistics.consecutiveFailures = 0
         }
-        cls.optionalText("id", "The id given at registration.", get: { $0.options.id })
-        cls.text("event", "The event's name.", get: { $0.event })
-        cls.optionalText("group", "The group's name.", get: { $0.options.group })
-        cls.optionalText("desc", "The description given at registration.", get: { $0.options.description })
-        cls.integer("priority", "0 to 100, lower first.", get: { $0.options.priority })
-        cls.boolean("paused", "Whether the handler is paused.", get: { $0.isPaused })
+        cls.property("id", doc: "The id given at registration.", get: { $0.options.id })
+        cls.text("event", doc: "The event's name.", get: { $0.event })
+        cls.property("group", doc: "The group's name.", get: { $0.options.group })
+        cls.property("desc", doc: "The description given at registration.", get: { $0.options.description })
+        cls.integer("priority", doc: "0 to 100, lower first.", get: { $0.options.priority })
+        cls.property("paused", doc: "Whether the handler is paused.", get: { $0.isPaused })
         cls.property(
-            "stats", .record("statistics", Self.statistics), "Statistics of its calls.",
+            "stats", .record("statistics", Self.statistics), doc: "Statistics of its calls.",
             get: { [unowned state] hook in
-                let table = state.makeTable(fields: 5)
                 let statistics = hook.statistics
-                table["calls"] = .integer(Int64(statistics.calls))
-                table["errors"] = .integer(Int64(statistics.failures))
-                table["total_ms"] = .number(statistics.seconds * 1000)
-                table["max_ms"] = .number(statistics.longest * 1000)
-                table["last_error"] = statistics.lastError.map(LuaValue.text) ?? .nil
-                return table
+                return state.makeTable([
+                    "calls": statistics.calls, "errors": statistics.failures, "total_ms": statistics.seconds * 1000,
+                    "max_ms": statistics.longest * 1000, "last_error": statistics.lastError,
+                ])
             })
         cls.metamethod("__tostring") { hook, call in
             call.returns("Hook(\(hook.title)\(hook.isRemoved ? ", off" : hook.isPaused ? ", paused" : ""))")

@@ -8,7 +8,7 @@ extension ScriptHost {
     /// Declares an asynchronous global function. A script that calls it waits; timers, signals and other tasks go on.
     ///
     /// ```swift
-    /// host.register("fetch", ["url"], "Reads a page.") { (url: String) async throws -> Data in
+    /// host.register("fetch", ["url"], doc: "Reads a page.") { (url: String) async throws -> Data in
     ///     try await pages.read(url)
     /// }
     /// ```
@@ -20,39 +20,39 @@ extension ScriptHost {
     /// - Parameters:
     ///   - name: the global's name.
     ///   - parameters: the names of the parameters, for errors and help.
-    ///   - documentation: for help.
+    ///   - doc: the documentation for help.
     ///   - example: a script that calls it, or "".
     ///   - body: called in a task of its own. `LuaDecoder` and `LuaRepresentable` convert the arguments and the result;
     ///     a parameter of type `LuaAsyncFunction` takes a function of the script.
     public func register<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
-        _ name: String, _ parameters: [String] = [], _ documentation: String = "", example: String = "",
+        _ name: String, _ parameters: [String] = [], doc: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) async throws -> Result
     ) {
-        declare(TypedFunction(name, parameters, documentation, example: example, results: .value, awaiting: body))
+        declare(TypedFunction(name, parameters, doc, example: example, results: .value, awaiting: body))
     }
 
     /// Declares an asynchronous global function without a result.
     public func register<each Argument: Decodable & Sendable>(
-        _ name: String, _ parameters: [String] = [], _ documentation: String = "", example: String = "",
+        _ name: String, _ parameters: [String] = [], doc: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) async throws -> Void
     ) {
-        declare(TypedFunction(name, parameters, documentation, example: example, results: .nothing, awaiting: body))
+        declare(TypedFunction(name, parameters, doc, example: example, results: .nothing, awaiting: body))
     }
 
     /// Declares a global function that is called on the host's thread and returns at once.
     public func register<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
-        _ name: String, _ parameters: [String] = [], _ documentation: String = "", example: String = "",
+        _ name: String, _ parameters: [String] = [], doc: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) throws -> Result
     ) {
-        declare(TypedFunction(name, parameters, documentation, example: example, results: .value, calling: body))
+        declare(TypedFunction(name, parameters, doc, example: example, results: .value, calling: body))
     }
 
     /// Declares a global function without a result that is called on the host's thread and returns at once.
     public func register<each Argument: Decodable & Sendable>(
-        _ name: String, _ parameters: [String] = [], _ documentation: String = "", example: String = "",
+        _ name: String, _ parameters: [String] = [], doc: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) throws -> Void
     ) {
-        declare(TypedFunction(name, parameters, documentation, example: example, results: .nothing, calling: body))
+        declare(TypedFunction(name, parameters, doc, example: example, results: .nothing, calling: body))
     }
 
     private func declare(_ function: TypedFunction) {

@@ -1,6 +1,5 @@
 import Application
 import Files
-import Glibc
 import Logging
 package import Lua
 
@@ -124,7 +123,8 @@ enum BreakpointFunction {
     static func install(in host: ScriptHost) {
         let declaration = LuaFunctionDeclaration(
             "breakpoint", [],
-            "Breaks here, so that variables can be examined; at the prompt, `:help` then lists the commands of a break. Without a prompt or a debugger the script continues, and one warning for the line is logged.",
+            doc:
+                "Breaks here, so that variables can be examined; at the prompt, `:help` then lists the commands of a break. Without a prompt or a debugger the script continues, and one warning for the line is logged.",
             example: "local total = 40 breakpoint() return total")
         host.state.setGlobal(declaration) { [unowned host] call in
             if host.debugger.canBreak {

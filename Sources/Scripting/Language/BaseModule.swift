@@ -14,7 +14,7 @@ package enum BaseModule {
         // Not a typed declaration, like io.write: as a LuaVariadic, the values take twice the time.
         state.setGlobal(
             LuaFunctionDeclaration(
-                "print", values, "Writes values to standard output, separated by tabs, as a line.",
+                "print", values, doc: "Writes values to standard output, separated by tabs, as a line.",
                 example: "print(\"items:\", #items)"), isPartOfLua: true
         ) { [unowned host] call in
             var line: [UInt8] = []
@@ -77,12 +77,12 @@ package enum BaseModule {
     private static func installIO(in host: ScriptHost) -> LuaModule? {
         guard
             let io = LuaModule(
-                extending: "io", "Files and standard streams; open and lines are limited to the sandbox's grants.",
+                extending: "io", doc: "Files and standard streams; open and lines are limited to the sandbox's grants.",
                 in: host.state)
         else { return nil }
         io.function(
             "open", ["path": "a path that the sandbox grants", "mode": "as C's fopen (default: \"r\")"],
-            returns: LuaType.orError(.object("file*")), "Opens a file; nil and an error if that fails.",
+            returns: LuaType.orError(.object("file*")), doc: "Opens a file; nil and an error if that fails.",
             example:
                 "local file = assert(io.open(app.container.tmp .. \"/a.txt\", \"w\")) file:write(\"a\") file:close()"
         ) { [unowned host] (path: String, mode: String?) in
@@ -92,7 +92,8 @@ package enum BaseModule {
         io.function(
             "lines", ["path": "the file's path (default: standard input)", "…": "formats, as for file:read"],
             returns: [.callback("() → string")],
-            "An iterator over the lines of a file, or of standard input; raises an error if the file can't be opened.",
+            doc:
+                "An iterator over the lines of a file, or of standard input; raises an error if the file can't be opened.",
             example:
                 "fs.write(app.container.tmp .. \"/a.txt\", \"a\\nb\\n\") for line in io.lines(app.container.tmp .. \"/a.txt\") do print(line) end"
         ) { [unowned host] (path: String?, formats: LuaVariadic<LuaValue>) in
@@ -109,7 +110,8 @@ package enum BaseModule {
         }
         io.function(
             "write", [LuaParameter("…", .variadic(.any), "strings and numbers")], returns: [.object("file*")],
-            "Writes to standard output; returns that file, or nil, the reason and its number when a write has failed.",
+            doc:
+                "Writes to standard output; returns that file, or nil, the reason and its number when a write has failed.",
             example: "io.write(\"a\", 1, \"\\n\")"
         ) { [unowned host] call in
             try StandardHandles.write(call, toStandardError: false, host) ?? call.returns(table["stdout"])
@@ -148,12 +150,13 @@ package enum BaseModule {
     private static func installOS(in host: ScriptHost) -> LuaModule? {
         guard
             let os = LuaModule(
-                extending: "os", "The system; remove and rename are limited to the sandbox's grants.", in: host.state)
+                extending: "os", doc: "The system; remove and rename are limited to the sandbox's grants.",
+                in: host.state)
         else { return nil }
         os.function(
             "exit",
             ["code": "the exit status; true is 0, false is 1", "close": "ignored: the state is always closed"],
-            "Ends the application in order: the items are saved first.", example: "os.exit(0)"
+            doc: "Ends the application in order: the items are saved first.", example: "os.exit(0)"
         ) { [unowned host] (code: LuaEither<Bool, Int64>?, _: Bool?) -> Void in
             let status: Int32 =
                 switch code {
@@ -166,12 +169,12 @@ package enum BaseModule {
         }
         os.function(
             "remove", ["path": "a path that the sandbox grants"],
-            "Removes a file or an empty folder; nil and an error if that fails.",
+            doc: "Removes a file or an empty folder; nil and an error if that fails.",
             example: "local path = os.tmpname() fs.write(path, \"\") return os.remove(path)"
         ) { [unowned host] (path: String) in try host.remove(path) }
         os.function(
             "rename", ["from": "the file's path", "to": "the file's new path"],
-            "Renames a file; nil and an error if that fails.",
+            doc: "Renames a file; nil and an error if that fails.",
             example: "local path = os.tmpname() fs.write(path, \"\") return os.rename(path, path .. \".txt\")"
         ) { [unowned host] (from: String, to: String) in
             try host.attempt(from, .readWrite) { layer in
@@ -179,7 +182,7 @@ package enum BaseModule {
                 return true
             }
         }
-        os.function("tmpname", [], "A path for a new file in the container's tmp.", example: "return os.tmpname()") {
+        os.function("tmpname", doc: "A path for a new file in the container's tmp.", example: "return os.tmpname()") {
             [unowned host] in PathText.join(host.container.tmp, UUIDModule.make())
         }
         return os

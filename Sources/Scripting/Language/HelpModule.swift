@@ -6,7 +6,7 @@ enum HelpModule {
     static func install(in host: ScriptHost) {
         let declaration = LuaFunctionDeclaration(
             "help", [LuaParameter("subject", .optional(.any), "a module, an object, a function, or a name")],
-            "Lists the API, or shows the help on a subject.", example: "help(\"items.createItem\")")
+            doc: "Lists the API, or shows the help on a subject.", example: "help(\"items.createItem\")")
         host.state.setGlobal(declaration) { [unowned host] call in
             let declarations = call.state.declarations
             let text: String

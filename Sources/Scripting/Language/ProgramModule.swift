@@ -15,7 +15,8 @@ enum ProgramModule {
                     "a shell command, or a granted program and its arguments; none tests for a shell")
             ],
             returns: [.optional(.boolean), .string, .integer],
-            "Runs a command and waits, as Lua's own os.execute does; timers continue meanwhile. Needs --allow-run, which grants the shell, or a program granted by cubby config.",
+            doc:
+                "Runs a command and waits, as Lua's own os.execute does; timers continue meanwhile. Needs --allow-run, which grants the shell, or a program granted by cubby config.",
             example: "return pcall(os.execute, \"true\")"
         ) { [unowned host] call in
             guard !call.isNil(0) else { return call.returns(host.options.allowsRunning) }
@@ -38,7 +39,8 @@ enum ProgramModule {
                 "mode": "\"r\" reads the command's output, \"w\" writes its input",
             ],
             returns: LuaType.orError(.object("file*")),
-            "Starts a command and returns a file connected to it. Needs --allow-run, which grants the shell, or a program granted by cubby config.",
+            doc:
+                "Starts a command and returns a file connected to it. Needs --allow-run, which grants the shell, or a program granted by cubby config.",
             example: "return pcall(io.popen, \"date\")"
         ) { [unowned host] (command: String, mode: PipeMode?) in
             try OrError(returning: FileError.self) { try open(command, mode ?? .r, host) }

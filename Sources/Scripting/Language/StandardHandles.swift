@@ -1,5 +1,4 @@
 import Files
-import Glibc
 import Lua
 
 /// The handles of the standard streams: their methods read and write where `io.read`, `print` and `io.write` do, with the

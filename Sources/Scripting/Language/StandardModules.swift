@@ -39,22 +39,20 @@ enum RequireModule {
         for name in ["_G", "coroutine", "table", "string", "math", "utf8", "os", "io", "debug"] {
             loaded[name] = state.globals[name]
         }
-        let package = state.makeTable(fields: 5)
-        package["loaded"] = .table(loaded)
-        package["preload"] = .table(preload)
-        package["path"] = .text(templates(host.modulePaths))
         let native = host.options.usesLuaTrees && host.options.allowsNativeModules ? LuaTrees.nativeFolders : []
-        package["cpath"] = .text(native.map { "\($0)/?.so" }.joined(separator: ";"))
-        package["config"] = "/\n;\n?\n!\n-\n"
+        let package = state.makeTable([
+            "loaded": loaded, "preload": preload, "path": templates(host.modulePaths),
+            "cpath": native.map { "\($0)/?.so" }.joined(separator: ";"), "config": "/\n;\n?\n!\n-\n",
+        ])
         loaded["package"] = .table(package)
         state.globals["package"] = .table(package)
 
         let declaration = LuaFunctionDeclaration(
             "require", [LuaParameter("module", .text, "the name; dots separate folders")], returns: [.any, .any],
-            """
-            Loads a Lua module once, from the script's folder, Library/Scripts, or a LuaRocks tree. Returns its value \
-            and its origin; "cubby" contains all of the host's modules.
-            """, example: "local cubby = require \"cubby\" return cubby.items == items")
+            doc: """
+                Loads a Lua module once, from the script's folder, Library/Scripts, or a LuaRocks tree. Returns its value \
+                and its origin; "cubby" contains all of the host's modules.
+                """, example: "local cubby = require \"cubby\" return cubby.items == items")
         // Modules being loaded: a cycle would never end.
         var loading: NameSet = []
         state.setGlobal(declaration, isPartOfLua: true) { [unowned host] call in

@@ -1,6 +1,5 @@
 import Application
 import Files
-import Glibc
 package import Lua
 
 /// The reference of a host's declarations, for people, editors and programs.

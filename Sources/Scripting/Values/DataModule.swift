@@ -7,18 +7,18 @@ import Wording
 enum DataModule {
     static func makeClass(in state: LuaState) -> LuaClass<DataValue> {
         let cls = LuaClass<DataValue>(
-            DataValue.luaName, "Bytes, compared by content. `#d` is their number.", in: state, kind: .box)
-        cls.method("bytes", [], "The bytes, as a Lua string.", example: "return data(\"ab\"):bytes()") {
+            DataValue.luaName, doc: "Bytes, compared by content. `#d` is their number.", in: state, kind: .box)
+        cls.method("bytes", doc: "The bytes, as a Lua string.", example: "return data(\"ab\"):bytes()") {
             LuaString($0.bytes)
         }
-        cls.method("base64", [], "The bytes in Base64.", example: "return data(\"ab\"):base64()") {
+        cls.method("base64", doc: "The bytes in Base64.", example: "return data(\"ab\"):base64()") {
             Data($0.bytes).base64EncodedString()
         }
         cls.method(
-            "hash", returns: [.string], "The SHA-256 of the bytes, in hexadecimal digits.",
+            "hash", returns: [.string], doc: "The SHA-256 of the bytes, in hexadecimal digits.",
             example: "return data(\"ab\"):hash()"
         ) { value, call in call.returns(SHA256.text(SHA256.digest(value.bytes))) }
-        cls.declareOperator("len", returns: .integer, "The number of bytes.")
+        cls.declareOperator("len", returns: .integer, doc: "The number of bytes.")
         cls.metamethod("__len") { value, call in call.returns(value.bytes.count) }
         cls.metamethod("__tostring") { value, call in
             let shown = value.bytes.prefix(16).map { byte in
@@ -36,13 +36,13 @@ enum DataModule {
     }
 
     static func install(_ bridge: ValueBridge) -> LuaModule {
-        let module = LuaModule("data", "Binary data.", in: bridge.state)
+        let module = LuaModule("data", doc: "Binary data.", in: bridge.state)
         module.callable(
-            ["bytes": "any bytes"], "Data with the bytes of a string.", example: "return #data(\"\\0\\1\\2\")"
+            ["bytes": "any bytes"], doc: "Data with the bytes of a string.", example: "return #data(\"\\0\\1\\2\")"
         ) { (string: LuaString) in DataValue(string.bytes) }
         module.function(
             "fromBase64", ["text": "Base64; line breaks are ignored"],
-            "Decodes a Base64 text; nil and an error if it is invalid.",
+            doc: "Decodes a Base64 text; nil and an error if it is invalid.",
             example: "return data.fromBase64(\"YWI=\"):bytes()"
         ) { (text: LuaString) -> OrError<DataValue> in
             guard let data = Data(base64Encoded: Data(text.bytes), options: .ignoreUnknownCharacters) else {
@@ -57,7 +57,7 @@ enum DataModule {
 /// `null`: the null value, for places where nil is not allowed.
 enum NullModule {
     static func makeClass(in state: LuaState) -> LuaClass<NullValue> {
-        let cls = LuaClass<NullValue>("null", "Represents the absence of a value in arrays and JSON.", in: state)
+        let cls = LuaClass<NullValue>("null", doc: "Represents the absence of a value in arrays and JSON.", in: state)
         cls.declareGlobalObject()
         cls.metamethod("__tostring") { _, call in call.returns("null") }
         return cls
@@ -67,8 +67,8 @@ enum NullModule {
 /// `uuid()`.
 package enum UUIDModule {
     static func install(in state: LuaState) -> LuaModule {
-        let module = LuaModule("uuid", "Universally unique identifiers.", in: state)
-        module.callable([], "A new random UUID, in upper case.", example: "return #uuid()", calling: make)
+        let module = LuaModule("uuid", doc: "Universally unique identifiers.", in: state)
+        module.callable([], doc: "A new random UUID, in upper case.", example: "return #uuid()", calling: make)
         return module
     }
 

@@ -7,7 +7,7 @@ import Wording
 /// `date`: makes dates.
 enum DateModule {
     static func install(_ bridge: ValueBridge) -> LuaModule {
-        let module = LuaModule("date", "Moments in time.", in: bridge.state)
+        let module = LuaModule("date", doc: "Moments in time.", in: bridge.state)
         module.callable(
             [
                 LuaParameter(
@@ -16,7 +16,8 @@ enum DateModule {
                     "seconds since 1970, ISO 8601 text, or a table of parts (default: now)")
             ],
             returns: LuaType.orError(.object("date")),
-            "A date: now, from seconds since 1970, from text, or from the parts of a local time; nil and an error if the text is invalid. A repeated local time is the earlier one; a skipped one is moved forward.",
+            doc:
+                "A date: now, from seconds since 1970, from text, or from the parts of a local time; nil and an error if the text is invalid. A repeated local time is the earlier one; a skipped one is moved forward.",
             example:
                 "return date(\"1906-10-17\").year, date{ year = 2026, month = 7, day = 1, hour = 8, zone = \"Europe/Berlin\" }",
             numbers: LuaNumberConversion(bridge.dates, offset: PropertyListDate.unixEpochOffset)
@@ -53,7 +54,8 @@ enum DateModule {
                     "as in date:format: with a %, strptime's fields (`%d.%m.%Y %H:%M`), else Unicode's (`dd.MM.yyyy HH:mm`)",
                 "zone": "as \"Europe/Berlin\", \"local\" or \"+02:00\" (default: UTC)",
             ],
-            "Parses a date by a pattern; nil and an error with the position if the text does not match. An offset in the text (%z) overrides the zone.",
+            doc:
+                "Parses a date by a pattern; nil and an error with the position if the text does not match. An offset in the text (%z) overrides the zone.",
             example: "return date.parse(\"1.7.2026 08:00\", \"%d.%m.%Y %H:%M\", \"Europe/Berlin\")"
         ) { (text: String, pattern: String, zone: String?) -> OrError<DateValue> in
             let pattern = try self.pattern(pattern)
@@ -98,7 +100,8 @@ enum DateClass {
     static func make(in state: LuaState, _ clock: LocalClock) -> LuaClass<DateValue> {
         let cls = LuaClass<DateValue>(
             inline: "date",
-            "A moment in time. Dates are compared with == and <; `d - e` is in seconds, `d + seconds` is a date. `tostring` gives UTC; `print` and the prompt show local time. Both have the fraction of a second with all digits, so that the text stands for the same moment.",
+            doc:
+                "A moment in time. Dates are compared with == and <; `d - e` is in seconds, `d + seconds` is a date. `tostring` gives UTC; `print` and the prompt show local time. Both have the fraction of a second with all digits, so that the text stands for the same moment.",
             in: state)
         addParts(cls)
         cls.method(
@@ -108,7 +111,8 @@ enum DateClass {
                     "Unicode's fields (`yyyy-MM-dd HH:mm:ss.SSS`, text between apostrophes) or, with a %, those of os.date (default: `yyyy-MM-dd`)",
                 "zone": LuaArgument("\(zone) (default: UTC)"),
             ],
-            "The date as text, in English. The moment is rounded to the microsecond, and `S`, the fraction of a second, is cut to as many digits as it has letters; more than six show the exact moment.",
+            doc:
+                "The date as text, in English. The moment is rounded to the microsecond, and `S`, the fraction of a second, is cut to as many digits as it has letters; more than six show the exact moment.",
             example: "return date(0):format(\"d MMMM yyyy\"), date(0):format(\"%d.%m.%Y %H:%M %Z\", \"Europe/Berlin\")"
         ) { (value, pattern: String?, zone: String?) in
             let zone = try clock.zone(named: zone)
@@ -126,7 +130,7 @@ enum DateClass {
         cls.method(
             "inZone",
             ["zone": LuaArgument("\(zone) (default: the user's zone)")], returns: [DateFields.record],
-            "The parts of the local time in a zone; `date` accepts them.",
+            doc: "The parts of the local time in a zone; `date` accepts them.",
             example: "local there = date(0):inZone(\"Asia/Kathmandu\") return there.hour, there.minute, there.offset"
         ) { [unowned state] (value, zone: String?) in
             let zone = try clock.zone(named: zone ?? "local")
@@ -138,7 +142,8 @@ enum DateClass {
         cls.method(
             "add", [LuaParameter("change", .options(DateChange.parameters), "the interval, in calendar units")],
             returns: [.object("date")],
-            "The date after a calendar interval: adds years and months, then weeks and days in the zone's local time, then shorter units.",
+            doc:
+                "The date after a calendar interval: adds years and months, then weeks and days in the zone's local time, then shorter units.",
             example: "return date(\"2026-01-31\"):add{ months = 1 }, date(0):add{ days = -1, hours = 6 }"
         ) { value, call in
             let table = try call.table(0)
@@ -160,20 +165,20 @@ enum DateClass {
             ("second", "The whole second; `inZone` keeps its fraction.", { $0.second }),
         ]
         for (name, documentation, part) in parts {
-            cls.property(name, .integer, documentation) { value, call in
+            cls.property(name, .integer, doc: documentation) { value, call in
                 guard let date = CalendarDate(value.date) else { return call.returns(LuaValue.nil) }
                 return call.returns(part(date))
             }
         }
-        cls.property("seconds", .number, "Seconds since 1970-01-01 in UTC, with their fraction.") { value, call in
+        cls.property("seconds", .number, doc: "Seconds since 1970-01-01 in UTC, with their fraction.") { value, call in
             call.returns(value.date.secondsSince1970)
         }
     }
 
     private static func addOperators(_ cls: LuaClass<DateValue>, _ clock: LocalClock) {
-        cls.declareOperator("sub", .object("date"), returns: .number, "Seconds between two dates.")
-        cls.declareOperator("sub", .number, returns: .object("date"), "The date a number of seconds earlier.")
-        cls.declareOperator("add", .number, returns: .object("date"), "The date a number of seconds later.")
+        cls.declareOperator("sub", .object("date"), returns: .number, doc: "Seconds between two dates.")
+        cls.declareOperator("sub", .number, returns: .object("date"), doc: "The date a number of seconds earlier.")
+        cls.declareOperator("add", .number, returns: .object("date"), doc: "The date a number of seconds later.")
         cls.metamethod("__tostring") { value, call in call.returns(clock.text(value.date)) }
         cls.rawMetamethod("__eq") { call in
             call.returns(call.optionalObject(0, cls) == call.optionalObject(1, cls))
@@ -282,19 +287,13 @@ enum DateFields {
         guard let (seconds, fraction) = date.parts else { return nil }
         let offset = zone.offset(at: Int64(seconds))
         let calendar = CalendarDate(localSeconds: seconds + offset.seconds)
-        let table = state.makeTable(fields: 11)
-        for (name, part) in [
-            ("year", calendar.year), ("month", calendar.month), ("day", calendar.day), ("hour", calendar.hour),
-            ("minute", calendar.minute), ("second", calendar.second), ("weekday", calendar.weekday),
-            ("offset", offset.seconds),
-        ] {
-            table[name] = .integer(Int64(part))
-        }
-        if !fraction.isEmpty { table["second"] = .number(DecimalParts.value(calendar.second, fraction)) }
-        table["zone"] = .text(zone.name)
-        table["abbreviation"] = .text(offset.abbreviation)
-        table["isDaylight"] = .boolean(offset.isDaylight)
-        return table
+        let second: any LuaRepresentable =
+            fraction.isEmpty ? calendar.second : DecimalParts.value(calendar.second, fraction)
+        return state.makeTable([
+            "year": calendar.year, "month": calendar.month, "day": calendar.day, "hour": calendar.hour,
+            "minute": calendar.minute, "second": second, "weekday": calendar.weekday, "offset": offset.seconds,
+            "zone": zone.name, "abbreviation": offset.abbreviation, "isDaylight": offset.isDaylight,
+        ])
     }
 }
 

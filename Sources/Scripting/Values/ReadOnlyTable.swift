@@ -70,10 +70,7 @@ package struct ReadOnlyTable {
     }
 
     private static func mark(_ shape: Shape, in state: LuaState) -> LuaTable {
-        let mark = state.makeTable(fields: 2)
-        mark[shapeKey] = .text(shape.rawValue)
-        mark["__name"] = .text(shape.rawValue)
-        return mark
+        state.makeTable(["__shape": shape.rawValue, "__name": shape.rawValue])
     }
 
     /// A read-only view of a table.

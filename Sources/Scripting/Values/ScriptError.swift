@@ -7,6 +7,7 @@ public import KeyedArchive
 public import Lua
 public import PredicateFormat
 public import PropertyList
+package import SQLite
 
 /// An error of the scripting layer, returned to scripts as `nil, err`.
 package struct ScriptError: Error, LuaErrorDetails, CustomStringConvertible {
@@ -80,6 +81,12 @@ extension DefaultsError: LuaErrorDetails {
     }
     public var luaMessage: String { message }
     public var luaPath: String? { if case .file(let error) = self { error.path } else { nil } }
+}
+
+extension SQLiteError: LuaErrorDetails {
+    package var luaDomain: String { "SQLite" }
+    package var luaCode: LuaErrorCode { .word(identifier) }
+    package var isScriptsFault: Bool { isStatementsFault }
 }
 
 /// An error in a file's content, with the file's path.

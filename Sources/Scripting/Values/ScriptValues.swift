@@ -3,6 +3,7 @@ public import Images
 public import Items
 package import KeyedArchive
 public import Lua
+package import PredicateFormat
 public import PropertyList
 
 /// A date as an inline Lua value.
@@ -56,8 +57,8 @@ package struct UIDValue: LuaInline, Equatable {
     /// The class: its number, compared by value.
     static func makeClass(in state: LuaState) -> LuaClass<UIDValue> {
         let cls = LuaClass<UIDValue>(
-            inline: luaName, "A reference to an object of a keyed archive, as in its property list.", in: state)
-        cls.property("value", "The index in `$objects`.", get: { $0.uid })
+            inline: luaName, doc: "A reference to an object of a keyed archive, as in its property list.", in: state)
+        cls.property("value", doc: "The index in `$objects`.", get: { $0.uid })
         cls.metamethod("__tostring") { uid, call in call.returns("UID \(uid.uid)") }
         cls.rawMetamethod("__eq") { call in
             call.returns(call.optionalObject(0, cls) == call.optionalObject(1, cls))
@@ -77,11 +78,12 @@ package final class WideIntegerValue {
     static func makeClass(in state: LuaState) -> LuaClass<WideIntegerValue> {
         let cls = LuaClass<WideIntegerValue>(
             "WideInteger",
-            "An integer of a property list or of JSON beyond Lua's 64 bits, exact: `tostring` gives all digits, == compares two of them, < also with numbers. Arithmetic raises an error.",
+            doc:
+                "An integer of a property list or of JSON beyond Lua's 64 bits, exact: `tostring` gives all digits, == compares two of them, < also with numbers. Arithmetic raises an error.",
             in: state,
             kind: .box)
         cls.method(
-            "number", [], "The nearest float.",
+            "number", doc: "The nearest float.",
             example: "return plist.integer(\"18446744073709551615\"):number()"
         ) { Double($0.value) }
         cls.metamethod("__tostring") { integer, call in call.returns(String(integer.value)) }
@@ -179,3 +181,47 @@ extension ItemFieldKind: LuaRepresentable {}
 extension ItemFileFormat: LuaRepresentable {}
 extension ItemFileEncoding: LuaRepresentable {}
 extension ItemStore.Isolation: LuaRepresentable {}
+
+/// A compiled predicate as a Lua object.
+package final class PredicateValue {
+    package let predicate: FormatPredicate
+    package init(_ predicate: FormatPredicate) { self.predicate = predicate }
+
+    /// Compiles a format with the variables of the argument of that name.
+    package static func compile(_ format: String, _ table: LuaTable?, _ bridge: ValueBridge) throws -> FormatPredicate {
+        var variables: PropertyListFields = [:]
+        try table?.forEach { key, value in
+            guard let name = key.textValue else {
+                throw LuaMismatch("a variable's name is text", argument: "variables")
+            }
+            do throws(ValueBridge.BridgeError) { variables[name] = try bridge.propertyList(value, path: name) } catch {
+                throw LuaMismatch(error.message, argument: "variables")
+            }
+            return true
+        }
+        return try FormatPredicate(format: format, variables: variables)
+    }
+}
+
+/// A predicate as an argument: a format, a compiled predicate, or a function of the evaluated object.
+package enum ConditionArgument: LuaRepresentable {
+    case format(String), function(LuaFunction), predicate(PredicateValue)
+
+    package static var luaType: LuaType { .union([.text, .function, PredicateValue.luaType]) }
+
+    package init(lua value: LuaValue) throws(LuaMismatch) {
+        switch value {
+        case .function(let function): self = .function(function)
+        case .userdata: self = .predicate(try PredicateValue(lua: value))
+        default: self = .format(try String(lua: value))
+        }
+    }
+
+    package func luaValue(in state: LuaState) -> LuaValue {
+        switch self {
+        case .format(let text): .text(text)
+        case .function(let function): .function(function)
+        case .predicate(let predicate): predicate.luaValue(in: state)
+        }
+    }
+}

@@ -106,9 +106,7 @@ package final class ValueBridge {
     /// A table whose keys do not keep their objects.
     package static func weakTable(in state: LuaState) -> LuaTable {
         let table = state.makeTable()
-        let metatable = state.makeTable(fields: 1)
-        metatable["__mode"] = "k"
-        table.setMetatable(metatable)
+        table.setMetatable(state.makeTable(["__mode": "k"]))
         return table
     }
 

@@ -44,31 +44,32 @@ extension Fixture {
         let fixture = try Fixture(tally: tally)
         let state = fixture.state
         let readings = readings(in: state, tally)
-        let gauges = LuaClass<Gauge>("Gauge", "Measures.", in: state)
+        let gauges = LuaClass<Gauge>("Gauge", doc: "Measures.", in: state)
         declareProperties(of: gauges)
         declareMethods(of: gauges, readings, tally)
-        gauges.constructor("named", ["title"], "A new one.") { (title: String) in Gauge(title, tally) }
-        gauges.function("units", [], "All units.") { Gauge.Unit.allCases.map { $0 } }
-        gauges.function("count", ["words"], "How often each is there.") { (words: LuaVariadic<String>) in
+        gauges.constructor("named", ["title"], doc: "A new one.") { (title: String) in Gauge(title, tally) }
+        gauges.function("units", doc: "All units.") { Gauge.Unit.allCases.map { $0 } }
+        gauges.function("count", ["words"], doc: "How often each is there.") { (words: LuaVariadic<String>) in
             words.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
         }
         state.globals["Gauge"] = .table(gauges.table)
-        let module = LuaModule("gauges", "Gauges.", in: state)
-        module.function("sum", ["prices"], "The sum.") { (prices: [String: Double]) in prices.values.reduce(0, +) }
-        module.function("pack", [LuaParameter("…", .variadic(.any))], "All of them.") { call in
+        let module = LuaModule("gauges", doc: "Gauges.", in: state)
+        module.function("sum", ["prices"], doc: "The sum.") { (prices: [String: Double]) in prices.values.reduce(0, +) }
+        module.function("pack", [LuaParameter("…", .variadic(.any))], doc: "All of them.") { call in
             let table = call.state.makeTable(array: call.count)
             for (index, value) in call.values(from: 0).enumerated() { table[index + 1] = value }
             return call.returns(.table(table))
         }
         module.function(
-            "open", [LuaParameter("options", .optional(.options([LuaParameter("title", .text, "its name")])))], "Opens."
+            "open", [LuaParameter("options", .optional(.options([LuaParameter("title", .text, "its name")])))],
+            doc: "Opens."
         ) { call in
             guard case .string(let title) = try call.option("title", of: 0) else {
                 return call.returns(failure: Counter.Refused(reason: "no title"))
             }
             return call.returns(Gauge(title.description, tally), gauges)
         }
-        module.callable([LuaParameter("n", .integer)], returns: [.integer], "Twice.") { call in
+        module.callable([LuaParameter("n", .integer)], returns: [.integer], doc: "Twice.") { call in
             call.returns(try call.integer(0) * 2)
         }
         state.globals["gauges"] = .table(module.table)
@@ -82,8 +83,8 @@ extension Fixture {
     }
 
     private static func readings(in state: LuaState, _ tally: Counter.Tally) -> LuaClass<Reading> {
-        let cls = LuaClass<Reading>("Reading", "A value.", in: state, kind: .box)
-        cls.number("value", "The value.", get: { $0.value })
+        let cls = LuaClass<Reading>("Reading", doc: "A value.", in: state, kind: .box)
+        cls.property("value", doc: "The value.", get: { $0.value })
         cls.rawMetamethod("__eq") { call in
             call.returns(try call.object(0, cls).value == (try call.object(1, cls).value))
         }
@@ -98,41 +99,41 @@ extension Fixture {
     }
 
     private static func declareProperties(of gauges: LuaClass<Gauge>) {
-        gauges.integer("count", "How often.", get: { $0.count }, set: { $0.count = $1 })
-        gauges.text("title", "Its name.", get: { $0.title }, set: { $0.title = $1 })
-        gauges.text("kept", "Its name, kept by Lua.", cached: LuaVersion(), get: { $0.title })
-        gauges.optionalText("note", "A note.", get: { $0.note }, set: { $0.note = $1 })
-        gauges.property("unit", "Its unit.", get: { $0.unit }, set: { $0.unit = $1 })
-        gauges.number("scale", "Its scale.", get: { $0.scale }, set: { $0.scale = $1 })
-        gauges.boolean("isOn", "Whether it runs.", get: { $0.isOn }, set: { $0.isOn = $1 })
-        gauges.property("marks", "Its marks.", get: { $0.marks }, set: { $0.marks = $1 })
+        gauges.integer("count", doc: "How often.", get: { $0.count }, set: { $0.count = $1 })
+        gauges.text("title", doc: "Its name.", get: { $0.title }, set: { $0.title = $1 })
+        gauges.text("kept", doc: "Its name, kept by Lua.", cached: LuaVersion(), get: { $0.title })
+        gauges.property("note", doc: "A note.", get: { $0.note }, set: { $0.note = $1 })
+        gauges.property("unit", doc: "Its unit.", get: { $0.unit }, set: { $0.unit = $1 })
+        gauges.property("scale", doc: "Its scale.", get: { $0.scale }, set: { $0.scale = $1 })
+        gauges.property("isOn", doc: "Whether it runs.", get: { $0.isOn }, set: { $0.isOn = $1 })
+        gauges.property("marks", doc: "Its marks.", get: { $0.marks }, set: { $0.marks = $1 })
     }
 
     private static func declareMethods(
         of gauges: LuaClass<Gauge>, _ readings: LuaClass<Reading>, _ tally: Counter.Tally
     ) {
-        gauges.method("add", ["amounts", "unit"], "Adds.") { (gauge, amounts: [Int64], unit: Gauge.Unit?) in
+        gauges.method("add", ["amounts", "unit"], doc: "Adds.") { (gauge, amounts: [Int64], unit: Gauge.Unit?) in
             gauge.marks += amounts
             gauge.unit = unit ?? gauge.unit
             return gauge.marks.reduce(0, +)
         }
-        gauges.method("watch", ["rule"], "A rule to be asked.") { (gauge, rule: LuaCallback<Bool, Int64>) in
+        gauges.method("watch", ["rule"], doc: "A rule to be asked.") { (gauge, rule: LuaCallback<Bool, Int64>) in
             gauge.watchers.append(rule)
         }
-        gauges.method("allows", ["value"], "Asks the rules.") { (gauge, value: Int64) in
+        gauges.method("allows", ["value"], doc: "Asks the rules.") { (gauge, value: Int64) in
             try gauge.watchers.allSatisfy { try $0(value) }
         }
-        gauges.method("joined", ["parts"], "Joined.") { (_, parts: LuaVariadic<LuaString>) in
+        gauges.method("joined", ["parts"], doc: "Joined.") { (_, parts: LuaVariadic<LuaString>) in
             LuaString(Array(parts.map(\.bytes).joined(separator: [0x2F])))
         }
-        gauges.method("fail", [], "Throws.") { _ in throw Counter.Refused(reason: "always") }
-        gauges.method("copy", [], returns: [.object("Gauge")], "Another.") { gauge, call in
+        gauges.method("fail", doc: "Throws.") { _ in throw Counter.Refused(reason: "always") }
+        gauges.method("copy", returns: [.object("Gauge")], doc: "Another.") { gauge, call in
             call.returns(Gauge(gauge.title, tally), gauges)
         }
-        gauges.method("nearest", [LuaParameter("other", .object("Gauge"))], "The other one.") { gauge, call in
+        gauges.method("nearest", [LuaParameter("other", .object("Gauge"))], doc: "The other one.") { gauge, call in
             call.returns(try call.object(0, gauges), gauges)
         }
-        gauges.method("each", "Its marks, one by one.") { gauge, call in
+        gauges.method("each", doc: "Its marks, one by one.") { gauge, call in
             var rest = gauge.marks[...]
             return call.returns(ownedFunction: { inner in
                 guard let mark = rest.popFirst() else { return inner.returnsNothing() }

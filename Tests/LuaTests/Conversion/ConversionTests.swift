@@ -9,7 +9,7 @@ import Testing
 
     init() throws {
         state = try LuaState()
-        module = LuaModule("m", "Functions.", in: state)
+        module = LuaModule("m", doc: "Functions.", in: state)
         state.globals["m"] = .table(module.table)
     }
 
@@ -23,7 +23,7 @@ import Testing
 
     @Test("integers of every width, and what does not fit")
     func integers() throws {
-        module.function("small", ["a", "b", "c"], "Of few bits.") { (a: UInt8, b: Int16, c: UInt32) in
+        module.function("small", ["a", "b", "c"], doc: "Of few bits.") { (a: UInt8, b: Int16, c: UInt32) in
             Int64(a) + Int64(b) + Int64(c)
         }
         #expect(try show("m.small(255, -32768, 4294967295)") == "4294934782")
@@ -36,18 +36,18 @@ import Testing
 
     @Test("floats")
     func floats() throws {
-        module.function("half", ["of"], "The half.") { (number: Float) in number / 2 }
+        module.function("half", ["of"], doc: "The half.") { (number: Float) in number / 2 }
         #expect(try show("m.half(5), m.half(0.5)") == "2.5 0.25")
     }
 
     @Test("dictionaries by names, integers and words")
     func dictionaries() throws {
         enum Size: String, CaseIterable, LuaRepresentable { case small, large }
-        module.function("swap", ["names"], "Values as keys.") { (names: [String: Int]) in
+        module.function("swap", ["names"], doc: "Values as keys.") { (names: [String: Int]) in
             Dictionary(uniqueKeysWithValues: names.map { ($0.value, $0.key) })
         }
-        module.function("sum", ["prices"], "By size.") { (prices: [Size: Double]) in prices.values.reduce(0, +) }
-        module.function("keys", ["names"], "Sorted.") { (names: [Int: String]) in names.keys.sorted() }
+        module.function("sum", ["prices"], doc: "By size.") { (prices: [Size: Double]) in prices.values.reduce(0, +) }
+        module.function("keys", ["names"], doc: "Sorted.") { (names: [Int: String]) in names.keys.sorted() }
         #expect(try show("m.swap{ a = 1, b = 7 }") == #"{ "a", [7] = "b" }"#)
         #expect(try show("m.keys{ 'x', 'y', [40] = 'z' }, m.sum{ small = 2, large = 3 }") == "{ 1, 2, 40 } 5.0")
         #expect(message("m.keys{ a = 'x' }")?.hasSuffix("(integers as keys expected, got a string)") == true)
@@ -57,12 +57,12 @@ import Testing
 
     @Test("a tuple is several results, and Void none")
     func tuples() throws {
-        module.function("divide", ["a", "b"], "Quotient and remainder.") { (a: Int, b: Int) in
+        module.function("divide", ["a", "b"], doc: "Quotient and remainder.") { (a: Int, b: Int) in
             guard b != 0 else { throw LuaError(.argument, "no division by 0") }
             return (a / b, a % b)
         }
-        module.function("three", [], "Three.") { ("a", [1, 2], nil as Bool?) }
-        module.function("nothing", [], "Nothing.") {}
+        module.function("three", doc: "Three.") { ("a", [1, 2], nil as Bool?) }
+        module.function("nothing", doc: "Nothing.") {}
         #expect(try show("m.divide(17, 5)") == "3 2")
         #expect(try show("m.three()") == #""a" { 1, 2 } nil"#)
         #expect(try show("select('#', m.nothing())") == "0")
@@ -76,9 +76,9 @@ import Testing
 
     @Test("a typed array refuses keys that are no positions, and holes")
     func arrays() throws {
-        module.function("sum", ["numbers"], "The sum.") { (numbers: [Int]) in numbers.reduce(0, +) }
-        module.function("count", ["values"], "With holes.") { (values: [Int?]) in values.count }
-        module.function("all", ["rows"], "All.") { (rows: [[String]]) in rows.joined().joined() }
+        module.function("sum", ["numbers"], doc: "The sum.") { (numbers: [Int]) in numbers.reduce(0, +) }
+        module.function("count", ["values"], doc: "With holes.") { (values: [Int?]) in values.count }
+        module.function("all", ["rows"], doc: "All.") { (rows: [[String]]) in rows.joined().joined() }
         #expect(try show("m.sum{ 1, 2 }, m.sum{}, m.sum(table.pack(1, 2)), m.count{ 1, nil, 3 }") == "3 0 3 3")
         #expect(try show("m.count{ n = 4 }, m.all{ { 'a' }, { 'b', 'c' } }") == "4 \"abc\"")
         for (array, reason) in [
@@ -96,11 +96,11 @@ import Testing
     @Test("an argument that stands for too many values is refused")
     func bombs() throws {
         let state = try LuaState(limits: LuaLimits(memory: 16 << 20))
-        let module = LuaModule("m", "Functions.", in: state)
+        let module = LuaModule("m", doc: "Functions.", in: state)
         state.globals["m"] = .table(module.table)
-        module.function("deep", ["rows"], "Rows.") { (rows: [[[[Int]]]]) in rows.count }
-        module.function("texts", ["texts"], "Texts.") { (texts: [String]) in texts.count }
-        module.function("all", ["…"], "Texts.") { (texts: LuaVariadic<String>) in Array(texts).count }
+        module.function("deep", ["rows"], doc: "Rows.") { (rows: [[[[Int]]]]) in rows.count }
+        module.function("texts", ["texts"], doc: "Texts.") { (texts: [String]) in texts.count }
+        module.function("all", ["…"], doc: "Texts.") { (texts: LuaVariadic<String>) in Array(texts).count }
         for script in [
             "local t = {} for i = 1, 1000 do t[i] = i end for j = 1, 3 do local u = {} for i = 1, 1000 do u[i] = t end t = u end m.deep(t)",
             "local s, t = ('x'):rep(1 << 20), {} for i = 1, 1000 do t[i] = s end m.texts(t)",

@@ -9,7 +9,7 @@ import Testing
 
     init() throws {
         state = try LuaState()
-        module = LuaModule("m", "Functions.", in: state)
+        module = LuaModule("m", doc: "Functions.", in: state)
         state.globals["m"] = .table(module.table)
     }
 
@@ -23,7 +23,7 @@ import Testing
 
     @Test("the first type that takes a value has it")
     func either() throws {
-        module.function("kind", ["key": .callback("(n: integer) → any", "a name or a function")], "The kind.") {
+        module.function("kind", ["key": .callback("(n: integer) → any", "a name or a function")], doc: "The kind.") {
             (key: LuaEither<String, LuaFunction>?) -> LuaValue in
             switch key {
             case .first(let name)?: .text("name \(name)")
@@ -42,8 +42,10 @@ import Testing
 
     @Test("words and signatures stand in for the Swift type's")
     func refined() throws {
-        module.function("paint", ["color": .choice(["red", "blue"], "which")], "Paints.") { (color: String?) in color }
-        module.function("each", ["visit": .callback("(item: Item)", "what is called")], "Visits.") {
+        module.function("paint", ["color": .choice(["red", "blue"], "which")], doc: "Paints.") { (color: String?) in
+            color
+        }
+        module.function("each", ["visit": .callback("(item: Item)", "what is called")], doc: "Visits.") {
             (visit: LuaFunction?, plain: Int) in plain
         }
         #expect(try show("m.paint('red'), m.paint()") == #""red" nil"#)
@@ -57,8 +59,8 @@ import Testing
 
     @Test("any number of results, and none")
     func results() throws {
-        module.function("all", ["…"], "Back.") { (values: LuaVariadic<LuaValue>) in values }
-        module.function("nothing", [], "Nothing.") { LuaNothing() }
+        module.function("all", ["…"], doc: "Back.") { (values: LuaVariadic<LuaValue>) in values }
+        module.function("nothing", doc: "Nothing.") { LuaNothing() }
         #expect(try show("m.all(1, nil, 'x')") == #"1 nil "x""#)
         #expect(try show("select('#', m.all()), select('#', m.nothing())") == "0 0")
         let results = state.declarations["m"]?.functions.map(\.results)

@@ -23,8 +23,9 @@ import Testing
 
     init() throws {
         state = try LuaState()
-        let module = LuaModule("m", "Functions.", in: state)
-        module.function("page", ["path": "where", "page": "how"], "Describes a page.") { (path: String, page: Page) in
+        let module = LuaModule("m", doc: "Functions.", in: state)
+        module.function("page", ["path": "where", "page": "how"], doc: "Describes a page.") {
+            (path: String, page: Page) in
             guard page.width != 0 else { throw LuaMismatch("option 'width': not 0", argument: "page") }
             return "\(path) \(page.title) \(page.format) \(page.width ?? -1)"
         }
@@ -86,8 +87,8 @@ import Testing
 
     @Test("the options are made when a call, help or completion asks for them, once for the declaration")
     func laziness() throws {
-        let module = LuaModule("rare", "Functions.", in: state)
-        module.function("dig", ["options": "how"], "Digs.") { (options: Rare) in options.depth }
+        let module = LuaModule("rare", doc: "Functions.", in: state)
+        module.function("dig", ["options": "how"], doc: "Digs.") { (options: Rare) in options.depth }
         state.globals["rare"] = .table(module.table)
         #expect(Rare.makings.withLock { $0 } == 0)
         #expect(try show("rare.dig()") == "1")

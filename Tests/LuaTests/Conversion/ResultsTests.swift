@@ -15,15 +15,15 @@ import Testing
 
     init() throws {
         state = try LuaState()
-        let module = LuaModule("m", "Functions.", in: state)
-        module.function("read", ["path"], "A file's text.") { (path: String) in
+        let module = LuaModule("m", doc: "Functions.", in: state)
+        module.function("read", ["path"], doc: "A file's text.") { (path: String) in
             guard !path.isEmpty else { throw LuaError(.argument, "a path expected") }
             return Result { () throws(Refusal) in
                 guard path == "there" else { throw Refusal() }
                 return path
             }
         }
-        module.function("find", ["name"], "A number or nil.") { (name: String) -> Result<Int?, any Error> in
+        module.function("find", ["name"], doc: "A number or nil.") { (name: String) -> Result<Int?, any Error> in
             name == "one" ? .success(1) : name == "none" ? .success(nil) : .failure(Refusal())
         }
         state.globals["m"] = .table(module.table)

@@ -126,7 +126,7 @@ struct AsyncFunctionTests {
         let engine = waits.engine
         let before = try await engine.makeEnvironment()
         try await engine.run("x = 1")
-        try await engine.register("late", ["value"], "Gives it back.") { (value: Int) async -> Int in value }
+        try await engine.register("late", ["value"], doc: "Gives it back.") { (value: Int) async -> Int in value }
         try await engine.register("sum", ["a", "b"]) { (a: Int, b: Int) in a + b }
         let after = try await engine.makeEnvironment()
         for environment in [nil, before, after] {

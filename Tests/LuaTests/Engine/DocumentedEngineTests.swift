@@ -81,7 +81,7 @@ struct DocumentedEngineTests {
 
         let shop = Shop()
         let engine = try await LuaEngine()
-        try await engine.register("price", ["name"], "The shop's price.") { (name: String) async throws -> Int in
+        try await engine.register("price", ["name"], doc: "The shop's price.") { (name: String) async throws -> Int in
             try await shop.price(of: name)
         }
         try await engine.register("visit", ["names", "body"]) {

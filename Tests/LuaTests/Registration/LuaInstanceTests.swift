@@ -23,22 +23,22 @@ import Testing
 
     private func makeState() throws -> LuaState {
         let state = try LuaState()
-        let rooms = LuaClass<Room>(Room.luaName, "A room.", in: state)
-        rooms.text("name", "Its name.", get: { $0.name })
-        rooms.property("next", "The next one.", get: { $0.next }, set: { $0.next = $1 })
-        rooms.method("join", ["other": "a room"], "Joins two rooms.") { (room, other: Room) in
+        let rooms = LuaClass<Room>(Room.luaName, doc: "A room.", in: state)
+        rooms.text("name", doc: "Its name.", get: { $0.name })
+        rooms.property("next", doc: "The next one.", get: { $0.next }, set: { $0.next = $1 })
+        rooms.method("join", ["other": "a room"], doc: "Joins two rooms.") { (room, other: Room) in
             room.next = other
             return other
         }
-        let points = LuaClass<Point>(inline: Point.luaName, "A point.", in: state)
-        points.property("x", "To the right.", get: { Int64($0.x) })
-        let module = LuaModule("m", "Functions.", in: state)
-        module.function("room", ["name"], "A new room.") { (name: String) in Room(name) }
-        module.function("names", ["rooms"], "Their names.") { (rooms: [Room]) in rooms.map(\.name) }
-        module.function("point", ["x"], "A point.") { (x: Int64) in Point(x: UInt64(x)) }
-        module.function("x", ["point"], "Its place.") { (point: Point?) in point.map { Int64($0.x) } }
-        module.function("unmade", [], "No class.") { Unmade() }
-        module.function("take", ["unmade"], "No class.") { (_: Unmade) in 1 }
+        let points = LuaClass<Point>(inline: Point.luaName, doc: "A point.", in: state)
+        points.property("x", doc: "To the right.", get: { Int64($0.x) })
+        let module = LuaModule("m", doc: "Functions.", in: state)
+        module.function("room", ["name"], doc: "A new room.") { (name: String) in Room(name) }
+        module.function("names", ["rooms"], doc: "Their names.") { (rooms: [Room]) in rooms.map(\.name) }
+        module.function("point", ["x"], doc: "A point.") { (x: Int64) in Point(x: UInt64(x)) }
+        module.function("x", ["point"], doc: "Its place.") { (point: Point?) in point.map { Int64($0.x) } }
+        module.function("unmade", doc: "No class.") { Unmade() }
+        module.function("take", ["unmade"], doc: "No class.") { (_: Unmade) in 1 }
         state.globals["m"] = .table(module.table)
         return state
     }

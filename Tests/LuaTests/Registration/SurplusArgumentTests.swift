@@ -10,21 +10,21 @@ import Testing
 
     init() throws {
         let state = try LuaState()
-        let lamps = LuaClass<Lamp>("Lamp", "A lamp.", in: state)
-        lamps.method("dim", ["percent"], "Turns it down.") { (_, percent: Int?) in percent ?? 0 }
-        lamps.method("off", [], "Turns it off.") { (_: Lamp) in true }
-        lamps.method("all", ["words"], "Counts.") { (_, words: LuaVariadic<String>) in words.values.count }
+        let lamps = LuaClass<Lamp>("Lamp", doc: "A lamp.", in: state)
+        lamps.method("dim", ["percent"], doc: "Turns it down.") { (_, percent: Int?) in percent ?? 0 }
+        lamps.method("off", doc: "Turns it off.") { (_: Lamp) in true }
+        lamps.method("all", ["words"], doc: "Counts.") { (_, words: LuaVariadic<String>) in words.values.count }
         lamps.metamethod("__len") { _, call in call.returns(3) }
         state.globals["lamp"] = lamps.value(Lamp())
-        let house = LuaModule("house", "A house.", in: state)
-        house.function("join", ["first", "second"], "Joins.") { (first: String, second: String) in first + second }
-        house.function("upper", ["text"], "In capitals.") { (text: String) in text.uppercased() }
-        house.function("less", ["a", "b"], "Whether a is less.") { (a: Int, b: Int) in a < b }
-        house.function("three", [], "Gives 3.") { 3 }
+        let house = LuaModule("house", doc: "A house.", in: state)
+        house.function("join", ["first", "second"], doc: "Joins.") { (first: String, second: String) in first + second }
+        house.function("upper", ["text"], doc: "In capitals.") { (text: String) in text.uppercased() }
+        house.function("less", ["a", "b"], doc: "Whether a is less.") { (a: Int, b: Int) in a < b }
+        house.function("three", doc: "Gives 3.") { 3 }
         house.function(
-            "count", [LuaParameter("…", .variadic(.any))], returns: [.integer], "Counts its arguments."
+            "count", [LuaParameter("…", .variadic(.any))], returns: [.integer], doc: "Counts its arguments."
         ) { call in call.returns(call.count) }
-        house.callable([LuaParameter("name", .optional(.text))], returns: [.text], "Its name.") { call in
+        house.callable([LuaParameter("name", .optional(.text))], returns: [.text], doc: "Its name.") { call in
             call.returns("house \(call.count)")
         }
         state.globals["house"] = .table(house.table)

@@ -25,11 +25,11 @@ struct HostFunctionTests {
     }
 
     private static func declare(on host: ScriptHost, _ log: Log) {
-        host.register("echo", ["value"], "Gives it back.") { (value: Int) async -> Int in
+        host.register("echo", ["value"], doc: "Gives it back.") { (value: Int) async -> Int in
             await Task.yield()
             return value
         }
-        host.register("double", ["value"], "Twice a number.") { (value: Int) in value * 2 }
+        host.register("double", ["value"], doc: "Twice a number.") { (value: Int) in value * 2 }
         host.register("note") { (texts: [String]) in log.add(texts.joined(separator: " ")) }
         host.register("refuseAtOnce") { () throws in throw Refusal() }
         host.register("refuse") { () async throws in throw Refusal() }

@@ -121,9 +121,9 @@ struct ReferenceTests {
         final class Lamp {}
         let scratch = try TemporaryDirectory()
         let embedding = try Embedding(scratch.file("container"))
-        let lamps = LuaClass<Lamp>("Lamp", "A lamp.", in: embedding.host.state)
-        lamps.method("dim", "Turns it down.") { _, call in call.returnsNothing() }
-        lamps.constructor("named", ["room"], "A new lamp.") { (_: String) in Lamp() }
+        let lamps = LuaClass<Lamp>("Lamp", doc: "A lamp.", in: embedding.host.state)
+        lamps.method("dim", doc: "Turns it down.") { _, call in call.returnsNothing() }
+        lamps.constructor("named", ["room"], doc: "A new lamp.") { (_: String) in Lamp() }
         embedding.host.state.globals["Lamp"] = .table(lamps.table)
         embedding.host.launch()
         for call in ["help('Lamp')", "help(Lamp.named)", "help('Lamp.named')", "help(Lamp)"] {

@@ -27,13 +27,14 @@ final class BridgeSubject {
     private static func makeClass(
         _ name: String, in state: LuaState, kind: LuaClass<BenchmarkCounter>.Kind
     ) -> LuaClass<BenchmarkCounter> {
-        let cls = LuaClass<BenchmarkCounter>(name, "Counts.", in: state, kind: kind)
-        cls.integer("count", "The count.", get: { $0.count }, set: { $0.count = $1 })
-        cls.text("label", "A label.", get: { $0.label }, set: { $0.label = $1 })
-        cls.text("note", "A note.", get: { $0.note }, set: { $0.note = $1 })
-        cls.text("cached", "The label.", cached: LuaVersion(), get: { $0.label })
+        let cls = LuaClass<BenchmarkCounter>(name, doc: "Counts.", in: state, kind: kind)
+        cls.integer("count", doc: "The count.", get: { $0.count }, set: { $0.count = $1 })
+        cls.text("label", doc: "A label.", get: { $0.label }, set: { $0.label = $1 })
+        cls.text("note", doc: "A note.", get: { $0.note }, set: { $0.note = $1 })
+        cls.text("cached", doc: "The label.", cached: LuaVersion(), get: { $0.label })
         cls.method(
-            "add", [LuaParameter("amount", .integer), LuaParameter("times", .integer)], returns: [.integer], "Adds."
+            "add", [LuaParameter("amount", .integer), LuaParameter("times", .integer)], returns: [.integer],
+            doc: "Adds."
         ) { counter, call in
             call.returns(counter.add(try call.integer(0), try call.integer(1)))
         }

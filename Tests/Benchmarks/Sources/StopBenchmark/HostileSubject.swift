@@ -23,9 +23,9 @@ final class HostileSubject {
         options.handlesSignals = false
         options.timeLimit = .seconds(limit)
         host = try ScriptHost(options)
-        let counters = LuaClass<Counter>("Counter", "Counts.", in: host.state)
-        counters.integer("count", "The count.", get: { $0.count }, set: { $0.count = $1 })
-        counters.method("refuse", [LuaParameter("reason", .text)], "Throws.") { _, call in
+        let counters = LuaClass<Counter>("Counter", doc: "Counts.", in: host.state)
+        counters.integer("count", doc: "The count.", get: { $0.count }, set: { $0.count = $1 })
+        counters.method("refuse", [LuaParameter("reason", .text)], doc: "Throws.") { _, call in
             throw LuaError(.runtime, try call.text(0))
         }
         host.state.setGlobal(LuaFunctionDeclaration("Counter", [LuaParameter("n", .optional(.integer))])) { call in

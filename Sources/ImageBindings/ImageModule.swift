@@ -36,24 +36,25 @@ final class ImageClasses {
         let state = host.state
         store = host.images
         image = Self.makeImageClass(in: host)
-        images = LuaClass<ImageStore>("images", "The image store: pictures by key, JPEG files in Documents.", in: state)
-        module = LuaModule("image", "Pictures, turned upright: JPEG, PNG, WebP, HEIC, GIF and TIFF.", in: state)
+        images = LuaClass<ImageStore>(
+            "images", doc: "The image store: pictures by key, JPEG files in Documents.", in: state)
+        module = LuaModule("image", doc: "Pictures, turned upright: JPEG, PNG, WebP, HEIC, GIF and TIFF.", in: state)
         declareStore()
         declareModule()
     }
 
     private static func makeImageClass(in host: ScriptHost) -> LuaClass<Image> {
-        let cls = LuaClass<Image>(Image.luaName, "A picture.", in: host.state)
-        cls.integer("width", "In pixels, upright.", get: { Int64($0.width) })
-        cls.integer("height", "In pixels, upright.", get: { Int64($0.height) })
-        cls.optionalText("format", "jpeg, png, …; nil for a generated picture.", get: { $0.format?.rawValue })
+        let cls = LuaClass<Image>(Image.luaName, doc: "A picture.", in: host.state)
+        cls.integer("width", doc: "In pixels, upright.", get: { Int64($0.width) })
+        cls.integer("height", doc: "In pixels, upright.", get: { Int64($0.height) })
+        cls.property("format", doc: "jpeg, png, …; nil for a generated picture.", get: { $0.format?.rawValue })
         cls.method(
             "jpegData",
             [
                 "quality": "0 to 1 (default: 0.5)",
                 "options": "the metadata to keep (default: none)",
             ],
-            "The picture as a JPEG file's bytes, by default without metadata.",
+            doc: "The picture as a JPEG file's bytes, by default without metadata.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return #picture:jpegData(0.8)"
         ) { (picture, quality: Double?, options: PreservedMetadata) in
@@ -67,7 +68,8 @@ final class ImageClasses {
         }
         cls.property(
             "exif",
-            "The camera's metadata by EXIF name: text, numbers, arrays of numbers, and latitude and longitude in degrees; nil and a logged warning if it cannot be read.",
+            doc:
+                "The camera's metadata by EXIF name: text, numbers, arrays of numbers, and latitude and longitude in degrees; nil and a logged warning if it cannot be read.",
             get: { [unowned host] picture -> LuaTable? in
                 do throws(ImageError) {
                     return exif(try picture.metadata(), host.state)
@@ -78,13 +80,13 @@ final class ImageClasses {
                 }
             })
         cls.method(
-            "pngData", [], "The picture as a PNG file's bytes.",
+            "pngData", doc: "The picture as a PNG file's bytes.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return #picture:pngData()"
         ) { picture in try OrError(returning: ImageError.self) { LuaString(try picture.pngData()) } }
         cls.method(
             "resized", ["width": "the maximum, in pixels", "height": "the maximum, in pixels"],
-            "A copy that fits into a width and a height, with the same aspect ratio.",
+            doc: "A copy that fits into a width and a height, with the same aspect ratio.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return picture:resized(4, 4).width"
         ) { (picture, width: Int, height: Int) in
@@ -94,7 +96,7 @@ final class ImageClasses {
             return try OrError(returning: ImageError.self) { try picture.resized(width: width, height: height) }
         }
         cls.method(
-            "show", [], "Draws the picture in a terminal; otherwise does nothing.",
+            "show", doc: "Draws the picture in a terminal; otherwise does nothing.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) picture:show()"
         ) { [unowned host] picture -> Void in host.activeFrontEnd?.show(picture) }
@@ -141,7 +143,7 @@ final class ImageClasses {
         let key: LuaArguments = ["key": LuaArgument(Self.keyText)]
         images.method(
             "setImage", ["image": "the picture", "key": LuaArgument(Self.keyText), "options": "how to store it"],
-            "Stores a picture under a key, as JPEG; true, or nil and an error.",
+            doc: "Stores a picture under a key, as JPEG; true, or nil and an error.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return images:setImage(picture, \"cover\", { quality = 0.8 })"
         ) { (store, image: Image, key: String, options: Quality) in
@@ -154,13 +156,13 @@ final class ImageClasses {
             }
         }
         images.method(
-            "image", key, "The picture under a key, or nil.",
+            "image", key, doc: "The picture under a key, or nil.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return images:image(\"cover\").width"
         ) { (store, key: String) in try Self.keyed { try store.image(forKey: key) } }
         images.method(
             "deleteImage", key,
-            "Removes the picture under a key, if there is one; nil and an error if its file cannot be removed.",
+            doc: "Removes the picture under a key, if there is one; nil and an error if its file cannot be removed.",
             example: "return images:deleteImage(\"cover\")"
         ) { (store, key: String) in
             try Self.keyed {
@@ -169,15 +171,15 @@ final class ImageClasses {
             }
         }
         images.method(
-            "imagePath", key, "The path of the picture under a key.",
+            "imagePath", key, doc: "The path of the picture under a key.",
             example: "return images:imagePath(\"cover\")"
         ) { (store, key: String) in try Self.keyed { try store.imagePath(forKey: key) } }
         declareThumbnails()
-        images.method("keys", [], "The keys of all pictures, sorted.", example: "return #images:keys()") { store in
+        images.method("keys", doc: "The keys of all pictures, sorted.", example: "return #images:keys()") { store in
             try Self.keyed { try store.keys() }
         }
         images.method(
-            "clearCache", [], "Flushes the cache; the files stay.",
+            "clearCache", doc: "Flushes the cache; the files stay.",
             example: "images:clearCache() return images.cacheCount"
         ) { $0.clearCache() }
         declareCache()
@@ -208,7 +210,7 @@ final class ImageClasses {
     private func declareModule() {
         module.function(
             "open", ["path": "the file's path"],
-            "Reads a picture from a file; nil and an error if it cannot be read.",
+            doc: "Reads a picture from a file; nil and an error if it cannot be read.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) fs.write(app.container.tmp .. \"/a.png\", picture:pngData()) return image.open(app.container.tmp .. \"/a.png\").format"
         ) { [self] (path: String) in
@@ -219,7 +221,7 @@ final class ImageClasses {
         }
         module.function(
             "fromData", ["bytes": "the bytes of a picture's file"],
-            "Reads a picture from a file's bytes; nil and an error if they are not a picture.",
+            doc: "Reads a picture from a file's bytes; nil and an error if they are not a picture.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return picture.width"
         ) { [self] (bytes: BytesArgument) in
@@ -254,7 +256,8 @@ extension ImageClasses {
                 "key": LuaArgument(Self.keyText), "size": "the side in pixels (default: 40)",
                 "options": "options of the thumbnail",
             ],
-            "A small square thumbnail with rounded corners, cropped to the picture's centre, cached in Library/Caches.",
+            doc:
+                "A small square thumbnail with rounded corners, cropped to the picture's centre, cached in Library/Caches.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return images:thumbnail(\"cover\", 16).width"
         ) { (store, key: String, size: Int?, options: Corners) in
@@ -268,7 +271,8 @@ extension ImageClasses {
                 "options": "options of the thumbnails",
             ],
             returns: [.table],
-            "Creates the missing thumbnails of many pictures, on all processors; images:thumbnail then reads a small file. Returns the failures' messages by key, empty if there are none.",
+            doc:
+                "Creates the missing thumbnails of many pictures, on all processors; images:thumbnail then reads a small file. Returns the failures' messages by key, empty if there are none.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return next(images:prepareThumbnails({ \"cover\" }, 16))"
         ) { [unowned host] (store, keys: [String], size: Int?, options: Corners) in
@@ -306,25 +310,27 @@ extension ImageClasses {
     }
 
     private func declareCache() {
-        images.integer("cacheCount", "The number of pictures in the cache.", get: { Int64($0.cacheCount) })
-        images.integer("cacheCost", "The size of the cache in bytes.", get: { Int64($0.cacheCost) })
+        images.integer("cacheCount", doc: "The number of pictures in the cache.", get: { Int64($0.cacheCount) })
+        images.integer("cacheCost", doc: "The size of the cache in bytes.", get: { Int64($0.cacheCost) })
         images.integer(
-            "cacheLimit", "The maximum size of the cache in bytes.", get: { Int64($0.cacheLimit) },
+            "cacheLimit", doc: "The maximum size of the cache in bytes.", get: { Int64($0.cacheLimit) },
             set: { $0.cacheLimit = Int(max($1, 0)) })
-        images.integer("cacheHits", "The number of cache hits.", get: { Int64($0.cacheHits) })
-        images.integer("cacheMisses", "The number of cache misses.", get: { Int64($0.cacheMisses) })
-        images.boolean(
-            "flushesInBackground", "Whether entering the background flushes the cache.",
+        images.integer("cacheHits", doc: "The number of cache hits.", get: { Int64($0.cacheHits) })
+        images.integer("cacheMisses", doc: "The number of cache misses.", get: { Int64($0.cacheMisses) })
+        images.property(
+            "flushesInBackground", doc: "Whether entering the background flushes the cache.",
             get: { $0.flushesInBackground }, set: { $0.flushesInBackground = $1 })
     }
 
     private func declareLimits() {
         images.integer(
-            "pixelLimit", "The maximum number of pixels of a picture; a larger one is refused before it is decoded.",
+            "pixelLimit",
+            doc: "The maximum number of pixels of a picture; a larger one is refused before it is decoded.",
             get: { Int64($0.limits.pixels) },
             set: { $0.limits.pixels = try Self.positive($1, "images.pixelLimit", most: ImageLimits.mostPixels) })
         images.integer(
-            "byteLimit", "The maximum size of a picture's file in bytes; a larger one is refused before it is read.",
+            "byteLimit",
+            doc: "The maximum size of a picture's file in bytes; a larger one is refused before it is read.",
             get: { Int64($0.limits.bytes) },
             set: { $0.limits.bytes = try Self.positive($1, "images.byteLimit", most: Int(Int32.max)) })
     }
@@ -347,7 +353,8 @@ enum GalleryBinding {
                 "options": "options of the page",
             ],
             returns: LuaType.orError(.table),
-            "Writes an offline page with the items' pictures and fields, search, sort and totals: open its index.html. "
+            doc:
+                "Writes an offline page with the items' pictures and fields, search, sort and totals: open its index.html. "
                 + "A terminal shows a progress bar. Returns a table with page, items, pictures and failures (messages by key), or nil and an error.",
             example: "return items:query():gallery(app.container.tmp .. \"/gallery\").items"
         ) { [unowned host] (value, folder: String, options: Page) in
@@ -359,12 +366,10 @@ enum GalleryBinding {
                 let work = try LongWork("Writing", total: items.count, in: host.runtime)
                 defer { work.finish() }
                 let summary = try gallery.write(items, to: folder, replaces: options.replace, progress: work.step)
-                let table = host.state.makeTable()
-                table["page"] = .text(summary.page)
-                table["items"] = .integer(Int64(summary.items))
-                table["pictures"] = .integer(Int64(summary.pictures))
-                table["failures"] = summary.failures.luaValue(in: host.state)
-                return table
+                return host.state.makeTable([
+                    "page": summary.page, "items": summary.items, "pictures": summary.pictures,
+                    "failures": summary.failures,
+                ])
             }
         }
     }
@@ -378,5 +383,96 @@ enum GalleryBinding {
             LuaOption("title", \.title, doc: "the page's title (default: Items)")
             LuaOption("replace", \.replace, doc: "whether to write into a folder that holds other files")
         }
+    }
+}
+
+/// `item.image` and `item.images`.
+struct ItemPictures {
+    private unowned let host: ScriptHost
+    private let images: ImageClasses
+
+    init(_ host: ScriptHost, _ images: ImageClasses) { (self.host, self.images) = (host, images) }
+
+    func declare(on cls: LuaClass<Item>) {
+        cls.property(
+            "image",
+            doc:
+                "The image under its key, the first of images. Assigning replaces it; nil removes it, and the next becomes the first. Assigning a picture that failed to open in the same line is an error, and the old image stays.",
+            get: { item -> Image? in
+                let key = try item.itemKey
+                return images.store.hasImage(forKey: key) ? try images.store.image(forKey: key) : nil
+            },
+            set: { [self] item, image in
+                let key = try item.itemKey
+                if let image { return try images.store.setImage(image, forKey: key) }
+                if try meansRemoval(item) { try images.store.deleteImage(forKey: key) }
+            })
+        cls.property(
+            "images", .optional(.array(Image.luaType)),
+            doc:
+                "A copy of its images, in order. Assigning an array replaces all of them; stored images, of this or other items, keep their bytes. nil or an empty array removes all.",
+            set: { [self] item, call in
+                let key = try item.itemKey
+                if call.isNil(0) {
+                    if try meansRemoval(item) { try images.store.setImages([], forKey: key) }
+                    return
+                }
+                let pictures: PictureArray
+                do throws(LuaMismatch) { pictures = try PictureArray(lua: call.value(0)) } catch {
+                    throw images.failureToOpen() ?? error
+                }
+                try images.store.setImages(pictures.images, forKey: key)
+            }
+        ) { [self] item, call in
+            call.returns(try images.store.images(forKey: item.itemKey).luaValue(in: host.state))
+        }
+    }
+
+    /// Whether nil was assigned to remove a picture, rather than because opening one failed in the same line.
+    private func meansRemoval(_ item: Item) throws -> Bool {
+        guard let failure = images.failureToOpen() else { return true }
+        if try images.store.hasImage(forKey: item.itemKey) { throw failure }
+        let name = try item.label
+        host.logger.warning("\(name) gets no picture: \(failure)")
+        return false
+    }
+}
+
+/// An array of pictures without holes. The length operator alone would omit the elements after a hole.
+struct PictureArray {
+    let images: [Image]
+
+    /// - Throws: `LuaMismatch` with the first element that is not a picture.
+    init(lua value: LuaValue) throws(LuaMismatch) {
+        guard case .table(let table) = value else {
+            throw LuaMismatch("array of Image expected, got \(value.typeName)")
+        }
+        var last: Int64 = 0
+        var other: LuaValue?
+        do {
+            try table.forEach { key, _ in
+                guard case .integer(let place) = key, place > 0 else {
+                    other = key
+                    return false
+                }
+                last = max(last, place)
+                return true
+            }
+        } catch { throw LuaMismatch("\(error)") }
+        if let other { throw LuaMismatch("array of Image expected, got a table with the key \(other)") }
+        var images: [Image] = []
+        var place: Int64 = 1
+        while place <= last {
+            let element = table[LuaValue.integer(place)]
+            if element.isNil {
+                throw LuaMismatch(
+                    "element \(place): Image expected, got nil, and \(last) is the last: an array has no holes")
+            }
+            do throws(LuaMismatch) { images.append(try Image(lua: element)) } catch {
+                throw LuaMismatch("element \(place): \(error.message)")
+            }
+            place += 1
+        }
+        self.images = images
     }
 }
