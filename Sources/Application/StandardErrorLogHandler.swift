@@ -59,7 +59,8 @@ public struct StandardErrorLogHandler: LogHandler {
     package static var fittingForm: Form {
         if StandardStream.error.isTerminal { return .bare }
         var raw = stat()
-        guard let journal = Environment.value("JOURNAL_STREAM"), fstat(StandardDescriptor.error, &raw) == 0 else {
+        guard let journal = ProcessEnvironment.value("JOURNAL_STREAM"), fstat(StandardDescriptor.error, &raw) == 0
+        else {
             return .nsLog
         }
         return journal == "\(raw.st_dev):\(raw.st_ino)" ? .journal : .nsLog

@@ -159,7 +159,7 @@ enum BackupBinding {
 
 /// `app.container`: the folders of the application's data.
 final class ContainerBinding: LuaObject {
-    private let container: Container
+    private let container: ApplicationContainer
     private let bundle: String
 
     init(_ host: ScriptHost) {
@@ -169,16 +169,16 @@ final class ContainerBinding: LuaObject {
 
     static var luaClass: LuaClassDeclaration {
         LuaClassDeclaration(ContainerBinding.self, "container", doc: "The application's own folder.") {
-            Property("path", \.container.path, doc: "The container's path.")
-            Property("documents", \.container.documents, doc: "The user's documents; backed up.")
-            Property("caches", \.container.caches, doc: "Recreatable data; may be deleted at any time.")
-            Property("preferences", \.container.preferences, doc: "The user's settings.")
-            Property("applicationSupport", \.container.applicationSupport, doc: "The application's own files.")
-            Property("tmp", \.container.tmp, doc: "Temporary files; emptied at launch.")
-            Property(
+            LuaProperty("path", \.container.path, doc: "The container's path.")
+            LuaProperty("documents", \.container.documents, doc: "The user's documents; backed up.")
+            LuaProperty("caches", \.container.caches, doc: "Recreatable data; may be deleted at any time.")
+            LuaProperty("preferences", \.container.preferences, doc: "The user's settings.")
+            LuaProperty("applicationSupport", \.container.applicationSupport, doc: "The application's own files.")
+            LuaProperty("tmp", \.container.tmp, doc: "Temporary files; emptied at launch.")
+            LuaProperty(
                 "bundle", \.bundle,
                 doc: "The folder of read-only resources, outside of the container; it need not exist.")
-            Operator(.text) { (container: ContainerBinding) in container.container.displayPath }
+            LuaOperator(.text) { (container: ContainerBinding) in container.container.displayPath }
         }
     }
 }

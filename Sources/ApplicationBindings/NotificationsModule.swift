@@ -24,10 +24,10 @@ package enum NotificationsModule: ScriptModule {
 
         static var luaClass: LuaClassDeclaration {
             LuaClassDeclaration(PostedNotification.self, "Notification", doc: "The argument of an observer.") {
-                Property("name", \.name, doc: "The notification's name.")
-                Property("info", \.info, doc: "The values given by the poster; nil without any.")
-                Property("userInfo", \.info, doc: "The same under Cocoa's name.")
-                Operator(.text) { (notification: PostedNotification) in "Notification(\(notification.name))" }
+                LuaProperty("name", \.name, doc: "The notification's name.")
+                LuaProperty("info", \.info, doc: "The values given by the poster; nil without any.")
+                LuaProperty("userInfo", \.info, doc: "The same under Cocoa's name.")
+                LuaOperator(.text) { (notification: PostedNotification) in "Notification(\(notification.name))" }
             }
         }
     }

@@ -35,7 +35,7 @@ struct AttachCommand: ParsableCommand {
 
     func run() throws {
         // The host uses this terminal's variables, too.
-        if noColor { Environment.set("NO_COLOR", "1") }
+        if noColor { ProcessEnvironment.set("NO_COLOR", "1") }
         let container = try ContainerArgument.locate(
             container,
             orSay: "is a new container for each run: attach to one that runs by its folder, which app.container tells")
@@ -68,7 +68,7 @@ struct AttachCommand: ParsableCommand {
     }
 
     /// Connects, retrying while the host's backlog is full: for `timeout` seconds at most, or without limit.
-    static func connect(to container: Container, within timeout: Double? = nil) throws -> Int32 {
+    static func connect(to container: ApplicationContainer, within timeout: Double? = nil) throws -> Int32 {
         var looks = 0
         let start = MonotonicTime.now()
         while true {
@@ -87,7 +87,7 @@ struct AttachCommand: ParsableCommand {
         }
     }
 
-    private static func failure(_ error: FileError, _ container: Container) -> ExitCode {
+    private static func failure(_ error: FileError, _ container: ApplicationContainer) -> ExitCode {
         let holder = FolderLock.holder(of: container.path)
         let reason =
             holder.map { "\($0.text) has it, but takes no attachments" }
@@ -97,7 +97,7 @@ struct AttachCommand: ParsableCommand {
     }
 
     /// Why the host does not answer, with advice.
-    private static func silence(of container: Container) -> HostSilence {
+    private static func silence(of container: ApplicationContainer) -> HostSilence {
         guard let holder = FolderLock.holder(of: container.path) else {
             return HostSilence(text: "the host does not answer", isSuspended: false)
         }

@@ -46,7 +46,7 @@ enum CommandFailure {
     }
 
     /// Reports a configuration that cannot be used; changes to it require approval.
-    static func exit(_ error: ConfigurationError, _ container: Container) -> ExitCode {
+    static func exit(_ error: ConfigurationError, _ container: ApplicationContainer) -> ExitCode {
         switch error {
         case .file: exit(.inputOutput, error.message)
         case .damaged: exit(.badData, error.message)
@@ -81,7 +81,7 @@ extension ArgumentHelp {
 enum ContainerArgument {
     /// Whether it is a temporary one in memory.
     static func isMemory(_ path: String?) -> Bool {
-        let named = path.flatMap { $0.isEmpty ? nil : $0 } ?? Environment.value("CUBBY_CONTAINER")
+        let named = path.flatMap { $0.isEmpty ? nil : $0 } ?? ProcessEnvironment.value("CUBBY_CONTAINER")
         return named == MemoryContainer.name
     }
 
@@ -92,17 +92,17 @@ enum ContainerArgument {
     ///   - message: the message for a temporary container.
     /// - Returns: the container, which need not exist.
     /// - Throws: the exit status, after the message.
-    static func locate(_ path: String?, orSay message: String) throws -> Container {
+    static func locate(_ path: String?, orSay message: String) throws -> ApplicationContainer {
         if isMemory(path) { throw CommandFailure.exit(.usage, "\(MemoryContainer.name) \(message)") }
         return try locate(path)
     }
 
-    static func locate(_ path: String?) throws -> Container {
+    static func locate(_ path: String?) throws -> ApplicationContainer {
         let advice = "say with --container or CUBBY_CONTAINER where the data lives."
-        guard let container = Container.locate(path) else {
+        guard let container = ApplicationContainer.locate(path) else {
             throw ValidationError("There is no home folder: \(advice)")
         }
-        let isNamed = [path, Environment.value("CUBBY_CONTAINER")].contains { $0?.isEmpty == false }
+        let isNamed = [path, ProcessEnvironment.value("CUBBY_CONTAINER")].contains { $0?.isEmpty == false }
         // A missing home folder is a mistake, or intended for a user without one: it is not created.
         if !isNamed, let home = HomeFolder.path, container.path.hasPrefix(home + "/"),
             !PosixFileLayer().exists(home + "/.")

@@ -7,8 +7,8 @@ import Items
 /// without a subcommand.
 struct CompletionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: CubbyCommand.name, version: ProgramVersion.text,
-        subcommands: CubbyCommand.configuration.subcommands)
+        commandName: MainCommand.name, version: ProgramVersion.text,
+        subcommands: MainCommand.configuration.subcommands)
 
     @OptionGroup var host: HostOptions
 
@@ -152,7 +152,7 @@ enum ContainerCompletion {
 
     /// The usual container, and those with a configuration.
     private static var paths: [String] {
-        var paths = Container.locate().map { [$0.path] } ?? []
+        var paths = ApplicationContainer.locate().map { [$0.path] } ?? []
         if let folder = ConfigurationFolder.locate() {
             for path in ConfigurationFile.containers(in: folder) where !paths.contains(path) { paths.append(path) }
         }
@@ -175,7 +175,7 @@ enum ContainerCompletion {
     }
 
     private static func isContainer(_ path: String) -> Bool {
-        let container = Container(path: path)
+        let container = ApplicationContainer(path: path)
         return PosixFileLayer().exists(container.documents) && PosixFileLayer().exists(container.library)
     }
 }
@@ -223,7 +223,7 @@ struct FieldCompletion {
     /// The names, as far as they can be read: a completion reports no errors.
     private static func names(in path: String?) -> [String] {
         let path = path.map { $0.hasPrefix("~/") ? (HomeFolder.path ?? "~") + $0.dropFirst() : $0 }
-        guard !ContainerArgument.isMemory(path), let container = Container.locate(path),
+        guard !ContainerArgument.isMemory(path), let container = ApplicationContainer.locate(path),
             PosixFileLayer().exists(container.documents),
             let store = try? ItemStore.open(
                 ArchivePersistence(folder: container.documents, isReadOnly: true, indexFolder: container.caches))

@@ -27,7 +27,8 @@ struct ConfigShowCommand: ParsableCommand {
         SignalMask.restore()
         let container =
             ContainerArgument.isMemory(host.container)
-            ? Container(path: MemoryContainer.name, isTemporary: true) : try ContainerArgument.locate(host.container)
+            ? ApplicationContainer(path: MemoryContainer.name, isTemporary: true)
+            : try ContainerArgument.locate(host.container)
         let configured = try ConfiguredContainer(reading: container)
         let settings = try SettingsInForce(host, configured.settings, in: container)
         let report = ConfigurationReport(configured: configured, settings: settings, containerOption: host.container)
@@ -177,7 +178,7 @@ struct ConfigTarget: ParsableArguments {
     @Option(help: .container, completion: .container)
     var container: String?
 
-    func locate() throws -> Container {
+    func locate() throws -> ApplicationContainer {
         try ContainerArgument.locate(container, orSay: "is a new container for each run: give the run its options")
     }
 
@@ -228,7 +229,7 @@ struct ConfigurationReport {
 
     private var containerOrigin: String {
         if containerOption?.isEmpty == false { return SettingsInForce.Origin.commandLine.rawValue }
-        return Environment.value("CUBBY_CONTAINER")?.isEmpty == false
+        return ProcessEnvironment.value("CUBBY_CONTAINER")?.isEmpty == false
             ? "CUBBY_CONTAINER" : SettingsInForce.Origin.standard.rawValue
     }
 

@@ -7,7 +7,7 @@ import Glibc
 /// `cubby debug FILE --dap`: a script under an editor's debugger.
 struct DebugCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "debug", _superCommandName: CubbyCommand.name,
+        commandName: "debug", _superCommandName: MainCommand.name,
         abstract: "Run a script under an editor's debugger, or attach the editor to a running host.",
         discussion: """
             An editor starts this command and speaks the Debug Adapter Protocol on its standard streams, or with \
@@ -55,10 +55,10 @@ struct DebugCommand: ParsableCommand {
     }
 
     /// The client that has chosen a target, or has left without one.
-    private func arrival() throws -> (DebugAdapter, DebugTarget?) {
+    private func arrival() throws -> (DebugAdapterServer, DebugTarget?) {
         do throws(FileError) {
             guard let place = listen.flatMap(DebugDoor.Place.init) else {
-                let adapter = DebugAdapter(try DebugConnection.standardStreams())
+                let adapter = DebugAdapterServer(try DebugConnection.standardStreams())
                 return (adapter, adapter.awaitTarget(program: file, arguments: arguments))
             }
             let door = try DebugDoor(place)
@@ -69,7 +69,7 @@ struct DebugCommand: ParsableCommand {
         }
     }
 
-    private func run(_ launch: DebugLaunch, _ adapter: DebugAdapter) throws {
+    private func run(_ launch: DebugLaunch, _ adapter: DebugAdapterServer) throws {
         SignalMask.blockAtLaunch()
         var status = ExitStatus.usage.rawValue
         do {
@@ -83,13 +83,13 @@ struct DebugCommand: ParsableCommand {
         } catch let code as ExitCode {
             status = code.rawValue
         } catch {
-            CommandFailure.say(CubbyCommand.message(for: error))
+            CommandFailure.say(MainCommand.message(for: error))
         }
         adapter.end(status: status)
         throw ExitCode(status)
     }
 
-    private func attach(to path: String?, _ adapter: DebugAdapter) throws {
+    private func attach(to path: String?, _ adapter: DebugAdapterServer) throws {
         let container = try ContainerArgument.locate(
             path, orSay: "is a new container for each run: attach to one that runs by its folder")
         do {

@@ -6,10 +6,10 @@ import Glibc
 
 /// Where an editor's debugger comes in: a Unix socket, or a port of 127.0.0.1.
 ///
-/// A debugger can do everything that the user can. On a Unix socket the kernel reports whose process the peer is. A port is
-/// open to everybody on the machine, and to each web page in the user's browser: the peer's user is looked up in the
-/// kernel's table, and the client has to show a token. Several may knock at a time, so that none keeps the right one out;
-/// the first that chooses a target gets in, and the door closes.
+/// A debugger can do everything that the user can. On a Unix socket the kernel reports whose process the peer is. A
+/// port is open to everybody on the machine, and to each web page in the user's browser: the peer's user is looked up
+/// in the kernel's table, and the client has to show a token. Several may knock at a time, so that none keeps the right
+/// one out; the first that chooses a target gets in, and the door closes.
 final class DebugDoor {
     enum Place {
         case port(UInt16)
@@ -28,7 +28,7 @@ final class DebugDoor {
     }
 
     private struct Guest {
-        let adapter: DebugAdapter
+        let adapter: DebugAdapterServer
         let descriptor: Int32
         let deadline: MonotonicTime
     }
@@ -128,15 +128,15 @@ final class DebugDoor {
 
     // MARK: Admission
 
-    /// Waits for a client that chooses a target. On this thread alone: the kernel's sandbox is entered before there is a
-    /// second one.
+    /// Waits for a client that chooses a target. On this thread alone: the kernel's sandbox is entered before there is
+    /// a second one.
     ///
     /// - Parameters:
     ///   - program: the script, if the client names none.
     ///   - arguments: its arguments.
     /// - Returns: the client, and its target.
     /// - Throws: `FileError` when nobody can come in any more.
-    func admit(program: String?, arguments: [String]) throws(FileError) -> (DebugAdapter, DebugTarget?) {
+    func admit(program: String?, arguments: [String]) throws(FileError) -> (DebugAdapterServer, DebugTarget?) {
         while true {
             let now = MonotonicTime.now()
             guests.removeAll { $0.deadline <= now }
@@ -181,7 +181,7 @@ final class DebugDoor {
         let connection = DebugConnection(input: client, output: client)
         guests.append(
             Guest(
-                adapter: DebugAdapter(connection, key: key), descriptor: client,
+                adapter: DebugAdapterServer(connection, key: key), descriptor: client,
                 deadline: .now().advanced(by: Self.limit)))
     }
 

@@ -77,7 +77,7 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func describeContainer(
-        _ container: Container, _ lines: inout [(String, String)], _ advice: inout [String]
+        _ container: ApplicationContainer, _ lines: inout [(String, String)], _ advice: inout [String]
     ) {
         let layer = PosixFileLayer()
         var text = container.displayPath
@@ -100,7 +100,7 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func describeConfiguration(
-        of container: Container, _ lines: inout [(String, String)], _ advice: inout [String]
+        of container: ApplicationContainer, _ lines: inout [(String, String)], _ advice: inout [String]
     ) throws {
         var configuration = Configuration()
         do throws(ConfigurationError) {
@@ -154,8 +154,8 @@ struct DoctorCommand: ParsableCommand {
 
     private func describeTerminal() -> String {
         guard StandardStream.output.isTerminal else { return "none" }
-        let name = Environment.value("TERM") ?? "without a name"
-        let color = Environment.value("COLORTERM").map { ", \($0)" } ?? ""
+        let name = ProcessEnvironment.value("TERM") ?? "without a name"
+        let color = ProcessEnvironment.value("COLORTERM").map { ", \($0)" } ?? ""
         return name + color
     }
 
@@ -171,7 +171,7 @@ struct DoctorCommand: ParsableCommand {
 
         /// Finds a program in PATH.
         static func find(_ program: String) -> String? {
-            (Environment.value("PATH") ?? "").split(separator: ":").map { PathText.join(String($0), program) }
+            (ProcessEnvironment.value("PATH") ?? "").split(separator: ":").map { PathText.join(String($0), program) }
                 .first { access($0, X_OK) == 0 }
         }
     }

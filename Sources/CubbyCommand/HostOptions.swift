@@ -156,7 +156,7 @@ struct HostOptions: ParsableArguments {
         var options = ScriptHostOptions(container: located)
         options.schema = .household
         if memory != nil { options.persistence = { MemoryPersistence(isReadOnly: $0.isReadOnly) } }
-        if let url = shared ?? Environment.value("CUBBY_SHARED"), !url.isEmpty {
+        if let url = shared ?? ProcessEnvironment.value("CUBBY_SHARED"), !url.isEmpty {
             if memory != nil {
                 throw CommandFailure.exit(
                     .usage, "--shared needs a container that stays, which has the host's identity: name a folder")
@@ -209,8 +209,8 @@ extension HostOptions {
     private static func duration(_ seconds: Double) -> Duration { .seconds(min(seconds, 1e18)) }
 
     /// The user's own resource folder, then the one installed with the program.
-    func bundles(of container: Container) -> [String] {
-        let own = bundle ?? Environment.value("CUBBY_BUNDLE").flatMap { $0.isEmpty ? nil : $0 }
+    func bundles(of container: ApplicationContainer) -> [String] {
+        let own = bundle ?? ProcessEnvironment.value("CUBBY_BUNDLE").flatMap { $0.isEmpty ? nil : $0 }
         let program = ProgramPath.current.map(PathText.parent(of:))
         // Beside a temporary container, other users could create the folder.
         return [own ?? (container.isTemporary ? nil : container.bundle)].compactMap { $0 }

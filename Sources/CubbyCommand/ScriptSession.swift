@@ -45,7 +45,7 @@ struct ScriptSession {
     }
 
     /// Runs the session, for a debugger's client if there is one, which may restart it.
-    func run(under debugger: DebugAdapter? = nil) throws {
+    func run(under debugger: DebugAdapterServer? = nil) throws {
         let input = try scriptOnInput()
         // A script before a prompt has the prompt's fence; until the prompt, the front end refuses consent.
         let asks = isPrompt || (staysAtPrompt && isatty(StandardDescriptor.input) == 1)
@@ -95,7 +95,7 @@ struct ScriptSession {
     ///
     /// - Returns: the exit status.
     private func run(
-        _ chunks: [(bytes: [UInt8], name: String)], _ options: inout ScriptHostOptions, _ debugger: DebugAdapter?
+        _ chunks: [(bytes: [UInt8], name: String)], _ options: inout ScriptHostOptions, _ debugger: DebugAdapterServer?
     ) throws -> Int32 {
         let host = try open(options)
         options.kernelABI = host.fences.kernelABI
@@ -130,7 +130,7 @@ struct ScriptSession {
         }
         if host.exitCode == nil, isPrompt || (staysAtPrompt && status != ExitStatus.interrupted.rawValue) {
             isWatched = true
-            REPL(host, usesColor: !hostOptions.noColor, reportsFocus: hostOptions.focusEvents).run()
+            HostPrompt(host, usesColor: !hostOptions.noColor, reportsFocus: hostOptions.focusEvents).run()
             status = ExitStatus.done.rawValue
         }
         host.terminate(status, cause: .eof, explicitly: false)
@@ -232,7 +232,7 @@ struct ScriptSession {
     }
 
     /// The advice for a container that is readable but not writable.
-    private static func advice(on error: FileError, _ container: Container) -> String {
+    private static func advice(on error: FileError, _ container: ApplicationContainer) -> String {
         guard [EROFS, EACCES, EPERM].contains(error.code), access(container.documents, R_OK | X_OK) == 0 else {
             return ""
         }

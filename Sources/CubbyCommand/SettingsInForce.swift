@@ -32,7 +32,7 @@ struct SettingsInForce {
     ///   - configured: the configuration's values by the settings' names.
     ///   - container: the container; it need not exist.
     /// - Throws: the exit status, for an invalid configured value.
-    init(_ options: HostOptions, _ configured: [String: String], in container: Container) throws {
+    init(_ options: HostOptions, _ configured: [String: String], in container: ApplicationContainer) throws {
         let preferences = Self.preferences(of: container)
         for setting in Setting.allCases {
             if let text = Self.given(setting, in: options) {
@@ -53,7 +53,7 @@ struct SettingsInForce {
     }
 
     private mutating func narrow(
-        _ value: inout Value, to preference: PropertyListValue, _ container: Container
+        _ value: inout Value, to preference: PropertyListValue, _ container: ApplicationContainer
     ) {
         let setting = value.setting
         let wanted: Double? =
@@ -88,7 +88,7 @@ struct SettingsInForce {
         }
     }
 
-    private static func preferences(of container: Container) -> PropertyListFields {
+    private static func preferences(of container: ApplicationContainer) -> PropertyListFields {
         guard !container.isTemporary, let layer = try? BeneathFileLayer(container.path) else { return [:] }
         return Defaults(folder: container.preferences, using: layer).dictionary
     }
@@ -162,7 +162,7 @@ enum Setting: String, CaseIterable {
 
 /// A container's configuration for a run: read, and approved.
 struct ConfiguredContainer {
-    let container: Container
+    let container: ApplicationContainer
     let file: ConfigurationFile?
     private(set) var configuration: Configuration?
     private var grants: [Grant] = []
@@ -170,7 +170,7 @@ struct ConfiguredContainer {
     /// Reads the configuration, approved or not.
     ///
     /// - Throws: the exit status, if it cannot be read or other users could have written it.
-    init(reading container: Container) throws {
+    init(reading container: ApplicationContainer) throws {
         self.container = container
         guard !container.isTemporary, let folder = ConfigurationFolder.locate() else {
             file = nil
@@ -193,7 +193,7 @@ struct ConfiguredContainer {
     ///   - container: the container.
     ///   - asks: whether a user at a terminal may approve changes; otherwise they are refused.
     /// - Throws: the exit status.
-    init(_ container: Container, asks: Bool) throws {
+    init(_ container: ApplicationContainer, asks: Bool) throws {
         try self.init(reading: container)
         guard let file, let configuration else { return }
         let changed = configuration.unapproved(for: file.identity)

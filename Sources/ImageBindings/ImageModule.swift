@@ -361,7 +361,7 @@ enum GalleryBinding {
             try OrError(returning: FileError.self) {
                 try host.askConsent(folder, .readWrite)
                 try host.fence.check(folder, .readWrite)
-                let gallery = Gallery(images: host.images, title: options.title, using: host.fence.layer)
+                let gallery = WebGallery(images: host.images, title: options.title, using: host.fence.layer)
                 let items = try value.all()
                 let work = try LongWork("Writing", total: items.count, in: host.runtime)
                 defer { work.finish() }

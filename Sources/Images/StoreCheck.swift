@@ -11,7 +11,7 @@ public import PropertyList
 /// A check changes nothing and may run beside the container's owner, on the state of that moment. A repair requires the
 /// container's lock.
 public struct StoreCheck {
-    private let container: Container
+    private let container: ApplicationContainer
     private let layer: any FileLayer
     private let pictures: ImageStore
     /// The findings, in the order of the files.
@@ -31,10 +31,12 @@ public struct StoreCheck {
     ///
     /// - Parameters:
     ///   - container: the container.
-    ///   - layer: the container's file system, of `Container.openExisting()`.
+    ///   - layer: the container's file system, of `ApplicationContainer.openExisting()`.
     ///   - schema: the fields of every item.
     ///   - logger: receives messages about unreadable pictures.
-    public init(_ container: Container, using layer: any FileLayer, schema: Schema = .household, logger: Logger) {
+    public init(
+        _ container: ApplicationContainer, using layer: any FileLayer, schema: Schema = .household, logger: Logger
+    ) {
         self.container = container
         self.schema = schema
         self.layer = layer
@@ -262,8 +264,8 @@ public struct StoreCheck {
 
 /// A finding of a container's check, for its owner.
 public struct StoreFinding: Sendable, Hashable {
-    /// An error is of stored data that cannot be read; at a warning, of a file that is superfluous or missing, no item is
-    /// lost; a note is information.
+    /// An error is of stored data that cannot be read; at a warning, of a file that is superfluous or missing, no item
+    /// is lost; a note is information.
     public typealias Severity = PropertyListFinding.Severity
 
     /// The severity.

@@ -4,17 +4,17 @@ import Lua
 import TestSupport
 import Testing
 
-/// A program that imports Foundation and `Lua` beside `Cubby` can use each public type by its plain name: a name that both have does
-/// not compile here.
+/// A program that imports Foundation and `Lua` beside `Cubby` can use each public type by its plain name: a name that
+/// both have does not compile here.
 @Suite("Public names beside Foundation's") struct PublicNamesTests {
     static let cubby: [Any.Type] = [CubbyVersion.self]
 
     // Application
     static let application: [Any.Type] = [
         ApplicationBundle.self, ApplicationEvent.self, ApplicationNotification.self,
-        ApplicationNotificationCenter.self, ApplicationState.self, Container.self,
+        ApplicationNotificationCenter.self, ApplicationState.self, ApplicationContainer.self,
         Defaults.self,
-        DefaultsError.self, Environment.self, EventLoop.self, EventNotifier.self,
+        DefaultsError.self, ProcessEnvironment.self, EventLoop.self, EventNotifier.self,
         FenceAccess.self, FencedFileLayer.self, LifeCycleCause.self,
         LoopTimer.self, LoopWatch.self, MemoryContainer.self, NotificationToken.self,
         OpenedContainer.self,
@@ -34,7 +34,7 @@ import Testing
     ]
 
     // Gallery
-    static let gallery: [Any.Type] = [Gallery.self]
+    static let gallery: [Any.Type] = [WebGallery.self]
 
     // Images
     static let images: [Any.Type] = [
@@ -69,8 +69,8 @@ import Testing
         LuaOperatorDeclaration.self, LuaParameter.self, LuaPropertyDeclaration.self, (any LuaRepresentable).self,
         LuaResults.self, LuaState.self, LuaString.self, LuaTable.self, LuaTableEntry.self, LuaThread.self,
         LuaType.self, LuaUserdata.self, LuaValue.self, LuaVariadic<Int>.self, LuaVersion.self,
-        LuaWeakReference<LuaTable>.self, Method<Probe>.self, Operator<Probe>.self, Property<Probe>.self,
-        Static<Probe>.self,
+        LuaWeakReference<LuaTable>.self, LuaMethod<Probe>.self, LuaOperator<Probe>.self, LuaProperty<Probe>.self,
+        LuaStatic<Probe>.self,
     ]
 
     // PredicateFormat
@@ -93,7 +93,7 @@ import Testing
 
     // REPL
     static let repl: [Any.Type] = [
-        REPL.self
+        HostPrompt.self
     ]
 
     // Scripting
@@ -115,7 +115,7 @@ import Testing
         ItemKey.self,
         QueryKey<Item>.self, ItemLoader.self,
         ItemLoadReport.self,
-        (any ItemPersistence).self, ItemPredicate.self, ItemPredicateError.self, ItemPredicateExpression.self,
+        (any ItemPersistence).self, FormatPredicate.self, FormatPredicateError.self, FormatExpression.self,
         ItemQuery.self, ItemQueryPlan.self, (any ItemReplacement).self, ItemRevision.self, ItemSnapshot.self,
         ItemStore.self, ItemStoreChanges.self, ItemStoreCommit.self, ItemStoreDiff.self, (any ItemStoreObserver).self,
         ItemStoreReference.self, ItemStoreSave.self, ItemsLeftOut.self, JournalHeader.self, JournalRecord.self,

@@ -26,8 +26,8 @@ struct GalleryTests {
         }
     }
 
-    private func write(replaces: Bool = false, progress: (Int) throws -> Void = { _ in }) throws -> Gallery.Summary {
-        try Gallery(images: images, title: "Lamps & <others>").write(
+    private func write(replaces: Bool = false, progress: (Int) throws -> Void = { _ in }) throws -> WebGallery.Summary {
+        try WebGallery(images: images, title: "Lamps & <others>").write(
             store.allItems, to: scratch.file("page"), replaces: replaces, progress: progress)
     }
 

@@ -102,7 +102,7 @@ struct ImageListTests {
 
     @Test("a missing file is left out; a check names it, and what no record names") func check() throws {
         let scratch = try TemporaryDirectory()
-        let container = Container(path: scratch.file("c"))
+        let container = ApplicationContainer(path: scratch.file("c"))
         try container.create()
         let store = try ItemStore.open(ArchivePersistence(folder: container.documents))
         let pictures = ImageStore(directory: container.documents, caches: container.caches, logger: log.logger)

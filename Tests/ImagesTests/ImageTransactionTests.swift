@@ -146,7 +146,7 @@ struct ImageTransactionTests {
     @Test("a check names each picture without an item, and one that the next launch brings back")
     func check() throws {
         let directory = try TemporaryDirectory()
-        let container = Container(path: directory.file("container"))
+        let container = ApplicationContainer(path: directory.file("container"))
         try container.create()
         let log = RecordingLog()
         let items = try ItemStore.open(ArchivePersistence(folder: container.documents))
@@ -184,7 +184,7 @@ struct ImageTransactionTests {
     @Test("a repair ends a commit of pictures that was killed at any moment: all of it or nothing")
     func repair() throws {
         let directory = try TemporaryDirectory()
-        let container = Container(path: directory.file("container"))
+        let container = ApplicationContainer(path: directory.file("container"))
         try container.create()
         let log = RecordingLog()
         let layer = FaultyFileLayer()
@@ -210,7 +210,7 @@ struct ImageTransactionTests {
         moments.take()
         var ended = 0
         for path in moments.all {
-            let killed = Container(path: path)
+            let killed = ApplicationContainer(path: path)
             let check = StoreCheck(killed, using: PosixFileLayer(), logger: log.logger)
             let isWaiting = check.findings.contains { $0.message.hasPrefix("a process was killed while it committed") }
             let done = try check.repair()

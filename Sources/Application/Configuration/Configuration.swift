@@ -146,7 +146,7 @@ package struct ContainerIdentity: Sendable, Hashable {
     private let created: Int64
 
     /// - Throws: `FileError` when the container does not exist.
-    package init(_ container: Container) throws(FileError) {
+    package init(_ container: ApplicationContainer) throws(FileError) {
         path = try RealPath.of(container.path)
         let descriptor = open(path, cubby_open_path | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError(.open, path, code: errno) }

@@ -15,7 +15,7 @@ package struct ConfigurationFile {
     ///   - container: a persistent container.
     ///   - folder: `ConfigurationFolder.locate()`.
     /// - Throws: `ConfigurationError` if the folder is inside the container.
-    package init(for container: Container, in folder: String) throws(ConfigurationError) {
+    package init(for container: ApplicationContainer, in folder: String) throws(ConfigurationError) {
         identity = try? ContainerIdentity(container)
         self.container = RealPath.ofExistingPart(of: container.path)
         let digest = SHA256.text(SHA256.digest(Array(self.container.utf8)))
@@ -154,7 +154,7 @@ package enum ConfigurationFolder {
     ///
     /// - Parameter environment: reads a variable; the process's environment if not given.
     /// - Returns: nil without a home folder.
-    package static func locate(environment: (String) -> String? = { Environment.value($0) }) -> String? {
+    package static func locate(environment: (String) -> String? = { ProcessEnvironment.value($0) }) -> String? {
         // The XDG specification requires relative paths to be ignored.
         if let base = environment("XDG_CONFIG_HOME"), base.hasPrefix("/") { return resolve(base, "cubby") }
         return HomeFolder.path.map { resolve($0, ".config/cubby") }

@@ -27,7 +27,7 @@ package enum ContainerBackup {
     /// - Returns: the result.
     /// - Throws: `FileError`; there is no target then.
     package static func make(
-        _ container: Container, at target: String, using layer: any FileLayer,
+        _ container: ApplicationContainer, at target: String, using layer: any FileLayer,
         packing pack: ((WorkFolder) throws(FileError) -> String)? = nil
     ) throws(FileError) -> Report {
         let work = try WorkFolder(beside: target, using: layer)
@@ -38,7 +38,7 @@ package enum ContainerBackup {
     }
 
     /// Whether a path is in a container, where the next backup would copy it.
-    package static func isPath(_ path: String, in container: Container) -> Bool {
+    package static func isPath(_ path: String, in container: ApplicationContainer) -> Bool {
         let path = RealPath.ofExistingPart(of: PathText.absolute(path, from: WorkingDirectory.path ?? "/"))
         let root = RealPath.ofExistingPart(of: container.path)
         guard path == root || path.hasPrefix(root + "/") else { return false }
@@ -58,7 +58,7 @@ package enum ContainerBackup {
     /// - Returns: the result.
     /// - Throws: `FileError`; the target may then be incomplete.
     package static func write(
-        _ container: Container, to folder: String, using layer: any FileLayer
+        _ container: ApplicationContainer, to folder: String, using layer: any FileLayer
     ) throws(FileError) -> Report {
         var report = Report()
         let source = try container.openExisting()
@@ -94,7 +94,9 @@ package enum ContainerBackup {
     ///   - layer: its file system.
     /// - Returns: true when there is a file in the folders of a backup.
     /// - Throws: `FileError` when they cannot be examined.
-    package static func holdsData(_ container: Container, using layer: any FileLayer) throws(FileError) -> Bool {
+    package static func holdsData(_ container: ApplicationContainer, using layer: any FileLayer) throws(FileError)
+        -> Bool
+    {
         var pending = parts.map { PathText.join(container.path, $0) }
         while let path = pending.popLast() {
             guard path != container.caches, let status = try layer.status(path) else { continue }
@@ -194,9 +196,9 @@ package enum ContainerRestore {
         package var former: String?
     }
 
-    static func folder(of container: Container) -> String { PathText.join(container.path, name) }
+    static func folder(of container: ApplicationContainer) -> String { PathText.join(container.path, name) }
 
-    private static func file(_ name: String, of container: Container) -> String {
+    private static func file(_ name: String, of container: ApplicationContainer) -> String {
         PathText.join(folder(of: container), name)
     }
 
@@ -208,13 +210,13 @@ package enum ContainerRestore {
     ///   - container: the container, whose root exists.
     ///   - keeps: whether the present data is kept, in a folder beside the container.
     ///   - layer: the file system beneath the container's root.
-    ///   - source: prepares the backup, with a path that is free for a folder of its own, and returns the backup's folder
-    ///     and its file system.
+    ///   - source: prepares the backup, with a path that is free for a folder of its own, and returns the backup's
+    ///     folder and its file system.
     /// - Returns: the result.
-    /// - Throws: `FileError`, or the source's error; the present data is in its place then, or the next launch completes
-    ///   the restore.
+    /// - Throws: `FileError`, or the source's error; the present data is in its place then, or the next launch
+    ///   completes the restore.
     package static func restore(
-        to container: Container, keeps: Bool, using layer: any FileLayer,
+        to container: ApplicationContainer, keeps: Bool, using layer: any FileLayer,
         from source: (_ free: String) throws -> (folder: String, layer: any FileLayer)
     ) throws -> Result {
         try clear(container, layer)
@@ -240,7 +242,7 @@ package enum ContainerRestore {
     }
 
     /// Puts the new data in place of the present, from whatever step on.
-    private static func finish(_ container: Container, _ layer: any FileLayer) throws(FileError) -> String? {
+    private static func finish(_ container: ApplicationContainer, _ layer: any FileLayer) throws(FileError) -> String? {
         let (new, old) = (file("new", of: container), file("old", of: container))
         let keeps = try layer.contents(of: file("ready", of: container), limit: 64) == retained
         for part in ContainerBackup.parts {
@@ -269,9 +271,10 @@ package enum ContainerRestore {
         try layer.syncDirectory(old)
     }
 
-    /// Moves the former data beside the container, or into it if it cannot be moved there: the container may be a mount.
+    /// Moves the former data beside the container, or into it if it cannot be moved there: the container may be a
+    /// mount.
     private static func retire(
-        _ old: String, _ container: Container, _ layer: any FileLayer
+        _ old: String, _ container: ApplicationContainer, _ layer: any FileLayer
     ) throws(FileError) -> String {
         if let root = try? RealPath.of(container.path), let beside = try? BeneathFileLayer(PathText.parent(of: root)),
             let path = try? move(PathText.join(root, "\(name)/old"), former: "\(root).before-restore", beside)
@@ -292,14 +295,14 @@ package enum ContainerRestore {
     // MARK: Interrupted ones
 
     /// Whether a restore was interrupted in a container, at whatever step.
-    static func isPending(in container: Container, using layer: any FileLayer) throws(FileError) -> Bool {
+    static func isPending(in container: ApplicationContainer, using layer: any FileLayer) throws(FileError) -> Bool {
         guard try layer.status(file(mark, of: container))?.kind == .regular else { return false }
         // Of a killed process it may be a beginning.
         return try markText.starts(with: layer.contents(of: file(mark, of: container), limit: 4096))
     }
 
     /// Refuses a container whose restore was interrupted while it replaced the data.
-    static func checkNone(in container: Container, using layer: any FileLayer) throws(FileError) {
+    static func checkNone(in container: ApplicationContainer, using layer: any FileLayer) throws(FileError) {
         guard try isPending(in: container, using: layer), try layer.status(file("ready", of: container)) != nil else {
             return
         }
@@ -319,7 +322,7 @@ package enum ContainerRestore {
     /// - Returns: what was done, for the user; nil if the data was as it had been, and stays so.
     /// - Throws: `FileError`; the next call goes on.
     package static func complete(
-        in container: Container, using layer: any FileLayer
+        in container: ApplicationContainer, using layer: any FileLayer
     ) throws(FileError) -> String? {
         guard try isPending(in: container, using: layer) else { return nil }
         guard try layer.status(file("ready", of: container)) != nil else {
@@ -332,7 +335,7 @@ package enum ContainerRestore {
     }
 
     /// Removes what an interrupted restore has prepared, before the next one.
-    private static func clear(_ container: Container, _ layer: any FileLayer) throws(FileError) {
+    private static func clear(_ container: ApplicationContainer, _ layer: any FileLayer) throws(FileError) {
         if try isPending(in: container, using: layer) {
             _ = try complete(in: container, using: layer)
             return
@@ -346,7 +349,7 @@ package enum ContainerRestore {
     }
 
     /// The decision goes before the mark: a folder with neither is of no consequence.
-    private static func remove(_ container: Container, _ layer: any FileLayer) throws(FileError) {
+    private static func remove(_ container: ApplicationContainer, _ layer: any FileLayer) throws(FileError) {
         let folder = folder(of: container)
         let isDecided = try layer.status(file("ready", of: container)) != nil
         for name in try layer.list(folder) where name != mark && name != "ready" {

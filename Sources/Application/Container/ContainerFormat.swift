@@ -12,13 +12,13 @@ package enum ContainerFormat {
     ///
     /// - Parameter container: the container, which need not exist.
     /// - Throws: ``ContainerFormatError``; `FileError` when the number cannot be read.
-    package static func check(_ container: Container) throws {
+    package static func check(_ container: ApplicationContainer) throws {
         guard let digits = try stated(in: container), number(digits) == nil else { return }
         throw ContainerFormatError(container: container.displayPath, format: digits)
     }
 
     /// The stated format; nil if none is stated.
-    private static func stated(in container: Container) throws(FileError) -> String? {
+    private static func stated(in container: ApplicationContainer) throws(FileError) -> String? {
         let path = PathText.join(container.path, file)
         guard PosixFileLayer().exists(container.library) else { return nil }
         let layer = try BeneathFileLayer(container.path)
@@ -38,7 +38,7 @@ package enum ContainerFormat {
     }
 
     /// Whether a format is stated, and no program has written it: it is not a number.
-    static func isUnreadable(in container: Container) throws(FileError) -> Bool {
+    static func isUnreadable(in container: ApplicationContainer) throws(FileError) -> Bool {
         do throws(FileError) {
             guard let digits = try stated(in: container) else { return false }
             return !isNumber(digits)
@@ -51,13 +51,13 @@ package enum ContainerFormat {
 
 /// Mends what prevents a container from being opened. What is in the way is renamed, and never removed.
 package struct ContainerRepair {
-    private let container: Container
+    private let container: ApplicationContainer
 
-    package init(_ container: Container) { self.container = container }
+    package init(_ container: ApplicationContainer) { self.container = container }
 
     /// Refuses other kinds of files in the place of the container's own, those of the preferences as well.
     ///
-    /// - Parameter layer: the container's file system, of `Container.openExisting()`.
+    /// - Parameter layer: the container's file system, of `ApplicationContainer.openExisting()`.
     /// - Throws: `FileError`, `isMisplaced` for such a part.
     package func check(using layer: BeneathFileLayer) throws(FileError) {
         if let first = try ContainerLayout.misplaced(in: container, using: layer).first { throw first.error }

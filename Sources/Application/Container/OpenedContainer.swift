@@ -5,7 +5,7 @@ import Glibc
 /// A container that a host has opened: its folders exist, and the host is the only writer.
 public struct OpenedContainer {
     /// The container.
-    public let container: Container
+    public let container: ApplicationContainer
     /// The file system beneath its root, which follows no link.
     package let files: BeneathFileLayer
     /// Whether nothing may be written.
@@ -24,9 +24,9 @@ public struct OpenedContainer {
     /// - Parameters:
     ///   - container: the container; missing folders are created.
     ///   - isReadOnly: whether nothing is to be written; then another process may own the container.
-    /// - Throws: `FileError`, as for `Container.open()`; `FolderLockError` if the container has another owner; an error
-    ///   that names the reason if a newer program wrote it, unless it is read-only.
-    public init(_ container: Container, isReadOnly: Bool = false) throws {
+    /// - Throws: `FileError`, as for `ApplicationContainer.open()`; `FolderLockError` if the container has another
+    ///   owner; an error that names the reason if a newer program wrote it, unless it is read-only.
+    public init(_ container: ApplicationContainer, isReadOnly: Bool = false) throws {
         self.container = container
         self.isReadOnly = isReadOnly
         if isReadOnly {
@@ -50,7 +50,7 @@ public struct OpenedContainer {
     /// - Returns: the file system beneath its root, the lock, and what was done about a restore, for the user.
     /// - Throws: as the initializer.
     package static func own(
-        _ container: Container, recording entries: NewEntries? = nil
+        _ container: ApplicationContainer, recording entries: NewEntries? = nil
     ) throws -> (files: BeneathFileLayer, lock: FolderLock, restoreNotice: String?) {
         let files = try container.openRoot(recording: entries)
         var lock: FolderLock?
@@ -74,7 +74,7 @@ public final class MemoryContainer {
     private static let prefix = "cubby-memory-"
 
     /// The container, whose folder exists with mode `0700`.
-    public let container: Container
+    public let container: ApplicationContainer
     private var descriptor: Int32
 
     /// Creates the folder, after removing folders without an owner.
@@ -91,7 +91,7 @@ public final class MemoryContainer {
             // Between the two steps another process may have removed it as ownerless.
             guard let descriptor = Self.lock(path) else { continue }
             self.descriptor = descriptor
-            container = Container(path: path, isTemporary: true)
+            container = ApplicationContainer(path: path, isTemporary: true)
             return
         }
     }
@@ -110,7 +110,7 @@ public final class MemoryContainer {
     package static func isFolder(_ path: String) -> Bool { PathText.name(of: path).hasPrefix(prefix) }
 
     /// The default parent of such folders.
-    public static func parent(environment: (String) -> String? = { Environment.value($0) }) -> String {
+    public static func parent(environment: (String) -> String? = { ProcessEnvironment.value($0) }) -> String {
         let shared = "/dev/shm"
         if cubby_is_in_memory(shared) != 0, access(shared, W_OK | X_OK) == 0 { return shared }
         return environment("TMPDIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
@@ -163,9 +163,9 @@ package struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - container: the container.
-    ///   - layer: its file system, which `Container.openExisting()` returned.
+    ///   - layer: its file system, which `ApplicationContainer.openExisting()` returned.
     /// - Returns: those that other users can reach and change; missing ones are skipped.
-    package static func all(in container: Container, using layer: any FileLayer) -> [ContainerExposure] {
+    package static func all(in container: ApplicationContainer, using layer: any FileLayer) -> [ContainerExposure] {
         let files = (ContainerLayout.files + ["Library/Scripts/init.lua"]).map { PathText.join(container.path, $0) }
         return (container.folders + files).compactMap { find($0, in: container, layer) }
     }
@@ -179,7 +179,7 @@ package struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
     ///   - layer: its file system.
     /// - Returns: nil when only the user, and root, can change the file.
     package static func first(
-        onTheWayTo path: String, in container: Container, using layer: any FileLayer
+        onTheWayTo path: String, in container: ApplicationContainer, using layer: any FileLayer
     ) -> ContainerExposure? {
         for place in way(to: path, in: container) {
             if let found = find(place, in: container, layer) { return found }
@@ -188,7 +188,7 @@ package struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The root, and each folder and file from the root to a path.
-    private static func way(to path: String, in container: Container) -> [String] {
+    private static func way(to path: String, in container: ApplicationContainer) -> [String] {
         var places = [path]
         while let place = places.last, place != container.path, place != "/" {
             places.append(PathText.parent(of: place))
@@ -196,7 +196,9 @@ package struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
         return places.reversed()
     }
 
-    private static func find(_ path: String, in container: Container, _ layer: any FileLayer) -> ContainerExposure? {
+    private static func find(_ path: String, in container: ApplicationContainer, _ layer: any FileLayer)
+        -> ContainerExposure?
+    {
         // A link's own permissions have no effect.
         guard let status = (try? layer.status(path)) ?? nil, status.kind != .symbolicLink, status.isWritableByAnother
         else { return nil }

@@ -53,7 +53,7 @@ package final class MemoryPressureSource {
     ///   - root: the folder of `proc` and `sys`; "" for the machine's own.
     /// - Returns: nil when there is none, or the service manager has disabled it.
     package static func find(
-        environment: (String) -> String? = { Environment.value($0) }, root: String = ""
+        environment: (String) -> String? = { ProcessEnvironment.value($0) }, root: String = ""
     ) -> MemoryPressureSource? {
         var candidates: [Candidate?] = []
         if let path = environment("MEMORY_PRESSURE_WATCH"), !path.isEmpty {

@@ -46,7 +46,7 @@ public final class PathFence: Sendable {
     ///   - base: the origin of relative paths.
     /// - Throws: `FileError` when the container cannot be opened.
     public convenience init(
-        _ container: Container, access: FenceAccess = .readWrite, base: String? = nil
+        _ container: ApplicationContainer, access: FenceAccess = .readWrite, base: String? = nil
     ) throws(FileError) {
         self.init(base: base)
         try grant(container.path, access)

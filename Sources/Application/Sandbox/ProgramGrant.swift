@@ -45,7 +45,7 @@ public struct ProgramGrant: Sendable, Hashable {
 
     private static func find(_ program: String) -> String? {
         if program.utf8.contains(UInt8(ascii: "/")) { return program }
-        return (Environment.value("PATH") ?? "").split(separator: ":").map { PathText.join(String($0), program) }
+        return (ProcessEnvironment.value("PATH") ?? "").split(separator: ":").map { PathText.join(String($0), program) }
             .first { access($0, X_OK) == 0 && (try? PosixFileLayer().status($0 + "/.")) == .some(nil) }
     }
 }

@@ -5,8 +5,8 @@ package import Glibc
 /// The listening socket of `cubby attach` in a container.
 ///
 /// Its file has mode 0600 in a folder of mode 0700, and the peer must be a process of the host's own user, as the
-/// kernel reports it. A connection has to show the user's key besides: programs behind a fence are the user's processes,
-/// too, and Landlock does not close sockets.
+/// kernel reports it. A connection has to show the user's key besides: programs behind a fence are the user's
+/// processes, too, and Landlock does not close sockets.
 package final class ContainerSocket {
     package let path: String
     package let descriptor: Int32
@@ -20,7 +20,7 @@ package final class ContainerSocket {
     ///   - container: its folders exist.
     ///   - key: the user's.
     /// - Throws: `FileError`.
-    package init(listeningIn container: Container, key: AccessKey) throws(FileError) {
+    package init(listeningIn container: ApplicationContainer, key: AccessKey) throws(FileError) {
         self.key = key
         path = container.socketFile
         layer = try BeneathFileLayer(container.path)
@@ -63,7 +63,7 @@ package final class ContainerSocket {
     /// - Returns: a descriptor, which the caller closes.
     /// - Throws: `FileError`; `ENOENT` or `ECONNREFUSED` when no host listens, `EAGAIN` when the host is suspended or
     ///   busy and its backlog is full.
-    package static func connect(to container: Container) throws(FileError) -> Int32 {
+    package static func connect(to container: ApplicationContainer) throws(FileError) -> Int32 {
         let path = container.socketFile
         guard try BeneathFileLayer(container.path).contains(path, .socket) else {
             throw FileError(.open, path, code: ENOENT)
@@ -95,7 +95,7 @@ package final class ContainerSocket {
 
     /// The address through the container's open folder: a socket's path is limited to 107 bytes. Without `/proc` the
     /// container's own path must fit.
-    private static func address(in container: Container, _ body: (UnixSocketAddress) -> Int32) -> Int32 {
+    private static func address(in container: ApplicationContainer, _ body: (UnixSocketAddress) -> Int32) -> Int32 {
         let folder = open(container.path, cubby_open_path | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return -1 }
         defer { close(folder) }
@@ -141,8 +141,8 @@ package struct UnixSocketAddress {
 
 /// A secret that a connection has to show: that of a user's hosts, or of one adapter.
 ///
-/// The kernel tells whose process is at the other end of a connection, and not that it is a program behind a fence, or a
-/// web page in a browser. Those cannot read the key.
+/// The kernel tells whose process is at the other end of a connection, and not that it is a program behind a fence, or
+/// a web page in a browser. Those cannot read the key.
 package struct AccessKey: Sendable, Hashable {
     /// The name of a user's key in the folder of the configuration.
     package static let fileName = "attach.key"
@@ -242,7 +242,7 @@ package final class ServiceManager {
     private let descriptor: Int32
 
     /// - Parameter environment: reads a variable.
-    package init(environment: (String) -> String? = { Environment.value($0) }) {
+    package init(environment: (String) -> String? = { ProcessEnvironment.value($0) }) {
         guard let path = environment("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
             let address = UnixSocketAddress(path)
         else {

@@ -100,14 +100,14 @@ struct FileCheck {
 
 /// Checks a container: its items, their journal and index, the pictures, and leftovers.
 struct ContainerCheck {
-    private let container: Container
+    private let container: ApplicationContainer
     private let repair: String?
 
     /// - Parameters:
     ///   - path: the container's folder.
     ///   - repair: the option's value, empty for a container; nil to ask at a terminal.
     init(_ path: String, repair: String?) {
-        container = Container(path: path)
+        container = ApplicationContainer(path: path)
         self.repair = repair
     }
 
@@ -169,7 +169,7 @@ struct ContainerCheck {
         }
     }
 
-    private static func advice(_ container: Container, _ error: FileError) -> String {
+    private static func advice(_ container: ApplicationContainer, _ error: FileError) -> String {
         error.isMisplaced ? "; cubby check \(container.path) --repair moves it aside, if it is not a link" : ""
     }
 

@@ -66,7 +66,7 @@ extension DebugSession {
         switch request.command {
         case "attach" where adapter.pending?.sequence == request.sequence:
             limit?.cancel()
-            limit = host.loop.after(DebugAdapter.configurationLimit) { [weak self] in
+            limit = host.loop.after(DebugAdapterServer.configurationLimit) { [weak self] in
                 if let self, !adapter.isConfigured { end() }
             }
             adapter.event("initialized")

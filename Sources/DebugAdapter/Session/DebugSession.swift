@@ -11,7 +11,7 @@ package final class DebugSession {
     /// Requests that are served during an evaluation.
     static let urgent: Set<String> = ["cancel", "pause", "disconnect", "terminate", "restart"]
 
-    let adapter: DebugAdapter
+    let adapter: DebugAdapterServer
     unowned let host: ScriptHost
     /// Called at the end of an attached session.
     var onEnd: () -> Void = {}
@@ -36,7 +36,7 @@ package final class DebugSession {
     /// The reason to report for the next break of a step.
     var stepReason = "step"
 
-    init(_ adapter: DebugAdapter, _ host: ScriptHost) {
+    init(_ adapter: DebugAdapterServer, _ host: ScriptHost) {
         self.adapter = adapter
         self.host = host
     }

@@ -117,13 +117,13 @@ extension PropertyListValue {
 }
 
 extension ItemQuery {
-    /// The sum of a key's numbers: an integer if all are integers and the sum fits 64 bits, else the nearest real. Items
-    /// without the key are skipped; an empty sum is the integer 0. Values that are not numbers are left out and reported
-    /// to ``ItemStore/onLeftOut``. A key is a field or a predicate expression, in which the quotient of two integers is
-    /// an integer.
+    /// The sum of a key's numbers: an integer if all are integers and the sum fits 64 bits, else the nearest real.
+    /// Items without the key are skipped; an empty sum is the integer 0. Values that are not numbers are left out and
+    /// reported to ``ItemStore/onLeftOut``. A key is a field or a predicate expression, in which the quotient of two
+    /// integers is an integer.
     ///
-    /// - Throws: `StoreError` for a field that no item has, and when no value is a number; `FormatPredicateError` for an
-    ///   invalid expression, and for one that has a value for no item because of the kinds of their values.
+    /// - Throws: `StoreError` for a field that no item has, and when no value is a number; `FormatPredicateError` for
+    ///   an invalid expression, and for one that has a value for no item because of the kinds of their values.
     package func sum(_ key: String) throws -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
 
     /// The sum of a key's numbers, as a number of a type: `let value: Int = try query.sum("valueInDollars")`. Items
@@ -131,8 +131,8 @@ extension ItemQuery {
     /// key is a field or a predicate expression, in which the quotient of two integers is an integer.
     ///
     /// - Throws: `StoreError` for a field that no item has, when no value is a number, and with `invalidValue` if the
-    ///   type cannot hold the sum; `FormatPredicateError` for an invalid expression, and for one that has a value for no
-    ///   item because of the kinds of their values.
+    ///   type cannot hold the sum; `FormatPredicateError` for an invalid expression, and for one that has a value for
+    ///   no item because of the kinds of their values.
     public func sum<Value: NumericItemValue>(_ key: String, as type: Value.Type = Value.self) throws -> Value {
         try sum(key).converted(key)
     }
@@ -285,12 +285,3 @@ extension ItemStore {
     /// The key for rows. A function is not called for an item that an earlier call removed.
     func rowKey(_ key: ItemKey) -> RowKey { key.map { [self] in columns.isLive($0) ? item(row: $0) : nil } }
 }
-
-/// A condition on items, in the language of `FormatPredicate`.
-public typealias ItemPredicate = FormatPredicate
-
-/// An error in a predicate's format text, with its position.
-public typealias ItemPredicateError = FormatPredicateError
-
-/// A side of a comparison in a predicate.
-public typealias ItemPredicateExpression = FormatExpression

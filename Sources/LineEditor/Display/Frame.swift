@@ -223,7 +223,7 @@ package struct Scene: Sendable {
     package var characters: [Character]
     package var cursor: Int
     /// The styles of the text; later spans override earlier ones.
-    package var spans: [Span]
+    package var spans: [StyledSpan]
     /// The suggestion behind the end of the text; one line.
     package var suggestion: String
     /// The text at the right margin of the first line, if there is room.
@@ -233,7 +233,7 @@ package struct Scene: Sendable {
 
     package init(
         prompt: StyledText, continuationPrompt: StyledText = "", buffer: EditBuffer = EditBuffer(),
-        spans: [Span] = [], suggestion: String = "", below: [StyledText] = []
+        spans: [StyledSpan] = [], suggestion: String = "", below: [StyledText] = []
     ) {
         self.prompt = prompt
         self.continuationPrompt = continuationPrompt

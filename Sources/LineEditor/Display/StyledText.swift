@@ -35,7 +35,7 @@ public struct StyledText: Hashable, Sendable, ExpressibleByStringLiteral {
 }
 
 /// A styled range of a text.
-public struct Span: Hashable, Sendable {
+public struct StyledSpan: Hashable, Sendable {
     /// The range in UTF-8 bytes from the start of the text; ranges out of bounds or inside a character are ignored.
     public var range: Range<Int>
     /// The style.

@@ -196,7 +196,7 @@ struct CompletionState: Sendable {
 }
 
 /// Completion and the menu of candidates.
-extension LineEditor {
+extension TerminalLineEditor {
     /// Completes at the cursor: inserts a single candidate, or the common prefix of several, and opens the menu.
     func complete() {
         if let result = candidates(isRefinement: false) { complete(with: result) }

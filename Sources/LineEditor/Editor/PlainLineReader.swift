@@ -1,7 +1,7 @@
 /// Reads lines without editing: from a pipe, or a terminal without control sequences.
 ///
-/// The terminal's line discipline does editing, echo and signals. The outcomes are those of ``LineEditor``; the output
-/// is the prompt alone, without control sequences.
+/// The terminal's line discipline does editing, echo and signals. The outcomes are those of ``TerminalLineEditor``; the
+/// output is the prompt alone, without control sequences.
 public struct PlainLineReader {
     /// Only the completeness service is used.
     public var services: EditorServices

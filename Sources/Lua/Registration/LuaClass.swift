@@ -5,7 +5,8 @@ internal import CLuaShim
 /// ```swift
 /// let lamps = LuaClass<Lamp>("Lamp", doc: "A lamp of the house.", in: state)
 /// lamps.integer("watts", doc: "Power it draws.", get: { $0.watts }, set: { $0.watts = $1 })
-/// lamps.method("dim", ["percent": "0 is off"], doc: "Turns it down.") { (lamp, percent: Int) in lamp.dim(to: percent) }
+/// lamps.method("dim", ["percent": "0 is off"], doc: "Turns it down.") { (lamp, percent: Int) in lamp.dim(to: percent)
+/// }
 /// ```
 public final class LuaClass<T> {
     /// The representation in Lua.
@@ -291,7 +292,7 @@ extension LuaClass where T: AnyObject {
             name, parameters, returns: results, doc: doc, example: example)
         add(
             holdsObjects
-                ? LuaMethod(declaration, of: self.name, body: body)
+                ? LuaNativeMethod(declaration, of: self.name, body: body)
                 : LuaValueMethod(declaration, of: self.name, decode: decode, body: body))
     }
 
@@ -399,8 +400,8 @@ package protocol LuaInline {
     var luaBits: UInt64 { get }
 }
 
-/// The conversion of whole numbers to inline values: the value's bits are those of the number minus an offset. Others are
-/// left to the function.
+/// The conversion of whole numbers to inline values: the value's bits are those of the number minus an offset. Others
+/// are left to the function.
 package struct LuaNumberConversion {
     let cls: OpaquePointer
     let offset: Double

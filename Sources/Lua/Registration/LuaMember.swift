@@ -1,4 +1,4 @@
-/// A member of a declared class: ``Property``, ``Method``, ``Static`` or ``Operator``.
+/// A member of a declared class: ``LuaProperty``, ``LuaMethod``, ``LuaStatic`` or ``LuaOperator``.
 public protocol LuaMember<Object> {
     /// The class of the member.
     associatedtype Object: AnyObject
@@ -41,7 +41,7 @@ public enum LuaMembers<Object: AnyObject> {
 }
 
 /// A property of a declared class. Scripts cannot assign it without a setter.
-public struct Property<Object: AnyObject>: LuaMember {
+public struct LuaProperty<Object: AnyObject>: LuaMember {
     private let add: (LuaClass<Object>) -> Void
 
     /// Creates a read-only property from its key path.
@@ -71,7 +71,7 @@ public struct Property<Object: AnyObject>: LuaMember {
 ///
 /// The closure's types are those of the arguments: an optional one may be omitted. A thrown error is raised in the
 /// script, and returns to Swift unchanged.
-public struct Method<Object: AnyObject>: LuaMember {
+public struct LuaMethod<Object: AnyObject>: LuaMember {
     fileprivate let add: (LuaClass<Object>) -> Void
 
     /// A method with a result.
@@ -93,7 +93,7 @@ public struct Method<Object: AnyObject>: LuaMember {
     public func declare(in cls: LuaClass<Object>) { add(cls) }
 }
 
-extension Method where Object: Sendable {
+extension LuaMethod where Object: Sendable {
     /// An async method: the script waits for it, while other scripts continue. The closure is called in a separate
     /// task. Requires a ``LuaEngine`` or a `ScriptHost`.
     public init<each Argument: LuaRepresentable & Sendable, Result: LuaRepresentable & Sendable>(
@@ -117,7 +117,7 @@ extension Method where Object: Sendable {
 }
 
 /// A static function of a class: `Lamp.named("Study")`. Subclasses do not inherit it.
-public struct Static<Object: AnyObject>: LuaMember {
+public struct LuaStatic<Object: AnyObject>: LuaMember {
     private let add: (LuaClass<Object>) -> Void
 
     /// A function with a result.
@@ -139,10 +139,10 @@ public struct Static<Object: AnyObject>: LuaMember {
     public func declare(in cls: LuaClass<Object>) { add(cls) }
 }
 
-/// An operator of a declared class, by the types of its operands: `Operator(.add) { (a: Lamp, b: Lamp) in … }`.
+/// An operator of a declared class, by the types of its operands: `LuaOperator(.add) { (a: Lamp, b: Lamp) in … }`.
 ///
 /// Lua calls it if either operand is an object of the class; operands of other types are an error.
-public struct Operator<Object: AnyObject>: LuaMember {
+public struct LuaOperator<Object: AnyObject>: LuaMember {
     /// The notation in scripts; the raw value is the name of the metamethod.
     public enum Symbol: String, Sendable {
         /// `a + b`.

@@ -160,7 +160,7 @@ struct LuaArgumentError: Error {
 }
 
 /// A method of a class of objects. The shim checks the receiver and passes it unretained.
-final class LuaMethod<T: AnyObject>: LuaNativeFunction {
+final class LuaNativeMethod<T: AnyObject>: LuaNativeFunction {
     private let className: String
     private let method: (T, LuaCall) throws -> LuaResults
 

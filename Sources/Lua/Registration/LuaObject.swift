@@ -6,9 +6,9 @@ internal import CLuaShim
 /// extension Lamp: LuaObject {
 ///     static var luaClass: LuaClassDeclaration {
 ///         LuaClassDeclaration(Lamp.self, doc: "A lamp of the house.") {
-///             Property("room", \.room, doc: "Where it stands.")
-///             Method("dim", ["percent": "0 is off"], doc: "Turns it down.") { (lamp, percent: Int) in lamp.dim(to: percent) }
-///             Static("named", ["room"]) { (room: String) in Lamp(room: room) }
+///             LuaProperty("room", \.room, doc: "Where it stands.")
+///             LuaMethod("dim", ["percent": "0 is off"], doc: "Turns it down.") { (lamp, percent: Int) in lamp.dim(to:
+///             percent) } LuaStatic("named", ["room"]) { (room: String) in Lamp(room: room) }
 ///         }
 ///     }
 /// }
@@ -99,7 +99,7 @@ public struct LuaClassDeclaration {
         inherit = { subclass in
             superclass?.luaClass.inherit(subclass)
             let cls = LuaClass<Object>(membersOf: subclass)
-            for member in members() where !(member is Static<Object>) { member.declare(in: cls) }
+            for member in members() where !(member is LuaStatic<Object>) { member.declare(in: cls) }
         }
     }
 }

@@ -25,7 +25,7 @@ package final class AttachClient {
     static let patience = 1.0
 
     private let channel: Channel
-    private let container: Container
+    private let container: ApplicationContainer
     private let loop: EventLoop
     private let look: () -> HostSilence
     /// Seconds without an answer after which it gives up; nil: never.
@@ -42,7 +42,7 @@ package final class AttachClient {
     ///   - timeout: the seconds after which it gives up a host that does not answer or is suspended; nil to wait.
     ///   - look: finds the reason for the host's silence.
     package init(
-        _ descriptor: Int32, to container: Container, loop: EventLoop, key: AccessKey, isPrompt: Bool,
+        _ descriptor: Int32, to container: ApplicationContainer, loop: EventLoop, key: AccessKey, isPrompt: Bool,
         timeout: Double? = nil,
         look: @escaping () -> HostSilence
     ) {
@@ -55,7 +55,7 @@ package final class AttachClient {
             size: Console.size,
             isTerminal: StandardStream.output.isTerminal, isPrompt: isPrompt)
         screen.isEditing = isPrompt && Console.canEdit
-        screen.environment = AttachScreen.environment(Environment.value)
+        screen.environment = AttachScreen.environment(ProcessEnvironment.value)
         var greeting = screen
         greeting.key = key.text
         channel.send(AttachMessage(.hello, greeting.json))

@@ -25,7 +25,7 @@ final class AttachPrompt: ConsoleOwner {
     var isAtEnd = false
     var status: Int32?
     private let loop: EventLoop
-    private let container: Container
+    private let container: ApplicationContainer
     private let look: () -> HostSilence
     /// Seconds after which it gives up a suspended host; nil: never.
     private let timeout: Double?
@@ -49,7 +49,7 @@ final class AttachPrompt: ConsoleOwner {
 
     /// - Throws: `LuaError` for lack of memory.
     init(
-        _ channel: Channel, to container: Container, loop: EventLoop, screen: AttachScreen,
+        _ channel: Channel, to container: ApplicationContainer, loop: EventLoop, screen: AttachScreen,
         timeout: Double?, signals: SignalSource, look: @escaping () -> HostSilence
     ) throws(LuaError) {
         self.channel = channel
@@ -61,8 +61,8 @@ final class AttachPrompt: ConsoleOwner {
         shared = screen
         state = try LuaState()
         settings = PromptSettings(
-            allowed: Palette.appropriate(isTerminal: screen.isTerminal, environment: Environment.value),
-            environment: Environment.value)
+            allowed: Palette.appropriate(isTerminal: screen.isTerminal, environment: ProcessEnvironment.value),
+            environment: ProcessEnvironment.value)
         console.lines.services = services
         settings.onChange = { [unowned self] in
             let editor = console.lines.editor

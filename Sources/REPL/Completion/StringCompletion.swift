@@ -282,7 +282,7 @@ struct FileCompletion {
         let folder = slash.map { String(path[..<path.utf8.index(after: $0)]) } ?? ""
         let name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
         var target = folder.isEmpty ? "." : folder
-        if target.hasPrefix("~/"), let home = Environment.value("HOME") { target = home + target.dropFirst() }
+        if target.hasPrefix("~/"), let home = ProcessEnvironment.value("HOME") { target = home + target.dropFirst() }
         var shown: [Candidate] = []
         for entry in ((try? layer.list(target)) ?? []).sorted() where entry.utf8.starts(with: name.utf8) {
             // Hidden entries are shown for a name that begins with a dot.

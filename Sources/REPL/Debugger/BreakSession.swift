@@ -165,7 +165,7 @@ final class BreakSession {
 }
 
 /// Reads entries at a break, within the paused entry, handler or timer.
-extension REPL {
+extension HostPrompt {
     /// Whether a break can be shown: the prompt is in the foreground, and no pager, question or program has the
     /// terminal.
     var canRead: Bool {

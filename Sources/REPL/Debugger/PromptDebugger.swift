@@ -5,7 +5,7 @@ import Wording
 
 /// The debugger of the host's own prompt: shows breaks there, and performs the debugger commands.
 final class PromptDebugger: DebuggerFrontEnd {
-    private unowned let repl: REPL
+    private unowned let repl: HostPrompt
     /// The current break.
     private(set) var current: BreakSession?
     /// Expressions shown at each break.
@@ -13,7 +13,7 @@ final class PromptDebugger: DebuggerFrontEnd {
     /// The step that an empty line repeats at a break.
     var lastStep: LuaDebugger.Resume?
 
-    init(_ repl: REPL) { self.repl = repl }
+    init(_ repl: HostPrompt) { self.repl = repl }
 
     private var session: PromptSession { repl.session }
     private var breakpoints: LuaDebugger { repl.host.debugger.core }

@@ -265,35 +265,35 @@ enum LuaHighlighter {
     ///   - text: the entry: Lua, or a command of the prompt.
     ///   - isKnown: whether a name is a global, which then has its own style.
     /// - Returns: the spans in the order of the text; nested ones follow.
-    static func spans(_ text: String, isKnown: (String) -> Bool = { _ in false }) -> [Span] {
+    static func spans(_ text: String, isKnown: (String) -> Bool = { _ in false }) -> [StyledSpan] {
         if let command = CommandLine.parse(text) {
-            var spans = [Span(command.nameRange, .keyword)]
+            var spans = [StyledSpan(command.nameRange, .keyword)]
             if !command.rest.isEmpty {
                 let offset = command.restOffset
                 spans += self.spans(command.rest, isKnown: isKnown).map {
-                    Span($0.range.lowerBound + offset..<$0.range.upperBound + offset, $0.style)
+                    StyledSpan($0.range.lowerBound + offset..<$0.range.upperBound + offset, $0.style)
                 }
             }
             return spans
         }
         let lua = LuaText(text)
-        var spans: [Span] = []
+        var spans: [StyledSpan] = []
         spans.reserveCapacity(lua.all.count)
         var previous: LuaToken?
         for (index, token) in lua.all.enumerated() {
             defer { if !token.isComment { previous = token } }
             switch token.kind {
-            case .comment: spans.append(Span(token.range, .comment))
+            case .comment: spans.append(StyledSpan(token.range, .comment))
             case .string(let isClosed):
-                spans.append(Span(token.range, .string))
+                spans.append(StyledSpan(token.range, .string))
                 spans += escapes(lua.bytes, token.range)
-                if !isClosed { spans.append(Span(token.range.lowerBound..<token.range.lowerBound + 1, .error)) }
-            case .number: spans.append(Span(token.range, .number))
+                if !isClosed { spans.append(StyledSpan(token.range.lowerBound..<token.range.lowerBound + 1, .error)) }
+            case .number: spans.append(StyledSpan(token.range, .number))
             case .keyword:
-                spans.append(Span(token.range, constants.contains(lua.text(token)) ? .constant : .keyword))
-            case .name: spans.append(Span(token.range, style(of: token, index, previous, lua, isKnown)))
-            case .symbol: spans.append(Span(token.range, .operator))
-            case .unknown: spans.append(Span(token.range, .error))
+                spans.append(StyledSpan(token.range, constants.contains(lua.text(token)) ? .constant : .keyword))
+            case .name: spans.append(StyledSpan(token.range, style(of: token, index, previous, lua, isKnown)))
+            case .symbol: spans.append(StyledSpan(token.range, .operator))
+            case .unknown: spans.append(StyledSpan(token.range, .error))
             }
         }
         return spans
@@ -315,16 +315,16 @@ enum LuaHighlighter {
         return isKnown(lua.text(token)) ? .type : .variable
     }
 
-    private static func escapes(_ bytes: [UInt8], _ range: Range<Int>) -> [Span] {
+    private static func escapes(_ bytes: [UInt8], _ range: Range<Int>) -> [StyledSpan] {
         guard bytes[range.lowerBound] != UInt8(ascii: "["), bytes[range].contains(UInt8(ascii: "\\")) else { return [] }
-        var spans: [Span] = []
+        var spans: [StyledSpan] = []
         var index = range.lowerBound
         while index < range.upperBound {
             guard bytes[index] == UInt8(ascii: "\\"), index + 1 < range.upperBound else {
                 index += 1
                 continue
             }
-            spans.append(Span(index..<index + 2, .escape))
+            spans.append(StyledSpan(index..<index + 2, .escape))
             index += 2
         }
         return spans

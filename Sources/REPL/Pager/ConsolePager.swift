@@ -56,7 +56,7 @@ final class ConsolePager {
 
     /// - Returns: false if the content must be drawn by other means.
     private func showInPager(_ content: any PagerContent, _ printed: PrintedValues) -> Bool {
-        if let command = Environment.value("PAGER"), !command.isEmpty {
+        if let command = ProcessEnvironment.value("PAGER"), !command.isEmpty {
             switch ExternalPager(command).show(printed, in: console) {
             case .shown: return true
             case .failed(let reason): owner.complain("\(reason); the prompt's own pager has it")

@@ -63,7 +63,7 @@ package final class ScriptPictures: HostFrontEnd {
     private unowned let host: ScriptHost
     private let usesColor: Bool
     private lazy var pictures = TerminalPictures(
-        size: Console.size, hasColors: hasColors, environment: Environment.value)
+        size: Console.size, hasColors: hasColors, environment: ProcessEnvironment.value)
     private var hasAsked = false
 
     /// - Parameters:
@@ -76,7 +76,7 @@ package final class ScriptPictures: HostFrontEnd {
 
     private var hasColors: Bool {
         !Palette.appropriate(
-            isTerminal: StandardStream.output.isTerminal, isForbidden: !usesColor, environment: Environment.value
+            isTerminal: StandardStream.output.isTerminal, isForbidden: !usesColor, environment: ProcessEnvironment.value
         ).isEmpty
     }
 
@@ -86,7 +86,8 @@ package final class ScriptPictures: HostFrontEnd {
         if !hasAsked {
             hasAsked = true
             pictures.capabilities = TerminalCapabilities.ask(
-                input: StandardDescriptor.input, output: StandardDescriptor.output, environment: Environment.value)
+                input: StandardDescriptor.input, output: StandardDescriptor.output,
+                environment: ProcessEnvironment.value)
         }
         pictures.size = TerminalSize(descriptor: StandardDescriptor.output) ?? pictures.size
         guard let text = pictures.text(image) else { return }

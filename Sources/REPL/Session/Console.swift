@@ -70,7 +70,7 @@ final class Console {
     ///   - lines: makes the lines, given the history's file.
     init(
         of owner: any ConsoleOwner, loop: EventLoop, options: TerminalMode.Options = TerminalMode.Options(),
-        container: Container, files: any FileLayer, lines: (HistoryFile) -> LineInput
+        container: ApplicationContainer, files: any FileLayer, lines: (HistoryFile) -> LineInput
     ) {
         self.owner = owner
         self.loop = loop
@@ -94,7 +94,7 @@ final class Console {
     /// Whether lines can be edited on the standard streams.
     static var canEdit: Bool {
         TerminalMode.supportsEditing(
-            input: StandardDescriptor.input, output: StandardDescriptor.output, environment: Environment.value)
+            input: StandardDescriptor.input, output: StandardDescriptor.output, environment: ProcessEnvironment.value)
     }
 
     var jobState: Terminal.JobState { terminal.jobState }
@@ -105,12 +105,12 @@ final class Console {
         Terminal.restoreAfterCrash(sequences: PagerScreen.restoring + mode.restoringSequences)
     }
 
-    /// Asks the terminal what it can draw. Once, at the first prompt: the answers arrive among the keys, long before the
-    /// first picture.
+    /// Asks the terminal what it can draw. Once, at the first prompt: the answers arrive among the keys, long before
+    /// the first picture.
     func askTerminal() {
         guard !hasAskedTerminal else { return }
         hasAskedTerminal = true
-        owner.put(TerminalCapabilities.questions(environment: Environment.value, isLineEmpty: true))
+        owner.put(TerminalCapabilities.questions(environment: ProcessEnvironment.value, isLineEmpty: true))
     }
 
     /// Makes keys wait in the foreground.
@@ -163,8 +163,8 @@ final class Console {
 
     // MARK: Questions
 
-    /// Asks until there is an answer; nil at the end of input, after Ctrl-C, without a terminal, and when the code for which
-    /// it asks must stop.
+    /// Asks until there is an answer; nil at the end of input, after Ctrl-C, without a terminal, and when the code for
+    /// which it asks must stop.
     func ask<Answer>(_ question: String, _ answer: (String) -> Answer?) -> Answer? {
         guard isInputTerminal else { return nil }
         let question = WrappedText.wrapped(question, to: owner.screenColumns)
@@ -187,8 +187,8 @@ final class Console {
         }
     }
 
-    /// What makes a question stand by itself, whatever a script has written before: the end of an unfinished sequence and
-    /// of an unfinished line, no attributes, a visible cursor.
+    /// What makes a question stand by itself, whatever a script has written before: the end of an unfinished sequence
+    /// and of an unfinished line, no attributes, a visible cursor.
     private var questionStart: String {
         (lines.isEditing ? "\u{1B}\\\u{1B}[0m\u{1B}[?25h" : "") + (StandardStream.isAtLineStart ? "" : "\n")
     }

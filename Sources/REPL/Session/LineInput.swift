@@ -4,7 +4,7 @@ import LineEditor
 /// The lines of a prompt: edited, or read whole from a pipe or a terminal without control sequences.
 final class LineInput {
     let isEditing: Bool
-    let editor: LineEditor
+    let editor: TerminalLineEditor
     private var plain = PlainLineReader()
 
     /// - Parameters:
@@ -15,8 +15,8 @@ final class LineInput {
     init(isEditing: Bool, size: TerminalSize, palette: Palette, history: History) {
         self.isEditing = isEditing
         var renderer = Renderer(columns: size.columns, rows: size.rows, palette: palette)
-        renderer.reflows = TerminalMode.reflows(environment: Environment.value)
-        editor = LineEditor(renderer: renderer, history: history)
+        renderer.reflows = TerminalMode.reflows(environment: ProcessEnvironment.value)
+        editor = TerminalLineEditor(renderer: renderer, history: history)
     }
 
     var services: EditorServices {

@@ -107,7 +107,7 @@ final class PromptSettings {
 
 /// Runs the files `prompt.lua` when a prompt begins: the user's beside the configuration, then the container's, which
 /// may override settings. Scripts and jobs do not run them.
-extension REPL {
+extension HostPrompt {
     func runPromptFiles() {
         guard host.options.runsInitScript else { return }
         if let folder = ConfigurationFolder.locate() {

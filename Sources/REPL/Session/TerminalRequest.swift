@@ -91,7 +91,7 @@ extension Console {
         }
         defer { try? layer.remove(path) }
         let program =
-            [Environment.value("VISUAL"), Environment.value("EDITOR")].compactMap { $0 }
+            [ProcessEnvironment.value("VISUAL"), ProcessEnvironment.value("EDITOR")].compactMap { $0 }
             .first { !$0.isEmpty } ?? "vi"
         owner.lendTerminal()
         defer { owner.takeTerminalBack() }
@@ -146,7 +146,7 @@ extension Console {
     }
 
     private func expanded(_ name: String) -> String {
-        guard name.hasPrefix("~/"), let home = Environment.value("HOME") else { return name }
+        guard name.hasPrefix("~/"), let home = ProcessEnvironment.value("HOME") else { return name }
         return home + name.dropFirst()
     }
 

@@ -19,7 +19,7 @@ package final class InitScript {
     private unowned let host: ScriptHost
     private let runtime: Runtime
     private let delegate: ScriptDelegate
-    private let container: Container
+    private let container: ApplicationContainer
     private let path: String
     private var version = Version()
     private var isRunning = false

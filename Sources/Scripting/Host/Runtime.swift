@@ -31,7 +31,7 @@ package struct Runtime {
         state = try LuaState(limits: LuaLimits(memory: options.memoryLimit, output: options.outputLimit))
         loop = try EventLoop()
         scheduler = TaskScheduler(state, loop: loop)
-        values = ValueBridge(state, zones: ZoneDatabase(variable: options.timeZone ?? Environment.value("TZ")))
+        values = ValueBridge(state, zones: ZoneDatabase(variable: options.timeZone ?? ProcessEnvironment.value("TZ")))
         hooks = HookCenter(scheduler, eventClass: ScriptEvent.makeClass(in: state))
         scheduler.isEnding = { [status] in status.isEnding }
         scheduler.entryChanged = { [log, entryWarnings] entry in

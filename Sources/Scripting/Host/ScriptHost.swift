@@ -243,7 +243,8 @@ extension ScriptHost {
 
 /// What a host has to tell.
 extension ScriptHost {
-    /// The number of bytes that could not be written to standard output, by scripts or others; `cubby` says so at its end.
+    /// The number of bytes that could not be written to standard output, by scripts or others; `cubby` says so at its
+    /// end.
     public var lostOutput: Int { output.output.loss?.lost ?? 0 }
 
     /// The fences in force, for display.
@@ -299,7 +300,7 @@ extension ScriptHost {
     /// The event loop, with timers and watched descriptors.
     public var loop: EventLoop { runtime.loop }
     /// The container.
-    public var container: Container { sandbox.opened.container }
+    public var container: ApplicationContainer { sandbox.opened.container }
     /// The fence that checks each path of a script.
     public var fence: PathFence { sandbox.fence }
     /// The fences in force around scripts.

@@ -8,7 +8,7 @@ public import SharedItems
 /// The configuration of a host.
 public struct ScriptHostOptions: Sendable {
     /// The folder of the application's data.
-    public var container: Container
+    public var container: ApplicationContainer
     /// Creates the persistence of the container's items; by default the archive and its journal. Called once, with the
     /// folders created and the lock held, before the sandbox is closed: it may open files outside the container. The
     /// host's initializer throws its errors.
@@ -29,8 +29,8 @@ public struct ScriptHostOptions: Sendable {
     public var applicationVersion = "1.0"
     /// Whether nothing may be changed; another process may then own the container.
     public var isReadOnly = false
-    /// Whether a query that leaves items out, because their values are of kinds that it does not compare or compute with,
-    /// raises an error; otherwise it logs a warning.
+    /// Whether a query that leaves items out, because their values are of kinds that it does not compare or compute
+    /// with, raises an error; otherwise it logs a warning.
     public var isStrict = false
     /// The events that a commit survives.
     public var durability: Durability = .process
@@ -101,7 +101,7 @@ public struct ScriptHostOptions: Sendable {
     public var logLevel = Logger.Level.info
 
     /// Creates the usual options for a container.
-    public init(container: Container) { self.container = container }
+    public init(container: ApplicationContainer) { self.container = container }
 
     /// Disables the host's own fence, for tests of the kernel's.
     package mutating func setPathFence(_ stands: Bool) { hasPathFence = stands }
@@ -146,7 +146,7 @@ public struct FenceReport: Sendable, Hashable {
             rules.add(additional)
             report.kernelABI = try Landlock.restrict(rules)
             // Makes libraries create temporary files in a folder that they may write to.
-            Environment.set("TMPDIR", options.container.tmp)
+            ProcessEnvironment.set("TMPDIR", options.container.tmp)
         } catch {
             if options.kernelFence == .required { throw error }
             report.kernelProblem = error.message

@@ -105,27 +105,27 @@ package final class ScriptTimer: LuaObject {
 
     package static var luaClass: LuaClassDeclaration {
         LuaClassDeclaration(ScriptTimer.self, "Timer", doc: "A function that runs later, once or repeatedly.") {
-            Method(
+            LuaMethod(
                 "cancel", doc: "Cancels the timer.",
                 example:
                     "local later = timer.after(60, function() print(\"never\") end) later:cancel() return later.isCancelled"
             ) { $0.cancel() }
-            Method(
+            LuaMethod(
                 "pause", doc: "Pauses the timer: its calls are skipped.",
                 example: "local t = timer.every(1, function() end) t:pause() t:cancel() return t.isPaused"
             ) { $0.isPaused = true }
-            Method(
+            LuaMethod(
                 "resume", doc: "Resumes the timer.",
                 example: "local t = timer.every(1, function() end) t:pause() t:resume() t:cancel() return t.isPaused"
             ) {
                 $0.isPaused = false
                 $0.failures = 0
             }
-            Property("isCancelled", doc: "Whether the timer was cancelled.", get: { $0.isCancelled })
-            Property(
+            LuaProperty("isCancelled", doc: "Whether the timer was cancelled.", get: { $0.isCancelled })
+            LuaProperty(
                 "isPaused", doc: "Whether its calls are skipped: by `pause`, or after three failures in a row.",
                 get: { $0.isPaused })
-            Operator(.text) { (timer: ScriptTimer) in
+            LuaOperator(.text) { (timer: ScriptTimer) in
                 "Timer(\(timer.text)\(timer.isCancelled ? ", cancelled" : timer.isPaused ? ", paused" : ""))"
             }
         }

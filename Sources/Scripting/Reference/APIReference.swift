@@ -20,12 +20,12 @@ public struct APIReference: Sendable {
     ///
     /// - Throws: `FileError` when the folder can't be created, and the errors of opening a host.
     package static func plain(_ modules: [any ScriptModule.Type]) throws -> APIReference {
-        let base = Environment.value("TMPDIR") ?? "/tmp"
+        let base = ProcessEnvironment.value("TMPDIR") ?? "/tmp"
         let path = PathText.join(base, "cubby-\(UUIDModule.make())")
         let layer = PosixFileLayer()
         try layer.makeDirectories(path)
         defer { FolderRemover.remove(path, using: layer) }
-        var options = ScriptHostOptions(container: Container(path: path))
+        var options = ScriptHostOptions(container: ApplicationContainer(path: path))
         options.handlesSignals = false
         options.runsInitScript = false
         return APIReference(try ScriptHost(options, modules: modules))

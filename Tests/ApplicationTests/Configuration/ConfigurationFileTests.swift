@@ -9,11 +9,11 @@ import Testing
 @Suite("A container's configuration file")
 struct ConfigurationFileTests {
     let scratch: TemporaryDirectory
-    let container: Container
+    let container: ApplicationContainer
 
     init() throws {
         scratch = try TemporaryDirectory()
-        container = Container(path: scratch.file("box"))
+        container = ApplicationContainer(path: scratch.file("box"))
         try container.create()
         try scratch.write("x", to: "inbox/file")
     }

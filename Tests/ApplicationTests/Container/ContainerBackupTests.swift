@@ -9,16 +9,16 @@ import Testing
 @Suite("Backups and restores, step by step")
 struct ContainerBackupTests {
     let scratch: TemporaryDirectory
-    let container: Container
+    let container: ApplicationContainer
 
     init() throws {
         scratch = try TemporaryDirectory()
-        container = Container(path: scratch.file("box"))
+        container = ApplicationContainer(path: scratch.file("box"))
         try fill("old")
     }
 
     private func fill(_ text: String, in name: String = "box") throws {
-        let container = Container(path: scratch.file(name))
+        let container = ApplicationContainer(path: scratch.file(name))
         try container.create()
         try scratch.write(text, to: "\(name)/Documents/items.archive")
         try scratch.write(text, to: "\(name)/Library/Preferences/cubby.plist")
@@ -73,7 +73,8 @@ struct ContainerBackupTests {
             if isThere { #expect(texts(of: state.file("copy")) == ["old"], "\(number)") }
             #expect(isThere || number < all.count - 1)
             let again = try ContainerBackup.make(
-                Container(path: state.file("box")), at: state.file("again"), using: BeneathFileLayer(state.path))
+                ApplicationContainer(path: state.file("box")), at: state.file("again"),
+                using: BeneathFileLayer(state.path))
             #expect(again.files == 3)
             #expect(state.names() == ["again", "box"] + (isThere ? ["copy"] : []) + ["copy.partial"], "\(number)")
             #expect(try state.read("copy.partial/file") == Data("precious".utf8))
@@ -106,7 +107,7 @@ struct ContainerBackupTests {
         let all = try states(of: layer) { _ = try restore(layer) }
         var (kept, completed) = (0, 0)
         for (number, state) in all.enumerated() {
-            let container = Container(path: state.file("box"))
+            let container = ApplicationContainer(path: state.file("box"))
             let isDecided = !texts(of: container.path).isSubset(of: ["old"])
             let left = state.names("box/.cubby-restore")
             if isDecided, left.contains("ready") {
@@ -187,7 +188,7 @@ struct ContainerBackupTests {
 
     @Test("a new container's entries wait for the first sync; one that is there has none")
     func newEntries() throws {
-        let new = Container(path: scratch.file("a/b"))
+        let new = ApplicationContainer(path: scratch.file("a/b"))
         do {
             let opened = try OpenedContainer(new)
             #expect(

@@ -8,11 +8,11 @@ import Testing
 @Suite("The format of a container")
 struct ContainerFormatTests {
     let scratch: TemporaryDirectory
-    let container: Container
+    let container: ApplicationContainer
 
     init() throws {
         scratch = try TemporaryDirectory()
-        container = Container(path: scratch.file("box"))
+        container = ApplicationContainer(path: scratch.file("box"))
     }
 
     @Test(

@@ -11,7 +11,7 @@ struct ContainerTests {
     init() throws { scratch = try TemporaryDirectory() }
 
     @Test func makesItsFoldersClosedToOthers() throws {
-        let container = Container(path: scratch.file("deep/er/box"))
+        let container = ApplicationContainer(path: scratch.file("deep/er/box"))
         try container.create()
         try container.create()
         for folder in container.folders {
@@ -47,7 +47,7 @@ struct ContainerTests {
 
     @Test func refusesAFileInItsPlace() throws {
         try AtomicFile.write([], to: scratch.file("box"), durable: false)
-        #expect(throws: FileError.self) { try Container(path: scratch.file("box")).create() }
+        #expect(throws: FileError.self) { try ApplicationContainer(path: scratch.file("box")).create() }
     }
 
     @Test(
@@ -59,15 +59,15 @@ struct ContainerTests {
             ("/given/", ["HOME": "/h", "CUBBY_CONTAINER": "/c"], "/given"),
         ] as [(String?, [String: String], String)])
     func isLocated(path: String?, environment: [String: String], expected: String) {
-        #expect(Container.locate(path, environment: { environment[$0] })?.path == expected)
+        #expect(ApplicationContainer.locate(path, environment: { environment[$0] })?.path == expected)
     }
 
     @Test func aRelativePathIsMadeAbsolute() {
-        #expect(Container(path: "box").path == (WorkingDirectory.path ?? "") + "/box")
+        #expect(ApplicationContainer(path: "box").path == (WorkingDirectory.path ?? "") + "/box")
     }
 
     @Test func emptiesItsTemporaryFolderWithoutFollowingLinks() throws {
-        let container = Container(path: scratch.file("box"))
+        let container = ApplicationContainer(path: scratch.file("box"))
         try container.create()
         let layer = PosixFileLayer()
         try layer.makeDirectories(container.tmp + "/a/b/c")
@@ -81,7 +81,7 @@ struct ContainerTests {
     }
 
     @Test func removesLeftoversEverywhere() throws {
-        let container = Container(path: scratch.file("box"))
+        let container = ApplicationContainer(path: scratch.file("box"))
         try container.create()
         let leftover = container.documents + "/.cubby-1-x-1.tmp"
         try AtomicFile.write([1], to: leftover, durable: false)

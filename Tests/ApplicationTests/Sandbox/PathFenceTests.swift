@@ -8,11 +8,11 @@ import Testing
 @Suite("PathFence")
 struct PathFenceTests {
     let scratch: TemporaryDirectory
-    let container: Container
+    let container: ApplicationContainer
 
     init() throws {
         scratch = try TemporaryDirectory()
-        container = Container(path: scratch.file("box"))
+        container = ApplicationContainer(path: scratch.file("box"))
         try container.create()
         try FileManager.default.createDirectory(atPath: scratch.file("outside"), withIntermediateDirectories: true)
         try put("secret", "outside/secret")
@@ -257,7 +257,7 @@ struct PathFenceTests {
 
     @Test func aContainerBehindALink() throws {
         try link("alias", to: "box")
-        let behind = Container(path: scratch.file("alias"))
+        let behind = ApplicationContainer(path: scratch.file("alias"))
         let fence = try PathFence(behind, base: behind.documents)
         #expect(try fence.layer.contents(of: "file") == Array("inside".utf8))
         #expect(try fence.layer.contents(of: container.documents + "/file") == Array("inside".utf8))

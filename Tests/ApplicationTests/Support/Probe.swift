@@ -2,14 +2,14 @@ import Application
 import Foundation
 import Synchronization
 
-/// A process that does what an application does with signals, for the tests of job control to play with: this test program
-/// itself, started again for one test.
+/// A process that does what an application does with signals, for the tests of job control to play with: this test
+/// program itself, started again for one test.
 enum Probe {
     /// Set in the probe; its value is the file that it writes its lines to, besides standard output.
     static let variable = "CUBBY_PROBE_LOG"
     private static let parked = Atomic<Int32>(-1)
 
-    static var log: String? { Environment.value(variable) }
+    static var log: String? { ProcessEnvironment.value(variable) }
 
     /// The shell's command that starts the probe.
     static func command(log: String) -> String {
@@ -17,8 +17,8 @@ enum Probe {
         return "\(variable)='\(log)' '\(program)' --testing-library swift-testing --filter SignalProbe"
     }
 
-    /// Parks the main thread with the signals blocked. Swift's asynchronous `main` leaves it in `dispatchMain`, which waits
-    /// with no signal blocked, and would take each with its default action; all other threads have them blocked.
+    /// Parks the main thread with the signals blocked. Swift's asynchronous `main` leaves it in `dispatchMain`, which
+    /// waits with no signal blocked, and would take each with its default action; all other threads have them blocked.
     ///
     /// A process whose `main` is synchronous needs none of this: it calls `SignalMask.blockAtLaunch()` at the top.
     static func parkMainThread() {

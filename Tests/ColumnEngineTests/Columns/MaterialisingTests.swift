@@ -31,7 +31,7 @@ struct MaterialisingTests {
         let store = try mappedStore(folder)
         try #require(store.columns.document.source != nil)
         let field = try #require(store.existingField(named: "shelf"))
-        let predicate = try ItemPredicate(format: "shelf == 'shelf 3'")
+        let predicate = try FormatPredicate(format: "shelf == 'shelf 3'")
         let former = cubby_watch_work(cubby_watch(is_stopped: { _ in 1 }, capacity: nil, context: nil))
         #expect(throws: WorkStopped.self) { try store.query(predicate).count() }
         _ = cubby_watch_work(former)

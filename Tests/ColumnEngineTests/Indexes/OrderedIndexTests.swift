@@ -18,7 +18,7 @@ struct OrderedIndexTests {
         for format in formats {
             var query: ItemQuery
             // Of fields whose values are all of one kind, not all comparisons are possible.
-            do throws(FormatPredicateError) { query = try store.query(ItemPredicate(format: format)) } catch {
+            do throws(FormatPredicateError) { query = try store.query(FormatPredicate(format: format)) } catch {
                 guard error.code == .typeMismatch, format.hasPrefix("field") else { throw error }
                 continue
             }
@@ -136,7 +136,7 @@ struct OrderedIndexTests {
         try store.createIndex("name")
         #expect(try store.createIndex("name") == false)
         func examined(_ format: String) throws -> String {
-            var plan = try store.query(ItemPredicate(format: format)).explain()
+            var plan = try store.query(FormatPredicate(format: format)).explain()
             let matched = plan.rowsOut
             while let child = plan.children.last { plan = child }
             return "\(plan.operation): \(plan.rowsOut) items examined, \(matched) match"
@@ -177,7 +177,7 @@ struct OrderedIndexTests {
         let store = ItemStore()
         for number in 0..<100 { try store.createItem(ItemFields(valueInDollars: Int64(number))) }
         try store.createIndex("valueInDollars", lazily: true)
-        let query = try store.query(ItemPredicate(format: "valueInDollars > 90"))
+        let query = try store.query(FormatPredicate(format: "valueInDollars > 90"))
         for number in 1...64 {
             #expect(try query.count() == 9)
             #expect(store.columns.indexes[0].isBuilt == (number == 64))
@@ -193,6 +193,6 @@ struct OrderedIndexTests {
             for number in 0..<100_000 { try item.setValueInDollars(Int64(number)) }
         }
         #expect(store.indexBytes < 1 << 17)
-        #expect(try store.query(ItemPredicate(format: "valueInDollars == 99999")).first() === item)
+        #expect(try store.query(FormatPredicate(format: "valueInDollars == 99999")).first() === item)
     }
 }

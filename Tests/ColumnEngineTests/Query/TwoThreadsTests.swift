@@ -57,7 +57,7 @@ struct TwoThreadsTests {
                 try item.setValue(.integer(Int64(number % 7)), forField: "shelf")
             }
         }
-        let predicate = try ItemPredicate(format: "shelf == 3 AND name CONTAINS '4'")
+        let predicate = try FormatPredicate(format: "shelf == 3 AND name CONTAINS '4'")
         let expected = (0..<TwoThreads.least + 1000).filter { $0 % 7 == 3 && $0 % 10 == 4 }
         #expect(try store.query(predicate).count() == expected.count)
         // What both threads count is one plan's.

@@ -32,10 +32,10 @@ final class DebuggedHost: Sendable {
     }
 
     private static func run(_ text: String, in container: String, _ descriptor: Int32) throws -> String {
-        var options = ScriptHostOptions(container: Container(path: container))
+        var options = ScriptHostOptions(container: ApplicationContainer(path: container))
         options.handlesSignals = false
         let host = try ScriptHost(options)
-        let adapter = DebugAdapter(DebugConnection(input: descriptor, output: descriptor))
+        let adapter = DebugAdapterServer(DebugConnection(input: descriptor, output: descriptor))
         guard case .program = adapter.awaitTarget(program: "main.lua", arguments: []) else { return "nothing" }
         let session = adapter.begin(host)
         guard adapter.startsProgram else { return "not started" }

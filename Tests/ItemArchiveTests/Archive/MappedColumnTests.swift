@@ -26,7 +26,7 @@ struct MappedColumnTests {
         let store = try folder.open(mapped: true)
         try store[16_499]?.setValueInDollars(123_456)
         try store[3]?.setValueInDollars(-1)
-        #expect(try store.query(ItemPredicate(format: dear)).count() == itemByItem(store))
+        #expect(try store.query(FormatPredicate(format: dear)).count() == itemByItem(store))
         #expect(try store.query().max("valueInDollars") == .integer(123_456))
         #expect(try store[3]?.valueInDollars == -1)
     }
@@ -40,12 +40,12 @@ struct MappedColumnTests {
         let store = try folder.open(mapped: true)
         let expected = try itemByItem(folder.open(mapped: true))
         func present() -> Int { (0..<UInt32(store.count)).count { !store.columns.table.isArchived($0, .name) } }
-        #expect(try store.query(ItemPredicate(format: dear)).count() == expected)
+        #expect(try store.query(FormatPredicate(format: dear)).count() == expected)
         #expect(present() < 100)
         // Who comes again has them.
-        #expect(try store.query(ItemPredicate(format: dear)).count() == expected)
+        #expect(try store.query(FormatPredicate(format: dear)).count() == expected)
         #expect(present() > store.count / 3)
-        #expect(try store.query(ItemPredicate(format: dear)).count() == expected)
+        #expect(try store.query(FormatPredicate(format: dear)).count() == expected)
     }
 
     /// What cannot be read is read as nothing, and told of, on whichever way it is met.
@@ -61,7 +61,7 @@ struct MappedColumnTests {
             guard let scanned = try? folder.open(isReadOnly: true, mapped: true),
                 let read = try? folder.open(isReadOnly: true, mapped: true)
             else { continue }
-            _ = try scanned.query(ItemPredicate(format: format)).count()
+            _ = try scanned.query(FormatPredicate(format: format)).count()
             #expect(try scanned.allItems.map { try $0.valueInDollars } == read.allItems.map { try $0.valueInDollars })
             #expect(try scanned.allItems.map { try $0.name } == read.allItems.map { try $0.name })
             #expect(scanned.loadReport.notices.isEmpty == read.loadReport.notices.isEmpty)
@@ -108,8 +108,8 @@ struct MappedColumnTests {
         let scanned = try odd.open(mapped: true)
         try scanned[5]?.setName("changed before the scan")
         // The first time they are looked at where they lie, the second time they are brought in, then they are there.
-        let query = try scanned.query(ItemPredicate(format: "valueInDollars > 900 AND " + format))
-        let predicate = try ItemPredicate(format: format)
+        let query = try scanned.query(FormatPredicate(format: "valueInDollars > 900 AND " + format))
+        let predicate = try FormatPredicate(format: format)
         let count = try read.allItems.enumerated().count { index, item in
             let name = index == 5 ? "changed before the scan" : expected[index].0
             return try item.valueInDollars > 900

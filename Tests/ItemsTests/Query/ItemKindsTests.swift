@@ -13,9 +13,9 @@ struct ItemKindsTests {
 
     private func failure(of format: String) -> String? {
         do {
-            _ = try store.query(ItemPredicate(format: format)).count()
+            _ = try store.query(FormatPredicate(format: format)).count()
             return nil
-        } catch { return (error as? ItemPredicateError)?.message ?? "\(error)" }
+        } catch { return (error as? FormatPredicateError)?.message ?? "\(error)" }
     }
 
     @Test(
@@ -51,7 +51,7 @@ struct ItemKindsTests {
         try add("mixed", .integer(3), .string("x"))
         try add("list", .array([]))
         try add("gone", .string("x"))
-        try store.query(ItemPredicate(format: "gone == 'x'")).update(["gone": nil])
+        try store.query(FormatPredicate(format: "gone == 'x'")).update(["gone": nil])
         if format == "text == number" { return #expect(failure(of: format)?.contains("never holds") == true) }
         #expect(failure(of: format) == nil)
     }
@@ -131,11 +131,11 @@ struct ItemKindsTests {
         #expect(failure(of: "height > 3") != nil)
         #expect(try store.convert("height", to: .real) == 2)
         try store.commit()
-        #expect(try store.query(ItemPredicate(format: "height > 3")).count() == 2)
-        #expect(try store.query(ItemPredicate(format: "height > 6")).count() == 1)
+        #expect(try store.query(FormatPredicate(format: "height > 3")).count() == 2)
+        #expect(try store.query(FormatPredicate(format: "height > 6")).count() == 1)
         #expect(failure(of: "height == '13.0'") != nil)
         try store.undo()
-        #expect(try store.query(ItemPredicate(format: "height == '13.0'")).count() == 1)
+        #expect(try store.query(FormatPredicate(format: "height == '13.0'")).count() == 1)
         #expect(throws: StoreError.self) { try store.convert("name", to: .integer) }
         #expect(throws: StoreError.self) { try store.convert("nmae", to: .integer) }
     }
@@ -162,8 +162,8 @@ struct ItemKindsTests {
                 "flag boolean 1 1 \(text(.boolean(true))) \(text(.boolean(true))) 1",
             ])
         #expect(found.first { $0.field == "room" }?.examples == [.string("b"), .string("a")])
-        let few = try store.query(ItemPredicate(format: "room == 'b'")).describe()
+        let few = try store.query(FormatPredicate(format: "room == 'b'")).describe()
         #expect(few.map(\.field).contains("size") == false && few.first { $0.field == "room" }?.count == 2)
-        #expect(try store.query(ItemPredicate(format: "room == 'z'")).describe().isEmpty)
+        #expect(try store.query(FormatPredicate(format: "room == 'z'")).describe().isEmpty)
     }
 }

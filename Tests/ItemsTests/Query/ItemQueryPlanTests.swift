@@ -57,7 +57,7 @@ struct ItemQueryPlanTests {
             ("ANY size == 3", 143, "item by item: ANY of a collection"),
         ])
     func conditions(format: String, kept: Int, note: String) throws {
-        let plan = try store.query(ItemPredicate(format: format)).explain()
+        let plan = try store.query(FormatPredicate(format: format)).explain()
         #expect(plan.operation == .filter && plan.detail == format && plan.remark == note)
         #expect(plan.rowsIn == 1000 && plan.rowsOut == kept)
         #expect(plan.children.map(\.operation) == [.scan])
@@ -65,7 +65,7 @@ struct ItemQueryPlanTests {
 
     @Test("a field that few items have")
     func rareField() throws {
-        let query = try store.query(ItemPredicate(format: "signed == 'yes'"))
+        let query = try store.query(FormatPredicate(format: "signed == 'yes'"))
         #expect(try query.explain().rowsOut == 25)
         #expect(try query.explain().remark == "item by item: rare field, in the items' own blocks")
     }
@@ -74,7 +74,7 @@ struct ItemQueryPlanTests {
     func joined() throws {
         try expect(
             store.query(
-                ItemPredicate(
+                FormatPredicate(
                     format: "title CONTAINS '9' AND year > 1989 AND (department == 'department 1' OR NOT width < 100)")
             ).sorted("year", descending: true).sorted("name").offset(2).limit(10),
             """
@@ -110,7 +110,7 @@ struct ItemQueryPlanTests {
             └ scan of all items                         1,000 rows
             """)
         try expect(
-            store.query(ItemPredicate(format: "year == 1999")).sorted(.function { try $0.value(forField: "title") }),
+            store.query(FormatPredicate(format: "year == 1999")).sorted(.function { try $0.value(forField: "title") }),
             """
             sort by a function        10 →    10 rows  item by item
             └ filter year == 1999  1,000 →    10 rows  column of integers, 1 thread
@@ -123,7 +123,7 @@ struct ItemQueryPlanTests {
     @Test("a limit stops the search, and a function is asked of one item after another")
     func itemByItem() throws {
         try expect(
-            store.query(ItemPredicate(format: "year > 1949")).offset(1).limit(2),
+            store.query(FormatPredicate(format: "year > 1949")).offset(1).limit(2),
             """
             limit 2                   2 →  2 rows
             └ offset 1                3 →  2 rows
@@ -131,7 +131,7 @@ struct ItemQueryPlanTests {
                 └ scan of all items       53 rows
             """)
         try expect(
-            store.query(ItemPredicate(format: "year > 1949")).filter { try $0.name.hasSuffix("7") },
+            store.query(FormatPredicate(format: "year > 1949")).filter { try $0.name.hasSuffix("7") },
             """
             filter               1,000 →    50 rows  1 thread
             ├ year > 1949        1,000 →   500 rows  item by item: a function may change items
@@ -213,7 +213,7 @@ struct ItemQueryPlanTests {
                 """
             ),
         ] {
-            try expect(store.query(ItemPredicate(format: format)), expected)
+            try expect(store.query(FormatPredicate(format: format)), expected)
         }
     }
 
@@ -230,7 +230,7 @@ struct ItemQueryPlanTests {
               └ index in order of valueInDollars descending, itemKey descending      4 rows  ranks 997 to 1,000 of 1,000
             """)
         try expect(
-            store.query(ItemPredicate(format: "valueInDollars < 50 AND name ENDSWITH '3'")).sorted("valueInDollars")
+            store.query(FormatPredicate(format: "valueInDollars < 50 AND name ENDSWITH '3'")).sorted("valueInDollars")
                 .limit(2),
             """
             limit 2                                                    10 →   2 rows
@@ -248,7 +248,7 @@ struct ItemQueryPlanTests {
         for number in 0..<2000 { try first.createItem(ItemFields(name: "Item \(number)")) }
         try first.saveChanges()
         let store = try folder.open(mapped: true)
-        let query = try store.query(ItemPredicate(format: "name ENDSWITH '7'"))
+        let query = try store.query(FormatPredicate(format: "name ENDSWITH '7'"))
         let notes = try [query.explain().remark, query.explain().remark]
         #expect(
             notes == [
@@ -258,7 +258,7 @@ struct ItemQueryPlanTests {
 
     @Test("times are told where they were measured")
     func times() throws {
-        let plan = try store.query(ItemPredicate(format: "year > 1949 AND width > 2")).sorted("title").explain()
+        let plan = try store.query(FormatPredicate(format: "year > 1949 AND width > 2")).sorted("title").explain()
         #expect(plan.operation == .sort && plan.duration != nil)
         let filter = try #require(plan.children.first)
         #expect(filter.duration != nil && filter.children.dropLast().allSatisfy { $0.duration != nil })
@@ -279,7 +279,7 @@ struct ItemQueryPlanTests {
     func agrees(isIndexed: Bool) throws {
         if isIndexed { try store.createIndex("year") }
         for format in ["year > 1990", "year > 1990 AND title CONTAINS '5'", "size.w == 2 OR year == 1950"] {
-            let query = try store.query(ItemPredicate(format: format))
+            let query = try store.query(FormatPredicate(format: format))
             #expect(try query.explain().rowsOut == query.all().count)
             #expect(try query.sorted("title").limit(5).explain().rowsOut == query.sorted("title").limit(5).all().count)
         }
@@ -287,12 +287,12 @@ struct ItemQueryPlanTests {
 
     @Test("a text of data cannot break the drawing")
     func texts() throws {
-        let plan = try store.query(ItemPredicate(format: "name == $x", variables: ["x": .string("a\n\u{1b}[2J")]))
+        let plan = try store.query(FormatPredicate(format: "name == $x", variables: ["x": .string("a\n\u{1b}[2J")]))
             .explain()
         #expect(plan.description.split(separator: "\n").count == 2)
         #expect(!plan.description.contains("\u{1b}"))
         let long = try store.query(
-            ItemPredicate(format: "name == $x", variables: ["x": .string(String(repeating: "x", count: 1000))]))
+            FormatPredicate(format: "name == $x", variables: ["x": .string(String(repeating: "x", count: 1000))]))
         #expect(try long.explain().description.split(separator: "\n").allSatisfy { $0.count < 140 })
     }
 }

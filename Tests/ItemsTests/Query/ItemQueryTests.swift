@@ -26,15 +26,15 @@ struct ItemQueryTests {
     private func names(_ query: ItemQuery) throws -> [String] { try query.all().map { try $0.name } }
 
     @Test func conditions() throws {
-        let dear = try store.query(ItemPredicate(format: "valueInDollars > 70"))
+        let dear = try store.query(FormatPredicate(format: "valueInDollars > 70"))
         #expect(try names(dear) == ["Fluffy Bear", "Shiny Mac", "Fluffy Mac", "Rusty Bear"])
         #expect(try dear.count() == 4)
         let macs = dear.filter { try $0.name.hasSuffix("Mac") }
         #expect(try names(macs) == ["Shiny Mac", "Fluffy Mac"])
         #expect(try macs.first()?.name == "Shiny Mac")
-        #expect(try store.query(ItemPredicate(format: "room == 'Study' AND name CONTAINS[c] 'bear'")).count() == 1)
-        #expect(try store.query(ItemPredicate(format: "serialNumber == nil")).count() == 6)
-        #expect(throws: ItemPredicateError.self) { try store.query(ItemPredicate(format: "nmae == 'x'")) }
+        #expect(try store.query(FormatPredicate(format: "room == 'Study' AND name CONTAINS[c] 'bear'")).count() == 1)
+        #expect(try store.query(FormatPredicate(format: "serialNumber == nil")).count() == 6)
+        #expect(throws: FormatPredicateError.self) { try store.query(FormatPredicate(format: "nmae == 'x'")) }
         #expect(throws: Failure.self) { try store.query().filter { _ in throw Failure() }.all() }
     }
 
@@ -125,7 +125,7 @@ struct ItemQueryTests {
         }
         for isIndexed in [false, true] {
             if isIndexed { try store.createIndex("valueInDollars") }
-            let predicate = try ItemPredicate(format: format)
+            let predicate = try FormatPredicate(format: format)
             let query = store.query().filter { item in predicate.evaluate { try? item.value(forField: $0) } }
             let expected = try query.all().map { try $0.position }
             #expect(try store.query(predicate).all().map { try $0.position } == expected)
@@ -243,9 +243,9 @@ struct ItemQueryTests {
     }
 
     @Test func changes() throws {
-        let bears = try store.query(ItemPredicate(format: "name ENDSWITH 'Bear'"))
+        let bears = try store.query(FormatPredicate(format: "name ENDSWITH 'Bear'"))
         #expect(try bears.update(["valueInDollars": .integer(1), "room": nil, "shelf": .string("top")]) == 2)
-        #expect(try store.query(ItemPredicate(format: "valueInDollars == 1")).count() == 2)
+        #expect(try store.query(FormatPredicate(format: "valueInDollars == 1")).count() == 2)
         #expect(try #require(store[0]).value(forField: "room") == nil)
         #expect(throws: StoreError.self) { try bears.update(["room": .string("x"), "valueInDollars": .real(0.5)]) }
         #expect(try #require(store[0]).value(forField: "room") == nil)
@@ -272,15 +272,16 @@ struct ItemQueryTests {
     }
 
     @Test func plans() throws {
-        let plan = try store.query(ItemPredicate(format: "itemKey == 'key äther'")).explain()
+        let plan = try store.query(FormatPredicate(format: "itemKey == 'key äther'")).explain()
         #expect(plan.rowsOut == 1 && plan.children.map(\.operation) == [.keys])
-        let scan = try store.query(ItemPredicate(format: "valueInDollars > 70")).sorted("name", descending: true).limit(
-            2)
+        let scan = try store.query(FormatPredicate(format: "valueInDollars > 70")).sorted("name", descending: true)
+            .limit(
+                2)
         let limit = try scan.explain()
         #expect(limit.operation == .limit && limit.rowsIn == 2)
         let sort = try #require(limit.children.first)
         #expect(sort.detail == "name descending" && sort.rowsIn == 4 && sort.children.first?.rowsIn == 6)
-        let several = try store.query(ItemPredicate(format: "itemKey IN {'key äther', 'key Fluffy Mac', 'none'}"))
+        let several = try store.query(FormatPredicate(format: "itemKey IN {'key äther', 'key Fluffy Mac', 'none'}"))
         #expect(try names(several) == ["Fluffy Mac", "äther"])
     }
 }

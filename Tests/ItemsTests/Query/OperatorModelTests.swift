@@ -54,7 +54,7 @@ struct OperatorRun {
     }
 
     /// Nil for a comparison that no value of a field can satisfy.
-    private static func query(_ predicate: ItemPredicate, of store: ItemStore) throws -> ItemQuery? {
+    private static func query(_ predicate: FormatPredicate, of store: ItemStore) throws -> ItemQuery? {
         do throws(FormatPredicateError) { return try store.query(predicate) } catch {
             if error.code == .typeMismatch || error.code == .unknownField { return nil }
             throw error

@@ -32,7 +32,7 @@ struct ItemReferenceTests {
     @Test func theReferencesOfAnAnswerAreThoseOfItsItems() throws {
         for value in 0..<9 { try store.createItem(ItemFields(valueInDollars: Int64(value))) }
         try store[3]?.remove()
-        let query = try store.query(ItemPredicate(format: "valueInDollars > 4")).sorted(
+        let query = try store.query(FormatPredicate(format: "valueInDollars > 4")).sorted(
             "valueInDollars", descending: true)
         #expect(try query.references() == query.all().map(store.reference))
         #expect(try query.firstReference() == query.first().map(store.reference))

@@ -110,10 +110,10 @@ struct RendererTests {
         var screen = Screen(columns: 20, rows: 5)
         var renderer = Renderer(columns: 20, rows: 5, palette: .standard)
         var scene = Self.scene("local x")
-        scene.spans = [Span(0..<5, .keyword)]
+        scene.spans = [StyledSpan(0..<5, .keyword)]
         screen.apply(renderer.render(scene))
         #expect(screen.styles[0][2...8] == ["35", "35", "35", "35", "35", "", ""])
-        scene.spans = [Span(0..<5, .error), Span(2..<99, .string)]
+        scene.spans = [StyledSpan(0..<5, .error), StyledSpan(2..<99, .string)]
         screen.apply(renderer.render(scene))
         #expect(screen.styles[0][2...8] == ["31", "31", "32", "32", "32", "32", "32"])
         var plain = Renderer(columns: 20, rows: 5)
@@ -152,7 +152,7 @@ struct RendererTests {
             buffer.moveCursor(to: Int.random(in: 0...buffer.characters.count, using: &random))
             var scene = Scene(prompt: "> ", continuationPrompt: "… ", buffer: buffer)
             let size = buffer.text.utf8.count
-            scene.spans = [Span(Int.random(in: 0...size, using: &random)..<size, .keyword)]
+            scene.spans = [StyledSpan(Int.random(in: 0...size, using: &random)..<size, .keyword)]
             if Bool.random(using: &random) { scene.suggestion = "ghost text" }
             if Bool.random(using: &random) { scene.below = ["one", "two two two"] }
             let before = screen.scrolledOff.count

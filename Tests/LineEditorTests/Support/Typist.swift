@@ -4,13 +4,13 @@ import TestSupport
 
 /// A person at a terminal: types at an editor and looks at the screen.
 final class Typist {
-    let editor: LineEditor
+    let editor: TerminalLineEditor
     var screen: Screen
     private(set) var events: [Outcome] = []
 
     init(columns: Int = 40, rows: Int = 12, history: [String] = [], palette: Palette = .standard) {
         screen = Screen(columns: columns, rows: rows)
-        editor = LineEditor(
+        editor = TerminalLineEditor(
             renderer: Renderer(columns: columns, rows: rows, palette: palette), services: Self.services,
             history: History(history))
         see(editor.begin(prompt: "> ", continuation: "… "))
@@ -56,11 +56,13 @@ final class Typist {
             return depth > 0 ? .incomplete(indent: depth * 2) : depth < 0 ? .invalid : .complete
         }
         services.highlight = { text in
-            var spans: [Span] = []
+            var spans: [StyledSpan] = []
             var offset = 0
             for word in text.split(separator: " ", omittingEmptySubsequences: false) {
-                if word == "do" || word == "end" { spans.append(Span(offset..<offset + word.utf8.count, .keyword)) }
-                if word.hasPrefix("\"") { spans.append(Span(offset..<offset + word.utf8.count, .string)) }
+                if word == "do" || word == "end" {
+                    spans.append(StyledSpan(offset..<offset + word.utf8.count, .keyword))
+                }
+                if word.hasPrefix("\"") { spans.append(StyledSpan(offset..<offset + word.utf8.count, .string)) }
                 offset += word.utf8.count + 1
             }
             return spans

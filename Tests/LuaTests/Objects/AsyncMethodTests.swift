@@ -8,12 +8,12 @@ import Testing
 
         static var luaClass: LuaClassDeclaration {
             LuaClassDeclaration(Pump.self) {
-                Method("draw", ["litres"], doc: "Draws water.") { (pump, litres: Int) async throws -> Int in
+                LuaMethod("draw", ["litres"], doc: "Draws water.") { (pump, litres: Int) async throws -> Int in
                     await Task.yield()
                     guard litres < 10 else { throw Dry() }
                     return litres * 2
                 }
-                Method("level") { _ in 7 }
+                LuaMethod("level") { _ in 7 }
             }
         }
     }

@@ -16,35 +16,35 @@ class Lamp: LuaObject {
 
     class var luaClass: LuaClassDeclaration {
         LuaClassDeclaration(Lamp.self, doc: "A lamp of the house.") {
-            Property("room", \.room, doc: "Where it stands.")
-            Property("watts", \.watts, doc: "Power it draws.")
-            Property("note", \.note)
-            Property("partner", \.partner, doc: "The lamp that it was joined to.")
-            Property(
+            LuaProperty("room", \.room, doc: "Where it stands.")
+            LuaProperty("watts", \.watts, doc: "Power it draws.")
+            LuaProperty("note", \.note)
+            LuaProperty("partner", \.partner, doc: "The lamp that it was joined to.")
+            LuaProperty(
                 "double", get: { $0.watts * 2 },
                 set: { lamp, double in
                     guard double <= 200 else { throw LuaMismatch("watts up to 100 expected") }
                     lamp.watts = double / 2
                 })
-            Method("join", ["other": "another lamp"], doc: "Joins two lamps; gives the one before.") {
+            LuaMethod("join", ["other": "another lamp"], doc: "Joins two lamps; gives the one before.") {
                 (lamp, other: Lamp) in lamp.join(other)
             }
-            Method("state", doc: "Room and watts.", example: "return Lamp.named('x'):state()") { lamp in
+            LuaMethod("state", doc: "Room and watts.", example: "return Lamp.named('x'):state()") { lamp in
                 (lamp.room, lamp.watts)
             }
-            Method("reset") { $0.watts = 40 }
-            Static("named", ["room"], doc: "A new lamp.") { (room: String) in Lamp(room: room) }
-            Static("all", ["rooms"]) { (rooms: LuaVariadic<String>) in rooms.map(Lamp.init) }
-            Operator(.add, doc: "Their watts.") { (a: Lamp, b: Lamp) in a.watts + b.watts }
-            Operator(.multiply) { (lamp: Lamp, factor: Double) in Double(lamp.watts) * factor }
-            Operator(.length, doc: "Of the room's name.") { (lamp: Lamp) in lamp.room.count }
-            Operator(.less) { (a: Lamp, b: Lamp) in a.watts < b.watts }
-            Operator(.call) { (lamp: Lamp, watts: Int) in
+            LuaMethod("reset") { $0.watts = 40 }
+            LuaStatic("named", ["room"], doc: "A new lamp.") { (room: String) in Lamp(room: room) }
+            LuaStatic("all", ["rooms"]) { (rooms: LuaVariadic<String>) in rooms.map(Lamp.init) }
+            LuaOperator(.add, doc: "Their watts.") { (a: Lamp, b: Lamp) in a.watts + b.watts }
+            LuaOperator(.multiply) { (lamp: Lamp, factor: Double) in Double(lamp.watts) * factor }
+            LuaOperator(.length, doc: "Of the room's name.") { (lamp: Lamp) in lamp.room.count }
+            LuaOperator(.less) { (a: Lamp, b: Lamp) in a.watts < b.watts }
+            LuaOperator(.call) { (lamp: Lamp, watts: Int) in
                 guard watts >= 0 else { throw LuaMismatch("watts from 0 expected", argument: "right") }
                 lamp.watts = watts
                 return lamp
             }
-            Operator(.text) { (lamp: Lamp) in "Lamp(\(lamp.room))" }
+            LuaOperator(.text) { (lamp: Lamp) in "Lamp(\(lamp.room))" }
         }
     }
 }
@@ -56,9 +56,9 @@ final class DeskLamp: Lamp {
 
     override static var luaClass: LuaClassDeclaration {
         LuaClassDeclaration(DeskLamp.self, "Desk", doc: "A lamp for a desk.", extending: Lamp.self) {
-            Property("mode", \.mode, doc: "How it shines.")
-            Static("named", ["room"], doc: "A new one.") { (room: String) in DeskLamp(room: room) }
-            Method("state") { lamp in "desk lamp of \(lamp.watts)" }
+            LuaProperty("mode", \.mode, doc: "How it shines.")
+            LuaStatic("named", ["room"], doc: "A new one.") { (room: String) in DeskLamp(room: room) }
+            LuaMethod("state") { lamp in "desk lamp of \(lamp.watts)" }
         }
     }
 }

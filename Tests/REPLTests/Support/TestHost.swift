@@ -15,7 +15,7 @@ final class TestHost {
 
     init(timeZone: String = "UTC") throws {
         folder = try TemporaryDirectory()
-        var options = ScriptHostOptions(container: Container(path: folder.file("container")))
+        var options = ScriptHostOptions(container: ApplicationContainer(path: folder.file("container")))
         options.handlesSignals = false
         options.isInteractive = true
         options.timeZone = timeZone

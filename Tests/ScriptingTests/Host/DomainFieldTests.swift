@@ -98,7 +98,7 @@ struct DomainFieldTests {
         let errors = embedding.recorder.errors
         #expect(errors.contains(words[0] + ": exported as it is") && !errors.contains(words[1]), "\(errors)")
         embedding.end()
-        let container = Container(path: "\(scratch.path)/container")
+        let container = ApplicationContainer(path: "\(scratch.path)/container")
         let check = StoreCheck(container, using: try container.openExisting(), logger: embedding.host.logger)
         for word in words {
             let severity = word.contains("nil") ? StoreFinding.Severity.note : .warning

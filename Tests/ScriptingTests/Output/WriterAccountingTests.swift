@@ -9,8 +9,8 @@ import Testing
 
 @testable import Scripting
 
-/// Every way of writing to standard output, to a descriptor that fails after a random number of bytes: what arrives is the
-/// beginning of the whole, what does not is counted, and nobody is told of a success.
+/// Every way of writing to standard output, to a descriptor that fails after a random number of bytes: what arrives is
+/// the beginning of the whole, what does not is counted, and nobody is told of a success.
 @Suite("Writers account for every byte", .serialized)
 struct WriterAccountingTests {
     /// Chunks that write, and return `true` when each step said that it had.
@@ -41,7 +41,7 @@ struct WriterAccountingTests {
 
     init() throws {
         folder = try TemporaryDirectory()
-        var options = ScriptHostOptions(container: Container(path: folder.file("container")))
+        var options = ScriptHostOptions(container: ApplicationContainer(path: folder.file("container")))
         options.handlesSignals = false
         options.setPathFence(false)
         host = try ScriptHost(options)

@@ -10,7 +10,7 @@ final class Embedding {
     let recorder = Recorder()
 
     init(_ path: String, _ change: (inout ScriptHostOptions) -> Void = { _ in }) throws {
-        var options = ScriptHostOptions(container: Container(path: path))
+        var options = ScriptHostOptions(container: ApplicationContainer(path: path))
         options.handlesSignals = false
         options.timeZone = "UTC"
         change(&options)

@@ -12,7 +12,7 @@ enum Conformance {
         let text = try Data(contentsOf: URL(fileURLWithPath: path))
         let folder = NSTemporaryDirectory() + "cubby-conformance-\(ProcessInfo.processInfo.processIdentifier)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        var options = ScriptHostOptions(container: Container(path: folder))
+        var options = ScriptHostOptions(container: ApplicationContainer(path: folder))
         options.handlesSignals = false
         options.timeLimit = .seconds(300)
         options.modulePaths = [(path as NSString).deletingLastPathComponent]

@@ -19,7 +19,7 @@ final class HostileSubject {
     init(limit: Double) throws {
         self.limit = limit
         folder = NSTemporaryDirectory() + "cubby-stop-\(ProcessInfo.processInfo.processIdentifier)"
-        var options = ScriptHostOptions(container: Container(path: folder))
+        var options = ScriptHostOptions(container: ApplicationContainer(path: folder))
         options.handlesSignals = false
         options.timeLimit = .seconds(limit)
         host = try ScriptHost(options)

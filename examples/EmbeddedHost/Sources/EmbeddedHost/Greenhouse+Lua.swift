@@ -4,19 +4,19 @@ import Lua
 extension Greenhouse: LuaObject {
     static var luaClass: LuaClassDeclaration {
         LuaClassDeclaration(Greenhouse.self, doc: "A house of glass.") {
-            Property("name", \.name, doc: "What it is called.")
-            Property("degrees", doc: "How warm it is.", get: { $0.degrees })
-            Property("vents", \.vents, doc: "How far they are open.")
-            Method("heat", ["change"], doc: "Warms it; gives how warm it is then.") { (house, change: Double) in
+            LuaProperty("name", \.name, doc: "What it is called.")
+            LuaProperty("degrees", doc: "How warm it is.", get: { $0.degrees })
+            LuaProperty("vents", \.vents, doc: "How far they are open.")
+            LuaMethod("heat", ["change"], doc: "Warms it; gives how warm it is then.") { (house, change: Double) in
                 try house.heat(by: change)
             }
-            Method("plan", ["changes"], doc: "Several changes; how warm it was after each.") {
+            LuaMethod("plan", ["changes"], doc: "Several changes; how warm it was after each.") {
                 (house, changes: [Double]) in try house.plan(changes)
             }
-            Method("onChange", ["watcher"], doc: "Calls a function when it is warmer or colder.") {
+            LuaMethod("onChange", ["watcher"], doc: "Calls a function when it is warmer or colder.") {
                 (house, watcher: LuaCallback<LuaNothing, Double>) in house.watch(watcher)
             }
-            Static("named", ["name"], doc: "A new greenhouse.") { (name: String) in Greenhouse(name: name) }
+            LuaStatic("named", ["name"], doc: "A new greenhouse.") { (name: String) in Greenhouse(name: name) }
         }
     }
 }

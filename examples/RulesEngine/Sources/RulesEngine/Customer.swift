@@ -10,12 +10,12 @@ class Customer {
 
     class var luaClass: LuaClassDeclaration {
         LuaClassDeclaration(Customer.self, doc: "Who orders.") {
-            Property("name", \.name)
-            Property("tier", \.tier, doc: "How well we know them.")
-            Static("new", ["name", "tier"], doc: "A customer; regular if not said.") { (name: String, tier: Tier?) in
+            LuaProperty("name", \.name)
+            LuaProperty("tier", \.tier, doc: "How well we know them.")
+            LuaStatic("new", ["name", "tier"], doc: "A customer; regular if not said.") { (name: String, tier: Tier?) in
                 Customer(name: name, tier: tier ?? .regular)
             }
-            Operator(.text) { (customer: Customer) in customer.name }
+            LuaOperator(.text) { (customer: Customer) in customer.name }
         }
     }
 }
@@ -33,8 +33,8 @@ final class Business: Customer {
 
     override class var luaClass: LuaClassDeclaration {
         LuaClassDeclaration(Business.self, doc: "Who orders for a business.", extending: Customer.self) {
-            Property("taxNumber", \.taxNumber)
-            Static("new", ["name", "tier", "taxNumber"]) { (name: String, tier: Tier, number: String) in
+            LuaProperty("taxNumber", \.taxNumber)
+            LuaStatic("new", ["name", "tier", "taxNumber"]) { (name: String, tier: Tier, number: String) in
                 Business(name: name, tier: tier, taxNumber: number)
             }
         }

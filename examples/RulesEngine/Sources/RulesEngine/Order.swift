@@ -9,10 +9,10 @@ final class Product: LuaObject {
 
     static var luaClass: LuaClassDeclaration {
         LuaClassDeclaration(Product.self, doc: "What is sold.") {
-            Property("name", \.name)
-            Property("cents", \.cents, doc: "The price of one.")
-            Property("stock", \.stock, doc: "How many there are.")
-            Operator(.less, doc: "Whether it is cheaper.") { (a: Product, b: Product) in a.cents < b.cents }
+            LuaProperty("name", \.name)
+            LuaProperty("cents", \.cents, doc: "The price of one.")
+            LuaProperty("stock", \.stock, doc: "How many there are.")
+            LuaOperator(.less, doc: "Whether it is cheaper.") { (a: Product, b: Product) in a.cents < b.cents }
         }
     }
 }
@@ -34,10 +34,10 @@ final class Line: LuaObject {
 
     static var luaClass: LuaClassDeclaration {
         LuaClassDeclaration(Line.self, doc: "So many of a product.") {
-            Property("product", \.product)
-            Property("count", \.count)
-            Property("cents", \.cents, doc: "What they cost together, less the discount.")
-            Method("discount", ["percent"], doc: "Takes something off; 30 % at most together.") {
+            LuaProperty("product", \.product)
+            LuaProperty("count", \.count)
+            LuaProperty("cents", \.cents, doc: "What they cost together, less the discount.")
+            LuaMethod("discount", ["percent"], doc: "Takes something off; 30 % at most together.") {
                 (line, percent: Int) in try line.discount(by: percent)
             }
         }
@@ -52,16 +52,16 @@ final class Order: LuaObject {
 
     static var luaClass: LuaClassDeclaration {
         LuaClassDeclaration(Order.self, doc: "What a customer orders.") {
-            Property("customer", \.customer)
-            Property("lines", \.lines)
-            Property("cents", get: { $0.lines.reduce(0) { $0 + $1.cents } })
-            Method("add", ["product", "count"], doc: "Adds a line; gives the order.") {
+            LuaProperty("customer", \.customer)
+            LuaProperty("lines", \.lines)
+            LuaProperty("cents", get: { $0.lines.reduce(0) { $0 + $1.cents } })
+            LuaMethod("add", ["product", "count"], doc: "Adds a line; gives the order.") {
                 (order, product: Product, count: Int?) in
                 order.lines.append(Line(product: product, count: count ?? 1))
                 return order
             }
-            Static("of", ["customer"], doc: "A new order.") { (customer: Customer) in Order(customer: customer) }
-            Operator(.length) { (order: Order) in order.lines.count }
+            LuaStatic("of", ["customer"], doc: "A new order.") { (customer: Customer) in Order(customer: customer) }
+            LuaOperator(.length) { (order: Order) in order.lines.count }
         }
     }
 }

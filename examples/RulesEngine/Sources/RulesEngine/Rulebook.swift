@@ -12,13 +12,13 @@ final class Rulebook: LuaObject {
 
     static var luaClass: LuaClassDeclaration {
         LuaClassDeclaration(Rulebook.self, doc: "All rules.") {
-            Method("rule", ["name": "", "body": "is called with each order"], doc: "Writes a rule down.") {
+            LuaMethod("rule", ["name": "", "body": "is called with each order"], doc: "Writes a rule down.") {
                 (book, name: String, body: LuaCallback<LuaNothing, Order>) in book.rules.append((name, body))
             }
-            Method("price", ["order"], doc: "What an order costs, in cents.") { (book, order: Order) in
+            LuaMethod("price", ["order"], doc: "What an order costs, in cents.") { (book, order: Order) in
                 try book.price(order)
             }
-            Property("names", get: { $0.rules.map(\.name) })
+            LuaProperty("names", get: { $0.rules.map(\.name) })
         }
     }
 }

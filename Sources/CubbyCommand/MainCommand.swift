@@ -13,11 +13,11 @@ package enum CommandProgram {
     ///
     /// - Parameter words: the words of the command line, without the program's.
     /// - Returns: the exit status.
-    package static func run(_ words: [String]) -> Int32 { LostOutput.status(CubbyCommand.status(of: words)) }
+    package static func run(_ words: [String]) -> Int32 { LostOutput.status(MainCommand.status(of: words)) }
 }
 
 /// The command: a REPL, a script, or a chunk.
-struct CubbyCommand: ParsableCommand {
+struct MainCommand: ParsableCommand {
     /// The parent's name for subcommands that are parsed separately: the library then skips the check for a completion
     /// request, which takes a third as long as the parsing.
     static let name = "cubby"
@@ -145,7 +145,7 @@ struct CubbyCommand: ParsableCommand {
 /// `cubby`, `cubby FILE.lua ARGS…`, `cubby -e CODE`.
 struct StartCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "start", _superCommandName: CubbyCommand.name,
+        commandName: "start", _superCommandName: MainCommand.name,
         abstract: "Open the prompt, or run a script or a chunk (the default command).")
 
     @OptionGroup var host: HostOptions
@@ -168,7 +168,7 @@ struct StartCommand: ParsableCommand {
                     + "options are listed by cubby help start.")
         }
         // A misspelt command; paths and scripts' names are excluded. A command's name after options is not one.
-        let names = CubbyCommand.commandNames
+        let names = MainCommand.commandNames
         guard first.allSatisfy({ $0.isLetter || $0.is("-") }), !names.contains(first), !PosixFileLayer().exists(first)
         else { return }
         let hint = NearestNames.hint(for: first, among: names)
@@ -177,7 +177,7 @@ struct StartCommand: ParsableCommand {
 
     /// The options listed in the help.
     private static var optionNames: [String] {
-        CubbyCommand.helpMessage(for: Self.self).split { !$0.isLetter && !$0.is("-") }.map(String.init)
+        MainCommand.helpMessage(for: Self.self).split { !$0.isLetter && !$0.is("-") }.map(String.init)
             .filter { $0.hasPrefix("--") && $0.count > 2 }
     }
 
@@ -202,7 +202,7 @@ struct StartCommand: ParsableCommand {
 /// `cubby run FILE ARGS…`
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", _superCommandName: CubbyCommand.name,
+        commandName: "run", _superCommandName: MainCommand.name,
         abstract: "Run a script; - is standard input, and words after the file are the script's arguments.")
 
     @OptionGroup var host: HostOptions
@@ -261,7 +261,7 @@ extension Flag<Bool> {
 
 /// The line of `cubby --version`: `cubby 1.0.0 (1a2b3c4d5e6f), Swift 6.3.1, Lua 5.4.4`.
 enum ProgramVersion {
-    static var text: String { "\(CubbyCommand.name) \(number)" }
+    static var text: String { "\(MainCommand.name) \(number)" }
 
     /// The version without the name.
     static var number: String {

@@ -6,7 +6,7 @@ import Scripting
 import Wording
 
 /// Reads entries, and runs them.
-extension REPL {
+extension HostPrompt {
     func beginEntry() {
         guard host.exitCode == nil else { return }
         guard !isLent else { return loan.usage = .line }

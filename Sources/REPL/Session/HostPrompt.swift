@@ -9,10 +9,10 @@ public import Scripting
 @_exported import Wording
 
 /// The prompt of a host: reads entries, runs them and prints their results until the application ends.
-public final class REPL: PromptTerminal, ConsoleOwner, CommitListener {
+public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
     let host: ScriptHost
     private(set) lazy var session = PromptSession(
-        host, on: self, settings: PromptSettings(allowed: allowedPalette, environment: Environment.value))
+        host, on: self, settings: PromptSettings(allowed: allowedPalette, environment: ProcessEnvironment.value))
     private(set) lazy var console = makeConsole()
     /// Shows breaks.
     private(set) lazy var debugger = PromptDebugger(self)
@@ -41,15 +41,16 @@ public final class REPL: PromptTerminal, ConsoleOwner, CommitListener {
         self.host = host
         self.reportsFocus = reportsFocus
         allowedPalette = Palette.appropriate(
-            isTerminal: StandardStream.output.isTerminal, isForbidden: !usesColor, environment: Environment.value)
-        palette = PromptSettings(allowed: allowedPalette, environment: Environment.value).palette
+            isTerminal: StandardStream.output.isTerminal, isForbidden: !usesColor, environment: ProcessEnvironment.value
+        )
+        palette = PromptSettings(allowed: allowedPalette, environment: ProcessEnvironment.value).palette
         let size = Console.size
         session.printer.columns = size.columns
         session.printer.rows = size.rows
         session.printer.isPaged = isEditing
         session.printer.changed = { [sessionChanges] in sessionChanges.date(of: $0) }
         session.printer.pictures = TerminalPictures(
-            size: size, hasColors: !palette.isEmpty, environment: Environment.value)
+            size: size, hasColors: !palette.isEmpty, environment: ProcessEnvironment.value)
         console.lines.services = services
     }
 
@@ -161,7 +162,7 @@ public final class REPL: PromptTerminal, ConsoleOwner, CommitListener {
         return host.waitingForUser(body)
     }
 
-    func environment(_ name: String) -> String? { Environment.value(name) }
+    func environment(_ name: String) -> String? { ProcessEnvironment.value(name) }
 
     func run(
         _ function: LuaFunction, isEntry: Bool, completion: @escaping (Result<[LuaValue], LuaError>) -> Void
@@ -208,7 +209,7 @@ public final class REPL: PromptTerminal, ConsoleOwner, CommitListener {
 }
 
 /// The terminal of the session, and of the console.
-extension REPL {
+extension HostPrompt {
     var isEditing: Bool { console.lines.isEditing }
     var isLent: Bool { loan.count > 0 }
     var isEnding: Bool { host.exitCode != nil || host.isCancelRequested || host.mustEndWait }
@@ -246,7 +247,7 @@ struct TerminalLoan {
 }
 
 /// The front end of the host.
-extension REPL {
+extension HostPrompt {
     public func applicationWillTerminate() { session.endTutorial() }
 
     public func applicationWillStop() {

@@ -4,7 +4,7 @@
 ///
 /// Performs no input and output: the host's event loop feeds bytes and performs the outcomes.
 /// ```swift
-/// let editor = LineEditor(renderer: Renderer(columns: 80, rows: 24, palette: .standard))
+/// let editor = TerminalLineEditor(renderer: Renderer(columns: 80, rows: 24, palette: .standard))
 /// perform(editor.begin(prompt: "> "))
 /// // when the terminal is readable:
 /// perform(editor.feed(bytes))
@@ -12,7 +12,7 @@
 /// perform(editor.flush())
 /// ```
 /// One thread at a time uses an editor. The closures of ``services`` may not call it.
-public final class LineEditor {
+public final class TerminalLineEditor {
     /// The host's language services.
     public var services: EditorServices
     /// The editor's options.
@@ -265,12 +265,12 @@ public final class LineEditor {
 
     private func searchScene(_ search: HistorySearch) -> Scene {
         var shown = search.original
-        var spans: [Span] = []
+        var spans: [StyledSpan] = []
         if let match = search.match, let entry = history.entries.indices.contains(match.index) ? match.index : nil {
             let text = history.entries[entry]
             shown = EditBuffer(text)
             shown.moveCursor(to: shown.position(ofUTF8: match.range.lowerBound))
-            spans = services.highlight(text) + [Span(match.range, .searchMatch)]
+            spans = services.highlight(text) + [StyledSpan(match.range, .searchMatch)]
         }
         var status = StyledText("search: ", .searchPrompt)
         status.append(search.query)
@@ -289,7 +289,7 @@ public final class LineEditor {
 }
 
 /// What an editor is doing.
-extension LineEditor {
+extension TerminalLineEditor {
     /// Whether pending bytes may already be a key; call ``flush()`` when no more come for 25 to 50 ms.
     public var isWaiting: Bool { decoder.isWaiting }
 
@@ -332,10 +332,11 @@ public struct EditorServices {
     /// Whether Enter runs the text or begins another line. Also called with the text before the cursor, to indent.
     public var completeness: (_ text: String) -> Completeness = { _ in .complete }
     /// The styles of the text.
-    public var highlight: (_ text: String) -> [Span] = { _ in [] }
+    public var highlight: (_ text: String) -> [StyledSpan] = { _ in [] }
     /// The candidates at a cursor, an offset in UTF-8 bytes; nil or empty without any.
     public var complete: (_ text: String, _ cursor: Int) -> CompletionResult? = { _, _ in nil }
-    /// Requests candidates at a cursor where ``complete`` has none; ``LineEditor/offer(_:)`` may deliver them later.
+    /// Requests candidates at a cursor where ``complete`` has none; ``TerminalLineEditor/offer(_:)`` may deliver them
+    /// later.
     package var requestCandidates: ((_ text: String, _ cursor: Int) -> Void)?
     /// The indentation of a line in columns, given all the text before it; nil to leave it.
     ///
@@ -383,7 +384,7 @@ public enum Outcome: Hashable, Sendable {
 struct DerivedText {
     private var revision = -1
     private var text = ""
-    private var spans: [Span]?
+    private var spans: [StyledSpan]?
     private var suggestion: (text: String?, isKnown: Bool) = (nil, false)
 
     mutating func text(of buffer: EditBuffer) -> String {
@@ -391,7 +392,7 @@ struct DerivedText {
         return text
     }
 
-    mutating func spans(of buffer: EditBuffer, _ services: EditorServices) -> [Span] {
+    mutating func spans(of buffer: EditBuffer, _ services: EditorServices) -> [StyledSpan] {
         update(buffer)
         if let spans { return spans }
         let new = buffer.isEmpty ? [] : services.highlight(text)

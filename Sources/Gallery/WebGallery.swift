@@ -6,7 +6,7 @@ import PropertyList
 @_exported import Wording
 
 /// Items as a web page: thumbnails, fields, search, sort and totals, in files that need no server and no network.
-public struct Gallery {
+public struct WebGallery {
     /// A summary of the written files.
     public struct Summary: Sendable, Hashable {
         /// The number of items on the page.

@@ -1,5 +1,5 @@
 /// Handling of keys.
-extension LineEditor {
+extension TerminalLineEditor {
     func handle(_ key: Key) {
         switch key {
         case .focus(let hasFocus): outcomes.append(.focus(hasFocus))
@@ -204,7 +204,7 @@ extension LineEditor {
 enum BracketMatcher {
     /// The spans to mark: both brackets of a pair, or an unmatched closing one. Brackets in strings and comments, by
     /// the text's styles, are ignored. Complexity: linear in the text and the spans.
-    static func spans(in text: String, cursor: Int, styled spans: [Span]) -> [Span] {
+    static func spans(in text: String, cursor: Int, styled spans: [StyledSpan]) -> [StyledSpan] {
         var text = text
         return text.withUTF8 { bytes in
             guard
@@ -226,11 +226,12 @@ enum BracketMatcher {
                         expected.append(partner(byte))
                     } else {
                         guard expected.popLast() == byte else {
-                            return [Span(index..<index + 1, .unmatchedBracket)]
+                            return [StyledSpan(index..<index + 1, .unmatchedBracket)]
                         }
                         if expected.isEmpty {
                             return [
-                                Span(place..<place + 1, .matchingBracket), Span(index..<index + 1, .matchingBracket),
+                                StyledSpan(place..<place + 1, .matchingBracket),
+                                StyledSpan(index..<index + 1, .matchingBracket),
                             ]
                         }
                     }
@@ -238,7 +239,7 @@ enum BracketMatcher {
                 index += step
             }
             // An unmatched opening bracket is being typed; an unmatched closing one is an error.
-            return opens ? [] : [Span(place..<place + 1, .unmatchedBracket)]
+            return opens ? [] : [StyledSpan(place..<place + 1, .unmatchedBracket)]
         }
     }
 

@@ -6,7 +6,7 @@ package import Scripting
 @_exported import Wording
 
 /// The adapter's side of a connection: the client's settings, which it keeps when its program is restarted.
-package final class DebugAdapter {
+package final class DebugAdapterServer {
     let connection: DebugConnection
     var conventions = ClientConventions()
     var sources = SourceCatalog()
@@ -190,8 +190,8 @@ package final class DebugAdapter {
         return session
     }
 
-    /// Whether the program may run: the client has finished its configuration. One that is gone before, or says nothing,
-    /// has not set its breakpoints.
+    /// Whether the program may run: the client has finished its configuration. One that is gone before, or says
+    /// nothing, has not set its breakpoints.
     package var startsProgram: Bool { isConfigured }
 
     /// Detaches from a host that has ended.
@@ -224,7 +224,7 @@ package enum DebugTarget: Sendable {
 }
 
 /// Relays a client to a running host: repeats the client's first requests to it, then copies bytes between the two.
-extension DebugAdapter {
+extension DebugAdapterServer {
     /// Copies messages both ways until the host disconnects. If the client does, the host is notified.
     ///
     /// - Parameters:
@@ -362,7 +362,7 @@ package final class DebugServer {
     package func accept(_ descriptor: Int32) {
         let connection = DebugConnection(input: descriptor, output: descriptor)
         guard sessions.count(where: { !$0.isAttached }) < Self.arrivalLimit, connection.start() else { return }
-        let session = DebugSession(DebugAdapter(connection, key: key), host)
+        let session = DebugSession(DebugAdapterServer(connection, key: key), host)
         session.onEnd = { [weak self, weak session] in self?.sessions.removeAll { $0 === session } }
         session.claim = { [weak self] in self?.sessions.contains { $0.isAttached } == false }
         session.limit = host.loop.after(Self.limit) { [weak session] in session?.end() }

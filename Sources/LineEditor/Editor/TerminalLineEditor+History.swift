@@ -1,5 +1,5 @@
 /// Recall and search of history entries.
-extension LineEditor {
+extension TerminalLineEditor {
     /// Recalls an entry. The cursor is placed so that the same key continues: at the end of the first line upwards, at
     /// the end of the text downwards.
     func recallEntry(older: Bool) {

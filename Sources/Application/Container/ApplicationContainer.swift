@@ -7,7 +7,7 @@ import Glibc
 ///
 /// The layout is that of an iOS application's container. The root may move between two runs, so store paths relative to
 /// it.
-public struct Container: Sendable, Hashable {
+public struct ApplicationContainer: Sendable, Hashable {
     /// The root, absolute.
     public let path: String
     /// Whether it belongs to one run and is removed at its end.
@@ -68,16 +68,17 @@ public struct Container: Sendable, Hashable {
     ///   - environment: reads a variable; the process's environment if not given.
     /// - Returns: the container; nil without a path and a home folder.
     package static func locate(
-        _ path: String? = nil, name: String = "cubby", environment: (String) -> String? = { Environment.value($0) }
-    ) -> Container? {
-        if let path, !path.isEmpty { return Container(path: path) }
-        if let path = environment("CUBBY_CONTAINER"), !path.isEmpty { return Container(path: path) }
+        _ path: String? = nil, name: String = "cubby",
+        environment: (String) -> String? = { ProcessEnvironment.value($0) }
+    ) -> ApplicationContainer? {
+        if let path, !path.isEmpty { return ApplicationContainer(path: path) }
+        if let path = environment("CUBBY_CONTAINER"), !path.isEmpty { return ApplicationContainer(path: path) }
         // The XDG specification requires relative paths to be ignored.
         if let data = environment("XDG_DATA_HOME"), data.hasPrefix("/") {
-            return Container(path: PathText.join(data, name))
+            return ApplicationContainer(path: PathText.join(data, name))
         }
         let home = environment("HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? HomeFolder.path
-        return home.map { Container(path: PathText.join($0, ".local/share/" + name)) }
+        return home.map { ApplicationContainer(path: PathText.join($0, ".local/share/" + name)) }
     }
 
     /// Opens the container for the host, and creates missing folders with mode `0700`.
@@ -185,7 +186,9 @@ enum ContainerLayout {
     }
 
     /// The misplaced parts of a container, folders first. What is beneath another one is not examined.
-    static func misplaced(in container: Container, using layer: BeneathFileLayer) throws(FileError) -> [Misplaced] {
+    static func misplaced(in container: ApplicationContainer, using layer: BeneathFileLayer) throws(FileError)
+        -> [Misplaced]
+    {
         var found: [Misplaced] = []
         func look(_ path: String, _ kind: FileStatus.Kind) throws(FileError) {
             if found.contains(where: { path.hasPrefix($0.path + "/") }) { return }
@@ -211,7 +214,7 @@ extension PathFence {
     /// Closes a container's own files to scripts, and keeps its folders what and where they are.
     ///
     /// - Parameter container: the container; scripts may read its preferences.
-    package func closeLayout(of container: Container) {
+    package func closeLayout(of container: ApplicationContainer) {
         for file in ContainerLayout.files { close(PathText.join(container.path, file)) }
         close(container.socketFile)
         close(folder: ContainerRestore.folder(of: container))
@@ -252,7 +255,7 @@ public struct ApplicationBundle: Sendable, Hashable {
 }
 
 /// The process's environment.
-public enum Environment {
+public enum ProcessEnvironment {
     /// The value of a variable.
     ///
     /// - Parameter name: the variable.
