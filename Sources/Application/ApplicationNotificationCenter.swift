@@ -4,11 +4,11 @@ public import PropertyList
 ///
 /// A post iterates over a snapshot: an observer removed meanwhile is skipped, and one added meanwhile waits for the
 /// next post. Not Sendable: the application's thread owns it.
-public final class ApplicationNotificationCenter {
+package final class ApplicationNotificationCenter {
     private var observers: [NotificationToken] = []
 
     /// Creates a center without observers.
-    public init() {}
+    package init() {}
 
     /// Registers an observer.
     ///
@@ -18,7 +18,7 @@ public final class ApplicationNotificationCenter {
     ///   - handler: called with each notification.
     /// - Returns: the token for `removeObserver`.
     @discardableResult
-    public func addObserver(
+    package func addObserver(
         _ name: String?, object: AnyObject? = nil, handler: @escaping (ApplicationNotification) -> Void
     ) -> NotificationToken {
         let token = NotificationToken(name: name, object: object, handler: handler)
@@ -29,7 +29,7 @@ public final class ApplicationNotificationCenter {
     /// Removes an observer. Idempotent.
     ///
     /// - Parameter token: from `addObserver`.
-    public func removeObserver(_ token: NotificationToken) {
+    package func removeObserver(_ token: NotificationToken) {
         token.remove()
         observers.removeAll { $0 === token }
     }
@@ -42,7 +42,7 @@ public final class ApplicationNotificationCenter {
     ///   - userInfo: the payload.
     /// - Returns: the number of observers called.
     @discardableResult
-    public func post(_ name: String, object: AnyObject? = nil, userInfo: PropertyListFields = [:]) -> Int {
+    package func post(_ name: String, object: AnyObject? = nil, userInfo: PropertyListFields = [:]) -> Int {
         post(ApplicationNotification(name, object: object, userInfo: userInfo))
     }
 
@@ -51,7 +51,7 @@ public final class ApplicationNotificationCenter {
     /// - Parameter notification: the notification.
     /// - Returns: the number of observers called.
     @discardableResult
-    public func post(_ notification: ApplicationNotification) -> Int {
+    package func post(_ notification: ApplicationNotification) -> Int {
         var count = 0
         for token in observers where token.wants(notification) {
             guard let handler = token.handler else { continue }
@@ -62,43 +62,43 @@ public final class ApplicationNotificationCenter {
     }
 
     /// The number of observers.
-    public var observerCount: Int { observers.count }
+    package var observerCount: Int { observers.count }
 }
 
 /// A notification, addressed to the observers of its name.
-public struct ApplicationNotification {
+package struct ApplicationNotification {
     /// Cocoa's names.
-    public enum Name {
+    package enum Name {
         /// After the launch, before the first event.
-        public static let didFinishLaunching = "UIApplicationDidFinishLaunchingNotification"
+        package static let didFinishLaunching = "UIApplicationDidFinishLaunchingNotification"
         /// The application receives events.
-        public static let didBecomeActive = "UIApplicationDidBecomeActiveNotification"
+        package static let didBecomeActive = "UIApplicationDidBecomeActiveNotification"
         /// The application is about to receive no events.
-        public static let willResignActive = "UIApplicationWillResignActiveNotification"
+        package static let willResignActive = "UIApplicationWillResignActiveNotification"
         /// The application is in the background, where it may be stopped.
-        public static let didEnterBackground = "UIApplicationDidEnterBackgroundNotification"
+        package static let didEnterBackground = "UIApplicationDidEnterBackgroundNotification"
         /// The application is about to leave the background.
-        public static let willEnterForeground = "UIApplicationWillEnterForegroundNotification"
+        package static let willEnterForeground = "UIApplicationWillEnterForegroundNotification"
         /// The process is about to end.
-        public static let willTerminate = "UIApplicationWillTerminateNotification"
+        package static let willTerminate = "UIApplicationWillTerminateNotification"
         /// Memory is short.
-        public static let didReceiveMemoryWarning = "UIApplicationDidReceiveMemoryWarningNotification"
+        package static let didReceiveMemoryWarning = "UIApplicationDidReceiveMemoryWarningNotification"
         /// A default has another value.
-        public static let defaultsDidChange = "NSUserDefaultsDidChangeNotification"
+        package static let defaultsDidChange = "NSUserDefaultsDidChangeNotification"
     }
 
     /// The name, by which observers are chosen.
-    public let name: String
+    package let name: String
     /// The poster, or a value that a host in another language attaches.
-    public let object: AnyObject?
+    package let object: AnyObject?
     /// Further details, by key.
-    public let userInfo: PropertyListFields
+    package let userInfo: PropertyListFields
 
     /// - Parameters:
     ///   - name: the name that observers register for.
     ///   - object: the poster.
     ///   - userInfo: the payload.
-    public init(_ name: String, object: AnyObject? = nil, userInfo: PropertyListFields = [:]) {
+    package init(_ name: String, object: AnyObject? = nil, userInfo: PropertyListFields = [:]) {
         self.name = name
         self.object = object
         self.userInfo = userInfo
@@ -108,11 +108,11 @@ public struct ApplicationNotification {
 /// An observer's registration. The center retains it until it is removed.
 public final class NotificationToken {
     /// The observed name; nil for all.
-    public let name: String?
+    package let name: String?
     /// The observed poster; nil for any.
-    public private(set) weak var object: AnyObject?
+    package private(set) weak var object: AnyObject?
     /// Whether the observer is no longer called.
-    public private(set) var isRemoved = false
+    package private(set) var isRemoved = false
 
     private let hasObject: Bool
     private(set) var handler: ((ApplicationNotification) -> Void)?

@@ -7,12 +7,12 @@ public import PropertyList
 /// checksum where other readers of property lists do not look, and which a rewritten one has not. Changes
 /// stay in memory until `synchronize`, which merges them, key by key, into the file's current values. Not Sendable: the
 /// thread that owns the application owns it.
-public final class Defaults {
+package final class Defaults {
     /// The file of the saved values.
-    public let path: String
+    package let path: String
     /// Why the file could not be read. It then counts as empty, except if only its checksum differs; the next
     /// `synchronize` renames a damaged one.
-    public private(set) var problem: DefaultsError?
+    package private(set) var problem: DefaultsError?
 
     private let layer: any FileLayer
     private var registered: PropertyListFields = [:]
@@ -27,7 +27,7 @@ public final class Defaults {
     ///   - folder: a container's `preferences`.
     ///   - domain: the file's name without `.plist`.
     ///   - layer: the file system.
-    public init(folder: String, domain: String = "cubby", using layer: any FileLayer = PosixFileLayer()) {
+    package init(folder: String, domain: String = "cubby", using layer: any FileLayer = PosixFileLayer()) {
         path = PathText.join(folder, domain + ".plist")
         self.layer = layer
         load()
@@ -36,7 +36,7 @@ public final class Defaults {
     /// Registers default values for unset keys. They are not stored; later ones replace earlier ones.
     ///
     /// - Parameter values: by key.
-    public func register(_ values: PropertyListFields) {
+    package func register(_ values: PropertyListFields) {
         registered.merge(values) { _, new in new }
     }
 
@@ -44,7 +44,7 @@ public final class Defaults {
     ///
     /// - Parameter key: any string.
     /// - Returns: nil when there is neither.
-    public func value(forKey key: String) -> PropertyListValue? {
+    package func value(forKey key: String) -> PropertyListValue? {
         reloadIfChanged()
         if let change = changes[ExactText(key)] { return change ?? registered[key] }
         return stored[key] ?? registered[key]
@@ -56,7 +56,7 @@ public final class Defaults {
     ///   - value: nil removes the value, so that the registered one applies again.
     ///   - key: any string.
     /// - Throws: `DefaultsError.value` for a value that a property list cannot hold.
-    public func set(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
+    package func set(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
         if let value {
             // A file that could not be read again would lose the others, too.
             do throws(PropertyListError) {
@@ -74,7 +74,7 @@ public final class Defaults {
     }
 
     /// Removes a saved value; the registered one applies again.
-    public func removeValue(forKey key: String) {
+    package func removeValue(forKey key: String) {
         reloadIfChanged()
         if stored[key] == nil {
             changes.removeValue(forKey: ExactText(key))
@@ -84,19 +84,19 @@ public final class Defaults {
     }
 
     /// All values, set and registered.
-    public var dictionary: PropertyListFields {
+    package var dictionary: PropertyListFields {
         reloadIfChanged()
         return registered.merging(persistent) { _, set in set }
     }
 
     /// Whether there are unsaved changes.
-    public var hasChanges: Bool { !changes.isEmpty }
+    package var hasChanges: Bool { !changes.isEmpty }
 
     /// Writes the changes to the file, if there are any.
     ///
     /// - Parameter durable: whether to wait for the disk.
     /// - Throws: `DefaultsError`; the changes remain, and the file is unchanged.
-    public func synchronize(durable: Bool = true) throws(DefaultsError) {
+    package func synchronize(durable: Bool = true) throws(DefaultsError) {
         reloadIfChanged()
         guard hasChanges else { return }
         let bytes: [UInt8]
@@ -212,7 +212,7 @@ enum SealedPropertyList {
 }
 
 /// The reason why defaults could not be read or written.
-public enum DefaultsError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum DefaultsError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file could not be read or written.
     case file(FileError)
     /// The file is not a property list, or a damaged one.
@@ -225,7 +225,7 @@ public enum DefaultsError: Error, Sendable, Hashable, CustomStringConvertible {
     case value(key: String, PropertyListError)
 
     /// The cause, the place, and advice.
-    public var message: String {
+    package var message: String {
         switch self {
         case .file(let error): error.message
         case .damaged(let path, let error):
@@ -239,5 +239,5 @@ public enum DefaultsError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    public var description: String { message }
+    package var description: String { message }
 }

@@ -11,12 +11,12 @@ import PropertyList
 /// Control characters are escaped, and a message's lines after the first are indented. Of a message beyond a megabyte
 /// the line has the beginning, and says how many bytes are left out.
 /// Bootstrap it with `LoggingSystem.bootstrap { StandardErrorLogHandler(label: $0) }`.
-public struct StandardErrorLogHandler: LogHandler {
+package struct StandardErrorLogHandler: LogHandler {
     /// Writes a complete line with its newline.
     package typealias Sink = @Sendable (String) -> Void
 
     /// The format of a message.
-    public enum Form: Sendable, Hashable {
+    package enum Form: Sendable, Hashable {
         /// The message alone.
         case bare
         /// The format of NSLog.
@@ -30,9 +30,9 @@ public struct StandardErrorLogHandler: LogHandler {
         package var isForPrograms: Bool { self == .json || self == .journal }
     }
 
-    public var logLevel: Logger.Level
-    public var metadata: Logger.Metadata = [:]
-    public var metadataProvider: Logger.MetadataProvider?
+    package var logLevel: Logger.Level
+    package var metadata: Logger.Metadata = [:]
+    package var metadataProvider: Logger.MetadataProvider?
 
     private let form: Form
     private let processName: String
@@ -66,12 +66,12 @@ public struct StandardErrorLogHandler: LogHandler {
         return journal == "\(raw.st_dev):\(raw.st_ino)" ? .journal : .nsLog
     }
 
-    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    public func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         var all = metadata
         if let provided = metadataProvider?.get() { all.merge(provided) { _, new in new } }
         if let eventMetadata = event.metadata { all.merge(eventMetadata) { _, new in new } }

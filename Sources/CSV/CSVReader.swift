@@ -15,7 +15,7 @@ public final class CSVReader {
     package static let chunkSize = 65536
 
     /// The number of the last row from 1, including the header.
-    public private(set) var row = 0
+    package private(set) var row = 0
     /// The current line from 1.
     public private(set) var line = 1
 
@@ -310,15 +310,15 @@ public final class CSVReader {
 /// The format of comma-separated values, and limits for untrusted input.
 public struct CSVOptions: Sendable {
     /// The byte between two cells: ASCII, and neither a quote nor part of a line end.
-    public var delimiter: UInt8 = UInt8(ascii: ",")
+    package var delimiter: UInt8 = UInt8(ascii: ",")
     /// Whether the first row names the columns.
-    public var hasHeader = true
+    package var hasHeader = true
     /// Maximum size of a cell, in bytes.
-    public var cellLimit = 16 << 20
+    package var cellLimit = 16 << 20
     /// Maximum size of a row's cells, in bytes.
-    public var rowLimit = 64 << 20
+    package var rowLimit = 64 << 20
     /// Maximum number of cells in a row.
-    public var columnLimit = 65_536
+    package var columnLimit = 65_536
 
     /// Options with default limits.
     public init(delimiter: UInt8 = UInt8(ascii: ","), hasHeader: Bool = true) {
@@ -377,7 +377,7 @@ public struct CSVError: Error, Equatable, Sendable, CustomStringConvertible {
     public var description: String { message }
 
     /// An error whose message has the position in front, unless the row is 0.
-    public init(_ code: Code, row: Int, line: Int, _ what: String) {
+    package init(_ code: Code, row: Int, line: Int, _ what: String) {
         self.code = code
         self.row = row
         self.line = line

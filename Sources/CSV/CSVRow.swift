@@ -17,12 +17,12 @@ public struct CSVRow: Sendable {
     /// The range of a cell, counted from 0, in the row's bytes.
     ///
     /// - Precondition: the row has that cell.
-    @inlinable public func range(of cell: Int) -> Range<Int> {
+    @inlinable package func range(of cell: Int) -> Range<Int> {
         (cell == 0 ? 0 : ends[cell - 1])..<ends[cell]
     }
 
     /// Calls a function with the bytes of all cells, concatenated; `range(of:)` has their bounds.
-    @inlinable public func withUnsafeBytes<Result, Failure: Error>(
+    @inlinable package func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try bytes.withUnsafeBufferPointer { (bytes) throws(Failure) in try body(UnsafeRawBufferPointer(bytes)) }
@@ -46,7 +46,7 @@ public struct CSVRow: Sendable {
     }
 
     /// All cells as text; nil when one of them is not UTF-8.
-    public var strings: [String]? {
+    package var strings: [String]? {
         var result: [String] = []
         result.reserveCapacity(count)
         for cell in 0..<count {

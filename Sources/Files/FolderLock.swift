@@ -6,9 +6,9 @@ package import Glibc
 ///
 /// It is a `flock` on the file `.lock` in the folder. The file is never removed: otherwise two processes could each
 /// lock a file of their own.
-public final class FolderLock {
+package final class FolderLock {
     /// The path of the lock's file.
-    public let path: String
+    package let path: String
     package let holder: LockHolder
     /// Whether the previous owner did not terminate in order, so that temporary files may remain. False for the first
     /// owner, and after ``recordOrder()``.
@@ -26,7 +26,7 @@ public final class FolderLock {
     ///   - folder: the folder, which must exist.
     ///   - processName: the name shown to others.
     /// - Throws: `FolderLockError.inUse` with the holder, or `.file`.
-    public init(_ folder: String, processName: String = ProcessName.current) throws(FolderLockError) {
+    package init(_ folder: String, processName: String = ProcessName.current) throws(FolderLockError) {
         let layer: BeneathFileLayer
         do throws(FileError) { layer = try BeneathFileLayer(folder) } catch { throw .file(error) }
         path = Self.file(in: folder)
@@ -70,7 +70,7 @@ public final class FolderLock {
     package func recordOrder() { isDisordered = false }
 
     /// Releases the folder. A second call does nothing.
-    public func release() {
+    package func release() {
         guard descriptor >= 0 else { return }
         if holdsLock {
             if !isDisordered { _ = ftruncate(descriptor, 0) }
@@ -91,7 +91,7 @@ public final class FolderLock {
     ///
     /// - Parameter folder: the folder.
     /// - Returns: nil when there is none, or the lock file is unreadable.
-    public static func holder(of folder: String) -> LockHolder? {
+    package static func holder(of folder: String) -> LockHolder? {
         guard let layer = try? BeneathFileLayer(folder),
             let descriptor = try? layer.open(file(in: folder), .read).descriptor
         else { return nil }
@@ -135,9 +135,9 @@ public struct LockHolder: Sendable, Hashable {
     /// The process's number.
     public var processIdentifier: Int32
     /// The process's name.
-    public var processName: String
+    package var processName: String
     /// The time of its lock, in seconds since 1970.
-    public var since: Int64
+    package var since: Int64
 
     /// - Parameters:
     ///   - processIdentifier: its process id.
@@ -150,7 +150,7 @@ public struct LockHolder: Sendable, Hashable {
     }
 
     /// "cubby, process 4711, since 2026-11-21 04:13:00 +0000".
-    public var text: String {
+    package var text: String {
         "\(processName), process \(processIdentifier), since \(LocalTime.utcText(secondsSince1970: since))"
     }
 
@@ -240,9 +240,9 @@ package enum LocalTime {
 }
 
 /// The name of this process.
-public enum ProcessName {
+package enum ProcessName {
     /// The last component of the executable's path, `cubby`.
-    public static var current: String {
+    package static var current: String {
         let name = PathText.name(of: ProgramArguments.current.first ?? "")
         return name.isEmpty ? "cubby" : name
     }

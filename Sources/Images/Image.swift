@@ -12,9 +12,9 @@ public final class Image: Sendable {
     /// Upright, in pixels.
     public let height: Int
     /// The format of the picture's file; nil for a picture made in memory, for example by resizing.
-    public let format: ImageFormat?
+    package let format: ImageFormat?
     /// The memory of the picture in bytes.
-    public let byteCount: Int
+    package let byteCount: Int
 
     /// Whether these are the bytes of a picture in a store, which must not be encoded again.
     let isStored: Bool
@@ -120,7 +120,7 @@ public final class Image: Sendable {
     /// - Parameters:
     ///   - pixels: the pixels.
     ///   - limits: the limits of pictures made from it.
-    public init(pixels: ImagePixels, limits: ImageLimits = ImageLimits()) {
+    package init(pixels: ImagePixels, limits: ImageLimits = ImageLimits()) {
         width = pixels.width
         height = pixels.height
         format = nil
@@ -163,7 +163,7 @@ public final class Image: Sendable {
     /// The metadata of the picture's file: camera, time, place. Empty for pixels and for a file without metadata.
     ///
     /// - Throws: `ImageError` when libvips is missing, or the file cannot be opened.
-    public func metadata() throws(ImageError) -> ImageMetadata {
+    package func metadata() throws(ImageError) -> ImageMetadata {
         guard case .encoded(let bytes, _, _) = source else { return ImageMetadata(fields: []) }
         return ImageMetadata(fields: try ImageLibrary.exif(bytes, limits: limits))
     }
@@ -213,7 +213,7 @@ public final class Image: Sendable {
     /// - Parameter sizing: the size.
     /// - Returns: pixels of three or four channels.
     /// - Throws: `ImageError` when the picture cannot be decoded or encoded.
-    public func pixels(sizing: ImageSizing) throws(ImageError) -> ImagePixels {
+    package func pixels(sizing: ImageSizing) throws(ImageError) -> ImagePixels {
         try pixels(of: try render(sizing, as: .pixels))
     }
 
@@ -268,11 +268,11 @@ public struct ImageSizing: Sendable, Hashable {
     }
 
     /// In pixels.
-    public var width: Int
+    package var width: Int
     /// In pixels.
-    public var height: Int
+    package var height: Int
     /// How the picture fills the size.
-    public var mode: Mode
+    package var mode: Mode
 
     /// Creates a sizing to a width and a height in pixels.
     public init(width: Int, height: Int, mode: Mode = .fit) {
@@ -283,20 +283,20 @@ public struct ImageSizing: Sendable, Hashable {
 }
 
 /// Decoded pixels: rows from the top, 8 bits per channel, sRGB.
-public struct ImagePixels: Sendable, Hashable {
+package struct ImagePixels: Sendable, Hashable {
     /// In pixels.
-    public let width: Int
+    package let width: Int
     /// In pixels.
-    public let height: Int
+    package let height: Int
     /// Bytes per pixel: 3 for RGB, 4 for RGBA.
-    public let channels: Int
+    package let channels: Int
     /// `width * height * channels` bytes.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// Makes pixels of bytes.
     ///
     /// - Precondition: the number of bytes matches the size, and there are 3 or 4 channels.
-    public init(width: Int, height: Int, channels: Int = 3, bytes: [UInt8]) {
+    package init(width: Int, height: Int, channels: Int = 3, bytes: [UInt8]) {
         precondition(channels == 3 || channels == 4, "pixels have 3 or 4 channels")
         precondition(width > 0 && height > 0 && width < 1 << 31 && height < 1 << 31, "pixels have a size")
         precondition(bytes.count == width * height * channels, "\(width)×\(height)×\(channels) needs as many bytes")
@@ -310,7 +310,7 @@ public struct ImagePixels: Sendable, Hashable {
     ///
     /// - Parameter radius: in pixels, at most half of the shorter side.
     /// - Returns: pixels of four channels.
-    public func rounded(_ radius: Double) -> ImagePixels {
+    package func rounded(_ radius: Double) -> ImagePixels {
         var result = [UInt8]()
         result.reserveCapacity(width * height * 4)
         for start in stride(from: 0, to: bytes.count, by: channels) {
@@ -342,9 +342,9 @@ public struct ImageLimits: Sendable, Hashable {
     package static let mostPixels = 1 << 32
 
     /// Maximum number of pixels; checked against the header before decoding.
-    public var pixels: Int
+    package var pixels: Int
     /// Maximum size of a file in bytes.
-    public var bytes: Int
+    package var bytes: Int
 
     /// Creates limits of pixels and bytes for one picture.
     public init(pixels: Int = 268_000_000, bytes: Int = 512 << 20) {
@@ -386,12 +386,12 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file, if the error has one.
     public let path: String?
     /// The file system's error, if there is one.
-    public let fileError: FileError?
+    package let fileError: FileError?
 
     public var description: String { message }
 
     /// Creates an error with its code, its message, and the file behind it.
-    public init(_ code: Code, _ message: String, path: String? = nil, fileError: FileError? = nil) {
+    package init(_ code: Code, _ message: String, path: String? = nil, fileError: FileError? = nil) {
         self.code = code
         self.message = path.map { "\(DisplayPath.abbreviate($0)): \(message)" } ?? message
         self.path = path

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The formats of pictures, detected by the first bytes and not by the file's name.
-public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
+package enum ImageFormat: String, Sendable, Hashable, CaseIterable {
     /// JPEG.
     case jpeg
     /// PNG.
@@ -18,12 +18,12 @@ public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
     case tiff
 
     /// The name for display: `JPEG`, `WebP`.
-    public var displayName: String {
+    package var displayName: String {
         self == .webp ? "WebP" : rawValue.uppercased()
     }
 
     /// Detects the format of a file's bytes; nil when it is unknown.
-    public init?(firstBytes bytes: some Collection<UInt8>) {
+    package init?(firstBytes bytes: some Collection<UInt8>) {
         let first = Array(bytes.prefix(32))
         func has(_ text: String, at offset: Int = 0) -> Bool { first.dropFirst(offset).starts(with: text.utf8) }
         if first.starts(with: [0xff, 0xd8, 0xff]) {

@@ -1,7 +1,7 @@
 /// The metadata of a picture: the fields of EXIF 2.3 by their standard names, such as `DateTimeOriginal`.
-public struct ImageMetadata: Sendable, Hashable {
+package struct ImageMetadata: Sendable, Hashable {
     /// A field's value, by its EXIF type.
-    public enum Value: Sendable, Hashable {
+    package enum Value: Sendable, Hashable {
         /// A text.
         case text(String)
         /// A whole number.
@@ -13,7 +13,7 @@ public struct ImageMetadata: Sendable, Hashable {
     }
 
     /// The metadata to keep in an output file.
-    public enum Preserved: Sendable, Hashable {
+    package enum Preserved: Sendable, Hashable {
         /// None of it.
         case nothing
         /// EXIF without the place and without fields that may contain it: maker's notes, comments, a thumbnail.
@@ -23,10 +23,10 @@ public struct ImageMetadata: Sendable, Hashable {
     }
 
     /// The fields by name. A field of both the picture and its thumbnail is the picture's.
-    public let fields: [String: Value]
+    package let fields: [String: Value]
 
     /// Degrees north and east, if the file has a place.
-    public var location: (latitude: Double, longitude: Double)? {
+    package var location: (latitude: Double, longitude: Double)? {
         guard let latitude, let longitude else { return nil }
         return (latitude, longitude)
     }

@@ -12,7 +12,7 @@ public final class ImageStore {
     /// The pictures' files. An `ItemStore` with these attachments changes pictures along with its items.
     public let attachments: ItemAttachments
     /// The limits of pictures' files.
-    public var limits = ImageLimits() {
+    package var limits = ImageLimits() {
         didSet { attachments.byteLimit = limits.bytes }
     }
     /// The number of cache hits.
@@ -166,7 +166,7 @@ public final class ImageStore {
     /// - Returns: the path in the documents folder; for a shared collection's item the path of its cached copy, which
     ///   is made on first read.
     /// - Throws: `ImageError` for an invalid key.
-    public func imagePath(forKey key: String) throws(ImageError) -> String {
+    package func imagePath(forKey key: String) throws(ImageError) -> String {
         try checkKey(key)
         if attachments.isShared(key), let file = attachments.file(forKey: key) { return file.path }
         return PathText.join(attachments.folder, attachments.name(forKey: key) ?? key)
@@ -182,7 +182,7 @@ public final class ImageStore {
     ///
     /// - Returns: the keys; O(n), with one read per file.
     /// - Throws: `ImageError` when the folder cannot be listed.
-    public func keys() throws(ImageError) -> [String] {
+    package func keys() throws(ImageError) -> [String] {
         do throws(StoreError) { return try attachments.keys().filter(isPicture) } catch {
             throw ImageError(.unreadable, error)
         }
@@ -210,14 +210,14 @@ public final class ImageStore {
     package var cacheCost: Int { cache.cost }
 
     /// Maximum size of the cache in bytes, beyond which it removes the least recently used pictures.
-    public var cacheLimit: Int {
+    package var cacheLimit: Int {
         get { cache.limit }
         set { cache.limit = newValue }
     }
 
     /// Removes all pictures from memory, logs their number, and returns the memory to the system. Their files stay. For
     /// memory warnings.
-    public func clearCache() {
+    package func clearCache() {
         logger.info("flushing \(cacheCount) images out of the cache")
         cache.removeAll()
         // The C library keeps freed blocks between others, so that the system would not get them back.

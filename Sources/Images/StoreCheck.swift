@@ -10,12 +10,12 @@ public import PropertyList
 ///
 /// A check changes nothing and may run beside the container's owner, on the state of that moment. A repair requires the
 /// container's lock.
-public struct StoreCheck {
+package struct StoreCheck {
     private let container: ApplicationContainer
     private let layer: any FileLayer
     private let pictures: ImageStore
     /// The findings, in the order of the files.
-    public private(set) var findings: [StoreFinding] = []
+    package private(set) var findings: [StoreFinding] = []
     private var store: ItemStore?
     private let schema: Schema
     /// The form of the archive's items, if they could be read.
@@ -34,7 +34,7 @@ public struct StoreCheck {
     ///   - layer: the container's file system, of `ApplicationContainer.openExisting()`.
     ///   - schema: the fields of every item.
     ///   - logger: receives messages about unreadable pictures.
-    public init(
+    package init(
         _ container: ApplicationContainer, using layer: any FileLayer, schema: Schema = .household, logger: Logger
     ) {
         self.container = container
@@ -51,10 +51,10 @@ public struct StoreCheck {
     }
 
     /// Whether stored data cannot be read.
-    public var hasErrors: Bool { findings.contains { $0.severity == .error } }
+    package var hasErrors: Bool { findings.contains { $0.severity == .error } }
 
     /// Whether a repair would change something.
-    public var canBeRepaired: Bool { findings.contains { $0.remedy != nil } }
+    package var canBeRepaired: Bool { findings.contains { $0.remedy != nil } }
 
     private mutating func record(_ severity: StoreFinding.Severity, _ message: String, _ remedy: String? = nil) {
         findings.append(StoreFinding(severity, message, remedy: remedy))
@@ -219,7 +219,7 @@ public struct StoreCheck {
     /// - Returns: descriptions of the changes.
     /// - Throws: `FolderLockError` when the container is in use; `StoreError` or `FileError` for a failed remedy;
     ///   earlier changes remain.
-    public func repair() throws -> [String] {
+    package func repair() throws -> [String] {
         // Opening for writing quarantines unusable files and reports them.
         let persistence = ArchivePersistence(folder: container.documents, using: layer, indexFolder: container.caches)
         try persistence.takeLock()
@@ -263,17 +263,17 @@ public struct StoreCheck {
 }
 
 /// A finding of a container's check, for its owner.
-public struct StoreFinding: Sendable, Hashable {
+package struct StoreFinding: Sendable, Hashable {
     /// An error is of stored data that cannot be read; at a warning, of a file that is superfluous or missing, no item
     /// is lost; a note is information.
-    public typealias Severity = PropertyListFinding.Severity
+    package typealias Severity = PropertyListFinding.Severity
 
     /// The severity.
-    public var severity: Severity
+    package var severity: Severity
     /// The finding.
-    public var message: String
+    package var message: String
     /// The remedy that ``StoreCheck/repair()`` applies; nil for none.
-    public var remedy: String?
+    package var remedy: String?
 
     /// - Parameters:
     ///   - severity: the severity.

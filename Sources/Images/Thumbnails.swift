@@ -37,7 +37,7 @@ extension ImageStore {
     ///   - progress: called after each picture with the number of finished ones; an error from it ends the work.
     /// - Returns: the failures by key; empty when all thumbnails exist.
     /// - Throws: `ImageError` for an invalid key, and errors of `progress`.
-    public func prepareThumbnails(
+    package func prepareThumbnails(
         forKeys keys: [String], size: Int, cornerRadius: Double? = nil, progress: (Int) throws -> Void = { _ in }
     ) throws -> [String: ImageError] {
         let files = try keys.map { key throws(ImageError) in try thumbnailFile(forKey: key, size, cornerRadius) }

@@ -10,10 +10,10 @@ public import PropertyList
 /// Evaluation never fails: values of incomparable kinds are unequal and unordered, and an absent value equals only nil.
 public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     /// The text it was made from.
-    public let source: String
+    package let source: String
 
     /// The condition as a tree, its variables replaced by their values.
-    public let node: PredicateNode
+    package let node: PredicateNode
 
     /// The first keys of its key paths, which are the fields that it reads. `SELF` is not among them.
     public var fields: Set<String> { Set(fieldNames) }
@@ -40,7 +40,7 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
 
     /// Makes a predicate from a tree; its source is the canonical text. A `MATCHES` with an invalid regular expression
     /// never holds.
-    public init(_ node: PredicateNode) {
+    package init(_ node: PredicateNode) {
         var offsets: [ExactText: Int] = [:]
         for field in Self.fields(of: node) { offsets[field] = 0 }
         self.init(node, source: node.description, fieldOffsets: offsets)
@@ -128,7 +128,7 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameter kinds: The kinds of fields, by name. A field that is not listed may hold any kind.
     /// - Throws: A `typeMismatch` error.
-    public func check(kinds: [String: PredicateKind]) throws(FormatPredicateError) {
+    package func check(kinds: [String: PredicateKind]) throws(FormatPredicateError) {
         var table: NameTable<PredicateKind> = [:]
         for (name, kind) in kinds { table[name] = kind }
         try check(kinds: table) { _, _ in nil }
@@ -359,13 +359,13 @@ public struct FormatPredicateError: Error, Sendable, Hashable, CustomStringConve
     public let column: Int
 
     /// The whole format text.
-    public let source: String
+    package let source: String
 
     /// Known names similar to the misspelt one, nearest first.
-    public let suggestions: [String]
+    package let suggestions: [String]
 
     /// An error at a position in a format text.
-    public init(_ code: Code, _ message: String, column: Int, source: String, suggestions: [String] = []) {
+    package init(_ code: Code, _ message: String, column: Int, source: String, suggestions: [String] = []) {
         self.code = code
         self.message = message
         self.column = column
@@ -379,7 +379,7 @@ public struct FormatPredicateError: Error, Sendable, Hashable, CustomStringConve
     }
 
     /// The line with the error, shortened around the error's column, and a caret under that column.
-    public var excerpt: String {
+    package var excerpt: String {
         let reach = 48
         let bytes = Array(source.utf8)
         let place = min(max(column - 1, 0), bytes.count)

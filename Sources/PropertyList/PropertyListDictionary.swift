@@ -58,25 +58,25 @@ public struct PropertyListFields: Hashable, Sendable, ExpressibleByDictionaryLit
     public var values: Dictionary<ExactText, PropertyListValue>.Values { entries.values }
 
     /// The fields in the order of their names' bytes.
-    public var sortedByName: [Element] { map { $0 }.sorted { $0.key < $1.key } }
+    package var sortedByName: [Element] { map { $0 }.sorted { $0.key < $1.key } }
 
     /// Reserves capacity.
-    public mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }
+    package mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }
 
     /// Sets a field and returns its earlier value.
     @discardableResult
-    public mutating func updateValue(_ value: PropertyListValue, forKey name: String) -> PropertyListValue? {
+    package mutating func updateValue(_ value: PropertyListValue, forKey name: String) -> PropertyListValue? {
         entries.updateValue(value, forKey: ExactText(name))
     }
 
     /// Removes a field and returns its value.
     @discardableResult
-    public mutating func removeValue(forKey name: String) -> PropertyListValue? {
+    package mutating func removeValue(forKey name: String) -> PropertyListValue? {
         entries.removeValue(forKey: ExactText(name))
     }
 
     /// Adds fields; of equal names `combine` chooses, given the present and the new value.
-    public mutating func merge(
+    package mutating func merge(
         _ other: PropertyListFields,
         uniquingKeysWith combine: (PropertyListValue, PropertyListValue) -> PropertyListValue
     ) {
@@ -84,7 +84,7 @@ public struct PropertyListFields: Hashable, Sendable, ExpressibleByDictionaryLit
     }
 
     /// These fields and others; of equal names `combine` chooses, given the present and the new value.
-    public func merging(
+    package func merging(
         _ other: PropertyListFields,
         uniquingKeysWith combine: (PropertyListValue, PropertyListValue) -> PropertyListValue
     ) -> PropertyListFields {
@@ -94,7 +94,7 @@ public struct PropertyListFields: Hashable, Sendable, ExpressibleByDictionaryLit
     }
 
     /// The fields with other values.
-    public func mapValues(
+    package func mapValues(
         _ transform: (PropertyListValue) throws -> PropertyListValue
     ) rethrows -> PropertyListFields {
         var result = self
@@ -133,10 +133,10 @@ extension PropertyListFields: Collection {
         public subscript(position: Index) -> String { base[position].string }
 
         /// Whether a name with these bytes is among them.
-        public func contains(_ name: String) -> Bool { base.contains(ExactText(name)) }
+        package func contains(_ name: String) -> Bool { base.contains(ExactText(name)) }
 
         /// The names in the order of their bytes.
-        public func sorted() -> [String] { sortedByBytes() }
+        package func sorted() -> [String] { sortedByBytes() }
     }
 }
 
@@ -145,10 +145,10 @@ extension PropertyListFields: Collection {
 /// Texts are compared by bytes, and other keys by kind and exact content, as everywhere in property lists.
 public struct PropertyListDictionary: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// A key and its value.
-    public typealias Entry = (key: PropertyListValue, value: PropertyListValue)
+    package typealias Entry = (key: PropertyListValue, value: PropertyListValue)
 
     /// The entries whose keys are texts.
-    public private(set) var textEntries: PropertyListFields
+    package private(set) var textEntries: PropertyListFields
     /// The entries whose keys are of another kind; nil for none.
     private var otherEntries: [PropertyListValue: PropertyListValue]?
 
@@ -164,7 +164,7 @@ public struct PropertyListDictionary: Hashable, Sendable, ExpressibleByDictionar
     }
 
     /// Creates a dictionary; the last of equal keys counts.
-    public init(_ entries: some Sequence<(PropertyListValue, PropertyListValue)>) {
+    package init(_ entries: some Sequence<(PropertyListValue, PropertyListValue)>) {
         self.init()
         for (key, value) in entries { self[key] = value }
     }
@@ -173,26 +173,26 @@ public struct PropertyListDictionary: Hashable, Sendable, ExpressibleByDictionar
     public var fields: PropertyListFields? { otherEntries == nil ? textEntries : nil }
 
     /// The number of entries.
-    public var count: Int { textEntries.count + (otherEntries?.count ?? 0) }
+    package var count: Int { textEntries.count + (otherEntries?.count ?? 0) }
 
     /// Whether there are no entries.
-    public var isEmpty: Bool { count == 0 }
+    package var isEmpty: Bool { count == 0 }
 
     /// The values, in no order.
-    public var values: some Sequence<PropertyListValue> { entries.lazy.map(\.value) }
+    package var values: some Sequence<PropertyListValue> { entries.lazy.map(\.value) }
 
     /// The entries in no order.
-    public var entries: [Entry] {
+    package var entries: [Entry] {
         textEntries.map { (.string($0.key), $0.value) } + (otherEntries ?? [:]).map { ($0.key, $0.value) }
     }
 
     /// The entries in the order of their keys: texts by their bytes, then the other kinds.
-    public var sortedEntries: [Entry] {
+    package var sortedEntries: [Entry] {
         textEntries.sortedByName.map { (.string($0.key), $0.value) } + sortedOtherEntries
     }
 
     /// The entries whose keys are not texts, in order.
-    public var sortedOtherEntries: [Entry] {
+    package var sortedOtherEntries: [Entry] {
         guard let otherEntries else { return [] }
         return otherEntries.map { ($0.key, $0.value) }.sorted { PropertyListValue.precedes($0.key, $1.key) }
     }
@@ -223,7 +223,7 @@ public struct PropertyListDictionary: Hashable, Sendable, ExpressibleByDictionar
     }
 
     /// The dictionary with other values.
-    public func mapValues(
+    package func mapValues(
         _ transform: (PropertyListValue) throws -> PropertyListValue
     ) rethrows -> PropertyListDictionary {
         var result = self
@@ -233,5 +233,5 @@ public struct PropertyListDictionary: Hashable, Sendable, ExpressibleByDictionar
     }
 
     /// Reserves capacity for texts.
-    public mutating func reserveCapacity(_ count: Int) { textEntries.reserveCapacity(count) }
+    package mutating func reserveCapacity(_ count: Int) { textEntries.reserveCapacity(count) }
 }

@@ -8,7 +8,7 @@ public enum PropertyListFormat: String, Sendable, CaseIterable {
     case xml
 
     /// Detects the format by the first bytes; nil when they are neither.
-    public init?(detecting bytes: UnsafeRawBufferPointer) {
+    package init?(detecting bytes: UnsafeRawBufferPointer) {
         if bytes.count >= 7, bytes.prefix(7).elementsEqual("bplist0".utf8) {
             self = .binary
             return
@@ -53,17 +53,17 @@ extension PropertyListFormat {
 /// Limits for untrusted input. Input beyond a limit is an error that names the limit.
 public struct PropertyListLimits: Sendable, Hashable {
     /// Maximum size of the input, in bytes.
-    public var maximumBytes: Int
+    package var maximumBytes: Int
     /// Maximum number of objects in the object table of a binary property list.
-    public var maximumObjects: Int
+    package var maximumObjects: Int
     /// Maximum nesting depth of containers.
-    public var maximumDepth: Int
+    package var maximumDepth: Int
     /// Maximum number of values in the expanded tree of a property list. Shared containers count each time, because a
     /// few hundred bytes may expand to 2^60 values. Independent of this limit an object counts at most 64 times on
     /// average, plus 65,536 values in total.
-    public var maximumValues: Int
+    package var maximumValues: Int
     /// Maximum size of a string or data, in bytes as stored.
-    public var maximumLeafBytes: Int
+    package var maximumLeafBytes: Int
 
     /// Creates limits; omitted ones are the standard ones.
     public init(
@@ -111,9 +111,9 @@ public struct PropertyListError: Error, Sendable, Hashable, CustomStringConverti
         /// The format is recognised and not supported.
         public static let readUnknownVersion = Code(rawValue: 3841)
         /// The bytes could not be read.
-        public static let readStream = Code(rawValue: 3842)
+        package static let readStream = Code(rawValue: 3842)
         /// The bytes could not be written.
-        public static let writeStream = Code(rawValue: 3851)
+        package static let writeStream = Code(rawValue: 3851)
         /// The format cannot represent the value.
         public static let writeInvalid = Code(rawValue: 3852)
     }
@@ -123,12 +123,12 @@ public struct PropertyListError: Error, Sendable, Hashable, CustomStringConverti
     /// The problem and, if there is one, its remedy.
     public var message: String
     /// The offset in the input, in bytes.
-    public var byteOffset: Int?
+    package var byteOffset: Int?
     /// The line of an XML property list, from 1.
     public var line: Int?
 
     /// Creates an error, with its position if known.
-    public init(code: Code, message: String, byteOffset: Int? = nil, line: Int? = nil) {
+    package init(code: Code, message: String, byteOffset: Int? = nil, line: Int? = nil) {
         self.code = code
         self.message = message
         self.byteOffset = byteOffset

@@ -35,12 +35,12 @@ public enum PropertyListValue: Sendable {
     case dictionary(PropertyListDictionary)
 
     /// A dictionary whose keys are texts.
-    public static func fields(_ fields: PropertyListFields) -> PropertyListValue {
+    package static func fields(_ fields: PropertyListFields) -> PropertyListValue {
         .dictionary(PropertyListDictionary(fields))
     }
 
     /// The text of UTF-16 units: a string, or the units themselves when they are not Unicode.
-    public init(utf16 units: [UInt16]) {
+    package init(utf16 units: [UInt16]) {
         if let text = String(validating: units, as: UTF16.self) { self = .string(text) } else { self = .utf16(units) }
     }
 
@@ -204,14 +204,14 @@ extension PropertyListValue {
 
 extension BinaryPropertyListReader {
     /// Opens a property list in any form; the text forms are converted to the binary one first.
-    public init(
+    package init(
         detecting bytes: UnsafeRawBufferPointer, limits: PropertyListLimits = .standard
     ) throws(PropertyListError) {
         try self.init(detecting: PropertyListStorage(copying: bytes), limits: limits)
     }
 
     /// Opens a property list in any form; the text forms are converted to the binary one first.
-    public init(
+    package init(
         detecting storage: PropertyListStorage, limits: PropertyListLimits = .standard
     ) throws(PropertyListError) {
         switch PropertyListFormat(detecting: storage.bytes) {

@@ -4,9 +4,9 @@ import PropertyList
 ///
 /// The same are: the keys and classes of each instance, all scalars by kind and value, and who shares what with whom.
 /// Immutable leaves may be shared in one and repeated in the other, as archivers do; a date may be a leaf or an NSDate.
-public struct ArchiveComparison {
+package struct ArchiveComparison {
     /// What differs, each with its place; empty when the archives mean the same.
-    public private(set) var differences: [String] = []
+    package private(set) var differences: [String] = []
 
     private let isExact: Bool
     private var first: Archive
@@ -61,7 +61,7 @@ public struct ArchiveComparison {
     ///   - first: an archive.
     ///   - second: the archive that should mean the same.
     ///   - isExact: whether a real of four bytes has to be one in the other, too; XML has none.
-    public init?(_ first: [UInt8], _ second: [UInt8], isExact: Bool = true) {
+    package init?(_ first: [UInt8], _ second: [UInt8], isExact: Bool = true) {
         guard let one = Archive(first), let other = Archive(second) else { return nil }
         self.first = one
         self.second = other

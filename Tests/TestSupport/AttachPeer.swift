@@ -2,12 +2,12 @@ import Foundation
 import Glibc
 
 /// The prompt's end of `cubby attach`, a message at a time: for what the program's own prompt does not do.
-public final class AttachPeer {
+package final class AttachPeer {
     private let descriptor: Int32
     private var bytes: [UInt8] = []
 
     /// Connects to the host that runs a program's container, and greets unless told otherwise.
-    public init(_ program: some TestProgram, greets: Bool = true) throws {
+    package init(_ program: some TestProgram, greets: Bool = true) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -34,14 +34,14 @@ public final class AttachPeer {
     }
 
     /// The greeting of a prompt on a terminal without colours, or of one that is something else.
-    public static func hello(version: Int = 3, key: String, _ more: String = "") -> String {
+    package static func hello(version: Int = 3, key: String, _ more: String = "") -> String {
         """
         {"version":\(version),"key":"\(key)","columns":80,"rows":24,"isTerminal":true,"isPrompt":true\(more.isEmpty ? "" : "," + more)}
         """
     }
 
     /// The key of a program's user.
-    public static func key(of program: some TestProgram) -> String {
+    package static func key(of program: some TestProgram) -> String {
         let bytes = (try? program.scratch.read("home/.config/cubby/attach.key")) ?? Data()
         return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines)
     }
@@ -49,13 +49,13 @@ public final class AttachPeer {
     deinit { close(descriptor) }
 
     /// Sends a message of one kind.
-    public func send(_ kind: Character, _ text: String = "") throws {
+    package func send(_ kind: Character, _ text: String = "") throws {
         let count = UInt32(text.utf8.count)
         let length = (0..<4).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) }
         try send(bytes: [kind.asciiValue ?? 0] + length + text.utf8)
     }
 
-    public func send(bytes: [UInt8]) throws {
+    package func send(bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
             let sent = rest.withUnsafeBytes {
@@ -67,7 +67,7 @@ public final class AttachPeer {
     }
 
     /// The next message; nil when the host has closed the connection.
-    public func next() throws -> (kind: Character, text: String)? {
+    package func next() throws -> (kind: Character, text: String)? {
         while true {
             if bytes.count >= 5 {
                 let count = (0..<4).reduce(0) { $0 | Int(bytes[$1 + 1]) << ($1 * 8) }
@@ -90,7 +90,7 @@ public final class AttachPeer {
     /// Reads up to a message of a kind.
     ///
     /// - Returns: the texts of all messages up to it, one after the other.
-    public func expect(_ kind: Character) throws -> String {
+    package func expect(_ kind: Character) throws -> String {
         var text = ""
         while let message = try next() {
             text += message.text
@@ -102,7 +102,7 @@ public final class AttachPeer {
     /// Reads up to the end of an entry.
     ///
     /// - Returns: what it wrote and gave, and how it ended: `D` well, `F` by an error.
-    public func answer() throws -> (text: String, end: Character) {
+    package func answer() throws -> (text: String, end: Character) {
         var text = ""
         while let message = try next() {
             if message.kind == "D" || message.kind == "F" { return (text, message.kind) }
@@ -112,7 +112,7 @@ public final class AttachPeer {
     }
 
     /// Runs an entry to its end.
-    public func ask(_ entry: String) throws -> (text: String, end: Character) {
+    package func ask(_ entry: String) throws -> (text: String, end: Character) {
         try send("E", entry)
         return try answer()
     }

@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 
 /// A client of the Debug Adapter Protocol: sends requests, and keeps the events that arrive meanwhile.
-public final class DebugClient {
-    public typealias Object = [String: Any]
+package final class DebugClient {
+    package typealias Object = [String: Any]
 
     private let input: Int32
     private let output: Int32
@@ -11,20 +11,20 @@ public final class DebugClient {
     private var sequence = 0
     private var responses: [Int: Object] = [:]
     /// The events that were not waited for yet, oldest first.
-    public private(set) var events: [Object] = []
+    package private(set) var events: [Object] = []
     /// The commands of requests that succeeded.
-    public private(set) var succeeded: Set<String> = []
+    package private(set) var succeeded: Set<String> = []
     /// The adapter, if the client has started it.
-    public let process: TestProcess?
+    package let process: TestProcess?
 
     /// Uses two descriptors, or one twice; closed by this object.
-    public init(input: Int32, output: Int32, process: TestProcess? = nil) {
+    package init(input: Int32, output: Int32, process: TestProcess? = nil) {
         (self.input, self.output, self.process) = (input, output, process)
         signal(SIGPIPE, SIG_IGN)
     }
 
     /// Starts an adapter in this process, connected by its standard streams.
-    public convenience init(
+    package convenience init(
         environment: [String: String], directory: String, _ command: @escaping @Sendable () -> Int32
     ) throws {
         var ends: [Int32] = [-1, -1]
@@ -37,7 +37,7 @@ public final class DebugClient {
     }
 
     /// Connects to a port of 127.0.0.1.
-    public convenience init(port: UInt16) throws {
+    package convenience init(port: UInt16) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -56,7 +56,7 @@ public final class DebugClient {
     }
 
     /// Connects to a Unix socket.
-    public convenience init(socket path: String) throws {
+    package convenience init(socket path: String) throws {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -86,7 +86,7 @@ public final class DebugClient {
     private var isOpen = true
 
     /// Closes the connection without `disconnect`.
-    public func leave() {
+    package func leave() {
         guard isOpen else { return }
         isOpen = false
         Glibc.close(input)
@@ -99,7 +99,7 @@ public final class DebugClient {
     ///
     /// - Returns: its number.
     @discardableResult
-    public func send(_ command: String, _ arguments: Object = [:]) throws -> Int {
+    package func send(_ command: String, _ arguments: Object = [:]) throws -> Int {
         sequence += 1
         let message: Object = ["seq": sequence, "type": "request", "command": command, "arguments": arguments]
         let content = try JSONSerialization.data(withJSONObject: message)
@@ -107,19 +107,19 @@ public final class DebugClient {
         return sequence
     }
 
-    public func send(bytes: [UInt8]) throws {
+    package func send(bytes: [UInt8]) throws {
         guard write(output, bytes, bytes.count) == bytes.count else { throw TestFailure("the adapter has gone") }
     }
 
     /// The response to a request.
-    public func response(to number: Int) throws -> Object {
+    package func response(to number: Int) throws -> Object {
         while responses[number] == nil { try receive() }
         return responses.removeValue(forKey: number) ?? [:]
     }
 
     /// Sends a request that must succeed, and returns the response's body.
     @discardableResult
-    public func ask(_ command: String, _ arguments: Object = [:]) throws -> Object {
+    package func ask(_ command: String, _ arguments: Object = [:]) throws -> Object {
         let response = try response(to: send(command, arguments))
         guard response["success"] as? Bool == true else {
             throw TestFailure("\(command): \(response["message"] ?? "no reason")")
@@ -130,7 +130,7 @@ public final class DebugClient {
     /// Sends a request that must be refused.
     ///
     /// - Returns: the reason.
-    public func refusal(_ command: String, _ arguments: Object = [:]) throws -> String {
+    package func refusal(_ command: String, _ arguments: Object = [:]) throws -> String {
         let response = try response(to: send(command, arguments))
         guard response["success"] as? Bool == false else { throw TestFailure("\(command) was done") }
         return response["message"] as? String ?? ""
@@ -138,7 +138,7 @@ public final class DebugClient {
 
     /// The body of the next event of a name.
     @discardableResult
-    public func wait(for name: String) throws -> Object {
+    package func wait(for name: String) throws -> Object {
         while true {
             if let index = events.firstIndex(where: { $0["event"] as? String == name }) {
                 return events.remove(at: index)["body"] as? Object ?? [:]
@@ -148,7 +148,7 @@ public final class DebugClient {
     }
 
     /// Reads until the adapter ends the connection.
-    public func waitForEnd() throws {
+    package func waitForEnd() throws {
         do { while true { try receive() } } catch is EndOfConnection {}
     }
 
@@ -198,7 +198,7 @@ extension DebugClient {
     ///
     /// - Returns: the lines of the breakpoints, as the adapter has set them.
     @discardableResult
-    public func begin(
+    package func begin(
         _ request: String = "launch", _ arguments: Object = [:], breakpoints: [Object] = [], in path: String = "",
         filters: [String] = []
     ) throws -> [Int] {
@@ -219,14 +219,14 @@ extension DebugClient {
     /// Waits for a break.
     ///
     /// - Returns: its reason and the innermost frame.
-    public func stopped() throws -> (reason: String, frame: Object) {
+    package func stopped() throws -> (reason: String, frame: Object) {
         let reason = try wait(for: "stopped")["reason"] as? String ?? ""
         let frames = try ask("stackTrace", ["threadId": 1])["stackFrames"] as? [Object] ?? []
         return (reason, frames.first { ($0["line"] as? Int ?? 0) > 0 } ?? [:])
     }
 
     /// The variables of a reference, by name.
-    public func variables(_ reference: Any?, _ more: Object = [:]) throws -> [String: Object] {
+    package func variables(_ reference: Any?, _ more: Object = [:]) throws -> [String: Object] {
         let found =
             try ask(
                 "variables", ["variablesReference": reference ?? 0].merging(more) { $1 })["variables"] as? [Object]
@@ -234,14 +234,14 @@ extension DebugClient {
     }
 
     /// The variables of a scope of a frame.
-    public func scope(_ name: String, of frame: Object) throws -> (reference: Any?, variables: [String: Object]) {
+    package func scope(_ name: String, of frame: Object) throws -> (reference: Any?, variables: [String: Object]) {
         let scopes = try ask("scopes", ["frameId": frame["id"] ?? 0])["scopes"] as? [Object] ?? []
         let reference = scopes.first { $0["name"] as? String == name }?["variablesReference"]
         return (reference, try variables(reference))
     }
 
     /// The value of an expression in a frame.
-    public func evaluate(_ text: String, _ frame: Object = [:], context: String = "repl") throws -> String? {
+    package func evaluate(_ text: String, _ frame: Object = [:], context: String = "repl") throws -> String? {
         var arguments: Object = ["expression": text, "context": context]
         arguments["frameId"] = frame["id"]
         return try ask("evaluate", arguments)["result"] as? String

@@ -1,14 +1,14 @@
 /// Takes terminal escape sequences out of a stream of bytes that comes in pieces.
 ///
 /// CSI, OSC, DCS, APC and the short escapes go; carriage returns go too, so that a line ends in `\n` alone.
-public struct EscapeStripper: Sendable {
+package struct EscapeStripper: Sendable {
     private enum State { case text, escape, intermediate, control, string, stringEscape }
     private var state = State.text
 
-    public init() {}
+    package init() {}
 
     /// Appends the plain bytes of the next piece.
-    public mutating func strip(_ bytes: some Sequence<UInt8>, into plain: inout [UInt8]) {
+    package mutating func strip(_ bytes: some Sequence<UInt8>, into plain: inout [UInt8]) {
         for byte in bytes {
             switch state {
             case .text:

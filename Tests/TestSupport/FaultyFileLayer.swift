@@ -1,10 +1,10 @@
-public import Files
+package import Files
 import Glibc
 import Synchronization
 
 /// A file system that fails the n-th call that changes or reads something, having written half of the bytes if that
 /// call is a write. With `keepsFailing` every call from then on fails, as on a full or lost disk.
-public final class FaultyFileLayer: FileLayer {
+package final class FaultyFileLayer: FileLayer {
     private struct State {
         var calls: [String] = []
         var trace: [String] = []
@@ -40,42 +40,42 @@ public final class FaultyFileLayer: FileLayer {
         (self.real, code, shared) = (real, other.code, other.shared)
     }
 
-    public func beneath(_ folder: String) throws(FileError) -> any FileLayer {
+    package func beneath(_ folder: String) throws(FileError) -> any FileLayer {
         try step("beneath", .open, folder)
         return FaultyFileLayer(try real.beneath(folder), of: self)
     }
 
     /// Calls since `arm`.
-    public var count: Int { shared.state.withLock { $0.calls.count } }
+    package var count: Int { shared.state.withLock { $0.calls.count } }
     /// Their names.
-    public var calls: [String] { shared.state.withLock { $0.calls } }
+    package var calls: [String] { shared.state.withLock { $0.calls } }
     /// What was renamed, removed and synced since `arm`: the call's name and its paths.
-    public var trace: [String] { shared.state.withLock { $0.trace } }
+    package var trace: [String] { shared.state.withLock { $0.trace } }
     /// The first call that failed.
-    public var failedCall: String? { shared.state.withLock { $0.failed } }
+    package var failedCall: String? { shared.state.withLock { $0.failed } }
     /// Files opened and not closed.
-    public var openFiles: Int { shared.state.withLock { $0.open } }
+    package var openFiles: Int { shared.state.withLock { $0.open } }
 
     /// Whether a file was closed while another thread wrote to it: its descriptor may have been another's by then.
-    public var wasClosedWhileWriting: Bool { shared.state.withLock { $0.wasClosedWhileWriting } }
+    package var wasClosedWhileWriting: Bool { shared.state.withLock { $0.wasClosedWhileWriting } }
 
     /// Fails the n-th call from now on.
-    public func arm(failAt: Int, keepsFailing: Bool = false) {
+    package func arm(failAt: Int, keepsFailing: Bool = false) {
         shared.state.withLock { state in
             (state.failAt, state.keepsFailing, state.failed, state.calls) = (failAt, keepsFailing, nil, [])
             state.trace = []
         }
     }
 
-    public func disarm() { arm(failAt: .max) }
+    package func disarm() { arm(failAt: .max) }
 
     /// Has a function called with the path of each file before it is opened: it may keep the caller waiting.
-    public func beforeOpening(_ body: @escaping @Sendable (String) -> Void) {
+    package func beforeOpening(_ body: @escaping @Sendable (String) -> Void) {
         shared.beforeOpening.withLock { $0 = body }
     }
 
     /// Has a function called before each step that may change something: what it finds is what a killed process leaves.
-    public func beforeChange(_ body: @escaping @Sendable () -> Void) {
+    package func beforeChange(_ body: @escaping @Sendable () -> Void) {
         shared.beforeChange.withLock { $0 = body }
     }
 
@@ -95,7 +95,7 @@ public final class FaultyFileLayer: FileLayer {
         }
     }
 
-    public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
+    package func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
         try step("open", .open, path)
         shared.beforeOpening.withLock { $0 }?(path)
         let file = try real.open(path, access, permissions: permissions)
@@ -103,7 +103,7 @@ public final class FaultyFileLayer: FileLayer {
         return file
     }
 
-    public func close(_ file: OpenFile) {
+    package func close(_ file: OpenFile) {
         shared.state.withLock { state in
             state.open -= 1
             if state.writing.contains(file) { state.wasClosedWhileWriting = true }
@@ -111,19 +111,19 @@ public final class FaultyFileLayer: FileLayer {
         real.close(file)
     }
 
-    public func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+    package func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
         try step("read", .read, file.path)
         return try real.read(file, into: buffer)
     }
 
-    public func read(
+    package func read(
         _ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(FileError) -> Int {
         try step("read", .read, file.path)
         return try real.read(file, at: offset, into: buffer)
     }
 
-    public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
+    package func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
         shared.state.withLock { $0.writing.append(file) }
         defer { shared.state.withLock { state in state.writing.removeAll { $0 == file } } }
         do throws(FileError) {
@@ -135,7 +135,7 @@ public final class FaultyFileLayer: FileLayer {
         try real.writeAll(bytes, to: file)
     }
 
-    public func writeAll(
+    package func writeAll(
         _ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int
     ) throws(FileError) {
         do throws(FileError) {
@@ -148,85 +148,85 @@ public final class FaultyFileLayer: FileLayer {
         try real.writeAll(bytes, to: file, at: offset)
     }
 
-    public func sync(_ file: OpenFile) throws(FileError) {
+    package func sync(_ file: OpenFile) throws(FileError) {
         try step("sync", .sync, file.path)
         note("sync \(file.path)")
         try real.sync(file)
     }
 
-    public func syncData(_ file: OpenFile) throws(FileError) {
+    package func syncData(_ file: OpenFile) throws(FileError) {
         try step("sync", .sync, file.path)
         note("sync \(file.path)")
         try real.syncData(file)
     }
 
-    public func truncate(_ file: OpenFile, to size: Int) throws(FileError) {
+    package func truncate(_ file: OpenFile, to size: Int) throws(FileError) {
         try step("truncate", .truncate, file.path)
         try real.truncate(file, to: size)
     }
 
-    public func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError) {
+    package func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError) {
         try step("setPermissions", .setPermissions, file.path)
         try real.setPermissions(file, to: permissions)
     }
 
-    public func status(_ file: OpenFile) throws(FileError) -> FileStatus {
+    package func status(_ file: OpenFile) throws(FileError) -> FileStatus {
         try step("status", .status, file.path)
         return try real.status(file)
     }
 
-    public func map(_ file: OpenFile) throws(FileError) -> MappedFile {
+    package func map(_ file: OpenFile) throws(FileError) -> MappedFile {
         try step("map", .map, file.path)
         return try real.map(file)
     }
 
-    public func rename(_ source: String, to target: String) throws(FileError) {
+    package func rename(_ source: String, to target: String) throws(FileError) {
         try step("rename", .rename, target)
         note("rename \(source) \(target)")
         try real.rename(source, to: target)
     }
 
-    public func rename(_ source: String, toNew target: String) throws(FileError) {
+    package func rename(_ source: String, toNew target: String) throws(FileError) {
         try step("rename", .rename, target)
         note("rename \(source) \(target)")
         try real.rename(source, toNew: target)
     }
 
-    public func link(_ source: String, to target: String) throws(FileError) {
+    package func link(_ source: String, to target: String) throws(FileError) {
         try step("link", .link, target)
         try real.link(source, to: target)
     }
 
-    public func remove(_ path: String) throws(FileError) {
+    package func remove(_ path: String) throws(FileError) {
         note("remove \(path)")
         shared.beforeChange.withLock { $0 }?()
         try real.remove(path)
     }
 
-    public func removeDirectory(_ path: String) throws(FileError) {
+    package func removeDirectory(_ path: String) throws(FileError) {
         shared.beforeChange.withLock { $0 }?()
         try real.removeDirectory(path)
     }
 
-    public func syncDirectory(_ path: String) throws(FileError) {
+    package func syncDirectory(_ path: String) throws(FileError) {
         try step("syncDirectory", .sync, path)
         note("syncDirectory \(path)")
         try real.syncDirectory(path)
     }
 
-    public func status(_ path: String) throws(FileError) -> FileStatus? {
+    package func status(_ path: String) throws(FileError) -> FileStatus? {
         try step("status", .status, path)
         return try real.status(path)
     }
 
-    public func linkTarget(_ path: String) throws(FileError) -> String { try real.linkTarget(path) }
+    package func linkTarget(_ path: String) throws(FileError) -> String { try real.linkTarget(path) }
 
-    public func list(_ path: String) throws(FileError) -> [String] {
+    package func list(_ path: String) throws(FileError) -> [String] {
         try step("list", .list, path)
         return try real.list(path)
     }
 
-    public func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
+    package func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
         try step("makeDirectory", .makeDirectory, path)
         try real.makeDirectory(path, permissions: permissions)
     }

@@ -1,36 +1,36 @@
 import Foundation
 
 /// The keyed archives of other writers: those of the project, and those of the shared data where that is.
-public enum ForeignArchives {
+package enum ForeignArchives {
     /// An archive, with what its folder's index says of it.
-    public struct Entry: Sendable, CustomStringConvertible {
-        public let file: String
-        public let path: String
-        public let objectCount: Int
+    package struct Entry: Sendable, CustomStringConvertible {
+        package let file: String
+        package let path: String
+        package let objectCount: Int
         /// As far as the index has them.
-        public let classes: [String]
+        package let classes: [String]
 
-        public var description: String { file }
+        package var description: String { file }
 
-        public func bytes() throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
+        package func bytes() throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
     }
 
     /// The folders: the project's own first.
-    public static let folders =
+    package static let folders =
         ["\(Project.root)/Tests/Fixtures/archives"] + [Project.sharedData("archives")].compactMap(\.self)
 
     /// Each file once, by name.
-    public static let all: [Entry] = {
+    package static let all: [Entry] = {
         var entries: [String: Entry] = [:]
         for entry in folders.flatMap(index) where entries[entry.file] == nil { entries[entry.file] = entry }
         return entries.values.sorted { $0.file < $1.file }
     }()
 
     /// The archive of a name; nil when it is only in the shared data, and that is absent.
-    public static func named(_ file: String) -> Entry? { all.first { $0.file == file } }
+    package static func named(_ file: String) -> Entry? { all.first { $0.file == file } }
 
     /// What the index of a folder lists.
-    public static func index(of folder: String) -> [Entry] {
+    package static func index(of folder: String) -> [Entry] {
         let lines = ((try? String(contentsOfFile: "\(folder)/index.tsv", encoding: .utf8)) ?? "")
             .split(whereSeparator: \.isNewline).dropFirst()
         return lines.compactMap { line in

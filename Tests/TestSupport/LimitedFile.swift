@@ -2,12 +2,12 @@ import Glibc
 
 /// A file in memory that accepts a limited number of bytes: a full disk, for a single descriptor. A write beyond the
 /// limit fails after the bytes up to a page's boundary.
-public final class LimitedFile {
-    public let descriptor: Int32
+package final class LimitedFile {
+    package let descriptor: Int32
 
     /// - Parameter limit: how many bytes fit; nil for all.
     /// - Throws: `TestFailure` if there is no such file.
-    public init(_ limit: Int?) throws {
+    package init(_ limit: Int?) throws {
         // memfd_create(2), which Swift's Glibc does not declare, with MFD_CLOEXEC and MFD_ALLOW_SEALING.
         typealias Creation = @convention(c) (UnsafePointer<CChar>, UInt32) -> Int32
         guard let function = dlsym(nil, "memfd_create") else { throw TestFailure("no memfd_create") }
@@ -23,7 +23,7 @@ public final class LimitedFile {
     deinit { close(descriptor) }
 
     /// The bytes that were written.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         let count = Int(lseek(descriptor, 0, SEEK_CUR))
         var bytes = [UInt8](repeating: 0, count: count)
         return pread(descriptor, &bytes, count, 0) == count ? bytes : []

@@ -1,16 +1,16 @@
 import Foundation
 
 /// The scripts of `Tests/Hostile/nestings.lua`, which nest without end, as one script for a host.
-public enum Nestings {
+package enum Nestings {
     /// How many there are.
-    public static let count = lines.count
+    package static let count = lines.count
 
     private static let lines =
         ((try? String(contentsOfFile: "\(Project.root)/Tests/Hostile/nestings.lua", encoding: .utf8)) ?? "")
         .split(separator: "\n").filter { !$0.hasPrefix("-- ") }
 
     /// Runs each, prints those that did not end with the error that they should, and at last how many there were.
-    public static let script = """
+    package static let script = """
         items:createItem{ name = "x" }
         local count = 0
         for line in ([====[\(lines.joined(separator: "\n"))]====]):gmatch("[^\\n]+") do

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// A thread of one's own, for what the kernel does to single threads.
-public final class OwnThread: Sendable {
+package final class OwnThread: Sendable {
     private let body: @Sendable () -> Void
 
     private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -13,7 +13,7 @@ public final class OwnThread: Sendable {
     ///   - count: how many threads.
     ///   - stackSize: of each, in bytes; nil for the system's own.
     ///   - body: what they run.
-    public static func run(times count: Int = 1, stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void) {
+    package static func run(times count: Int = 1, stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }

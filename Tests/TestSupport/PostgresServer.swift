@@ -4,9 +4,9 @@ import Glibc
 /// A PostgreSQL server of a test's own, on a socket in a temporary folder, without durability.
 ///
 /// PostgreSQL refuses root: as root, its programs run as `nobody`.
-public final class PostgresServer: Sendable {
+package final class PostgresServer: Sendable {
     /// Why no server can be started here; nil when one can.
-    public static let missing: String? =
+    package static let missing: String? =
         programs == nil ? "PostgreSQL's server is not installed (apt install postgresql-15)" : nil
 
     private static let programs: String? = {
@@ -18,13 +18,13 @@ public final class PostgresServer: Sendable {
     }()
 
     /// The folder of its socket and its data.
-    public let folder: TemporaryDirectory
+    package let folder: TemporaryDirectory
     /// Its port on the loopback; nil for one on a socket alone.
-    public let port: Int?
+    package let port: Int?
     private let prefix: [String]
 
     /// Makes a cluster and starts it; with a port it listens on the loopback, too.
-    public init(hasPort: Bool = false) throws {
+    package init(hasPort: Bool = false) throws {
         guard let programs = Self.programs else { throw TestFailure(Self.missing ?? "") }
         folder = try TemporaryDirectory()
         port = hasPort ? try Self.freePort() : nil
@@ -43,7 +43,7 @@ public final class PostgresServer: Sendable {
     deinit { stop() }
 
     /// Starts the server, which was stopped.
-    public func start() throws {
+    package func start() throws {
         try runProgram([
             (Self.programs ?? "") + "/pg_ctl", "-D", data, "-w", "-l", folder.path + "/log", "-o",
             "-k \(folder.path) -c listen_addresses='' -c fsync=off -c shared_buffers=32MB -c max_connections=60"
@@ -53,7 +53,7 @@ public final class PostgresServer: Sendable {
     }
 
     /// Ends the server, by the signal for an immediate end: it has to recover when it is started again.
-    public func stop() {
+    package func stop() {
         guard let text = try? String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8),
             let id = text.split(separator: "\n").first.flatMap({ pid_t($0) })
         else { return }
@@ -66,7 +66,7 @@ public final class PostgresServer: Sendable {
     }
 
     /// Runs SQL as the owner.
-    public func sql(_ text: String, database: String = "postgres") throws {
+    package func sql(_ text: String, database: String = "postgres") throws {
         try runProgram([
             (Self.programs ?? "") + "/psql", "-X", "-h", folder.path, "-p", "\(port ?? 5432)", "-U", "owner", "-d",
             database,
@@ -76,7 +76,7 @@ public final class PostgresServer: Sendable {
 
     /// Adds lines to the front of one of the server's configuration files, `postgresql.conf` or `pg_hba.conf`, and has it read
     /// them.
-    public func configure(_ file: String, _ lines: String) throws {
+    package func configure(_ file: String, _ lines: String) throws {
         let path = "\(data)/\(file)"
         let before = try String(contentsOfFile: path, encoding: .utf8)
         try (lines + "\n" + before).write(toFile: path, atomically: false, encoding: .utf8)
@@ -84,7 +84,7 @@ public final class PostgresServer: Sendable {
     }
 
     /// Gives a file to the server's user, who alone may read it.
-    public func give(_ path: String) throws {
+    package func give(_ path: String) throws {
         guard chmod(path, 0o600) == 0 else { throw TestFailure("chmod \(path): error \(errno)") }
         if let nobody = getpwnam("nobody"), getuid() == 0 { chown(path, nobody.pointee.pw_uid, nobody.pointee.pw_gid) }
     }
@@ -108,7 +108,7 @@ public final class PostgresServer: Sendable {
     private var data: String { folder.path + "/data" }
 
     /// The address of a collection, which need not exist yet; the socket's folder is the server's own if nil.
-    public func url(
+    package func url(
         _ collection: String = "home", user: String = "owner", database: String = "postgres", folder: String? = nil
     ) -> String {
         "postgres://\(user)@/\(database)?host=\(folder ?? self.folder.path)&collection=\(collection)"

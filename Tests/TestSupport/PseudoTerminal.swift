@@ -1,15 +1,15 @@
 import Foundation
-public import Glibc
+package import Glibc
 
 /// A command that runs in a terminal of its own, as its session's leader, driven and read as a person would.
 ///
 /// Ctrl-Z, Ctrl-C, hang-ups and window changes go the way that they go in a real terminal: through the kernel's line
 /// discipline and job control.
-public final class PseudoTerminal {
+package final class PseudoTerminal {
     /// The process that leads the session.
-    public let pid: pid_t
+    package let pid: pid_t
     /// How long `expect` and the other waits last unless told, in seconds; generous, because machines are shared.
-    public var timeout: Double = 30
+    package var timeout: Double = 30
 
     private var master: Int32
     private var raw: [UInt8] = []
@@ -32,7 +32,7 @@ public final class PseudoTerminal {
     ///   - columns: the window's width in cells.
     ///   - rows: the window's height in cells.
     /// - Throws: `TestFailure` when there is no terminal to be had or the command does not start.
-    public init(
+    package init(
         _ command: String, _ arguments: [String] = [], environment: [String: String] = [:],
         directory: String? = nil, columns: UInt16 = 80, rows: UInt16 = 24
     ) throws {
@@ -66,7 +66,7 @@ public final class PseudoTerminal {
     ///   - rows: the window's height in cells.
     ///   - command: the command; gives the exit status.
     /// - Throws: `TestFailure` when there is no terminal to be had.
-    public init(
+    package init(
         environment: [String: String], directory: String, columns: UInt16 = 80, rows: UInt16 = 24,
         _ command: @escaping @Sendable () -> Int32
     ) throws {
@@ -99,7 +99,7 @@ public final class PseudoTerminal {
     }
 
     /// Starts an interactive shell that reads no file of the user's, and waits for its first prompt.
-    public static func shell(
+    package static func shell(
         environment: [String: String] = [:], directory: String? = nil, columns: UInt16 = 80, rows: UInt16 = 24
     ) throws -> PseudoTerminal {
         let terminal = try PseudoTerminal(
@@ -127,23 +127,23 @@ public final class PseudoTerminal {
     // MARK: - Typing
 
     /// Types text, without a line end of its own.
-    public func send(_ text: String) throws {
+    package func send(_ text: String) throws {
         try send(bytes: Array(text.utf8))
     }
 
     /// Types text and the Return key.
-    public func sendLine(_ text: String) throws {
+    package func sendLine(_ text: String) throws {
         try send(text + "\r")
     }
 
     /// Types a letter with the Control key held: `"z"` is Ctrl-Z.
-    public func send(control letter: Character) throws {
+    package func send(control letter: Character) throws {
         guard let ascii = letter.asciiValue else { throw TestFailure("no control character \(letter)") }
         try send(bytes: [ascii & 0x1f])
     }
 
     /// Types bytes as they are, escape sequences of keys for example.
-    public func send(bytes: [UInt8]) throws {
+    package func send(bytes: [UInt8]) throws {
         if let process, let place = bytes.firstIndex(of: 0x03), raisesInterrupt {
             // The kernel has no process to send it to, and would drop what is written at its signal: the key does not
             // reach it. It drops what was typed before.
@@ -173,7 +173,7 @@ public final class PseudoTerminal {
     }
 
     /// Changes the window, which the foreground processes hear of as SIGWINCH.
-    public func resize(columns: UInt16, rows: UInt16) {
+    package func resize(columns: UInt16, rows: UInt16) {
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(master, UInt(TIOCSWINSZ), &size)
         process?.running.signal(SIGWINCH)
@@ -182,17 +182,17 @@ public final class PseudoTerminal {
     // MARK: - Reading
 
     /// All that was written to the terminal so far, escape sequences included.
-    public var rawTranscript: [UInt8] { raw }
+    package var rawTranscript: [UInt8] { raw }
 
     /// All that was written to the terminal so far, without escape sequences and carriage returns.
-    public var transcript: String { String(decoding: plain, as: UTF8.self) }
+    package var transcript: String { String(decoding: plain, as: UTF8.self) }
 
     /// Waits until the text appears after what was expected before.
     ///
     /// - Returns: what was written since the last match, with the text at its end.
     /// - Throws: `TestFailure` with the whole transcript when it does not appear in time, or the terminal closes.
     @discardableResult
-    public func expect(_ text: String, timeout: Double? = nil) throws -> String {
+    package func expect(_ text: String, timeout: Double? = nil) throws -> String {
         let needle = Array(text.utf8)
         return try expect("\(text.debugDescription)", timeout: timeout) { new in
             Self.firstRange(of: needle, in: new)
@@ -204,7 +204,7 @@ public final class PseudoTerminal {
     /// - Returns: what was written since the last match, with the match at its end.
     /// - Throws: `TestFailure` with the whole transcript when it does not match in time, or the terminal closes.
     @discardableResult
-    public func expect(matching pattern: String, timeout: Double? = nil) throws -> String {
+    package func expect(matching pattern: String, timeout: Double? = nil) throws -> String {
         let regex = try Regex(pattern)
         return try expect("/\(pattern)/", timeout: timeout) { new in
             // A character may be in two pieces; the rest of it comes with the next.
@@ -262,7 +262,7 @@ public final class PseudoTerminal {
     // MARK: - Processes
 
     /// The processes of the terminal's session with a command name (as `/proc/…/comm` has it: at most 15 bytes).
-    public func processes(named name: String) -> [SystemProcess] {
+    package func processes(named name: String) -> [SystemProcess] {
         SystemProcess.inSession(pid).filter { $0.name == name.prefix(15) }
     }
 
@@ -270,7 +270,7 @@ public final class PseudoTerminal {
     ///
     /// - Throws: `TestFailure` with the transcript when there is none in time.
     @discardableResult
-    public func waitForProcess(named name: String, states: String = "", timeout: Double? = nil) throws -> pid_t {
+    package func waitForProcess(named name: String, states: String = "", timeout: Double? = nil) throws -> pid_t {
         let deadline = Date(timeIntervalSinceNow: (timeout ?? self.timeout) * Project.patience)
         repeat {
             for process in processes(named: name) where states.isEmpty || states.contains(process.state) {
@@ -286,7 +286,7 @@ public final class PseudoTerminal {
     ///
     /// - Throws: `TestFailure` with the transcript when it does not end in time.
     @discardableResult
-    public func waitForExit(timeout: Double? = nil) throws -> ExitStatus {
+    package func waitForExit(timeout: Double? = nil) throws -> ExitStatus {
         let deadline = Date(timeIntervalSinceNow: (timeout ?? self.timeout) * Project.patience)
         repeat {
             if let ended { return ended }
@@ -313,21 +313,21 @@ public final class PseudoTerminal {
     }
 
     /// Closes the terminal's window: the session gets SIGHUP.
-    public func hangUp() {
+    package func hangUp() {
         if master >= 0 { close(master) }
         master = -1
         atEnd = true
     }
 
     /// Sends a signal to the session's leader.
-    public func signal(_ number: Int32) {
+    package func signal(_ number: Int32) {
         if let process { return process.running.signal(number) }
         if ended == nil { Glibc.kill(pid, number) }
     }
 
     /// Sends SIGTERM to the session's leader.
-    public func terminate() { signal(SIGTERM) }
+    package func terminate() { signal(SIGTERM) }
 
     /// Sends SIGKILL to the session's leader.
-    public func kill() { signal(SIGKILL) }
+    package func kill() { signal(SIGKILL) }
 }

@@ -3,18 +3,18 @@ import Glibc
 import Synchronization
 
 /// What a process that has ended left behind.
-public struct ProcessOutput: Sendable {
+package struct ProcessOutput: Sendable {
     /// How it ended.
-    public let status: ExitStatus
+    package let status: ExitStatus
     /// What it wrote to standard output.
-    public let standardOutput: [UInt8]
+    package let standardOutput: [UInt8]
     /// What it wrote to standard error.
-    public let standardError: [UInt8]
+    package let standardError: [UInt8]
 
     /// Standard output as text.
-    public var stdout: String { String(decoding: standardOutput, as: UTF8.self) }
+    package var stdout: String { String(decoding: standardOutput, as: UTF8.self) }
     /// Standard error as text.
-    public var stderr: String { String(decoding: standardError, as: UTF8.self) }
+    package var stderr: String { String(decoding: standardError, as: UTF8.self) }
 }
 
 /// Runs a command to its end.
@@ -28,7 +28,7 @@ public struct ProcessOutput: Sendable {
 ///   - timeout: seconds until it is killed, which throws with what it had written.
 /// - Returns: its status and what it wrote.
 /// - Throws: `TestFailure` when it does not start or does not end in time.
-public func run(
+package func run(
     _ command: String, _ arguments: [String] = [], input: some Sequence<UInt8> = [UInt8](),
     environment: [String: String]? = nil, directory: String? = nil, timeout: Double = 120
 ) throws -> ProcessOutput {
@@ -67,7 +67,7 @@ public func run(
 }
 
 /// Runs a command to its end, with text for its standard input.
-public func run(
+package func run(
     _ command: String, _ arguments: [String] = [], input: String, environment: [String: String]? = nil,
     directory: String? = nil, timeout: Double = 120
 ) throws -> ProcessOutput {

@@ -2,16 +2,16 @@ import LineEditor
 import Wording
 
 /// A small terminal: applies what is written to a grid, as xterm would.
-public struct Screen {
-    public let columns: Int
-    public let rows: Int
-    public private(set) var grid: [[String]]
-    public private(set) var scrolledOff: [String] = []
-    public private(set) var row = 0
-    public private(set) var column = 0
-    public private(set) var unknown: [String] = []
+package struct Screen {
+    package let columns: Int
+    package let rows: Int
+    package private(set) var grid: [[String]]
+    package private(set) var scrolledOff: [String] = []
+    package private(set) var row = 0
+    package private(set) var column = 0
+    package private(set) var unknown: [String] = []
     /// The SGR parameters in force where each cell was written.
-    public private(set) var styles: [[String]]
+    package private(set) var styles: [[String]]
     private var style = ""
     private var waitsAtMargin = false
     /// Whether text goes on in the next row; else what is beyond the margin is cut.
@@ -19,7 +19,7 @@ public struct Screen {
     /// The screen of before, while the alternate one is shown.
     private var normal: (grid: [[String]], styles: [[String]], row: Int, column: Int)?
 
-    public init(columns: Int, rows: Int) {
+    package init(columns: Int, rows: Int) {
         self.columns = columns
         self.rows = rows
         grid = Array(repeating: Array(repeating: " ", count: columns), count: rows)
@@ -27,7 +27,7 @@ public struct Screen {
     }
 
     /// The rows without blanks at their ends, up to the last that has text.
-    public var lines: [String] {
+    package var lines: [String] {
         var lines = grid.map { row -> String in
             var text = row.joined()
             while text.hasSuffix(" ") { text.removeLast() }
@@ -37,7 +37,7 @@ public struct Screen {
         return lines
     }
 
-    public mutating func apply(_ bytes: [UInt8]) {
+    package mutating func apply(_ bytes: [UInt8]) {
         var scalars = Array(String(decoding: bytes, as: UTF8.self).unicodeScalars)[...]
         var run = ""
         func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 }

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// How a process ended.
-public enum ExitStatus: Equatable, Sendable {
+package enum ExitStatus: Equatable, Sendable {
     /// The process called `exit` with this code.
     case exited(Int32)
     /// A signal of this number ended the process.

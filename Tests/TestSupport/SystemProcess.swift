@@ -1,18 +1,18 @@
 import Foundation
-public import Glibc
+package import Glibc
 
 /// A running process as `/proc` tells of it, at one moment.
-public struct SystemProcess: Sendable {
-    public let pid: pid_t
+package struct SystemProcess: Sendable {
+    package let pid: pid_t
     /// The command's name, at most 15 bytes.
-    public let name: String
+    package let name: String
     /// The kernel's letter: `R` running, `S` sleeping, `T` stopped, `Z` ended and not yet waited for.
-    public let state: Character
-    public let parent: pid_t
-    public let session: pid_t
+    package let state: Character
+    package let parent: pid_t
+    package let session: pid_t
 
     /// Reads about one process; nil when there is none.
-    public init?(pid: pid_t) {
+    package init?(pid: pid_t) {
         guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
             let open = stat.firstIndex(of: "("), let close = stat.lastIndex(of: ")")
         else { return nil }
@@ -29,7 +29,7 @@ public struct SystemProcess: Sendable {
     }
 
     /// Every process of a session.
-    public static func inSession(_ session: pid_t) -> [SystemProcess] {
+    package static func inSession(_ session: pid_t) -> [SystemProcess] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.compactMap { pid_t($0) }.compactMap { SystemProcess(pid: $0) }.filter { $0.session == session }
     }

@@ -1,4 +1,4 @@
 extension TemporaryDirectory {
     /// The names in a folder, none when it cannot be read.
-    public func names(_ folder: String = "") -> [String] { (try? contents(of: folder)) ?? [] }
+    package func names(_ folder: String = "") -> [String] { (try? contents(of: folder)) ?? [] }
 }

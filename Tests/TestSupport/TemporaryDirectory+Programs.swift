@@ -6,7 +6,7 @@ extension TemporaryDirectory {
     ///
     /// - Returns: the program's path.
     @discardableResult
-    public func writeProgram(_ text: String, to name: String) throws -> String {
+    package func writeProgram(_ text: String, to name: String) throws -> String {
         let path = file(name)
         let output = try run("install", ["-D", "-m", "755", "/dev/stdin", path], input: text)
         guard output.status == .exited(0) else { throw TestFailure("cannot write \(path): \(output.stderr)") }

@@ -1,12 +1,12 @@
-public import Foundation
+package import Foundation
 
 /// A new empty directory that is removed, with all that is in it, when the last reference goes.
-public final class TemporaryDirectory: Sendable {
+package final class TemporaryDirectory: Sendable {
     /// The directory's absolute path, free of symbolic links, without a trailing slash.
-    public let path: String
+    package let path: String
 
     /// Makes the directory below the system's temporary directory.
-    public init(_ name: String = "cubby") throws {
+    package init(_ name: String = "cubby") throws {
         let base = URL(fileURLWithPath: NSTemporaryDirectory()).resolvingSymlinksInPath().path
         path = "\(base)/\(name)-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -17,7 +17,7 @@ public final class TemporaryDirectory: Sendable {
     }
 
     /// The path of a file in the directory, whether it exists or not.
-    public func file(_ name: String) -> String {
+    package func file(_ name: String) -> String {
         "\(path)/\(name)"
     }
 
@@ -25,7 +25,7 @@ public final class TemporaryDirectory: Sendable {
     ///
     /// - Returns: the file's path.
     @discardableResult
-    public func write(_ bytes: some Sequence<UInt8>, to name: String) throws -> String {
+    package func write(_ bytes: some Sequence<UInt8>, to name: String) throws -> String {
         let url = URL(fileURLWithPath: file(name))
         try FileManager.default.createDirectory(
             at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -37,17 +37,17 @@ public final class TemporaryDirectory: Sendable {
     ///
     /// - Returns: the file's path.
     @discardableResult
-    public func write(_ text: String, to name: String) throws -> String {
+    package func write(_ text: String, to name: String) throws -> String {
         try write(text.utf8, to: name)
     }
 
     /// The bytes of a file.
-    public func read(_ name: String) throws -> Data {
+    package func read(_ name: String) throws -> Data {
         try Data(contentsOf: URL(fileURLWithPath: file(name)))
     }
 
     /// The names of what the directory holds, sorted, hidden files among them.
-    public func contents(of folder: String = "") throws -> [String] {
+    package func contents(of folder: String = "") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: file(folder)).sorted()
     }
 }

@@ -1,8 +1,8 @@
 /// What a helper of the tests could not do, in words.
-public struct TestFailure: Error, CustomStringConvertible {
-    public let description: String
+package struct TestFailure: Error, CustomStringConvertible {
+    package let description: String
 
-    public init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }

@@ -4,7 +4,7 @@ import Glibc
 
 /// A command that runs in this process as in one of its own: on a thread that has streams, an environment, a folder and
 /// signals of its own, and the restrictions that the kernel puts on single threads.
-public final class TestProcess: @unchecked Sendable {
+package final class TestProcess: @unchecked Sendable {
     private let surroundings: ProcessSurroundings
     private let condition = NSCondition()
     // Guarded by the condition.
@@ -17,7 +17,7 @@ public final class TestProcess: @unchecked Sendable {
     ///   - environment: all of its variables; the time zone is UTC unless told.
     ///   - directory: where it runs; nil is where this process is.
     ///   - command: the command; gives the exit status.
-    public init(
+    package init(
         streams: [Int32], environment: [String: String], directory: String?,
         _ command: @escaping @Sendable () -> Int32
     ) {
@@ -50,16 +50,16 @@ public final class TestProcess: @unchecked Sendable {
     }
 
     /// How it ended; nil while it runs.
-    public var status: ExitStatus? { condition.withLock { end.map(ExitStatus.exited) } }
+    package var status: ExitStatus? { condition.withLock { end.map(ExitStatus.exited) } }
 
     /// Sends it a signal, of those that the program handles.
-    public func signal(_ number: Int32) {
+    package func signal(_ number: Int32) {
         precondition([SIGINT, SIGTERM, SIGHUP, SIGWINCH].contains(number), "it would be the whole process's")
         surroundings.signal(number)
     }
 
     /// Waits for its end; nil if that does not come in time.
-    public func wait(seconds: Double) -> ExitStatus? {
+    package func wait(seconds: Double) -> ExitStatus? {
         let limit = Date(timeIntervalSinceNow: seconds * Project.patience)
         return condition.withLock {
             while end == nil, condition.wait(until: limit) {}
@@ -77,7 +77,7 @@ public final class TestProcess: @unchecked Sendable {
     ///   - command: the command; gives the exit status.
     /// - Returns: its status and what it wrote.
     /// - Throws: `TestFailure` when it does not end in time.
-    public static func run(
+    package static func run(
         input: String = "", environment: [String: String], directory: String? = nil, timeout: Double = 120,
         _ command: @escaping @Sendable () -> Int32
     ) throws -> ProcessOutput {

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The program in a container and a home of its own, which go when it goes: as a process, or as a part of this one.
-public protocol TestProgram: AnyObject, Sendable {
+package protocol TestProgram: AnyObject, Sendable {
     var scratch: TemporaryDirectory { get }
     /// What a process needs of its environment beside what every program has.
     var processEnvironment: [String: String] { get }
@@ -26,12 +26,12 @@ public protocol TestProgram: AnyObject, Sendable {
 }
 
 extension TestProgram {
-    public var processEnvironment: [String: String] { [:] }
-    public var container: String { scratch.file("container") }
-    public var archive: String { "\(container)/Documents/items.archive" }
+    package var processEnvironment: [String: String] { [:] }
+    package var container: String { scratch.file("container") }
+    package var archive: String { "\(container)/Documents/items.archive" }
 
     /// The variables that it has.
-    public var environment: [String: String] {
+    package var environment: [String: String] {
         [
             "HOME": scratch.file("home"), "MEMORY_PRESSURE_WATCH": "/dev/null", "CUBBY_CONTAINER": container,
             "LANG": "C.UTF-8", "PATH": Project.environment("PATH") ?? "/usr/bin:/bin",
@@ -39,48 +39,48 @@ extension TestProgram {
     }
 
     /// The variables with some added and others, of the value nil, taken away.
-    public func environment(_ changes: [String: String?]) -> [String: String] {
+    package func environment(_ changes: [String: String?]) -> [String: String] {
         var environment = environment
         for (name, value) in changes { environment[name] = value }
         return environment
     }
 
-    public func callAsFunction(
+    package func callAsFunction(
         _ arguments: String..., input: String = "", environment: [String: String?] = [:], directory: String? = nil
     ) throws -> ProcessOutput {
         try perform(arguments, input: input, environment: environment, directory: directory)
     }
 
-    public func callAsFunction(
+    package func callAsFunction(
         _ arguments: [String], input: String = "", environment: [String: String?] = [:], directory: String? = nil
     ) throws -> ProcessOutput {
         try perform(arguments, input: input, environment: environment, directory: directory)
     }
 
-    public func terminal(
+    package func terminal(
         _ arguments: String..., columns: UInt16 = 200, rows: UInt16 = 50, environment: [String: String?] = [:]
     ) throws -> PseudoTerminal {
         try terminal(arguments, columns: columns, rows: rows, environment: environment)
     }
 
     /// A host that runs an application until a signal ends it.
-    public func host(_ code: String = "app:run()") throws -> PseudoTerminal {
+    package func host(_ code: String = "app:run()") throws -> PseudoTerminal {
         let host = try terminal("-e", "print('rea' .. 'dy') \(code)")
         try host.expect("ready")
         return host
     }
 
     /// How many items the container holds, asked by another host that changes nothing.
-    public func itemCount() throws -> String {
+    package func itemCount() throws -> String {
         try self("--read-only", "--no-init", "-e", "io.write(#items)").stdout
     }
 
     /// Whether the archive was written, not only the journal.
-    public var isSaved: Bool { FileManager.default.fileExists(atPath: archive) }
+    package var isSaved: Bool { FileManager.default.fileExists(atPath: archive) }
 }
 
 extension PseudoTerminal {
-    public func waitForPrompt() throws {
+    package func waitForPrompt() throws {
         try expect("Ctrl-D to leave.")
         try expect("> ")
     }
@@ -93,13 +93,13 @@ extension PseudoTerminal {
     ///   - entry: Lua text of one line.
     ///   - text: must not occur in the entry, which the terminal shows as well.
     /// - Throws: `TestFailure` when the text does not come.
-    public func enter(_ entry: String, andExpect text: String) throws {
+    package func enter(_ entry: String, andExpect text: String) throws {
         try begin(entry, andExpect: text)
         try expect("> ")
     }
 
     /// The same for an entry that goes on after its text.
-    public func begin(_ entry: String, andExpect text: String) throws {
+    package func begin(_ entry: String, andExpect text: String) throws {
         precondition(!entry.contains(text), "the echo of the entry would be taken for its outcome")
         try sendLine(entry)
         try expect(text)

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Ends the test process, with the name of what hangs, when a test that cannot be stopped from outside does not end. It
 /// asserts nothing about time: it only keeps a hanging test from hanging everything.
-public final class Watchdog: Sendable {
+package final class Watchdog: Sendable {
     private let isDone = Mutex(false)
     private static let step = 0.25
 
@@ -14,7 +14,7 @@ public final class Watchdog: Sendable {
     ///   - seconds: the time that it has.
     ///   - needsTasks: whether tasks have to run for its end. Tests that block a thread hold up all tasks, for minutes on two
     ///     processors; that time does not count.
-    public init(_ name: String, seconds: Double = 120, needsTasks: Bool = false) {
+    package init(_ name: String, seconds: Double = 120, needsTasks: Bool = false) {
         let seconds = seconds * Project.patience
         Thread.detachNewThread { [weak self] in
             var left = seconds
@@ -30,7 +30,7 @@ public final class Watchdog: Sendable {
         }
     }
 
-    public func done() { isDone.withLock { $0 = true } }
+    package func done() { isDone.withLock { $0 = true } }
 
     /// Returns when a new task has run.
     private static func waitForTask() {

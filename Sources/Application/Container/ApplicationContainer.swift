@@ -11,26 +11,26 @@ public struct ApplicationContainer: Sendable, Hashable {
     /// The root, absolute.
     public let path: String
     /// Whether it belongs to one run and is removed at its end.
-    public let isTemporary: Bool
+    package let isTemporary: Bool
 
     /// Kept between runs and backed up: the user's data.
     public var documents: String { path + "/Documents" }
     /// The folder `Library`, parts of which are visible to scripts.
-    public var library: String { path + "/Library" }
+    package var library: String { path + "/Library" }
     /// Kept and backed up: the application's own data, invisible to the user.
-    public var applicationSupport: String { path + "/Library/Application Support" }
+    package var applicationSupport: String { path + "/Library/Application Support" }
     /// Pictures queued for a shared collection's server, until it has them.
     package var outgoingImages: String { applicationSupport + "/Outgoing Images" }
     /// Kept between runs but not backed up; may be emptied at any time.
-    public var caches: String { path + "/Library/Caches" }
+    package var caches: String { path + "/Library/Caches" }
     /// One property list for each domain of defaults; backed up.
-    public var preferences: String { path + "/Library/Preferences" }
+    package var preferences: String { path + "/Library/Preferences" }
     /// The user's scripts, `init.lua` among them; backed up.
-    public var scripts: String { path + "/Library/Scripts" }
+    package var scripts: String { path + "/Library/Scripts" }
     /// Temporary files of one run, emptied at launch.
-    public var tmp: String { path + "/tmp" }
+    package var tmp: String { path + "/tmp" }
     /// The folder of the user's own read-only resources, beside the root; it need not exist.
-    public var bundle: String { path + ".bundle" }
+    package var bundle: String { path + ".bundle" }
     /// The lock file: the process that locks it owns the container.
     package var lockFile: String { FolderLock.file(in: path) }
 
@@ -38,7 +38,7 @@ public struct ApplicationContainer: Sendable, Hashable {
     package var socketFile: String { path + "/.socket" }
 
     /// Every folder, parents first.
-    public var folders: [String] {
+    package var folders: [String] {
         [path, documents, library, applicationSupport, caches, preferences, scripts, tmp]
     }
 
@@ -46,7 +46,7 @@ public struct ApplicationContainer: Sendable, Hashable {
     package var displayPath: String { DisplayPath.abbreviate(path) }
 
     /// The root for display, with a note for a temporary container.
-    public var title: String { displayPath + (isTemporary ? " (of this run alone)" : "") }
+    package var title: String { displayPath + (isTemporary ? " (of this run alone)" : "") }
 
     /// A container at a path, which need not exist yet.
     ///
@@ -139,7 +139,7 @@ public struct ApplicationContainer: Sendable, Hashable {
     /// Creates missing folders with mode `0700`.
     ///
     /// - Throws: `FileError`, as `open()`.
-    public func create() throws(FileError) { _ = try open() }
+    package func create() throws(FileError) { _ = try open() }
 
     /// Empties `tmp`. Entries that cannot be removed stay; links are removed, not followed.
     ///
@@ -226,13 +226,13 @@ extension PathFence {
 }
 
 /// The application's read-only resources.
-public struct ApplicationBundle: Sendable, Hashable {
+package struct ApplicationBundle: Sendable, Hashable {
     /// The folder, absolute.
-    public let path: String
+    package let path: String
 
     /// - Parameter path: the folder with the resources; a relative path is resolved against the current working
     ///   directory.
-    public init(path: String) {
+    package init(path: String) {
         self.path = PathText.absolute(path, from: WorkingDirectory.path ?? "/")
     }
 
@@ -243,7 +243,7 @@ public struct ApplicationBundle: Sendable, Hashable {
     ///   - type: its extension without the dot; empty or nil when the name includes it.
     ///   - layer: the file system.
     /// - Returns: its path; nil if it does not exist, or the name leads out of the bundle.
-    public func path(
+    package func path(
         forResource name: String, ofType type: String? = nil, using layer: any FileLayer = PosixFileLayer()
     ) -> String? {
         let file = type.map { $0.isEmpty ? name : name + "." + $0 } ?? name
@@ -255,12 +255,12 @@ public struct ApplicationBundle: Sendable, Hashable {
 }
 
 /// The process's environment.
-public enum ProcessEnvironment {
+package enum ProcessEnvironment {
     /// The value of a variable.
     ///
     /// - Parameter name: the variable.
     /// - Returns: nil when it is not set.
-    public static func value(_ name: String) -> String? {
+    package static func value(_ name: String) -> String? {
         ProcessSurroundings.current.value(name)
     }
 
@@ -269,7 +269,7 @@ public enum ProcessEnvironment {
     /// - Parameters:
     ///   - name: the variable.
     ///   - value: its new value.
-    public static func set(_ name: String, _ value: String) {
+    package static func set(_ name: String, _ value: String) {
         ProcessSurroundings.current.set(name, value)
     }
 }

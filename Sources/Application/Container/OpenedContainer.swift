@@ -26,7 +26,7 @@ public struct OpenedContainer {
     ///   - isReadOnly: whether nothing is to be written; then another process may own the container.
     /// - Throws: `FileError`, as for `ApplicationContainer.open()`; `FolderLockError` if the container has another
     ///   owner; an error that names the reason if a newer program wrote it, unless it is read-only.
-    public init(_ container: ApplicationContainer, isReadOnly: Bool = false) throws {
+    package init(_ container: ApplicationContainer, isReadOnly: Bool = false) throws {
         self.container = container
         self.isReadOnly = isReadOnly
         if isReadOnly {
@@ -68,13 +68,13 @@ public struct OpenedContainer {
 ///
 /// The folder is locked (`flock`) for the lifetime of its owner. Folders of killed processes are removed when the next
 /// such container is created.
-public final class MemoryContainer {
+package final class MemoryContainer {
     /// The name of such a container in the command line.
-    public static let name = ":memory:"
+    package static let name = ":memory:"
     private static let prefix = "cubby-memory-"
 
     /// The container, whose folder exists with mode `0700`.
-    public let container: ApplicationContainer
+    package let container: ApplicationContainer
     private var descriptor: Int32
 
     /// Creates the folder, after removing folders without an owner.
@@ -82,7 +82,7 @@ public final class MemoryContainer {
     /// - Parameter parent: the folder above it; by default `/dev/shm` where that is in memory, else the folder for
     ///   temporary files.
     /// - Throws: `FileError`.
-    public init(in parent: String = MemoryContainer.parent()) throws(FileError) {
+    package init(in parent: String = MemoryContainer.parent()) throws(FileError) {
         Self.removeOwnerless(in: parent)
         while true {
             var template = Array("\(PathText.join(parent, Self.prefix))XXXXXX".utf8CString)
@@ -99,7 +99,7 @@ public final class MemoryContainer {
     deinit { remove() }
 
     /// Removes the folder and its contents. Idempotent.
-    public func remove() {
+    package func remove() {
         guard descriptor >= 0 else { return }
         FolderRemover.remove(container.path, using: PosixFileLayer())
         close(descriptor)
@@ -110,7 +110,7 @@ public final class MemoryContainer {
     package static func isFolder(_ path: String) -> Bool { PathText.name(of: path).hasPrefix(prefix) }
 
     /// The default parent of such folders.
-    public static func parent(environment: (String) -> String? = { ProcessEnvironment.value($0) }) -> String {
+    package static func parent(environment: (String) -> String? = { ProcessEnvironment.value($0) }) -> String {
         let shared = "/dev/shm"
         if cubby_is_in_memory(shared) != 0, access(shared, W_OK | X_OK) == 0 { return shared }
         return environment("TMPDIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"

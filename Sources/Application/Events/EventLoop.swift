@@ -6,7 +6,7 @@ import Glibc
 ///
 /// Not Sendable: the creating thread owns it; other threads reach it through `poster`. A handler may run a nested turn
 /// of the loop (a script that waits inside a handler), which does not call the same handler again.
-public final class EventLoop {
+package final class EventLoop {
     /// The entry for other threads.
     package let poster: EventPoster
     /// The signs of life for a watchdog.
@@ -37,7 +37,7 @@ public final class EventLoop {
     private var polled: [pollfd] = []
 
     /// - Throws: `FileError` when no descriptors are left.
-    public init() throws(FileError) {
+    package init() throws(FileError) {
         poster = try EventPoster()
     }
 
@@ -49,7 +49,7 @@ public final class EventLoop {
     ///   - handler: called with the ready events while they are ready.
     /// - Returns: the watch.
     @discardableResult
-    public func watch(
+    package func watch(
         _ descriptor: Int32, for events: ReadyEvents = .readable, handler: @escaping (ReadyEvents) -> Void
     ) -> LoopWatch {
         let watch = LoopWatch(descriptor: descriptor, events: events, handler: handler)
@@ -64,7 +64,7 @@ public final class EventLoop {
     ///   - handler: the handler.
     /// - Returns: the timer.
     @discardableResult
-    public func after(_ seconds: Double, handler: @escaping () -> Void) -> LoopTimer {
+    package func after(_ seconds: Double, handler: @escaping () -> Void) -> LoopTimer {
         let timer = LoopTimer(interval: nil, deadline: .now().advanced(by: max(seconds, 0)), handler: handler)
         timers.add(timer)
         return timer
@@ -80,7 +80,7 @@ public final class EventLoop {
     ///   - handler: the handler.
     /// - Returns: the timer.
     @discardableResult
-    public func every(_ seconds: Double, handler: @escaping () -> Void) -> LoopTimer {
+    package func every(_ seconds: Double, handler: @escaping () -> Void) -> LoopTimer {
         let interval = seconds > 0.001 ? seconds : 0.001
         let timer = LoopTimer(interval: interval, deadline: .now().advanced(by: interval), handler: handler)
         timers.add(timer)
@@ -124,7 +124,7 @@ public final class EventLoop {
     ///
     /// - Parameter handler: called on this thread, possibly between two instructions of a running script.
     /// - Returns: the notifier for the other threads.
-    public func notifier(_ handler: @escaping () -> Void) -> EventNotifier {
+    package func notifier(_ handler: @escaping () -> Void) -> EventNotifier {
         lastReply &+= 1
         let notifier = EventNotifier(poster: poster, number: lastReply)
         notices.append((lastReply, notifier, handler))
@@ -132,7 +132,7 @@ public final class EventLoop {
     }
 
     /// Unregisters a notifier: its handler is no longer called.
-    public func forget(_ notifier: EventNotifier) {
+    package func forget(_ notifier: EventNotifier) {
         notices.removeAll { $0.notifier === notifier }
     }
 
@@ -149,7 +149,7 @@ public final class EventLoop {
     /// - Parameter timeout: the longest wait in seconds; nil for no limit, 0 for none.
     /// - Returns: whether any event was handled; the wait may also end early without one.
     @discardableResult
-    public func runOnce(timeout: Double? = nil) -> Bool {
+    package func runOnce(timeout: Double? = nil) -> Bool {
         watches.removeAll { $0.isCancelled }
         if let prepare = onFirstWait, milliseconds(timeout) != 0 {
             onFirstWait = nil
@@ -177,7 +177,7 @@ public final class EventLoop {
     /// Runs turns until a condition holds; it is evaluated before each turn.
     ///
     /// - Parameter condition: true to end.
-    public func run(until condition: () -> Bool) {
+    package func run(until condition: () -> Bool) {
         while !condition() { runOnce() }
     }
 
@@ -277,13 +277,13 @@ public final class EventLoop {
 }
 
 /// An event loop's watch on a descriptor. The loop retains it until it is cancelled.
-public final class LoopWatch {
+package final class LoopWatch {
     /// The watched descriptor.
-    public let descriptor: Int32
+    package let descriptor: Int32
     /// The awaited events; may be changed at any time, and an empty set pauses the watch.
-    public var events: ReadyEvents
+    package var events: ReadyEvents
     /// Whether the loop no longer watches the descriptor.
-    public private(set) var isCancelled = false
+    package private(set) var isCancelled = false
 
     var handler: ((ReadyEvents) -> Void)?
     /// Whether its handler is running: a nested turn must not call it again.
@@ -296,28 +296,28 @@ public final class LoopWatch {
     }
 
     /// Cancels the watch; the descriptor stays open. Cancel before closing it.
-    public func cancel() {
+    package func cancel() {
         isCancelled = true
         handler = nil
     }
 }
 
 /// The awaited or ready events of a descriptor.
-public struct ReadyEvents: OptionSet, Sendable, Hashable {
-    public let rawValue: UInt8
+package struct ReadyEvents: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
 
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A read does not block, or the other end has closed.
-    public static let readable = ReadyEvents(rawValue: 1)
+    package static let readable = ReadyEvents(rawValue: 1)
     /// A write does not block.
-    public static let writable = ReadyEvents(rawValue: 2)
+    package static let writable = ReadyEvents(rawValue: 2)
     /// An exceptional condition, such as memory pressure.
-    public static let priority = ReadyEvents(rawValue: 4)
+    package static let priority = ReadyEvents(rawValue: 4)
     /// The other end is gone. Always reported.
-    public static let hangUp = ReadyEvents(rawValue: 8)
+    package static let hangUp = ReadyEvents(rawValue: 8)
     /// The descriptor is in error. Always reported.
-    public static let error = ReadyEvents(rawValue: 16)
+    package static let error = ReadyEvents(rawValue: 16)
 
     var pollEvents: Int16 {
         var events: Int32 = 0

@@ -76,7 +76,7 @@ package final class EventPoster: Sendable {
 }
 
 /// Calls a handler on the loop's thread from any thread; calls before the handler runs are merged.
-public final class EventNotifier: Sendable {
+package final class EventNotifier: Sendable {
     private let poster: EventPoster
     private let number: UInt64
     private let isPosted = Atomic<Bool>(false)
@@ -87,7 +87,7 @@ public final class EventNotifier: Sendable {
     }
 
     /// Requests a call of the handler in the loop's next turn.
-    public func notify() {
+    package func notify() {
         guard !isPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
         poster.put(.notice(number))
     }

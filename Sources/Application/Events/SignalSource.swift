@@ -197,7 +197,7 @@ public enum SignalMask {
     public static func blockAtLaunch() -> Bool { cubby_signals_block() == 0 }
 
     /// Unblocks the signals, for commands without a life cycle.
-    public static func restore() {
+    package static func restore() {
         var none = sigset_t()
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, nil)

@@ -1,5 +1,5 @@
 /// An application's state, in Cocoa's terms.
-public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
+package enum ApplicationState: String, Sendable, Hashable, CaseIterable {
     /// Not launched, or terminated: executes no code, has no memory.
     case notRunning
     /// In the foreground, but receiving no events: between two states, or behind an overlay.
@@ -12,7 +12,7 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
     case suspended
 
     /// The visible part of an application.
-    public enum Visibility: String, Sendable, Hashable {
+    package enum Visibility: String, Sendable, Hashable {
         /// Nothing.
         case no
         /// Most of it, behind an interruption.
@@ -22,7 +22,7 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
     }
 
     /// The visible part in this state.
-    public var visibility: Visibility {
+    package var visibility: Visibility {
         switch self {
         case .active: .yes
         case .inactive: .mostly
@@ -31,10 +31,10 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
     }
 
     /// Whether the application receives the user's input.
-    public var receivesEvents: Bool { self == .active }
+    package var receivesEvents: Bool { self == .active }
 
     /// Whether code may run.
-    public var executesCode: Bool { self == .active || self == .inactive || self == .background }
+    package var executesCode: Bool { self == .active || self == .inactive || self == .background }
 }
 
 /// An event of an application: from a signal, the terminal, or a script's simulation.
@@ -65,7 +65,7 @@ public enum ApplicationEvent: Sendable, Hashable {
     case memoryWarning
 
     /// The event's name without its arguments, for messages.
-    public var name: String {
+    package var name: String {
         switch self {
         case .launch: "launch"
         case .pressHome: "pressHome"

@@ -6,12 +6,12 @@ import Glibc
 ///
 /// Only regular files and folders are opened, since a pipe or a device would block the host. Writing also accepts a
 /// pipe or a device that is ready at once.
-public struct FencedFileLayer: PathLayer {
+package struct FencedFileLayer: PathLayer {
     let fence: PathFence
 
     init(fence: PathFence) { self.fence = fence }
 
-    public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
+    package func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
         let place = try fence.place(path, access == .read ? .read : .readWrite, .open)
         // Checked before the file is created.
         if access.flags & O_CREAT != 0 { try fence.checkMayCreate(place, path) }
@@ -67,11 +67,11 @@ public struct FencedFileLayer: PathLayer {
         }
     }
 
-    public func checkMayChange(_ paths: [String], by operation: FileError.Operation) throws(FileError) {
+    package func checkMayChange(_ paths: [String], by operation: FileError.Operation) throws(FileError) {
         for path in paths { _ = try fence.place(path, .readWrite, operation) }
     }
 
-    public func inFolder<Value>(
+    package func inFolder<Value>(
         of path: String, _ operation: FileError.Operation, _ body: (Int32, String) throws(FileError) -> Value
     ) throws(FileError) -> Value {
         let place = try fence.place(path, .readWrite, operation)
@@ -79,7 +79,7 @@ public struct FencedFileLayer: PathLayer {
         return try fence.inFolder(of: place, path, operation, body)
     }
 
-    public func openFolder(_ path: String, _ operation: FileError.Operation) throws(FileError) -> OpenFile {
+    package func openFolder(_ path: String, _ operation: FileError.Operation) throws(FileError) -> OpenFile {
         let place = try fence.place(path, operation == .sync ? .readWrite : .read, operation)
         let file = OpenFile(
             descriptor: try fence.open(place, path, flags: O_RDONLY | O_DIRECTORY, operation), path: path)
@@ -92,9 +92,9 @@ public struct FencedFileLayer: PathLayer {
         }
     }
 
-    public func temporaryName() -> String { TemporaryName.next(forScript: true) }
+    package func temporaryName() -> String { TemporaryName.next(forScript: true) }
 
-    public func beneath(_ folder: String) throws(FileError) -> any FileLayer {
+    package func beneath(_ folder: String) throws(FileError) -> any FileLayer {
         let place = try fence.place(folder, .readWrite, .open)
         let descriptor = try fence.open(
             place, folder, flags: cubby_open_path | O_DIRECTORY | O_NOFOLLOW, .open)
@@ -113,7 +113,7 @@ public struct FencedFileLayer: PathLayer {
         try FolderRemover.removeAll(path, using: self)
     }
 
-    public func status(_ path: String) throws(FileError) -> FileStatus? {
+    package func status(_ path: String) throws(FileError) -> FileStatus? {
         let place = try fence.place(path, .read, .status)
         var raw = stat()
         var code: Int32 = 0
@@ -156,7 +156,7 @@ public struct FencedFileLayer: PathLayer {
         )
     }
 
-    public func linkTarget(_ path: String) throws(FileError) -> String {
+    package func linkTarget(_ path: String) throws(FileError) -> String {
         let place = try fence.place(path, .read, .status)
         return try fence.inFolder(of: place, path, .status) { folder, name throws(FileError) in
             try LinkTarget.read(folder, name, path)

@@ -10,9 +10,9 @@ import Synchronization
 /// out. Sendable, so that a save on another thread uses the same fence.
 public final class PathFence: Sendable {
     /// The origin of relative paths.
-    public let base: String
+    package let base: String
     /// The mechanism that keeps paths beneath their grant, for display: "openat2" or "component walk".
-    public var method: String { opener.method.rawValue }
+    package var method: String { opener.method.rawValue }
 
     private let opener: BeneathOpener
     private let state: Mutex<State>
@@ -28,7 +28,7 @@ public final class PathFence: Sendable {
     /// A fence without grants.
     ///
     /// - Parameter base: an absolute folder, the origin of relative paths; the working directory if not given.
-    public convenience init(base: String? = nil) {
+    package convenience init(base: String? = nil) {
         self.init(base: base, opener: .system)
     }
 
@@ -45,7 +45,7 @@ public final class PathFence: Sendable {
     ///   - access: `.read` for a read-only container.
     ///   - base: the origin of relative paths.
     /// - Throws: `FileError` when the container cannot be opened.
-    public convenience init(
+    package convenience init(
         _ container: ApplicationContainer, access: FenceAccess = .readWrite, base: String? = nil
     ) throws(FileError) {
         self.init(base: base)
@@ -73,7 +73,7 @@ public final class PathFence: Sendable {
     /// Closes one file regardless of grants, under every name. Its folder cannot be moved either.
     ///
     /// - Parameter path: a file of the host; it need not exist yet.
-    public func close(_ path: String) { close(path, .file) }
+    package func close(_ path: String) { close(path, .file) }
 
     /// Closes a folder and its contents like a file. Its contents are reached directly in it, or not at all.
     ///
@@ -132,7 +132,7 @@ public final class PathFence: Sendable {
     }
 
     /// The file system behind the fence: a refused access is an error with `EACCES`.
-    public var layer: FencedFileLayer { FencedFileLayer(fence: self) }
+    package var layer: FencedFileLayer { FencedFileLayer(fence: self) }
 
     // MARK: - For the layer
 

@@ -3,23 +3,23 @@ public import Files
 import Glibc
 
 /// A program that scripts may start by its name, in its state at the time of the grant.
-public struct ProgramGrant: Sendable, Hashable {
+package struct ProgramGrant: Sendable, Hashable {
     /// The name by which scripts start it.
-    public var name: String
+    package var name: String
     /// Its absolute path, without symbolic links.
-    public var path: String
+    package var path: String
     /// The SHA-256 of its file, in hexadecimal digits.
-    public var digest: String
+    package var digest: String
     /// The absolute path by which it was granted, whose last component may be a link: the only path that scripts may
     /// write in place of the name.
-    public var spelling: String
+    package var spelling: String
 
     package init(name: String, path: String, digest: String, spelling: String? = nil) {
         (self.name, self.path, self.digest, self.spelling) = (name, path, digest, spelling ?? path)
     }
 
     /// Whether its arguments can name other programs, which it starts with the user's rights.
-    public var startsOtherPrograms: Bool {
+    package var startsOtherPrograms: Bool {
         [name, PathText.name(of: path)].contains(where: ProgramStarters.contain)
     }
 
@@ -27,7 +27,7 @@ public struct ProgramGrant: Sendable, Hashable {
     ///
     /// - Parameter program: its name or its path; scripts know it by the last component.
     /// - Throws: `FileError` if it does not exist, cannot be read, or can be written by other users.
-    public init(_ program: String) throws(FileError) {
+    package init(_ program: String) throws(FileError) {
         guard let found = Self.find(program) else {
             throw FileError(.open, program, code: ENOENT, reason: "there is no such program in PATH")
         }

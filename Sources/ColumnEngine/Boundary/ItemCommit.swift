@@ -8,9 +8,9 @@ public struct ItemCommit: ~Copyable {
     /// One change, to be passed to the commit's methods.
     public struct Entry: Sendable {
         /// The kind of change.
-        public let kind: ItemChange.Kind
+        package let kind: ItemChange.Kind
         /// The position, counted from 0, of an item that was inserted or moved; nil if appended, and for other kinds.
-        public let position: Int?
+        package let position: Int?
         fileprivate let row: UInt32
         fileprivate let field: UInt32
 
@@ -55,21 +55,21 @@ public struct ItemCommit: ~Copyable {
     }
 
     /// The key of the changed item.
-    public func key(_ entry: Entry) -> String { rows.keyString(entry.row) }
+    package func key(_ entry: Entry) -> String { rows.keyString(entry.row) }
 
     /// The row of the changed item.
     package func row(_ entry: Entry) -> UInt32 { entry.row }
 
     /// The name of the updated field.
-    public func fieldName(_ entry: Entry) -> String { rows.name(of: ItemField(rawValue: entry.field)) }
+    package func fieldName(_ entry: Entry) -> String { rows.name(of: ItemField(rawValue: entry.field)) }
 
     /// The value of the updated field; nil if it has none.
-    public func value(_ entry: Entry) -> PropertyListValue? {
+    package func value(_ entry: Entry) -> PropertyListValue? {
         rows.value(entry.row, ItemField(rawValue: entry.field))
     }
 
     /// All fields of the changed item by name, including `itemKey`; null for a field of every item that it lacks.
-    public func values(_ entry: Entry) -> PropertyListFields { rows.dictionary(of: entry.row, marksAbsent: true) }
+    package func values(_ entry: Entry) -> PropertyListFields { rows.dictionary(of: entry.row, marksAbsent: true) }
 
     /// The change with everything needed to repeat it elsewhere, in its own memory.
     public func change(_ entry: Entry) -> ItemChange {
@@ -85,7 +85,7 @@ public struct ItemCommit: ~Copyable {
     /// Refuses a commit that is not based on the persistence's revision.
     ///
     /// - Throws: ``StoreError`` with `conflict`.
-    public func checkFollows(_ latest: ItemRevision) throws(StoreError) {
+    package func checkFollows(_ latest: ItemRevision) throws(StoreError) {
         guard revision != latest else { return }
         throw StoreError(
             .conflict,
@@ -114,7 +114,7 @@ public struct ItemChange: Sendable, Hashable {
     /// The item's key.
     public var itemKey: String
     /// The item's name after the commit; empty in a change that is to be applied.
-    public var name: String
+    package var name: String
     /// The name of the field that an update changed; nil for the other kinds.
     public var field: String?
     /// The field's value before an update; nil if it had none.
@@ -128,7 +128,7 @@ public struct ItemChange: Sendable, Hashable {
     /// item to be appended.
     public var position: Int?
     /// The position, counted from 0, before a move; nil for the other kinds.
-    public var formerPosition: Int?
+    package var formerPosition: Int?
 
     package init(_ kind: Kind, itemKey: String, name: String = "") {
         self.kind = kind

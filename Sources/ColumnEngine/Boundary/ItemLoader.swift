@@ -9,7 +9,7 @@ public struct ItemLoader {
     }
 
     /// Reserves capacity for a number of items.
-    public func reserve(_ count: Int) {
+    package func reserve(_ count: Int) {
         store.table.reserve(count)
         store.order.reserve(count)
         let hasher = store.index.hasher
@@ -81,19 +81,19 @@ public struct ItemLoader {
 /// The findings on opening a store.
 public struct ItemLoadReport: Sendable, Hashable {
     /// Items in the archive.
-    public var archivedItems = 0
+    package var archivedItems = 0
     /// Commits of the journal that were not in the archive.
-    public var replayedRecords = 0
+    package var replayedRecords = 0
     /// The collection's revision.
     public var revision = ItemRevision.initial
     /// Whether the archive is damaged, and was read only in part.
-    public var isSalvaged = false
+    package var isSalvaged = false
     /// Problems, in words for the user; unusable parts are quarantined.
-    public var notices: [String] = []
+    package var notices: [String] = []
     /// What is carried in the archive and not shown exactly, in words for the user; nothing is lost.
-    public var remarks: [String] = []
+    package var remarks: [String] = []
     /// Files that damaged parts were moved to.
-    public var quarantinedFiles: [String] = []
+    package var quarantinedFiles: [String] = []
 
     /// Creates an empty report.
     public init() {}

@@ -42,7 +42,7 @@ extension ItemPersistence {
 }
 
 /// A persistence that folds its changes into a document from time to time: a file of all items, replaced as a whole.
-public protocol DocumentPersistence: ItemPersistence {
+package protocol DocumentPersistence: ItemPersistence {
     /// Whether it keeps one; true by default.
     var keepsDocument: Bool { get }
     /// Whether the document exists.
@@ -74,14 +74,14 @@ public protocol DocumentPersistence: ItemPersistence {
 }
 
 extension DocumentPersistence {
-    public var isJournalLong: Bool { false }
-    public var holdsMoreThanFields: Bool { false }
-    public var keepsDocument: Bool { true }
-    public var canReplace: Bool { true }
+    package var isJournalLong: Bool { false }
+    package var holdsMoreThanFields: Bool { false }
+    package var keepsDocument: Bool { true }
+    package var canReplace: Bool { true }
 }
 
 /// A new document being written.
-public protocol ItemReplacement: AnyObject, Sendable {
+package protocol ItemReplacement: AnyObject, Sendable {
     /// Writes it, on any thread, to a temporary place.
     func write() throws(StoreError)
 }
@@ -122,9 +122,9 @@ public enum Durability: String, Sendable, CaseIterable {
 /// A persistence in this process's memory: for temporary stores, and for tests.
 public final class MemoryPersistence: ItemPersistence {
     /// The changes of each commit, oldest first, if they are kept.
-    public private(set) var commits: [[ItemChange]] = []
+    package private(set) var commits: [[ItemChange]] = []
     /// Set to make every append and synchronization fail with this error.
-    public var failure: StoreError?
+    package var failure: StoreError?
     public let isReadOnly: Bool
 
     private let keepsCommits: Bool

@@ -3,7 +3,7 @@ public import PropertyList
 /// A persistence of a collection that other hosts change, too.
 ///
 /// It orders the items by ranks: remote changes get positions when they are applied.
-public protocol RemotePersistence: ItemPersistence {
+package protocol RemotePersistence: ItemPersistence {
     /// Whether the server answered the last request.
     var isConnected: Bool { get }
 
@@ -109,7 +109,7 @@ public protocol RemotePersistence: ItemPersistence {
 }
 
 /// The outcome of sending a commit.
-public enum RemoteOutcome: Sendable, Hashable {
+package enum RemoteOutcome: Sendable, Hashable {
     /// The commit has become this revision of the collection.
     case committed(ItemRevision)
     /// Other hosts have committed since, and it is not applied: commits since its revision have to be applied first.
@@ -117,29 +117,29 @@ public enum RemoteOutcome: Sendable, Hashable {
 }
 
 /// A commit of another host.
-public struct RemoteCommit: Sendable {
+package struct RemoteCommit: Sendable {
     /// The collection's revision after the commit.
-    public var revision: ItemRevision
+    package var revision: ItemRevision
     /// The host's name.
-    public var host: String
+    package var host: String
     /// Oldest first; empty for a commit that the store already has.
-    public var changes: [RemoteChange]
+    package var changes: [RemoteChange]
 
     /// Creates a commit of another host.
-    public init(revision: ItemRevision, host: String, changes: [RemoteChange]) {
+    package init(revision: ItemRevision, host: String, changes: [RemoteChange]) {
         (self.revision, self.host, self.changes) = (revision, host, changes)
     }
 }
 
 /// A change of another host, and its item's rank among the others, as ordered by the persistence.
-public struct RemoteChange: Sendable {
+package struct RemoteChange: Sendable {
     /// The change.
-    public var change: ItemChange
+    package var change: ItemChange
     /// The item's rank among the others; empty in a change that does not affect it.
-    public var rank: [UInt8]
+    package var rank: [UInt8]
 
     /// Creates a change with the item's rank.
-    public init(_ change: ItemChange, rank: [UInt8] = []) {
+    package init(_ change: ItemChange, rank: [UInt8] = []) {
         (self.change, self.rank) = (change, rank)
     }
 }
@@ -149,7 +149,7 @@ public struct RemoteChange: Sendable {
 /// An item has the digests, in order, as one field that is hidden from users, so that changes of the bytes are merged,
 /// refused, sent to the other hosts and undone like those of any field. The bytes are sent with the commit that has the
 /// field, and are read one by one on demand.
-public protocol AttachmentPersistence: RemotePersistence {
+package protocol AttachmentPersistence: RemotePersistence {
     /// Returns the bytes of this host's own commits by their digest; called for those that the server lacks.
     var attachmentSource: ((_ digest: [UInt8]) throws(StoreError) -> [UInt8])? { get set }
 
@@ -161,7 +161,7 @@ public protocol AttachmentPersistence: RemotePersistence {
 }
 
 /// Reads the items' attachments, on any thread.
-public protocol AttachmentReader: Sendable {
+package protocol AttachmentReader: Sendable {
     /// Reads an attachment of an item from the server.
     ///
     /// - Parameters:
@@ -174,18 +174,18 @@ public protocol AttachmentReader: Sendable {
 }
 
 /// A commit of this host that the server does not have: it was made while the server did not answer.
-public struct PendingCommit: Sendable {
+package struct PendingCommit: Sendable {
     /// One change, with the data to undo it.
-    public struct Change: Sendable {
+    package struct Change: Sendable {
         /// The change; an update and a removal have the old values.
-        public var change: ItemChange
+        package var change: ItemChange
         /// The item's rank among the others, for an insertion and a move.
-        public var rank: [UInt8]
+        package var rank: [UInt8]
         /// Its former rank, for a removal and a move.
-        public var formerRank: [UInt8]
+        package var formerRank: [UInt8]
 
         /// Creates a change with the item's ranks after and before it.
-        public init(_ change: ItemChange, rank: [UInt8] = [], formerRank: [UInt8] = []) {
+        package init(_ change: ItemChange, rank: [UInt8] = [], formerRank: [UInt8] = []) {
             (self.change, self.rank, self.formerRank) = (change, rank, formerRank)
         }
 
@@ -210,26 +210,26 @@ public struct PendingCommit: Sendable {
     }
 
     /// Identifies the commit for the server: it cannot be applied twice.
-    public let identifier: [UInt8]
+    package let identifier: [UInt8]
     /// When the commit was made.
-    public let date: PropertyListDate
+    package let date: PropertyListDate
     /// Oldest first.
-    public let changes: [Change]
+    package let changes: [Change]
     /// Its reads, if it is of a serializable transaction.
-    public let reads: ItemReads?
+    package let reads: ItemReads?
     /// The host whose changes conflict with it; empty for a commit that is only queued.
-    public var host = ""
+    package var host = ""
     /// By key, the fields that this host had of items that other hosts removed.
-    public var lostItems: [String: PropertyListFields] = [:]
+    package var lostItems: [String: PropertyListFields] = [:]
 
     /// Creates a commit of changes in order.
-    public init(identifier: [UInt8], date: PropertyListDate, changes: [Change], reads: ItemReads? = nil) {
+    package init(identifier: [UInt8], date: PropertyListDate, changes: [Change], reads: ItemReads? = nil) {
         (self.identifier, self.date, self.changes, self.reads) = (identifier, date, changes, reads)
     }
 }
 
 /// The reads of a serializable transaction: a commit of another host that changed some of them conflicts with it.
-public enum ItemReads: Sendable, Hashable {
+package enum ItemReads: Sendable, Hashable {
     /// Keys, in UTF-8: those of items, and those looked up in vain.
     case keys(Set<[UInt8]>)
     /// A read that may depend on every item: the result of a query, a position.

@@ -1,7 +1,7 @@
 /// An error of a store: a code for programs, and a message with the failure, its location, and the remedy.
 public struct StoreError: Error, CustomStringConvertible {
     /// The error domain of Cubby's stores.
-    public static let domain = "CubbyErrorDomain"
+    package static let domain = "CubbyErrorDomain"
 
     /// The kinds of failure. Kinds may be added; a `switch` outside the module needs a `default`.
     public enum Code: Sendable, Hashable {
@@ -51,7 +51,7 @@ public struct StoreError: Error, CustomStringConvertible {
         case disconnected
 
         /// The code's name for scripts.
-        public var identifier: String {
+        package var identifier: String {
             switch self {
             case .invalidValue: "invalidValue"
             case .readOnlyField: "readOnlyField"
@@ -79,7 +79,7 @@ public struct StoreError: Error, CustomStringConvertible {
         }
 
         /// Whether the caller's program is at fault, so that a script gets it raised and not returned.
-        public var isProgrammerError: Bool {
+        package var isProgrammerError: Bool {
             switch self {
             case .corruptArchive, .corruptJournal, .newerFormat, .unreadableFile, .unwritableValue, .invalidRow,
                 .inputOutput,
@@ -108,7 +108,7 @@ public struct StoreError: Error, CustomStringConvertible {
     }
 
     /// The error's domain, as in Cocoa.
-    public var domain: String { Self.domain }
+    package var domain: String { Self.domain }
     public var description: String { message }
 
     package static let itemWasRemoved = StoreError(.itemRemoved, "item was removed")

@@ -218,9 +218,9 @@ extension ItemAggregate.Best {
 }
 
 /// An aggregate function: `count()`, `sum(valueInDollars)`, `average(width * height)`, `min(acquired)`, `max(name)`.
-public struct ItemAggregateFunction {
+package struct ItemAggregateFunction {
     /// The functions' names, as scripts write them.
-    public enum Name: String, Sendable, CaseIterable {
+    package enum Name: String, Sendable, CaseIterable {
         /// The number of items, or of those with a value.
         case count
         /// The sum of the numbers.

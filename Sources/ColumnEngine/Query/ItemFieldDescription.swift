@@ -1,9 +1,9 @@
 public import PropertyList
 
 /// Statistics of a field over the items.
-public struct ItemFieldDescription: Sendable {
+package struct ItemFieldDescription: Sendable {
     /// The kind of a field's values.
-    public enum Kind: String, Sendable {
+    package enum Kind: String, Sendable {
         /// Text.
         case string
         /// Whole numbers.
@@ -25,19 +25,19 @@ public struct ItemFieldDescription: Sendable {
     }
 
     /// The field's name.
-    public let field: String
+    package let field: String
     /// The kind of its values; integers mixed with reals count as reals.
-    public let kind: Kind
+    package let kind: Kind
     /// The number of items with a value.
-    public let count: Int
+    package let count: Int
     /// The number of different values.
-    public let distinct: Int
+    package let distinct: Int
     /// The least value, in the order of `ItemQuery.sorted`; nil if values have no order.
-    public let min: PropertyListValue?
+    package let min: PropertyListValue?
     /// The greatest value.
-    public let max: PropertyListValue?
+    package let max: PropertyListValue?
     /// The most frequent values, at most three.
-    public let examples: [PropertyListValue]
+    package let examples: [PropertyListValue]
 }
 
 extension ItemFieldDescription.Kind {
@@ -69,7 +69,7 @@ extension ItemFieldDescription.Kind {
 
 extension ItemQuery {
     /// Describes each field that some item has, in the order in which fields were added. O(n) per field.
-    public func describe() throws -> [ItemFieldDescription] {
+    package func describe() throws -> [ItemFieldDescription] {
         try columns.pinningRows {
             let rows = try rows()
             return try columns.fieldNames.indices.compactMap { number in

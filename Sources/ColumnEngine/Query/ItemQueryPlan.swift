@@ -13,7 +13,7 @@ import Wording
 ///         └ scan of all items                     28,143 rows
 public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
     /// A step's kind.
-    public enum Operator: Sendable, Hashable {
+    package enum Operator: Sendable, Hashable {
         /// All items, in the store's order.
         case scan
         /// Items from an ordered index: those in a range of it, or all in its order.
@@ -35,22 +35,22 @@ public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The kind of the step.
-    public var operation: Operator
+    package var operation: Operator
     /// Its argument: the condition's text, the keys of a sort, the number of a limit.
-    public var detail: String
+    package var detail: String
     /// Its input: `column of texts, dictionary of 12`; or why items are tested one by one.
-    public var remark = ""
+    package var remark = ""
     /// The number of input rows; nil for a source.
-    public var rowsIn: Int?
+    package var rowsIn: Int?
     /// The number of output rows.
-    public var rowsOut: Int
+    package var rowsOut: Int
     /// Its duration without that of its child operators; nil if not measured. For a condition it is the total of all
     /// threads.
-    public var duration: Duration?
+    package var duration: Duration?
     /// The number of threads.
-    public var threads = 1
+    package var threads = 1
     /// Its inputs; of a filter, the conditions come first.
-    public var children: [ItemQueryPlan] = []
+    package var children: [ItemQueryPlan] = []
 
     public var description: String { ItemQueryPlanPrinter().text(of: self) }
 }

@@ -162,15 +162,15 @@ extension ColumnStore {
 /// `onLeftOut` of the store above is called with them, once for each answer.
 public struct ItemsLeftOut: Sendable, Hashable, CustomStringConvertible {
     /// The comparison, the aggregate or the sort: `n > 5`, `sum(n)`, `sorted(n)`.
-    public let operation: String
+    package let operation: String
     /// The value at fault: a field, a key path, or an expression.
-    public let subject: String
+    package let subject: String
     /// What is wrong with it: `is text`.
-    public let reason: String
+    package let reason: String
     /// Whether the items are in the answer, apart from those that could be compared: in a sort.
-    public let areIncluded: Bool
+    package let areIncluded: Bool
     /// The number of items.
-    public let count: Int
+    package let count: Int
 
     public var description: String {
         "\(operation) \(areIncluded ? "kept apart" : "left out") \(count.counted("item")) whose \(subject) \(reason)"

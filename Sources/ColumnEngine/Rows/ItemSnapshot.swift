@@ -5,7 +5,7 @@ public import PropertyList
 /// Taking one copies nothing: it shares the store's columns, which the store copies before it changes a row, and reads
 /// rows that are not in memory from the mapped archive. Complexity of taking one: a bit for each mapped item; of the
 /// first change of a column afterwards: a copy of that column.
-public final class ItemSnapshot: @unchecked Sendable {
+package final class ItemSnapshot: @unchecked Sendable {
     // Guard: shared data does not change (`Column`, `CopiedBlocks`); `source` and `rows` belong to the one thread that
     // reads the snapshot; another thread has a copy.
     private let contents: Contents
@@ -72,7 +72,7 @@ public final class ItemSnapshot: @unchecked Sendable {
     }
 
     /// The number of items.
-    public var count: Int { contents.count }
+    package var count: Int { contents.count }
     package var fieldNames: [String] { contents.fieldNames }
     /// The fields of every item.
     package var schema: Schema { contents.schema }
@@ -143,7 +143,7 @@ public final class ItemSnapshot: @unchecked Sendable {
 
     /// An item's fields by name, including `itemKey`, for a persistence that stores whole records; null for a field of
     /// every item that it lacks.
-    public func values(at position: Int) -> PropertyListFields {
+    package func values(at position: Int) -> PropertyListFields {
         var result = PropertyListFields()
         result[fieldNames[Int(contents.keyField.rawValue)]] = .string(keyString(position))
         for number in 0..<contents.keyField.rawValue {

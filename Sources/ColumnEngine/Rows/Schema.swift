@@ -7,15 +7,15 @@ public import PropertyList
 /// those of custom fields, in the order of their appearance.
 public struct Schema: Sendable, Hashable {
     /// The fields.
-    public let fields: [Field]
+    package let fields: [Field]
     /// The names of the items' key in archives: that of this program, then those of others, the likeliest first.
-    public let keyNames: [String]
+    package let keyNames: [String]
     /// The one of these that an item without an image has as nil, also beside another.
-    public let imageKeyName: String?
+    package let imageKeyName: String?
     /// The classes of items in archives of other programs, by the last part of their names, in lowercase.
-    public let classNames: Set<String>
+    package let classNames: Set<String>
     /// The same by the ends of their names.
-    public let classSuffixes: [String]
+    package let classSuffixes: [String]
 
     /// The kinds of the fields, by number.
     package let kinds: [DeclaredKind]
@@ -41,13 +41,13 @@ public struct Schema: Sendable, Hashable {
     /// A field of every item.
     public struct Field: Sendable, Hashable {
         /// Its name.
-        public let name: String
+        package let name: String
         /// Its names in archives: that of this program, then those of others, the likeliest first.
-        public let archiveNames: [String]
+        package let archiveNames: [String]
         /// The value of a new item without one; nil if an item may lack the field.
-        public let initial: PropertyListValue?
+        package let initial: PropertyListValue?
         /// Whether a new item without a value gets the time of its creation; for one field of a schema.
-        public let isStamped: Bool
+        package let isStamped: Bool
         package let kind: DeclaredKind
 
         private init(

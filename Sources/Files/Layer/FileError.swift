@@ -7,7 +7,7 @@ import Glibc
 /// `cannot write ~/x/items.archive: No space left on device`.
 public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The operation. New ones may be added.
-    public enum Operation: String, Sendable, Hashable {
+    package enum Operation: String, Sendable, Hashable {
         /// Opening.
         case open
         /// Reading.
@@ -43,13 +43,13 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The failed operation.
-    public var operation: Operation
+    package var operation: Operation
     /// The caller's path; for a rename, the target.
     public var path: String
     /// The system's error number (`errno`), such as `ENOSPC`.
     public var code: Int32
     /// The reason; the system's text for `code` by default.
-    public var reason: String
+    package var reason: String
     /// Whether an object of a wrong kind is at the path of one of the program's own files or folders: a symbolic link,
     /// a pipe, a device. The disk itself works.
     public var isMisplaced = false
@@ -59,7 +59,7 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     ///   - path: its file or folder.
     ///   - code: the system's error number.
     ///   - reason: a more specific text than the system's.
-    public init(_ operation: Operation, _ path: String, code: Int32, reason: String? = nil) {
+    package init(_ operation: Operation, _ path: String, code: Int32, reason: String? = nil) {
         self.operation = operation
         self.path = path
         self.code = code

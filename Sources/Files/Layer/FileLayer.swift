@@ -5,7 +5,7 @@ import CPlatform
 ///
 /// `PosixFileLayer` is the real one; a test wraps it to fail the n-th call, and a sandbox to check every path.
 /// Interrupted calls are repeated. Paths may be relative to the working directory.
-public protocol FileLayer: Sendable {
+package protocol FileLayer: Sendable {
     /// Opens a file, which the caller closes. `permissions` apply to a new file, less the umask.
     func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile
     /// Closes a file. Errors are ignored, since `sync` has reported them.
@@ -62,15 +62,15 @@ public protocol FileLayer: Sendable {
 }
 
 extension FileLayer {
-    public func discard(_ file: OpenFile) { close(file) }
+    package func discard(_ file: OpenFile) { close(file) }
 
-    public func beginSync(_ file: OpenFile) {}
+    package func beginSync(_ file: OpenFile) {}
 
-    public func beneath(_ folder: String) throws(FileError) -> any FileLayer { try BeneathFileLayer(folder) }
+    package func beneath(_ folder: String) throws(FileError) -> any FileLayer { try BeneathFileLayer(folder) }
 
-    public func temporaryName() -> String { TemporaryName.next() }
+    package func temporaryName() -> String { TemporaryName.next() }
 
-    public func rename(_ source: String, toNew target: String) throws(FileError) {
+    package func rename(_ source: String, toNew target: String) throws(FileError) {
         if try status(target) != nil { throw FileError(.rename, target, code: FileLayerCode.exists) }
         try rename(source, to: target)
     }
@@ -119,7 +119,7 @@ extension FileLayer {
         if let found = try? self.status(target) { try check(found) }
     }
 
-    public func linkTarget(_ path: String) throws(FileError) -> String {
+    package func linkTarget(_ path: String) throws(FileError) -> String {
         throw FileError(.status, path, code: FileLayerCode.denied, reason: "links are not followed here")
     }
 
@@ -130,7 +130,7 @@ extension FileLayer {
     ///   - access: the access mode.
     /// - Returns: the open file.
     /// - Throws: `FileError` when it cannot be opened.
-    public func open(_ path: String, _ access: FileAccess) throws(FileError) -> OpenFile {
+    package func open(_ path: String, _ access: FileAccess) throws(FileError) -> OpenFile {
         try open(path, access, permissions: 0o644)
     }
 
@@ -141,7 +141,7 @@ extension FileLayer {
     ///   - limit: a larger file is refused with `EFBIG`.
     /// - Returns: its bytes.
     /// - Throws: `FileError` when it cannot be opened or read, or is larger than `limit`.
-    public func contents(of path: String, limit: Int = .max) throws(FileError) -> [UInt8] {
+    package func contents(of path: String, limit: Int = .max) throws(FileError) -> [UInt8] {
         let file = try open(path, .read)
         defer { close(file) }
         return try contents(of: file, limit: limit)
@@ -154,7 +154,7 @@ extension FileLayer {
     ///   - limit: a larger file is refused with `EFBIG`.
     /// - Returns: its bytes.
     /// - Throws: `FileError` when it cannot be read, or is larger than `limit`.
-    public func contents(of file: OpenFile, limit: Int = .max) throws(FileError) -> [UInt8] {
+    package func contents(of file: OpenFile, limit: Int = .max) throws(FileError) -> [UInt8] {
         let size = try status(file).size
         guard size <= limit else { throw FileError(.read, file.path, code: FileLayerCode.tooLarge) }
         guard Int64(size) <= cubby_work_capacity() else {
@@ -195,7 +195,7 @@ extension FileLayer {
     ///
     /// - Parameter path: the path.
     /// - Returns: whether something exists; false when the path cannot be examined.
-    public func exists(_ path: String) -> Bool {
+    package func exists(_ path: String) -> Bool {
         (try? status(path)) != nil
     }
 
@@ -205,7 +205,7 @@ extension FileLayer {
     ///   - path: the folder, which may exist.
     ///   - permissions: the permissions of new folders, less the umask.
     /// - Throws: `FileError`, also when something else is in the place of a folder.
-    public func makeDirectories(_ path: String, permissions: UInt32 = 0o700) throws(FileError) {
+    package func makeDirectories(_ path: String, permissions: UInt32 = 0o700) throws(FileError) {
         do throws(FileError) {
             try makeDirectory(path, permissions: permissions)
         } catch {

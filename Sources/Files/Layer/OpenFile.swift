@@ -4,21 +4,21 @@ package import Glibc
 /// An open file: its descriptor, and its path for errors.
 ///
 /// It does not own the descriptor: the caller closes it through the same `FileLayer`.
-public struct OpenFile: Sendable, Hashable {
+package struct OpenFile: Sendable, Hashable {
     /// The open descriptor.
-    public let descriptor: Int32
+    package let descriptor: Int32
     /// The path for messages.
-    public let path: String
+    package let path: String
 
     /// Wraps a descriptor, which the caller that opened it closes.
-    public init(descriptor: Int32, path: String) {
+    package init(descriptor: Int32, path: String) {
         self.descriptor = descriptor
         self.path = path
     }
 }
 
 /// The access mode of a file. Every descriptor is closed on exec.
-public enum FileAccess: Sendable, Hashable {
+package enum FileAccess: Sendable, Hashable {
     /// For reading; the file must exist.
     case read
     /// For reading and writing in place; creates the file when it is absent.
@@ -31,7 +31,7 @@ public enum FileAccess: Sendable, Hashable {
     case special
 
     /// The flags for `open(2)`.
-    public var flags: Int32 {
+    package var flags: Int32 {
         switch self {
         case .read: O_RDONLY | O_CLOEXEC
         case .update: O_RDWR | O_CREAT | O_CLOEXEC
@@ -43,9 +43,9 @@ public enum FileAccess: Sendable, Hashable {
 }
 
 /// The metadata of a file.
-public struct FileStatus: Sendable, Hashable {
+package struct FileStatus: Sendable, Hashable {
     /// The kind of object at a path.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// A file.
         case regular
         /// A folder.
@@ -59,21 +59,21 @@ public struct FileStatus: Sendable, Hashable {
     }
 
     /// The kind.
-    public var kind: Kind
+    package var kind: Kind
     /// The size in bytes.
-    public var size: Int
+    package var size: Int
     /// The permission bits, such as `0o600`.
-    public var permissions: UInt32
+    package var permissions: UInt32
     /// The time of the last change of the contents, in nanoseconds since 1970.
-    public var modified: Int64
+    package var modified: Int64
     /// The number of the owning user.
-    public var owner: UInt32
+    package var owner: UInt32
     /// The number of the owning group.
-    public var group: UInt32
+    package var group: UInt32
     /// The number of the file system.
-    public var device: UInt64
+    package var device: UInt64
     /// The number of the file in its file system.
-    public var inode: UInt64
+    package var inode: UInt64
 
     package init(_ raw: stat) {
         kind =
@@ -117,10 +117,10 @@ public struct FileStatus: Sendable, Hashable {
 /// Only files that are replaced by rename and never written in place may be mapped. If another program truncates one
 /// anyway, access to the lost part ends the process with status 74 and a line that names the file; otherwise zeros
 /// would be taken for data. A SIGBUS of other memory goes to the handler installed before the first mapping.
-public final class MappedFile: Sendable {
+package final class MappedFile: Sendable {
     private let address: UInt
     /// The size in bytes.
-    public let count: Int
+    package let count: Int
 
     private init(address: UnsafeMutableRawPointer?, count: Int) {
         self.address = UInt(bitPattern: address)
@@ -133,7 +133,7 @@ public final class MappedFile: Sendable {
     ///   - file: a file open for reading.
     ///   - count: the number of bytes, at most the file's size.
     /// - Throws: `FileError` when the kernel refuses.
-    public convenience init(_ file: OpenFile, count: Int) throws(FileError) {
+    package convenience init(_ file: OpenFile, count: Int) throws(FileError) {
         guard count > 0 else {
             self.init(address: nil, count: 0)
             return
@@ -160,7 +160,7 @@ public final class MappedFile: Sendable {
     /// - Parameter body: reads the bytes.
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws.
-    public func withUnsafeBytes<Result, Failure: Error>(
+    package func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         defer { extendLifetime(self) }

@@ -3,7 +3,7 @@ import Glibc
 
 /// A layer of files of the real file system. It has its own resolution of paths; what is done with the folder and the
 /// name that a path leads to, and with an open file, is the same in all of them.
-public protocol PathLayer: FileLayer {
+package protocol PathLayer: FileLayer {
     /// Refuses an operation that this layer does not permit, before any path is resolved.
     func checkMayChange(_ paths: [String], by operation: FileError.Operation) throws(FileError)
 
@@ -17,37 +17,37 @@ public protocol PathLayer: FileLayer {
 }
 
 extension PathLayer {
-    public func rename(_ source: String, to target: String) throws(FileError) {
+    package func rename(_ source: String, to target: String) throws(FileError) {
         try change(source, target, .rename) { renameat($0, $1, $2, $3) == 0 ? 0 : -errno }
     }
 
-    public func rename(_ source: String, toNew target: String) throws(FileError) {
+    package func rename(_ source: String, toNew target: String) throws(FileError) {
         try change(source, target, .rename, cubby_rename_new)
     }
 
-    public func link(_ source: String, to target: String) throws(FileError) {
+    package func link(_ source: String, to target: String) throws(FileError) {
         try change(source, target, .link) { linkat($0, $1, $2, $3, 0) == 0 ? 0 : -errno }
     }
 
-    public func remove(_ path: String) throws(FileError) {
+    package func remove(_ path: String) throws(FileError) {
         try change(path, .remove) { unlinkat($0, $1, 0) }
     }
 
-    public func removeDirectory(_ path: String) throws(FileError) {
+    package func removeDirectory(_ path: String) throws(FileError) {
         try change(path, .remove) { unlinkat($0, $1, AT_REMOVEDIR) }
     }
 
-    public func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
+    package func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
         try change(path, .makeDirectory) { mkdirat($0, $1, permissions) }
     }
 
-    public func syncDirectory(_ path: String) throws(FileError) {
+    package func syncDirectory(_ path: String) throws(FileError) {
         let folder = try openFolder(path, .sync)
         defer { close(folder) }
         try sync(folder)
     }
 
-    public func list(_ path: String) throws(FileError) -> [String] {
+    package func list(_ path: String) throws(FileError) -> [String] {
         try DirectoryEntries.names(descriptor: openFolder(path, .list).descriptor, path: path)
     }
 
@@ -89,12 +89,12 @@ extension PathLayer {
 
 // Calls on open files.
 extension PathLayer {
-    public func close(_ file: OpenFile) {
+    package func close(_ file: OpenFile) {
         // Linux frees the descriptor even when close is interrupted: never repeat it.
         _ = Glibc.close(file.descriptor)
     }
 
-    public func discard(_ file: OpenFile) {
+    package func discard(_ file: OpenFile) {
         _ = WorkerThread {
             // Delays the close, so that the next step's disk writes do not wait for it.
             usleep(500_000)
@@ -102,90 +102,90 @@ extension PathLayer {
         }
     }
 
-    public func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+    package func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
         guard let base = buffer.baseAddress, !buffer.isEmpty else { return 0 }
         return try Self.retry(.read, file.path) { Glibc.read(file.descriptor, base, buffer.count) }
     }
 
-    public func read(
+    package func read(
         _ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(FileError) -> Int {
         guard let base = buffer.baseAddress, !buffer.isEmpty else { return 0 }
         return try Self.retry(.read, file.path) { pread(file.descriptor, base, buffer.count, off_t(offset)) }
     }
 
-    public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
+    package func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
         let count = cubby_write(file.descriptor, bytes.baseAddress, bytes.count)
         if count < bytes.count { throw FileError(.write, file.path, code: errno) }
     }
 
-    public func writeAll(
+    package func writeAll(
         _ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int
     ) throws(FileError) {
         let count = cubby_write_at(file.descriptor, bytes.baseAddress, bytes.count, Int64(offset))
         if count < bytes.count { throw FileError(.write, file.path, code: errno) }
     }
 
-    public func sync(_ file: OpenFile) throws(FileError) {
+    package func sync(_ file: OpenFile) throws(FileError) {
         _ = try Self.retry(.sync, file.path) { fsync(file.descriptor) }
     }
 
-    public func syncData(_ file: OpenFile) throws(FileError) {
+    package func syncData(_ file: OpenFile) throws(FileError) {
         _ = try Self.retry(.sync, file.path) { fdatasync(file.descriptor) }
     }
 
-    public func beginSync(_ file: OpenFile) {
+    package func beginSync(_ file: OpenFile) {
         // A failure is ignored, because `sync` reports it, too.
         _ = cubby_begin_sync(file.descriptor)
     }
 
-    public func truncate(_ file: OpenFile, to size: Int) throws(FileError) {
+    package func truncate(_ file: OpenFile, to size: Int) throws(FileError) {
         _ = try Self.retry(.truncate, file.path) { ftruncate(file.descriptor, off_t(size)) }
     }
 
-    public func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError) {
+    package func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError) {
         _ = try Self.retry(.setPermissions, file.path) { fchmod(file.descriptor, permissions) }
     }
 
-    public func status(_ file: OpenFile) throws(FileError) -> FileStatus {
+    package func status(_ file: OpenFile) throws(FileError) -> FileStatus {
         var raw = stat()
         _ = try Self.retry(.status, file.path) { fstat(file.descriptor, &raw) }
         return FileStatus(raw)
     }
 
-    public func map(_ file: OpenFile) throws(FileError) -> MappedFile {
+    package func map(_ file: OpenFile) throws(FileError) -> MappedFile {
         try MappedFile(file, count: status(file).size)
     }
 }
 
 /// The real file system.
-public struct PosixFileLayer: PathLayer {
+package struct PosixFileLayer: PathLayer {
     /// Creates the layer; it has no state.
-    public init() {}
+    package init() {}
 
-    public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
+    package func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
         try check(path, .open)
         let descriptor = try Self.retry(.open, path) { Glibc.open(path, access.flags, permissions) }
         return OpenFile(descriptor: descriptor, path: path)
     }
 
-    public func checkMayChange(_ paths: [String], by operation: FileError.Operation) throws(FileError) {
+    package func checkMayChange(_ paths: [String], by operation: FileError.Operation) throws(FileError) {
         for path in paths { try check(path, operation) }
     }
 
-    public func inFolder<Value>(
+    package func inFolder<Value>(
         of path: String, _ operation: FileError.Operation, _ body: (Int32, String) throws(FileError) -> Value
     ) throws(FileError) -> Value {
         try body(AT_FDCWD, path)
     }
 
-    public func openFolder(_ path: String, _ operation: FileError.Operation) throws(FileError) -> OpenFile {
+    package func openFolder(_ path: String, _ operation: FileError.Operation) throws(FileError) -> OpenFile {
         try check(path, operation)
         let descriptor = try Self.retry(operation, path) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         return OpenFile(descriptor: descriptor, path: path)
     }
 
-    public func status(_ path: String) throws(FileError) -> FileStatus? {
+    package func status(_ path: String) throws(FileError) -> FileStatus? {
         try check(path, .status)
         var raw = stat()
         do throws(FileError) {
@@ -197,7 +197,7 @@ public struct PosixFileLayer: PathLayer {
         return FileStatus(raw)
     }
 
-    public func linkTarget(_ path: String) throws(FileError) -> String {
+    package func linkTarget(_ path: String) throws(FileError) -> String {
         try check(path, .status)
         return try LinkTarget.read(AT_FDCWD, path, path)
     }

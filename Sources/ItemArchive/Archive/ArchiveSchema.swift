@@ -5,9 +5,9 @@ public import PropertyList
 ///
 /// A new store has the schema of this application. A store opened from another application's archive keeps that schema,
 /// so that the other can open the archive again.
-public struct ArchiveSchema: Sendable, Hashable {
+package struct ArchiveSchema: Sendable, Hashable {
     /// The format of the file.
-    public enum Form: Sendable, Hashable {
+    package enum Form: Sendable, Hashable {
         /// A keyed archive with an array of items as root.
         case keyedArchive
         /// A property list, an array of dictionaries.
@@ -15,39 +15,39 @@ public struct ArchiveSchema: Sendable, Hashable {
     }
 
     /// How the items are stored.
-    public var form = Form.keyedArchive
+    package var form = Form.keyedArchive
     /// The items' class, for example `Item` or `Homepwner.Item`.
-    public var className = "Item"
+    package var className = "Item"
     /// Its superclasses.
-    public var superclasses = ["NSObject"]
+    package var superclasses = ["NSObject"]
     /// Whether the root is an NSMutableArray.
-    public var isMutableArray = false
+    package var isMutableArray = false
 
     /// The fields of every item of the store.
-    public let schema: Schema
+    package let schema: Schema
     /// The keys of the fields of every item, by number, then that of the items' key.
-    public var keys: [String]
+    package var keys: [String]
     /// The fields of integers that are NSNumber objects and not inline.
-    public var objectFields: Set<ItemField> = []
+    package var objectFields: Set<ItemField> = []
     /// The fields that are nil in items that lack them. For items that lack another field there is no key.
     var nilFields: Set<ItemField> = []
     /// Custom fields that are inline in the item and not objects.
-    public var inlineFields: Set<ExactText> = []
+    package var inlineFields: Set<ExactText> = []
     /// The keys of items without a key under ``itemKeyKey``: nil there means that the item has no image.
-    public var keylessItems: Set<ExactText> = []
+    package var keylessItems: Set<ExactText> = []
     /// The items' objects of the application's own classes.
-    public internal(set) var foreignFields = ForeignFields()
+    package internal(set) var foreignFields = ForeignFields()
     /// The archive as opened, if it has content beyond the fields of its items.
-    public internal(set) var original: OriginalArchive?
+    package internal(set) var original: OriginalArchive?
 
     /// Creates the usual form of a store's items, of a class.
-    public init(_ schema: Schema, className: String = "Item") {
+    package init(_ schema: Schema, className: String = "Item") {
         (self.schema, self.className) = (schema, className)
         keys = schema.fields.map { $0.archiveNames[0] } + schema.keyNames.prefix(1)
     }
 
     /// The key of the items' key.
-    public var itemKeyKey: String {
+    package var itemKeyKey: String {
         get { keys.last ?? "itemKey" }
         set { keys[keys.count - 1] = newValue }
     }
@@ -90,29 +90,29 @@ public struct ArchiveSchema: Sendable, Hashable {
 
 /// A field of every item with values that are not of its kind, or that some items lack: an application's archive has
 /// them so, and they are carried as they are. They can be replaced only by values that fit.
-public struct FieldMisfits: Sendable, Hashable, CustomStringConvertible {
+package struct FieldMisfits: Sendable, Hashable, CustomStringConvertible {
     /// An item with such a value.
-    public struct Example: Sendable, Hashable {
+    package struct Example: Sendable, Hashable {
         /// The item's name in quotes, or its key if it has no name.
-        public let item: String
+        package let item: String
         /// The value; nil if the item lacks the field.
-        public let value: PropertyListValue?
+        package let value: PropertyListValue?
     }
 
     /// The field's name.
-    public let field: String
+    package let field: String
     /// The kind of its values with an article: `an integer`.
-    public let kind: String
+    package let kind: String
     /// The number of items. A real without a fraction in a field of integers is read alike by all programs, and does
     /// not count.
-    public let count: Int
+    package let count: Int
     /// Whether all of them lack the field, and a program reads nil, as here; for an integer it would read 0.
-    public let isOnlyNil: Bool
+    package let isOnlyNil: Bool
     /// The first three, in the store's order.
-    public let examples: [Example]
+    package let examples: [Example]
 
     /// `valueInDollars is not an integer in 2 items: 12.5 in "Lamp", nil in "Chair"`.
-    public var description: String {
+    package var description: String {
         let values = examples.map { "\(FieldValidation.describe($0.value)) in \($0.item)" }.joined(separator: ", ")
         return "\(field) is not \(kind) in \(count.counted("item")): \(values)\(count > examples.count ? ", …" : "")"
     }

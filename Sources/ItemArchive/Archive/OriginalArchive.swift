@@ -5,7 +5,7 @@ import PropertyList
 /// An application's archive as it was opened, if it has content beyond the store's fields: objects of the application's
 /// own classes, mutable or shared values, absent values, several arrays. A save edits it only where items have changed,
 /// so that everything else stays the same, object for object.
-public final class OriginalArchive: Sendable {
+package final class OriginalArchive: Sendable {
     /// Larger archives are rewritten from the fields and the foreign ones.
     static let maximumBytes = 64 << 20
 
@@ -97,9 +97,9 @@ public final class OriginalArchive: Sendable {
 }
 
 extension OriginalArchive: Hashable {
-    public static func == (left: OriginalArchive, right: OriginalArchive) -> Bool { left === right }
+    package static func == (left: OriginalArchive, right: OriginalArchive) -> Bool { left === right }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// Fields of items with objects of an application's own classes, such as a UIImage: kept unchanged, and written back
@@ -107,7 +107,7 @@ extension OriginalArchive: Hashable {
 ///
 /// This application does not see them as fields, except for a decimal in a field of every item, which it reads as a
 /// number. A custom field of the same name replaces one, and so does another value of a field of every item.
-public struct ForeignFields: Sendable, Hashable {
+package struct ForeignFields: Sendable, Hashable {
     /// A keyed archive of the objects, by number.
     private var archive: [UInt8] = []
     /// By `itemKey` and field, the number of the object.

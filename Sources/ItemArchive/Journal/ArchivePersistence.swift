@@ -9,13 +9,13 @@ public import Files
 public final class ArchivePersistence: DocumentPersistence {
     public let isReadOnly: Bool
     /// The form of the archive's items, in the schema of the store that was loaded from it.
-    public private(set) var schema: ArchiveSchema
+    package private(set) var schema: ArchiveSchema
     /// The folders of a new container, to be synced with the first commit that waits for the disk, or save.
     package var newEntries: NewEntries?
     /// False in tests that simulate a dead process: its lock would be gone, too.
     package var takesLock = true
     /// A shorter journal never triggers a save by itself.
-    public var shortJournalLength = 256 << 20
+    package var shortJournalLength = 256 << 20
 
     private let folder: ArchiveFolder
     private let options: ArchiveLoader.Options
@@ -75,15 +75,15 @@ public final class ArchivePersistence: DocumentPersistence {
     /// The path of the archive.
     public var path: String { folder.archivePath }
     /// The path of the journal.
-    public var journalPath: String { folder.journalPath }
+    package var journalPath: String { folder.journalPath }
     /// The path of the index, with which an archive is opened without reading it; nil for no index.
-    public var indexPath: String? { folder.indexPath }
-    public var archivePath: String? { path }
+    package var indexPath: String? { folder.indexPath }
+    package var archivePath: String? { path }
     public var closedPaths: [String] { [path, journalPath] + (indexPath.map { [$0] } ?? []) }
-    public var hasArchive: Bool { archive.exists }
-    public var holdsMoreThanFields: Bool { schema.original != nil || !schema.foreignFields.isEmpty }
+    package var hasArchive: Bool { archive.exists }
+    package var holdsMoreThanFields: Bool { schema.original != nil || !schema.foreignFields.isEmpty }
 
-    public var isJournalLong: Bool {
+    package var isJournalLong: Bool {
         guard let length = journal.length, length > shortJournalLength else { return false }
         return UInt64(length) / 2 > archive.identity.size
     }
@@ -92,12 +92,12 @@ public final class ArchivePersistence: DocumentPersistence {
 
     /// The folder whose `.lock` excludes other owners: the container's root if `folder` is its Documents, so that a
     /// host and a separate store exclude each other; otherwise `folder`.
-    public var lockedFolder: String { folder.lockedFolder }
+    package var lockedFolder: String { folder.lockedFolder }
 
     /// Makes this the folder's only writer as long as it exists; `load(into:)` does it, too. Does nothing if read-only.
     ///
     /// - Throws: `FolderLockError`, which names the holder.
-    public func takeLock() throws(FolderLockError) {
+    package func takeLock() throws(FolderLockError) {
         guard takesLock, !isReadOnly, lock == nil else { return }
         lock = try FolderLock(lockedFolder)
     }
@@ -157,7 +157,7 @@ public final class ArchivePersistence: DocumentPersistence {
 
     // MARK: Replacing
 
-    public func beginReplacement(
+    package func beginReplacement(
         _ snapshot: ItemSnapshot, at revision: ItemRevision
     ) throws(StoreError) -> any ItemReplacement {
         if isReadOnly { throw .storeIsReadOnly }
@@ -167,7 +167,7 @@ public final class ArchivePersistence: DocumentPersistence {
             schema: schema, layer: folder.layer, lastSequence: last)
     }
 
-    public func abandon(_ replacement: any ItemReplacement) {
+    package func abandon(_ replacement: any ItemReplacement) {
         _ = journal.endFollowing()
         // Do not try again after each commit.
         shortJournalLength = max(shortJournalLength, (journal.length ?? 0) * 2)
@@ -176,7 +176,7 @@ public final class ArchivePersistence: DocumentPersistence {
 
     /// The order of the steps makes each crash harmless: the old journal gets a record of the new archive before that
     /// takes its place, and stays until a new journal that follows the new archive is on the disk.
-    public func finish(_ replacement: any ItemReplacement) throws(StoreError) {
+    package func finish(_ replacement: any ItemReplacement) throws(StoreError) {
         guard let replacement = replacement as? ArchiveReplacement, let next = journal.endFollowing() else { return }
         // The old archive stays open until the new journal is in place: freeing its space would delay that.
         let old = hasArchive ? try? folder.layer.open(path, .read) : nil

@@ -2,36 +2,36 @@ public import ColumnEngine
 import Files
 
 /// The first 64 bytes of a journal: its format, and the archive that it follows.
-public struct JournalHeader: Sendable, Hashable {
+package struct JournalHeader: Sendable, Hashable {
     /// The header's size in bytes.
-    public static let length = 64
+    package static let length = 64
     /// The newest format version that this code reads and writes: its records may have values of other kinds than
     /// their fields', texts that are not Unicode and dictionaries with keys of any kind.
-    public static let latestVersion: UInt16 = 3
+    package static let latestVersion: UInt16 = 3
     /// The version of journals without such values. Version 1, which has no indices of items, is read, too.
-    public static let usualVersion: UInt16 = 2
+    package static let usualVersion: UInt16 = 2
 
     static let magic: [UInt8] = Array("CubbyJnl".utf8)
     static let byteOrder: UInt16 = 0x0102
 
     /// The archive that the journal follows.
-    public var archive: ArchiveIdentity
+    package var archive: ArchiveIdentity
     /// A random number that seeds the records' checksums: a record of another journal is never accepted in this one.
-    public var identifier: UInt64
+    package var identifier: UInt64
     /// The number of the first record.
-    public var firstSequence: UInt64
+    package var firstSequence: UInt64
     /// The format version of the records.
-    public var version = JournalHeader.usualVersion
+    package var version = JournalHeader.usualVersion
 
     /// Creates the header of a new journal.
-    public init(archive: ArchiveIdentity, identifier: UInt64, firstSequence: UInt64) {
+    package init(archive: ArchiveIdentity, identifier: UInt64, firstSequence: UInt64) {
         self.archive = archive
         self.identifier = identifier
         self.firstSequence = firstSequence
     }
 
     /// The header's bytes.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var bytes = Self.magic
         bytes.appendLittleEndian(version)
         bytes.appendLittleEndian(Self.byteOrder)
@@ -48,7 +48,7 @@ public struct JournalHeader: Sendable, Hashable {
     /// Reads a header.
     ///
     /// - Throws: `StoreError` with `corruptJournal` and the reason; with `newerFormat`.
-    public init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+    package init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
         guard bytes.count >= Self.length else {
             throw StoreError(.corruptJournal, "the journal ends within its header")
         }
@@ -87,14 +87,14 @@ extension [UInt8] {
 ///
 /// For a large file the checksum covers the head, the tail and evenly spaced samples, so that opening a mapped archive
 /// does not read all of it. A missing or empty archive has the identity ``none``.
-public struct ArchiveIdentity: Sendable, Hashable {
+package struct ArchiveIdentity: Sendable, Hashable {
     /// The size in bytes.
-    public var size: UInt64
+    package var size: UInt64
     /// The checksum of the bytes.
-    public var checksum: UInt64
+    package var checksum: UInt64
 
     /// The identity of a missing archive.
-    public static let none = ArchiveIdentity(size: 0, checksum: 0)
+    package static let none = ArchiveIdentity(size: 0, checksum: 0)
 
     /// Files up to this size are hashed whole.
     private static let wholeLimit = 1 << 20
@@ -108,7 +108,7 @@ public struct ArchiveIdentity: Sendable, Hashable {
     }
 
     /// The identity of an archive's contents.
-    public init(of bytes: UnsafeRawBufferPointer) {
+    package init(of bytes: UnsafeRawBufferPointer) {
         self.init(size: bytes.count) { piece, seed in
             Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[piece]), seed: seed)
         }
@@ -155,7 +155,7 @@ public struct ArchiveIdentity: Sendable, Hashable {
     }
 
     /// The identity of an archive's contents.
-    public init(of bytes: [UInt8]) {
+    package init(of bytes: [UInt8]) {
         self = bytes.withUnsafeBytes { ArchiveIdentity(of: $0) }
     }
 }

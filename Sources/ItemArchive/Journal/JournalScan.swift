@@ -2,32 +2,32 @@ public import ColumnEngine
 import Files
 
 /// The intact records of a journal. A pure function of the bytes.
-public struct JournalScan: Sendable {
+package struct JournalScan: Sendable {
     /// An intact record, without its bytes.
-    public struct Record: Sendable, Hashable {
+    package struct Record: Sendable, Hashable {
         /// Its content.
-        public var kind: JournalRecord.Kind
+        package var kind: JournalRecord.Kind
         /// Its number.
-        public var sequence: UInt64
+        package var sequence: UInt64
         /// The offset of the record in the file.
-        public var offset: Int
+        package var offset: Int
         /// The range of its payload.
-        public var payload: Range<Int>
+        package var payload: Range<Int>
     }
 
     /// The journal's header.
-    public private(set) var header: JournalHeader
+    package private(set) var header: JournalHeader
     /// The intact records, in order.
-    public private(set) var records: [Record] = []
+    package private(set) var records: [Record] = []
     /// The bytes up to the end of the last intact record.
-    public private(set) var intactLength: Int
+    package private(set) var intactLength: Int
     /// What is wrong with the bytes after that; nil if there are only zeros, which are space for more records.
-    public private(set) var damage: String?
+    package private(set) var damage: String?
 
     /// Reads a journal.
     ///
     /// - Throws: `StoreError` with `corruptJournal` if even the header is unusable.
-    public init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+    package init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
         header = try JournalHeader(bytes)
         intactLength = JournalHeader.length
         var expected = header.firstSequence
@@ -75,11 +75,11 @@ public struct JournalScan: Sendable {
     }
 
     /// The number of the next record.
-    public var nextSequence: UInt64 { (records.last?.sequence).map { $0 &+ 1 } ?? header.firstSequence }
+    package var nextSequence: UInt64 { (records.last?.sequence).map { $0 &+ 1 } ?? header.firstSequence }
 
     /// The journal's records for a damaged archive, whose identity no longer matches; nil if the journal's archive was
     /// shorter than this one.
-    public func records(followingDamaged archive: ArchiveIdentity) -> [Record]? {
+    package func records(followingDamaged archive: ArchiveIdentity) -> [Record]? {
         header.archive.size < archive.size ? nil : records.filter { $0.kind == .changes }
     }
 
@@ -87,7 +87,7 @@ public struct JournalScan: Sendable {
     ///
     /// The journal follows the archive in its header. If a save was interrupted between the new archive and the new
     /// journal, the last checkpoint names the archive, which contains the earlier records.
-    public func records(following archive: ArchiveIdentity, in bytes: UnsafeRawBufferPointer) -> [Record]? {
+    package func records(following archive: ArchiveIdentity, in bytes: UnsafeRawBufferPointer) -> [Record]? {
         if archive == header.archive { return records.filter { $0.kind == .changes } }
         for checkpoint in checkpoints(in: bytes).reversed() where checkpoint.archive == archive {
             return records.filter { $0.kind == .changes && $0.sequence > checkpoint.last }
@@ -108,9 +108,9 @@ public struct JournalScan: Sendable {
 }
 
 /// A record of a journal: 32 bytes of header, then its payload.
-public enum JournalRecord {
+package enum JournalRecord {
     /// The content of a record.
-    public enum Kind: UInt32, Sendable {
+    package enum Kind: UInt32, Sendable {
         /// The changes of one commit.
         case changes = 1
         /// An archive that is about to replace the old one, and the last record that it contains.
@@ -118,7 +118,7 @@ public enum JournalRecord {
     }
 
     /// The size of a record's header in bytes.
-    public static let headerLength = 32
+    package static let headerLength = 32
     static let magic: UInt32 = 0x3152_4A43  // "CJR1" in the file
 
     /// Fills in the header of a record whose payload follows 32 bytes of space.

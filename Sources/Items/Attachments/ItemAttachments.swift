@@ -73,7 +73,7 @@ public final class ItemAttachments {
 
 extension ItemAttachments {
     /// The attachments' folder.
-    public var folder: String { files.folder }
+    package var folder: String { files.folder }
     package var layer: any FileLayer { files.layer }
     /// The folder of removed items' attachments.
     package var removedFolder: String { files.removed }
@@ -156,7 +156,7 @@ extension ItemAttachments {
     /// The keys that have bytes, in byte order. O(n); reads the type of each file.
     ///
     /// - Throws: `StoreError` with `inputOutput` if the folder cannot be listed.
-    public func keys() throws(StoreError) -> [String] {
+    package func keys() throws(StoreError) -> [String] {
         store?.store?.columns.recordWholeRead()
         do throws(FileError) {
             let actions = pendingActions
@@ -260,7 +260,7 @@ extension StoreError {
 /// content for undo.
 public struct AttachmentProblem: Sendable {
     /// The operation that failed.
-    public enum Step: Sendable {
+    package enum Step: Sendable {
         /// Removing it at the end of a transaction; it still exists.
         case removal
         /// Writing it at the end of a transaction; the previous content is unchanged.
@@ -274,7 +274,7 @@ public struct AttachmentProblem: Sendable {
     }
 
     /// The operation that failed.
-    public let step: Step
+    package let step: Step
     /// The attachment's key; nil for the folder.
     public let key: String?
     /// The error of the file system.

@@ -17,7 +17,7 @@ public struct ItemAttribute<Model, Value: ItemValue>: Sendable {
     /// The field's name.
     public let name: String
     /// The property.
-    public let property: any KeyPath<Model, Value> & Sendable
+    package let property: any KeyPath<Model, Value> & Sendable
 
     /// Declares a property's field.
     public init(_ name: String, _ property: any KeyPath<Model, Value> & Sendable) {

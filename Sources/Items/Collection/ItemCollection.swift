@@ -14,7 +14,7 @@ import ColumnEngine
 /// generated. Each change is a transaction, a step of ``ItemDatabase/undo()``.
 public struct ItemCollection<Model: Codable & Sendable>: Sendable {
     /// The database that contains the collection.
-    public let database: ItemDatabase
+    package let database: ItemDatabase
     let coding: ItemModelCoding<Model>
     let onProblem: (@Sendable (ItemModelError) -> Void)?
 
@@ -279,7 +279,7 @@ public struct ItemEntry<Model: Sendable>: Sendable {
     public var model: Model
 
     /// Creates an entry.
-    public init(key: String, model: Model) { (self.key, self.model) = (key, model) }
+    package init(key: String, model: Model) { (self.key, self.model) = (key, model) }
 }
 
 extension ItemEntry: Equatable where Model: Equatable {}

@@ -102,7 +102,7 @@ public struct ItemCollectionChanges<Model: Codable & Sendable>: Sendable {
     /// The keys of removed items.
     public private(set) var removed: [String] = []
     /// Inserted and updated items that do not decode as models.
-    public private(set) var problems: [ItemModelError] = []
+    package private(set) var problems: [ItemModelError] = []
 
     /// Whether nothing but the order of the items changed.
     public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && removed.isEmpty && problems.isEmpty }

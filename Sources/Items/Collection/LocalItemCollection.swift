@@ -313,7 +313,7 @@ extension LocalItemCollection {
     // MARK: The engine's query
 
     /// The query plan of a condition; see ``ItemQuery/explain()``.
-    public func explain(where condition: ItemCondition<Model>?) throws(StoreError) -> ItemQueryPlan {
+    package func explain(where condition: ItemCondition<Model>?) throws(StoreError) -> ItemQueryPlan {
         try answer { try query(condition).explain() }
     }
 

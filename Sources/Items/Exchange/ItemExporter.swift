@@ -146,14 +146,14 @@ extension ItemStore {
     /// Encodes all items as a file.
     ///
     /// - Throws: `StoreError` for a field that no item has; errors of the options' functions.
-    public func exportItems(_ options: ItemFileOptions) throws -> [UInt8] { try query().exportItems(options) }
+    package func exportItems(_ options: ItemFileOptions) throws -> [UInt8] { try query().exportItems(options) }
 }
 
 extension ItemQuery {
     /// Encodes the items as a file.
     ///
     /// - Throws: `StoreError` for a field that no item has; errors of the options' functions and of conditions.
-    public func exportItems(_ options: ItemFileOptions) throws -> [UInt8] {
+    package func exportItems(_ options: ItemFileOptions) throws -> [UInt8] {
         var bytes: [UInt8] = []
         _ = try exportItems(options) { bytes.append(contentsOf: $0) }
         return bytes

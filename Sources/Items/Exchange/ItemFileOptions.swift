@@ -2,55 +2,55 @@ public import PropertyList
 package import SQLite
 
 /// Options for reading items from a file or writing them to one.
-public struct ItemFileOptions {
+package struct ItemFileOptions {
     /// The file's format.
-    public var format: ItemFileFormat
+    package var format: ItemFileFormat
     /// Renames: column to field for reading, field to column for writing. Nil leaves the column out.
-    public var names: [String: String?] = [:]
+    package var names: [String: String?] = [:]
     /// Separates the cells of comma-separated values; for ``ItemFileFormat/tsv`` a comma stands for the tab.
-    public var delimiter = UInt8(ascii: ",")
+    package var delimiter = UInt8(ascii: ",")
     /// Called regularly with the work done and the total: rows, or bytes of a file that is read as a stream. An error
     /// thrown ends the work.
-    public var progress: ((_ done: Int, _ total: Int) throws -> Void)?
+    package var progress: ((_ done: Int, _ total: Int) throws -> Void)?
     /// Refuses field names that a host's items cannot have.
-    public var checkField: ((String) throws -> Void)?
+    package var checkField: ((String) throws -> Void)?
 
     // MARK: Reading
 
     /// The fields that identify an item, by their names in the store: a row with an existing item's values refers to
     /// that item. Without them each row is a new item.
-    public var key: [String] = []
+    package var key: [String] = []
     /// Whether rows update the fields of existing items; else those items are unchanged.
-    public var updates = false
+    package var updates = false
     /// The kinds of columns; if nil, the format's default.
-    public var kinds: ItemFileKinds?
+    package var kinds: ItemFileKinds?
     /// A text file's encoding.
-    public var encoding = ItemFileEncoding.utf8
+    package var encoding = ItemFileEncoding.utf8
     /// Whether all changes are rolled back at the end: only the report is wanted.
-    public var isDryRun = false
+    package var isDryRun = false
     /// Transforms each row, given by field names; nil leaves it out.
-    public var transform: ((PropertyListFields) throws -> PropertyListFields?)?
+    package var transform: ((PropertyListFields) throws -> PropertyListFields?)?
     /// Decides about an invalid row, with its line and the problem: true leaves it out. If nil, the import ends.
-    public var skipsRow: ((_ row: PropertyListFields, _ line: Int, _ message: String) throws -> Bool)?
+    package var skipsRow: ((_ row: PropertyListFields, _ line: Int, _ message: String) throws -> Bool)?
     /// The attachment for an item's key, stored beside the imported archive; nil if there is none.
     package var attachment: ((_ key: String) throws -> [UInt8]?)?
     /// Called once with the inferred kinds of columns.
     package var onKinds: ((String) -> Void)?
 
     /// The table of a database. If nil, `items`, or for reading the only table.
-    public var table: String?
+    package var table: String?
     /// Opens the database to read: SQLite opens files by itself.
     package var openDatabase: (() throws -> SQLiteDatabase)?
 
     // MARK: Writing
 
     /// The exported fields in order; if nil, all that some item has, the domain's first.
-    public var columns: [String]?
+    package var columns: [String]?
     /// Called with a sentence about values that the format does not hold whole.
-    public var onRemark: ((String) -> Void)?
+    package var onRemark: ((String) -> Void)?
 
     /// Creates the default options for a format.
-    public init(format: ItemFileFormat) { self.format = format }
+    package init(format: ItemFileFormat) { self.format = format }
 
     /// The corresponding name of a column or field; nil if it is left out.
     func name(for name: String) -> String? {
@@ -71,7 +71,7 @@ public struct ItemFileOptions {
 }
 
 /// The file formats for import and export.
-public enum ItemFileFormat: String, Sendable, CaseIterable {
+package enum ItemFileFormat: String, Sendable, CaseIterable {
     /// Comma-separated values with a header.
     case csv
     /// The same, separated by tabs.
@@ -88,7 +88,7 @@ public enum ItemFileFormat: String, Sendable, CaseIterable {
     case sqlite
 
     /// The format of a path's extension; nil for any other.
-    public init?(path: String) {
+    package init?(path: String) {
         // No extension is longer.
         let end = path.utf8.suffix(16)
         guard let dot = end.lastIndex(of: UInt8(ascii: ".")), !end[dot...].contains(UInt8(ascii: "/")) else {
@@ -108,7 +108,7 @@ public enum ItemFileFormat: String, Sendable, CaseIterable {
 }
 
 /// A file's text encoding.
-public enum ItemFileEncoding: String, Sendable, CaseIterable {
+package enum ItemFileEncoding: String, Sendable, CaseIterable {
     /// UTF-8, with or without a byte order mark.
     case utf8 = "utf-8"
     /// ISO 8859-1; bytes 80 to 9F are read as Windows-1252 where that defines them.
@@ -127,7 +127,7 @@ public enum ItemFileEncoding: String, Sendable, CaseIterable {
 }
 
 /// How the kinds of a file's columns are decided.
-public enum ItemFileKinds: Sendable, Hashable {
+package enum ItemFileKinds: Sendable, Hashable {
     /// Inferred from the texts of comma-separated values: a column has a kind if all of its cells are in one canonical
     /// style, so that no two different texts become the same value.
     case inferred

@@ -57,13 +57,13 @@ extension ItemStore {
     /// - Throws: `StoreError`: `unreadableFile` if the bytes do not match the options, `invalidRow` for an invalid row,
     ///   with its number counted from 1 and including the header; errors of the options' functions.
     @discardableResult
-    public func importItems(_ bytes: [UInt8], path: String, _ options: ItemFileOptions) throws -> Int {
+    package func importItems(_ bytes: [UInt8], path: String, _ options: ItemFileOptions) throws -> Int {
         let report = try importItems(ImportFile(bytes), path: path, options)
         return report.created + report.updated
     }
 
     /// As ``importItems(_:path:_:)``, with a report on the rows.
-    public func importReport(_ bytes: [UInt8], path: String, _ options: ItemFileOptions) throws -> ItemImportReport {
+    package func importReport(_ bytes: [UInt8], path: String, _ options: ItemFileOptions) throws -> ItemImportReport {
         try importItems(ImportFile(bytes), path: path, options)
     }
 
@@ -75,9 +75,9 @@ extension ItemStore {
 }
 
 /// What an import carried differently from the file, or left out: counted, and said.
-public struct ItemImportRemark: Sendable, Hashable, CustomStringConvertible {
+package struct ItemImportRemark: Sendable, Hashable, CustomStringConvertible {
     /// What a remark is about.
-    public enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable, CaseIterable {
         /// Columns without a name that have cells: imported as `column` and their position.
         case unnamed
         /// Columns with the name of an earlier one: imported as `Notes_2`.
@@ -99,42 +99,42 @@ public struct ItemImportRemark: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// What the remark is about.
-    public let kind: Kind
+    package let kind: Kind
     /// The number of columns, keys or values.
-    public let count: Int
+    package let count: Int
     /// The remark as a sentence.
-    public let description: String
+    package let description: String
 }
 
 /// The results of an import, or of a dry run.
-public struct ItemImportReport: Sendable, Hashable, CustomStringConvertible {
+package struct ItemImportReport: Sendable, Hashable, CustomStringConvertible {
     /// New items.
-    public internal(set) var created = 0
+    package internal(set) var created = 0
     /// Items with changed values.
-    public internal(set) var updated = 0
+    package internal(set) var updated = 0
     /// Items that a row matched and that did not change.
-    public internal(set) var unchanged = 0
+    package internal(set) var unchanged = 0
     /// Invalid rows that were left out.
-    public internal(set) var rejected = 0
+    package internal(set) var rejected = 0
     /// All rows of the file.
-    public internal(set) var total = 0
+    package internal(set) var total = 0
     /// Pictures imported with the items.
-    public internal(set) var pictures = 0
+    package internal(set) var pictures = 0
     /// The rejected rows as comma-separated values, with the problem in the last column; empty if there are none.
-    public internal(set) var rejects: [UInt8] = []
+    package internal(set) var rejects: [UInt8] = []
     /// What was carried differently, or left out.
-    public internal(set) var remarks: [ItemImportRemark] = []
+    package internal(set) var remarks: [ItemImportRemark] = []
 
     /// Creates an empty report.
-    public init() {}
+    package init() {}
 
     /// The total of the remarks of a kind.
-    public func count(_ kind: ItemImportRemark.Kind) -> Int {
+    package func count(_ kind: ItemImportRemark.Kind) -> Int {
         remarks.reduce(0) { $0 + ($1.kind == kind ? $1.count : 0) }
     }
 
     /// The counts in a line, and each remark in a line.
-    public var description: String {
+    package var description: String {
         var parts = [
             "\(created.grouped) created", "\(updated.grouped) updated", "\(unchanged.grouped) unchanged",
             "\(rejected.grouped) rejected",

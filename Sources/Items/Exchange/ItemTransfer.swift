@@ -1,27 +1,27 @@
 /// Copies all items of a store into another with their attachments: from a container to a shared collection, and back.
-public enum ItemTransfer {
+package enum ItemTransfer {
     /// The number of items per commit.
-    public static let batch = 1_000
+    package static let batch = 1_000
     /// Commits after this many bytes of pictures: an interrupted copy resumes from there.
     private static let batchBytes = 16 << 20
 
     /// The counts of a copy.
-    public struct Summary: Sendable, Hashable {
+    package struct Summary: Sendable, Hashable {
         /// The number of items.
-        public var items = 0
+        package var items = 0
         /// The number of pictures.
-        public var pictures = 0
+        package var pictures = 0
         /// The reasons why pictures were not copied, by key.
-        public var failures: [String: String] = [:]
+        package var failures: [String: String] = [:]
 
         /// Creates a summary.
-        public init(items: Int = 0, pictures: Int = 0) { (self.items, self.pictures) = (items, pictures) }
+        package init(items: Int = 0, pictures: Int = 0) { (self.items, self.pictures) = (items, pictures) }
 
         /// `2 items and 1 picture`.
-        public var text: String { "\(items.counted("item")) and \(pictures.counted("picture"))" }
+        package var text: String { "\(items.counted("item")) and \(pictures.counted("picture"))" }
 
         /// Counts a store's content.
-        public init(of store: ItemStore) throws(StoreError) {
+        package init(of store: ItemStore) throws(StoreError) {
             let keys = try store.attachments?.keys().filter { store.item(forKey: $0) != nil } ?? []
             let pictures = keys.reduce(0) { $0 + (store.attachments?.files(forKey: $1).count ?? 0) }
             self.init(items: store.count, pictures: pictures)
@@ -38,7 +38,7 @@ public enum ItemTransfer {
     /// - Returns: the counts of this call. An unreadable picture is not an error: its item has none.
     /// - Throws: `StoreError` with `conflict` if the target has other items; errors of its commits; `disconnected`.
     @discardableResult
-    public static func copy(
+    package static func copy(
         from source: ItemStore, to target: ItemStore, progress: (Int) -> Void = { _ in }
     ) throws(StoreError) -> Summary {
         let start = target.count

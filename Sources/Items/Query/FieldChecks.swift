@@ -43,11 +43,11 @@ extension ItemFieldKind {
 extension ItemStore {
     /// The fields of every item with values that are not of their kinds, as an application's archive has them: how many
     /// items, and the first three. O(1) if there are none.
-    public func misfits() -> [FieldMisfits] { columns.misfits() }
+    package func misfits() -> [FieldMisfits] { columns.misfits() }
 
     /// What is carried as the archive has it, and read otherwise or not at all by the application, in a line each, for
     /// the user.
-    public var carriedNotices: [String] {
+    package var carriedNotices: [String] {
         misfits().map { "\($0): carried as it is, until it is changed" } + loadReport.remarks
     }
 }

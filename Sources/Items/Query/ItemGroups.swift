@@ -2,9 +2,9 @@ import ColumnEngine
 public import PropertyList
 
 /// A query's groups, in order: a value that is refined step by step.
-public struct ItemGroups: RandomAccessCollection {
+package struct ItemGroups: RandomAccessCollection {
     /// The order of groups.
-    public enum Order: String, Sendable, CaseIterable {
+    package enum Order: String, Sendable, CaseIterable {
         /// By the number of items, most first.
         case count
         /// By the groups' values.
@@ -18,13 +18,13 @@ public struct ItemGroups: RandomAccessCollection {
         (self.store, self.groups) = (store, groups)
     }
 
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { groups.count }
-    public subscript(position: Int) -> ItemGroup { groups[position] }
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { groups.count }
+    package subscript(position: Int) -> ItemGroup { groups[position] }
 
     /// Sorts by the number of items, or by key in the order of ``ItemQuery/sorted(_:descending:)-(String,_)``: with
     /// several keys by the first, then by the second, and so on. The sort is stable.
-    public func sorted(by order: Order, descending: Bool = false) -> ItemGroups {
+    package func sorted(by order: Order, descending: Bool = false) -> ItemGroups {
         let places: [Int]
         switch order {
         case .count: places = Self.order(groups.map { $0.count }, descending) { $0 - $1 }
@@ -55,7 +55,7 @@ public struct ItemGroups: RandomAccessCollection {
     }
 
     /// Keeps the first groups. A negative number counts as 0.
-    public func limit(_ count: Int) -> ItemGroups {
+    package func limit(_ count: Int) -> ItemGroups {
         ItemGroups(store, Array(groups.prefix(Swift.max(0, count))))
     }
 
@@ -64,7 +64,7 @@ public struct ItemGroups: RandomAccessCollection {
     ///
     /// - Throws: `StoreError` for an invalid function, for a field that no item has, and if no group has a number to sum;
     ///   `FormatPredicateError` as ``ItemQuery/sum(_:as:)``.
-    public func aggregate(_ functions: [String]) throws -> [[PropertyListValue?]] {
+    package func aggregate(_ functions: [String]) throws -> [[PropertyListValue?]] {
         try store.columns.reporting {
             let functions = try functions.map { try ItemAggregateFunction(format: $0, of: store.columns) }
             let results = try groups.map { group in try functions.map { try group.value($0, isPart: true) } }
@@ -78,10 +78,10 @@ public struct ItemGroups: RandomAccessCollection {
 
 extension ItemQuery {
     /// As ``groupBy(_:)-(ItemKey)``, for further refinement.
-    public func groups(by key: ItemKey) throws -> ItemGroups { try groups(by: [key]) }
+    package func groups(by key: ItemKey) throws -> ItemGroups { try groups(by: [key]) }
 
     /// As ``groupBy(_:)-([ItemKey])``, for further refinement.
-    public func groups(by keys: [ItemKey]) throws -> ItemGroups { ItemGroups(store, try groupBy(keys)) }
+    package func groups(by keys: [ItemKey]) throws -> ItemGroups { ItemGroups(store, try groupBy(keys)) }
 }
 
 extension ItemGroup {

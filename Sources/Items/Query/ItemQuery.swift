@@ -5,7 +5,7 @@ public import PropertyList
 extension ItemQuery {
     /// The queried store.
     // Only stores make queries, in `ItemStore.query()`.
-    public var store: ItemStore { unsafeDowncast(owner, to: ItemStore.self) }
+    package var store: ItemStore { unsafeDowncast(owner, to: ItemStore.self) }
 
     /// Restricts the query to items that satisfy a predicate.
     ///
@@ -40,12 +40,12 @@ extension ItemQuery {
     }
 
     /// Sorts by a key.
-    public func sorted(_ key: ItemKey, descending: Bool = false) -> ItemQuery {
+    package func sorted(_ key: ItemKey, descending: Bool = false) -> ItemQuery {
         sorted(ItemSortKey(store.rowKey(key), isDescending: descending))
     }
 
     /// The fields that the predicates and the order use, each once, the predicates' first.
-    public var fields: [String] {
+    package var fields: [String] {
         var names: [String] = []
         for case .predicate(let predicate) in conditions { names += predicate.fieldNames }
         for key in order {
@@ -170,12 +170,12 @@ extension ItemQuery {
     public func groupBy(_ key: String) throws -> [ItemGroup] { try groupBy(store.key(key)) }
 
     /// Groups the items by equal results of a function.
-    public func groupBy(_ key: @escaping (Item) throws -> PropertyListValue?) throws -> [ItemGroup] {
+    package func groupBy(_ key: @escaping (Item) throws -> PropertyListValue?) throws -> [ItemGroup] {
         try groupBy(.function(key))
     }
 
     /// Groups the items by equal values of a key.
-    public func groupBy(_ key: ItemKey) throws -> [ItemGroup] { try groupBy([key]) }
+    package func groupBy(_ key: ItemKey) throws -> [ItemGroup] { try groupBy([key]) }
 
     /// Groups the items by equal values of each of several keys, in order of appearance: ``ItemGroup/keys`` has the
     /// values. Without keys all items are one group.
@@ -184,7 +184,7 @@ extension ItemQuery {
     public func groupBy(_ keys: [String]) throws -> [ItemGroup] { try groupBy(keys.map(store.key)) }
 
     /// Groups the items by equal values of each of several keys, some of which may be functions.
-    public func groupBy(_ keys: [ItemKey]) throws -> [ItemGroup] {
+    package func groupBy(_ keys: [ItemKey]) throws -> [ItemGroup] {
         try grouped(by: keys.map(store.rowKey))
     }
 
@@ -273,14 +273,14 @@ extension ItemQuery {
 }
 
 /// A key by which a query groups, sorts or sums items.
-public typealias ItemKey = QueryKey<Item>
+package typealias ItemKey = QueryKey<Item>
 
 extension ItemStore {
     /// Parses a key: the field of that name if there is one, else an expression over fields.
     ///
     /// - Throws: `StoreError` with `unknownField` for a name that no item has; `FormatPredicateError` for an invalid
     ///   expression.
-    public func key(_ text: String) throws -> ItemKey { try columns.key(text).map(\.row) }
+    package func key(_ text: String) throws -> ItemKey { try columns.key(text).map(\.row) }
 
     /// The key for rows. A function is not called for an item that an earlier call removed.
     func rowKey(_ key: ItemKey) -> RowKey { key.map { [self] in columns.isLive($0) ? item(row: $0) : nil } }

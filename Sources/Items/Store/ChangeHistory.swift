@@ -255,7 +255,7 @@ public struct HistoryLimits: Sendable {
     public var bytes = 64 << 20
 
     /// Creates the default limits.
-    public init() {}
+    package init() {}
 }
 
 extension ColumnStore {
@@ -269,9 +269,9 @@ extension ColumnStore {
 
 extension ItemStore {
     /// Whether there is a step to undo.
-    public var canUndo: Bool { changeHistory.canUndo || hasUncommittedChanges }
+    package var canUndo: Bool { changeHistory.canUndo || hasUncommittedChanges }
     /// Whether there is a step to redo.
-    public var canRedo: Bool { changeHistory.canRedo && !hasUncommittedChanges }
+    package var canRedo: Bool { changeHistory.canRedo && !hasUncommittedChanges }
 
     /// Counts the items that ``undo()`` would restore; nil if there is nothing to undo. O(changes).
     package var undoTally: ItemCommitTally? { changeHistory.nextUndo.map { ItemCommitTally($0) } }
@@ -292,7 +292,7 @@ extension ItemStore {
     /// - Returns: the number of undone steps; fewer than `count` at the beginning of the history.
     /// - Throws: as ``undo()``, with the number of steps undone before.
     @discardableResult
-    public func undo(_ count: Int) throws(StoreError) -> Int {
+    package func undo(_ count: Int) throws(StoreError) -> Int {
         try repeatStep(count, "undone") { () throws(StoreError) in try undo() }
     }
 
@@ -311,7 +311,7 @@ extension ItemStore {
     /// - Returns: the number of redone steps; fewer than `count` if there are no more.
     /// - Throws: as ``redo()``, with the number of steps redone before.
     @discardableResult
-    public func redo(_ count: Int) throws(StoreError) -> Int {
+    package func redo(_ count: Int) throws(StoreError) -> Int {
         try repeatStep(count, "redone") { () throws(StoreError) in try redo() }
     }
 

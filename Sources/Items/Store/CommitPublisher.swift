@@ -116,17 +116,17 @@ extension ItemStore {
 
     /// Runs a body and notifies observers of its changes once, by `didChangeMany`, at its end. The `will…` methods are
     /// called as usual. Bulk changes nest: the outermost one notifies.
-    public func performBulkChange<Result>(_ body: () throws -> Result) rethrows -> Result {
+    package func performBulkChange<Result>(_ body: () throws -> Result) rethrows -> Result {
         beginBulkChange()
         defer { endBulkChange() }
         return try body()
     }
 
     /// Begins a bulk change; end it with ``endBulkChange()``.
-    public func beginBulkChange() { publisher.beginBulkChange() }
+    package func beginBulkChange() { publisher.beginBulkChange() }
 
     /// Ends a bulk change, and notifies observers after the outermost one.
-    public func endBulkChange() {
+    package func endBulkChange() {
         if let changes = publisher.endBulkChange() { publishMany(changes) }
     }
 

@@ -78,14 +78,14 @@ final class Document {
 }
 
 /// A save in progress: ``write()`` may run on any thread.
-public struct ItemStoreSave: Sendable {
+package struct ItemStoreSave: Sendable {
     let replacement: any ItemReplacement
     let version: UInt64
     /// The number of saved items.
-    public let count: Int
+    package let count: Int
 
     /// Writes the new archive beside the old one. Accesses nothing else.
-    public func write() -> Result<Void, StoreError> {
+    package func write() -> Result<Void, StoreError> {
         do throws(StoreError) {
             try replacement.write()
             return .success(())
@@ -97,10 +97,10 @@ public struct ItemStoreSave: Sendable {
 
 extension ItemStore {
     /// The path of the archive; nil for a store without one.
-    public var archivePath: String? { document.archivePath }
+    package var archivePath: String? { document.archivePath }
 
     /// The result of opening.
-    public var loadReport: ItemLoadReport { document.loadReport }
+    package var loadReport: ItemLoadReport { document.loadReport }
 
     /// Whether there are changes, committed or not, that the archive does not have; without an archive, whether there
     /// are uncommitted changes.
@@ -108,7 +108,7 @@ extension ItemStore {
 
     /// Whether the journal is long enough to make rewriting the archive worthwhile: longer than 256 MB and than twice
     /// the archive.
-    public var isJournalLong: Bool { document.isJournalLong }
+    package var isJournalLong: Bool { document.isJournalLong }
 
     /// Records the source of a copy, if the archive stores more than its fields.
     ///
@@ -137,7 +137,7 @@ extension ItemStore {
     /// Commits may be made meanwhile; ``finish(_:_:)`` ends the save.
     ///
     /// - Returns: nil if the archive is up to date, or the store has none.
-    public func beginSave() throws(StoreError) -> ItemStoreSave? {
+    package func beginSave() throws(StoreError) -> ItemStoreSave? {
         // A shared collection is saved here even while it cannot be changed.
         if isReadOnly, !replica.isShared || columns.hasChanges || !document.canBeReplaced { throw readOnlyError }
         try checkNoTransaction("saving")
@@ -152,7 +152,7 @@ extension ItemStore {
     /// Ends a save on the store's thread: replaces the old archive with the new one and starts its journal.
     ///
     /// - Throws: `StoreError` with `inputOutput`, including a failure to write.
-    public func finish(_ save: ItemStoreSave, _ result: Result<Void, StoreError>) throws(StoreError) {
+    package func finish(_ save: ItemStoreSave, _ result: Result<Void, StoreError>) throws(StoreError) {
         try document.finish(save, result)
     }
 }

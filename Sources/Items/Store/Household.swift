@@ -20,21 +20,21 @@ extension Schema {
 
 extension ItemField {
     /// An item's name.
-    @inlinable public static var name: ItemField { ItemField(rawValue: 0) }
+    @inlinable package static var name: ItemField { ItemField(rawValue: 0) }
     /// Its serial number.
-    @inlinable public static var serialNumber: ItemField { ItemField(rawValue: 1) }
+    @inlinable package static var serialNumber: ItemField { ItemField(rawValue: 1) }
     /// Its value in dollars.
-    @inlinable public static var valueInDollars: ItemField { ItemField(rawValue: 2) }
+    @inlinable package static var valueInDollars: ItemField { ItemField(rawValue: 2) }
     /// The time of its creation.
-    @inlinable public static var dateCreated: ItemField { ItemField(rawValue: 3) }
+    @inlinable package static var dateCreated: ItemField { ItemField(rawValue: 3) }
     /// Its key, which is unique.
-    @inlinable public static var itemKey: ItemField { ItemField(rawValue: 4) }
+    @inlinable package static var itemKey: ItemField { ItemField(rawValue: 4) }
 
     /// The fields of every item of a household.
-    public static let domain: [ItemField] = [.name, .serialNumber, .valueInDollars, .dateCreated, .itemKey]
+    package static let domain: [ItemField] = [.name, .serialNumber, .valueInDollars, .dateCreated, .itemKey]
 
     /// A field of the household by its name's bytes; nil for any other name. All names differ in length.
-    public init?(domain name: UnsafeBufferPointer<UInt8>) {
+    package init?(domain name: UnsafeBufferPointer<UInt8>) {
         let field: ItemField
         let expected: StaticString
         switch name.count {
@@ -50,7 +50,7 @@ extension ItemField {
     }
 
     /// Whether the field is none of the household's.
-    public var isCustom: Bool { rawValue > Self.itemKey.rawValue }
+    package var isCustom: Bool { rawValue > Self.itemKey.rawValue }
 }
 
 extension ItemFields {
@@ -88,7 +88,7 @@ extension ItemFields {
 
     /// The values of the fields of every item that are of other kinds, by name, as an application's archive has them;
     /// null for a field that the item lacks. Setting the field removes its value here.
-    public var carried: PropertyListFields {
+    package var carried: PropertyListFields {
         var carried: PropertyListFields = [:]
         for (name, value) in declared where Schema.household.field(named: name)?.kind.takes(value) == false {
             carried[name] = value

@@ -9,7 +9,7 @@ public import PropertyList
 /// that owns the store.
 public final class Item {
     /// The store that the item belongs to.
-    public let store: ItemStore
+    package let store: ItemStore
     let row: UInt32
 
     init(store: ItemStore, row: UInt32) {
@@ -53,7 +53,7 @@ public final class Item {
     }
 
     /// A field's value by number; nil for an absent field.
-    public func value(for field: ItemField) throws(StoreError) -> PropertyListValue? {
+    package func value(for field: ItemField) throws(StoreError) -> PropertyListValue? {
         store.columns.value(try store.row(reference), field)
     }
 
@@ -67,13 +67,13 @@ public final class Item {
     }
 
     /// Sets a field by number; as ``setValue(_:forField:)``.
-    public func setValue(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) {
+    package func setValue(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) {
         try store.setValue(value, for: field, of: reference)
     }
 
     /// Calls `body` with a text field's UTF-8 bytes, without making a `String`; with nil if the field is absent or not
     /// a text. The bytes are only valid during the call.
-    public func withUTF8<Result>(
+    package func withUTF8<Result>(
         of field: ItemField, _ body: (UnsafeBufferPointer<UInt8>?) -> Result
     ) throws(StoreError) -> Result {
         try store.withText(of: field, reference, body)
@@ -83,7 +83,7 @@ public final class Item {
     ///
     /// - Throws: `StoreError`: `invalidValue` for bytes that are not UTF-8, and the errors of
     ///   ``setValue(_:forField:)``.
-    public func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
+    package func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
         try store.setUTF8(bytes, for: field, of: reference)
     }
 
@@ -97,7 +97,7 @@ public final class Item {
     }
 
     /// All fields including the key, as values for a new item.
-    public var allFields: ItemFields {
+    package var allFields: ItemFields {
         get throws(StoreError) { store.columns.fields(of: try store.row(reference)) }
     }
 

@@ -5,42 +5,42 @@ public import PropertyList
 ///
 /// The items contain none of its changes. It is kept until it is resolved: ``ItemStore/keepMine(_:)``,
 /// ``ItemStore/keepTheirs(_:)``, ``ItemStore/resolve(_:_:)``.
-public struct ItemConflict: Sendable, Hashable {
+package struct ItemConflict: Sendable, Hashable {
     /// The commit's change to one field of an item, or to an item as a whole.
-    public struct Change: Sendable, Hashable {
+    package struct Change: Sendable, Hashable {
         /// The kind of this host's change.
-        public var kind: ItemChange.Kind
+        package var kind: ItemChange.Kind
         /// The item's key.
-        public var itemKey: String
+        package var itemKey: String
         /// The item's name after the commit.
-        public var name: String
+        package var name: String
         /// The field; nil for an inserted, removed or moved item. `$image` is the SHA-256 of its picture.
-        public var field: String?
+        package var field: String?
         /// The field's name for people.
         package var shownField: String? { field.map { FieldTable.shownName(of: $0) } }
         /// The value before the commit: of a field, or all fields of an item that it removed.
-        public var base: PropertyListValue?
+        package var base: PropertyListValue?
         /// The commit's value: of a field, or all fields of a new item.
-        public var mine: PropertyListValue?
+        package var mine: PropertyListValue?
         /// The current value: of the field, or all fields; nil for none.
-        public var theirs: PropertyListValue?
+        package var theirs: PropertyListValue?
         /// Whether the item currently exists.
-        public var isPresent: Bool
+        package var isPresent: Bool
 
         /// Whether the current value is neither the one before the commit nor the commit's, or the item is missing.
-        public var isConflicting: Bool {
+        package var isConflicting: Bool {
             kind == .move ? !isPresent : theirs != base && theirs != mine || field != nil && !isPresent
         }
     }
 
     /// Identifies the conflict across runs.
-    public let identifier: [UInt8]
+    package let identifier: [UInt8]
     /// The date of the commit.
-    public let date: PropertyListDate
+    package let date: PropertyListDate
     /// The name of the other host; empty if unknown.
-    public let host: String
+    package let host: String
     /// The commit's changes, one per field, conflicting ones first.
-    public let changes: [Change]
+    package let changes: [Change]
 }
 
 extension ItemConflict {
@@ -89,7 +89,7 @@ extension ItemConflict {
 
 extension ItemConflict: CustomStringConvertible {
     /// A description for people: date and other host, followed by the values side by side.
-    public var description: String { lines.joined(separator: "\n") }
+    package var description: String { lines.joined(separator: "\n") }
 
     private var lines: [String] {
         let other = host.isEmpty ? "what the collection is now" : VisibleText.line(host)
@@ -140,17 +140,17 @@ extension ItemConflict: CustomStringConvertible {
 /// Resolution of commits that conflict with other hosts' changes: see ``ItemConflict``.
 extension ItemStore {
     /// The unresolved commits, oldest first, compared with the current items.
-    public var conflicts: [ItemConflict] { replica.conflicts.map { ItemConflict($0, self) } }
+    package var conflicts: [ItemConflict] { replica.conflicts.map { ItemConflict($0, self) } }
 
     /// Repeats a commit over the changes of other hosts, as a new commit.
     ///
     /// - Throws: `StoreError`, as a transaction does; the conflict is then kept.
-    public func keepMine(_ conflict: ItemConflict) throws { try resolve(conflict, [:]) }
+    package func keepMine(_ conflict: ItemConflict) throws { try resolve(conflict, [:]) }
 
     /// Leaves the items unchanged, and discards the commit.
     ///
     /// - Throws: `StoreError` with `itemRemoved` if it is already resolved.
-    public func keepTheirs(_ conflict: ItemConflict) throws(StoreError) {
+    package func keepTheirs(_ conflict: ItemConflict) throws(StoreError) {
         try checkNoTransaction("settling a conflict")
         try replica.end(try pendingCommit(conflict))
     }
@@ -161,7 +161,7 @@ extension ItemStore {
     ///   - conflict: discarded afterwards.
     ///   - values: by item key, values by field name that replace the commit's.
     /// - Throws: `StoreError`, as a transaction does; the conflict is then kept.
-    public func resolve(
+    package func resolve(
         _ conflict: ItemConflict, _ values: [String: PropertyListFields]
     ) throws {
         try checkNoTransaction("settling a conflict")

@@ -2,7 +2,7 @@ import ColumnEngine
 import PropertyList
 
 /// A target kind for the texts of a file, and for ``ItemStore/convert(_:to:)``.
-public enum ItemFieldKind: String, Sendable, CaseIterable {
+package enum ItemFieldKind: String, Sendable, CaseIterable {
     /// Text, unchanged; numbers and booleans as printed, dates in ISO 8601.
     case string
     /// A 64-bit integer in decimal digits; booleans are 1 and 0.
@@ -80,7 +80,7 @@ extension ItemStore {
     /// - Throws: `StoreError`: `unknownField`; `readOnlyField` for a field of the domain, whose kind is fixed;
     ///   `invalidValue`, naming the first value that cannot be converted and its item.
     @discardableResult
-    public func convert(_ name: String, to kind: ItemFieldKind) throws -> Int {
+    package func convert(_ name: String, to kind: ItemFieldKind) throws -> Int {
         let field = try columns.queriedField(name)
         if !columns.isCustom(field) {
             throw StoreError(.readOnlyField(field: name), "\(name) is a field of every item: its kind cannot change")

@@ -7,7 +7,7 @@ public struct ItemFields: Sendable, Hashable {
     /// The fields of every item by name, and `itemKey`; null for a field that the item lacks.
     var declared: PropertyListFields
     /// Custom fields by name.
-    public var custom: PropertyListFields
+    package var custom: PropertyListFields
 
     init(_ declared: PropertyListFields, custom: PropertyListFields) {
         (self.declared, self.custom) = (declared, custom)
@@ -35,7 +35,7 @@ public struct ItemFields: Sendable, Hashable {
 
 extension ItemChange {
     /// The fields of an inserted item, or the last fields of a removed one; nil for other kinds.
-    public var fields: ItemFields? {
+    package var fields: ItemFields? {
         get { values.map { ItemFields(stored: $0) } }
         set { values = newValue?.values }
     }
@@ -50,7 +50,7 @@ extension ItemChange {
 
 extension ItemSnapshot {
     /// The items' fields, for a persistence that stores whole records.
-    public func fields(at position: Int) -> ItemFields { ItemFields(stored: values(at: position), schema) }
+    package func fields(at position: Int) -> ItemFields { ItemFields(stored: values(at: position), schema) }
 }
 
 extension ItemLoader {

@@ -271,7 +271,7 @@ extension ItemStore {
 }
 
 /// An iteration over a store's items that is safe while the store changes.
-public final class ItemCursor: Sequence, IteratorProtocol {
+package final class ItemCursor: Sequence, IteratorProtocol {
     let store: ItemStore
     /// The order at the start of the iteration; shared with the store until that changes.
     private let slots: [UInt32]
@@ -287,7 +287,7 @@ public final class ItemCursor: Sequence, IteratorProtocol {
         store.columns.unpinRows()
     }
 
-    public func next() -> Item? { nextRow().map(store.item(row:)) }
+    package func next() -> Item? { nextRow().map(store.item(row:)) }
 
     func nextRow() -> UInt32? {
         while nextSlot < slots.count {

@@ -31,11 +31,11 @@ public final class ItemStore {
     // MARK: Settings
 
     /// Whether each commit waits until it survives a power cut.
-    public var durability: Durability
+    package var durability: Durability
     /// The limits of `undo`.
     public var history = HistoryLimits()
     /// Called with a text for the user if a part of the mapped archive turns out to be unreadable.
-    public var onDamage: ((String) -> Void)?
+    package var onDamage: ((String) -> Void)?
     /// Called at the end of an answer of a query with the items that it left out, because their values are of a kind that
     /// a comparison, a computation or a sort does not take: `n > 5 left out 2 items whose n is text`. An error that it
     /// throws is the answer's. Nil: such items are not counted. Counting costs time for fields with values of several
@@ -46,12 +46,12 @@ public final class ItemStore {
     }
 
     /// A number that grows with every change; equal readings mean that nothing changed in between.
-    public var version: UInt64 {
+    package var version: UInt64 {
         columns.recordWholeRead()
         return columns.version
     }
     /// A reference to the store that becomes nil when the store is freed.
-    public let zeroingReference = ItemStoreReference()
+    package let zeroingReference = ItemStoreReference()
 
     /// Creates an empty store in memory.
     ///
@@ -120,7 +120,7 @@ public final class ItemStore {
     }
 
     /// The item whose key has these bytes. O(1), without making a `String`.
-    public func item(forKeyUTF8 key: UnsafeBufferPointer<UInt8>) -> Item? {
+    package func item(forKeyUTF8 key: UnsafeBufferPointer<UInt8>) -> Item? {
         columns.row(forKey: key).map(item(row:))
     }
 
@@ -134,36 +134,36 @@ public final class ItemStore {
 
     /// The items in order, each once: those present at the start of the iteration that still exist when it reaches
     /// them. Removing, creating and moving items meanwhile is safe.
-    public func each() -> ItemCursor {
+    package func each() -> ItemCursor {
         ItemCursor(self)
     }
 
     /// The number of a field, for access without hashing; a new name is added.
     ///
     /// - Throws: `StoreError` for an invalid field name.
-    public func field(named name: String) throws(StoreError) -> ItemField {
+    package func field(named name: String) throws(StoreError) -> ItemField {
         if let field = columns.existingField(named: name) { return field }
         try FieldValidation.checkName(name)
         return columns.field(named: name)
     }
 
     /// The number of a field that some item has or had; nil for others.
-    public func existingField(named name: String) -> ItemField? {
+    package func existingField(named name: String) -> ItemField? {
         let field = columns.existingField(named: name)
         if field == nil { columns.recordWholeRead() }
         return field
     }
 
     /// The fields of every item.
-    public var schema: Schema { columns.schema }
+    package var schema: Schema { columns.schema }
 
     /// The name of a field.
-    public func name(of field: ItemField) -> String {
+    package func name(of field: ItemField) -> String {
         columns.name(of: field)
     }
 
     /// The names of all fields that some item has or had, those of every item first.
-    public var fieldNames: [String] {
+    package var fieldNames: [String] {
         columns.recordWholeRead()
         return columns.visibleFieldNames
     }
@@ -184,13 +184,13 @@ public final class ItemStore {
 
 extension ItemStore {
     /// The number of rows, in use or not, for which the columns have memory.
-    public var rowCount: Int {
+    package var rowCount: Int {
         columns.recordWholeRead()
         return columns.rowCount
     }
 
     /// Bytes of texts too long for their cells, including garbage.
-    public var textBytes: Int {
+    package var textBytes: Int {
         columns.recordWholeRead()
         return columns.textBytes
     }
@@ -198,7 +198,7 @@ extension ItemStore {
 
 extension ItemStore {
     /// The fields with an ordered index, in order of creation.
-    public var indexedFields: [String] { columns.indexes.map { columns.name(of: $0.field) } }
+    package var indexedFields: [String] { columns.indexes.map { columns.name(of: $0.field) } }
 
     /// Makes an ordered index on a field, used automatically by queries; does nothing if there is one. `itemKey` always
     /// has an index for equality, and may have an ordered one as well.
@@ -220,7 +220,7 @@ extension ItemStore {
     ///
     /// - Returns: whether there was one.
     @discardableResult
-    public func dropIndex(_ name: String) -> Bool {
+    package func dropIndex(_ name: String) -> Bool {
         guard let field = columns.existingField(named: name),
             let place = columns.indexes.firstIndex(where: { $0.field == field })
         else {
@@ -231,7 +231,7 @@ extension ItemStore {
     }
 
     /// The size of the ordered indexes in bytes.
-    public var indexBytes: Int {
+    package var indexBytes: Int {
         columns.recordWholeRead()
         return columns.indexes.reduce(0) { $0 + $1.byteCount }
     }
@@ -307,7 +307,7 @@ extension ItemStore {
     /// Removes several items; if one is refused, none is removed. Observers are notified once.
     ///
     /// - Throws: as ``removeItem(_:)``; `itemRemoved` also for an item that is given twice.
-    public func removeItems(_ items: [Item]) throws(StoreError) {
+    package func removeItems(_ items: [Item]) throws(StoreError) {
         var rows: Set<UInt32> = []
         for (place, item) in items.enumerated() {
             guard item.store === self else {
@@ -370,7 +370,7 @@ extension ItemStore {
 ///
 /// A weak reference would have the same effect. But the first one to an object moves its reference counts to a side
 /// table, and a store is retained and released with every field access.
-public final class ItemStoreReference {
+package final class ItemStoreReference {
     /// Unchecked: the store sets it to nil when it is freed.
-    public internal(set) unowned(unsafe) var store: ItemStore?
+    package internal(set) unowned(unsafe) var store: ItemStore?
 }

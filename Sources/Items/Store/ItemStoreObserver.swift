@@ -62,7 +62,7 @@ public protocol ItemCommitObserver: AnyObject {
 /// The counts of changes by a bulk change, an undo, a redo or a rollback.
 public struct ItemStoreChanges: Sendable, Hashable {
     /// The cause of a bulk notification.
-    public enum Cause: String, Sendable {
+    package enum Cause: String, Sendable {
         /// One call changed them, such as an import.
         case bulkChange
         /// A step was undone.
@@ -74,7 +74,7 @@ public struct ItemStoreChanges: Sendable, Hashable {
     }
 
     /// The cause of the changes.
-    public var cause: Cause
+    package var cause: Cause
     /// The number of added items.
     public var inserted = 0
     /// The number of changed fields.
@@ -82,10 +82,10 @@ public struct ItemStoreChanges: Sendable, Hashable {
     /// The number of removed items.
     public var removed = 0
     /// The number of moved items.
-    public var moved = 0
+    package var moved = 0
 
     /// Whether nothing changed.
-    public var isEmpty: Bool { inserted + updated + removed + moved == 0 }
+    package var isEmpty: Bool { inserted + updated + removed + moved == 0 }
 
     init(_ cause: Cause, _ changes: some Sequence<Change>) {
         self.cause = cause

@@ -306,22 +306,22 @@ extension ColumnStore {
 /// A shared collection: see ``RemotePersistence``.
 extension ItemStore {
     /// The collection's revision: that of the last commit made or applied.
-    public var revision: ItemRevision { replica.revision }
+    package var revision: ItemRevision { replica.revision }
 
     /// Whether the collection's server responded last time; true for a store without one.
-    public var isConnected: Bool { replica.remote?.isConnected ?? true }
+    package var isConnected: Bool { replica.remote?.isConnected ?? true }
 
     /// Whether commits are accepted: by the server, or for later sending.
-    public var takesCommits: Bool { replica.remote.map { $0.isConnected || $0.keepsCommits } ?? true }
+    package var takesCommits: Bool { replica.remote.map { $0.isConnected || $0.keepsCommits } ?? true }
 
     /// The number of commits that wait for the server. 0 in a store without one.
-    public var waitingCommits: Int { replica.pendingCount }
+    package var waitingCommits: Int { replica.pendingCount }
 
     /// The error for a refused change.
     var readOnlyError: StoreError { replica.readOnlyError }
 
     /// Called when the connection is lost: items are read-only until ``applyRemoteCommits()`` reconnects.
-    public func connectionWasLost() {
+    package func connectionWasLost() {
         if replica.isShared { isReadOnly = replica.isReadOnly }
     }
 
@@ -329,7 +329,7 @@ extension ItemStore {
     /// nothing in an unshared store, and within a transaction.
     ///
     /// - Throws: `StoreError`: `disconnected`, `conflict` of the commit made first.
-    public func applyRemoteCommits() throws(StoreError) {
+    package func applyRemoteCommits() throws(StoreError) {
         guard replica.isShared, !isInTransaction, !replica.isSending else { return }
         defer {
             isReadOnly = replica.isReadOnly

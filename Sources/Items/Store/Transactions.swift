@@ -3,7 +3,7 @@ public import PropertyList
 
 extension ItemStore {
     /// Whether a transaction or a dry run is in progress.
-    public var isInTransaction: Bool { columns.depth > 0 }
+    package var isInTransaction: Bool { columns.depth > 0 }
 
     /// Runs a body whose changes are committed or rolled back as a whole: an error of the body rolls back its changes,
     /// including order and removals, and is rethrown. Transactions nest as savepoints. The end of the outermost one is
@@ -28,7 +28,7 @@ extension ItemStore {
     }
 
     /// Begins a transaction, or a savepoint within one. Earlier changes become a separate step of `undo`.
-    public func beginTransaction() {
+    package func beginTransaction() {
         if columns.depth == 0 {
             if !columns.hasChanges, changeHistory.hasAttachmentChanges {
                 changeHistory.record(.change, from: columns)
@@ -43,7 +43,7 @@ extension ItemStore {
     /// Ends the innermost transaction, and commits the outermost.
     ///
     /// - Throws: `noTransaction`; errors of ``commit()``, after rolling back.
-    public func endTransaction() throws(StoreError) {
+    package func endTransaction() throws(StoreError) {
         guard let start = columns.savepoint else { throw Self.noTransaction }
         guard columns.depth == 1, !replica.isSending else { return closeSavepoint() }
         do throws(StoreError) {
@@ -75,7 +75,7 @@ extension ItemStore {
     /// Rolls the innermost transaction back.
     ///
     /// - Throws: `noTransaction`.
-    public func rollBackTransaction() throws(StoreError) {
+    package func rollBackTransaction() throws(StoreError) {
         if columns.depth == 0 { throw Self.noTransaction }
         rollBackSavepoint()
     }
@@ -83,7 +83,7 @@ extension ItemStore {
     /// Determines the changes that a body would make: runs it, and rolls its changes back.
     ///
     /// - Throws: errors of the body, after rolling back.
-    public func dryRun(_ body: () throws -> Void) throws -> ItemStoreDiff {
+    package func dryRun(_ body: () throws -> Void) throws -> ItemStoreDiff {
         beginTransaction()
         defer { rollBackSavepoint() }
         // The result includes the positions of items.
@@ -146,7 +146,7 @@ extension ItemStore {
     }
 
     /// The default number of retries of a transaction.
-    public static let defaultRetries = 10
+    @usableFromInline package static let defaultRetries = 10
 
     /// After this many conflicts, the next attempt keeps others out.
     private static let attemptsBeforeHolding = 3
@@ -184,7 +184,7 @@ extension ItemStore {
 /// Commits.
 extension ItemStore {
     /// Whether there are changes since the last commit, including attachments.
-    public var hasUncommittedChanges: Bool { columns.hasChanges || changeHistory.hasAttachmentChanges }
+    package var hasUncommittedChanges: Bool { columns.hasChanges || changeHistory.hasAttachmentChanges }
 
     /// Passes all changes since the last commit to the persistence as one commit; does nothing within a transaction.
     /// The host calls it at the end of each chunk, handler and timer.
@@ -204,13 +204,13 @@ extension ItemStore {
     /// - Returns: whether there was anything to write.
     /// - Throws: as ``commit()``.
     @discardableResult
-    public func commitInGroup() throws(StoreError) -> Bool {
+    package func commitInGroup() throws(StoreError) -> Bool {
         defer { publishCommits() }
         return try commit(.change, waits: false)
     }
 
     /// Makes a group's records as durable as ``durability`` requires. Costs nothing if they are.
-    public func endGroup() throws(StoreError) {
+    package func endGroup() throws(StoreError) {
         guard durability == .power, columns.depth == 0 else { return }
         try replica.persistence.synchronize()
         attachments?.synchronize()
@@ -267,7 +267,7 @@ extension ItemStore {
     }
 
     /// Makes all commits survive a power cut.
-    public func synchronize() throws(StoreError) {
+    package func synchronize() throws(StoreError) {
         try replica.persistence.synchronize()
         attachments?.synchronize()
     }
@@ -279,44 +279,44 @@ extension ItemStore {
 }
 
 /// The net result of a sequence of changes: the differences between the states before and after.
-public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
+package struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
     /// A field with another value.
-    public struct Update: Sendable, Hashable {
+    package struct Update: Sendable, Hashable {
         /// The item's key.
-        public var itemKey: String
+        package var itemKey: String
         /// The item's name.
-        public var name: String
+        package var name: String
         /// The field's name.
-        public var field: String
+        package var field: String
         /// The old value; nil for none.
-        public var old: PropertyListValue?
+        package var old: PropertyListValue?
         /// The new value; nil for none.
-        public var new: PropertyListValue?
+        package var new: PropertyListValue?
     }
 
     /// An item that moved.
-    public struct Move: Sendable, Hashable {
+    package struct Move: Sendable, Hashable {
         /// The item's key.
-        public var itemKey: String
+        package var itemKey: String
         /// The item's name.
-        public var name: String
+        package var name: String
         /// The position before the move, counted from 0.
-        public var from: Int
+        package var from: Int
         /// The position after the move, counted from 0.
-        public var to: Int
+        package var to: Int
     }
 
     /// The new items in their final state.
-    public var inserted: [ItemFields] = []
+    package var inserted: [ItemFields] = []
     /// The removed items in their last state.
-    public var removed: [ItemFields] = []
+    package var removed: [ItemFields] = []
     /// The fields with changed values.
-    public var updated: [Update] = []
+    package var updated: [Update] = []
     /// The moved items.
-    public var moved: [Move] = []
+    package var moved: [Move] = []
 
     /// `2 inserted, 1 removed, 3 fields changed, 0 moved`.
-    public var description: String {
+    package var description: String {
         "\(inserted.count) inserted, \(removed.count) removed, \(updated.count) "
             + "\(updated.count.word("field")) changed, \(moved.count) moved"
     }

@@ -1,19 +1,19 @@
 public import PropertyList
 
 /// A check of a file: its kind, its errors with their positions, and the data that can be rescued.
-public struct ArchiveCheck {
+package struct ArchiveCheck {
     /// A description of the file: `keyed archive, binary, 5 objects`.
-    public private(set) var kind: String
+    package private(set) var kind: String
     /// The findings, in the order of the layers: file, property list, archive.
-    public private(set) var findings: [PropertyListFinding] = []
+    package private(set) var findings: [PropertyListFinding] = []
     /// The rescue of a damaged file; nil when nothing is damaged or nothing can be rescued.
-    public private(set) var rescue: ArchiveRescue?
+    package private(set) var rescue: ArchiveRescue?
 
     /// Whether part of the file cannot be read.
-    public var hasErrors: Bool { findings.contains { $0.severity == .error } }
+    package var hasErrors: Bool { findings.contains { $0.severity == .error } }
 
     /// Checks all bytes of any file. Memory and time are proportional to them.
-    public init(_ bytes: [UInt8], limits: ArchiveLimits = .standard) {
+    package init(_ bytes: [UInt8], limits: ArchiveLimits = .standard) {
         kind = ""
         bytes.withUnsafeBytes { check($0, limits) }
     }

@@ -2,19 +2,19 @@ import PropertyList
 
 /// A damaged property list or archive without its damaged parts: a dangling reference becomes nil, an unreadable object
 /// becomes nil, an unreadable entry of a dictionary is left out.
-public struct ArchiveRescue {
+package struct ArchiveRescue {
     /// The repaired file, in binary form.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// The number of objects: entries of `$objects` in an archive, else objects of the file.
-    public let total: Int
+    package let total: Int
     /// The number of undamaged objects.
-    public let whole: Int
+    package let whole: Int
     /// A description of the method that found the objects.
-    public let method: String
+    package let method: String
     /// The entries of dictionaries and the elements of lists, in the damaged file as far as it is readable.
-    public let entriesBefore: Int
+    package let entriesBefore: Int
     /// Those of the repaired file.
-    public let entriesAfter: Int
+    package let entriesAfter: Int
 
     /// Nil when nothing can be rescued.
     package init?(_ damaged: UnsafeRawBufferPointer, limits: ArchiveLimits = .standard) {

@@ -5,13 +5,13 @@ extension KeyedUnarchiver {
     ///
     /// With secure coding only property-list objects are allowed, and within an object's init the classes allowed for
     /// that object. Other classes need the calls that name them.
-    public func decodeObject(forKey key: String) throws(ArchiveError) -> ArchiveValue? {
+    package func decodeObject(forKey key: String) throws(ArchiveError) -> ArchiveValue? {
         try decode(key, allowing: implicitlyAllowed)
     }
 
     /// Decodes the object of a key, which must be an instance of these classes or their subclasses, with everything
     /// below it.
-    public func decodeObject(
+    package func decodeObject(
         ofClasses classes: AllowedClasses, forKey key: String
     ) throws(ArchiveError) -> ArchiveValue? {
         try decode(key, allowing: classes)
@@ -58,12 +58,12 @@ extension KeyedUnarchiver {
     }
 
     /// Decodes the object under `root`, or under the only key.
-    public func decodeRootObject() throws(ArchiveError) -> ArchiveValue? {
+    package func decodeRootObject() throws(ArchiveError) -> ArchiveValue? {
         try decode(try rootKey(), allowing: requiresSecureCoding ? .propertyList : nil)
     }
 
     /// Decodes the object under `root`, of these classes only.
-    public func decodeRootObject(ofClasses classes: AllowedClasses) throws(ArchiveError) -> ArchiveValue? {
+    package func decodeRootObject(ofClasses classes: AllowedClasses) throws(ArchiveError) -> ArchiveValue? {
         try decode(try rootKey(), allowing: classes)
     }
 
@@ -97,7 +97,7 @@ extension KeyedUnarchiver {
     }
 
     /// Decodes an array of objects; nil when it is nil or absent.
-    public func decodeArray(forKey key: String) throws(ArchiveError) -> [ArchiveValue?]? {
+    package func decodeArray(forKey key: String) throws(ArchiveError) -> [ArchiveValue?]? {
         try typed(key, "an array") { $0.elements }
     }
 
@@ -192,7 +192,7 @@ extension KeyedUnarchiver {
     /// Decodes an integer of 32 bits.
     ///
     /// - Throws: `readCorrupt` for a value out of range, which is never truncated.
-    public func decodeInt32(forKey key: String) throws(ArchiveError) -> Int32 {
+    package func decodeInt32(forKey key: String) throws(ArchiveError) -> Int32 {
         try guarded(key, otherwise: 0) { () throws(ArchiveError) in
             let value = try Self.integer(try number(at: self.number(forKey: key)))
             guard let narrow = Int32(exactly: value) else { throw .corrupt("\(value) does not fit 32 bits") }
@@ -201,7 +201,7 @@ extension KeyedUnarchiver {
     }
 
     /// Decodes C's int, which has 32 bits.
-    public func decodeCInt(forKey key: String) throws(ArchiveError) -> CInt { try decodeInt32(forKey: key) }
+    package func decodeCInt(forKey key: String) throws(ArchiveError) -> CInt { try decodeInt32(forKey: key) }
 
     /// Decodes a real; an integer is converted.
     public func decodeDouble(forKey key: String) throws(ArchiveError) -> Double {
@@ -211,12 +211,12 @@ extension KeyedUnarchiver {
     }
 
     /// Decodes a number as ``decodeDouble(forKey:)`` does, and rounds it to single precision.
-    public func decodeFloat(forKey key: String) throws(ArchiveError) -> Float {
+    package func decodeFloat(forKey key: String) throws(ArchiveError) -> Float {
         Float(try decodeDouble(forKey: key))
     }
 
     /// Decodes bytes: inline data, an NSData or an NSMutableData; nil when absent.
-    public func decodeBytes(forKey key: String) throws(ArchiveError) -> [UInt8]? {
+    package func decodeBytes(forKey key: String) throws(ArchiveError) -> [UInt8]? {
         try guarded(key, otherwise: nil) { () throws(ArchiveError) in
             guard let number = number(forKey: key) else { return nil }
             if let bytes = try reader.propertyList.data(in: number) { return Array(bytes) }
@@ -251,21 +251,21 @@ extension KeyedUnarchiver {
     // Values without a key are decoded in the order of their encoding. A call beyond the last one is an error.
 
     /// Decodes the next object; nil when it is nil.
-    public func decodeObject() throws(ArchiveError) -> ArchiveValue? {
+    package func decodeObject() throws(ArchiveError) -> ArchiveValue? {
         try guarded(nil, otherwise: nil) { () throws(ArchiveError) in
             try object(at: try nextNumber(), allowing: implicitlyAllowed)
         }
     }
 
     /// Decodes the next object, of these classes only.
-    public func decodeObject(ofClasses classes: AllowedClasses) throws(ArchiveError) -> ArchiveValue? {
+    package func decodeObject(ofClasses classes: AllowedClasses) throws(ArchiveError) -> ArchiveValue? {
         try guarded(nil, otherwise: nil) { () throws(ArchiveError) in
             try object(at: try nextNumber(), allowing: classes)
         }
     }
 
     /// Decodes the next object, which is data.
-    public func decodeDataObject() throws(ArchiveError) -> [UInt8]? {
+    package func decodeDataObject() throws(ArchiveError) -> [UInt8]? {
         let value = try decodeObject()
         return try guarded(nil, otherwise: nil) { () throws(ArchiveError) in
             guard let value else { return nil }
@@ -275,12 +275,12 @@ extension KeyedUnarchiver {
     }
 
     /// Decodes the next bytes.
-    public func decodeBytes() throws(ArchiveError) -> [UInt8]? {
+    package func decodeBytes() throws(ArchiveError) -> [UInt8]? {
         try decodeDataObject()
     }
 
     /// Decodes the next property list value.
-    public func decodePropertyList() throws(ArchiveError) -> PropertyListValue? {
+    package func decodePropertyList() throws(ArchiveError) -> PropertyListValue? {
         try guarded(nil, otherwise: nil) { () throws(ArchiveError) in
             try reader.propertyListValue(in: try nextNumber())
         }
@@ -289,21 +289,21 @@ extension KeyedUnarchiver {
     /// Decodes the next value, of the C type with this Objective-C letter.
     ///
     /// - Throws: `readCorrupt` when the value is not one of the type.
-    public func decodeValue(ofObjCType letter: Character) throws(ArchiveError) -> ArchiveScalar {
+    package func decodeValue(ofObjCType letter: Character) throws(ArchiveError) -> ArchiveScalar {
         try guarded(nil, otherwise: .object(nil)) { () throws(ArchiveError) in
             try scalar(at: try nextNumber(), as: try ObjCType(letter))
         }
     }
 
     /// Decodes the next values, one for each letter.
-    public func decodeValues(ofObjCTypes letters: String) throws(ArchiveError) -> [ArchiveScalar] {
+    package func decodeValues(ofObjCTypes letters: String) throws(ArchiveError) -> [ArchiveScalar] {
         var values: [ArchiveScalar] = []
         for letter in letters { values.append(try decodeValue(ofObjCType: letter)) }
         return values
     }
 
     /// Decodes the next value, a C array of this many values.
-    public func decodeArray(ofObjCType letter: Character, count: Int) throws(ArchiveError) -> [ArchiveScalar] {
+    package func decodeArray(ofObjCType letter: Character, count: Int) throws(ArchiveError) -> [ArchiveScalar] {
         try guarded(nil, otherwise: []) { () throws(ArchiveError) in
             let type = try ObjCType(letter)
             let number = try nextNumber()

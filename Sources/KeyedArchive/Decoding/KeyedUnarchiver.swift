@@ -5,7 +5,7 @@ import PropertyList
 /// A shared object is decoded once; cycles work. Instances of unregistered classes become `ArchivedObject`.
 public final class KeyedUnarchiver {
     /// The behaviour of a failed call.
-    public enum FailurePolicy: Sendable, Hashable {
+    package enum FailurePolicy: Sendable, Hashable {
         /// It throws.
         case raise
         /// It records the first error in `error` and returns nil or 0, as all later calls do.
@@ -13,13 +13,13 @@ public final class KeyedUnarchiver {
     }
 
     /// The archive's reader.
-    public let reader: KeyedArchiveReader
+    package let reader: KeyedArchiveReader
     /// The policy for values that cannot be decoded.
-    public var decodingFailurePolicy: FailurePolicy
+    package var decodingFailurePolicy: FailurePolicy
     /// The first error, after which nothing more is decoded.
-    public private(set) var error: ArchiveError?
+    package private(set) var error: ArchiveError?
     /// Whether secure coding is required: only allowed classes that support it are decoded.
-    public let requiresSecureCoding: Bool
+    package let requiresSecureCoding: Bool
 
     /// Whether an allowed unknown class is decoded as an `ArchivedObject`; else only known classes are allowed.
     package var allowsNamedUnknownClasses = false
@@ -46,7 +46,7 @@ public final class KeyedUnarchiver {
     ///   - classes: the program's classes, by their archived names.
     ///   - requiresSecureCoding: whether secure coding is required.
     ///   - failurePolicy: the behaviour of a failed call.
-    public init(
+    package init(
         reader: KeyedArchiveReader, classes: [any KeyedCoding.Type] = [], requiresSecureCoding: Bool = false,
         failurePolicy: FailurePolicy = .raise
     ) {
@@ -104,7 +104,7 @@ public final class KeyedUnarchiver {
     }
 
     /// The globally mapped class of an archived class name.
-    public static func classForClassName(_ name: String) -> (any KeyedCoding.Type)? {
+    package static func classForClassName(_ name: String) -> (any KeyedCoding.Type)? {
         ArchiveClassNames.shared.type(forClassName: name)
     }
 
@@ -118,7 +118,7 @@ public final class KeyedUnarchiver {
     package var isDecodingObject: Bool { !frames.isEmpty }
 
     /// Whether values are decoded by key; always true.
-    public var allowsKeyedCoding: Bool { true }
+    package var allowsKeyedCoding: Bool { true }
 
     /// Ends the decoding and releases the decoded objects. Later calls fail.
     ///
@@ -154,7 +154,7 @@ public final class KeyedUnarchiver {
     }
 
     /// The keys of the current object, or of the archive's top.
-    public var keys: [String] { frames.last?.record.keys ?? reader.topKeys }
+    package var keys: [String] { frames.last?.record.keys ?? reader.topKeys }
 
     /// The number of a key's value in the property list.
     func number(forKey key: String) -> Int? {

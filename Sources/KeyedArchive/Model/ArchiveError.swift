@@ -30,14 +30,14 @@ public struct ArchiveError: Error, Sendable, Hashable, CustomStringConvertible {
     public var path: [String]
 
     /// Creates an error at a path of keys from the root.
-    public init(code: Code, message: String, path: [String] = []) {
+    package init(code: Code, message: String, path: [String] = []) {
         self.code = code
         self.message = message
         self.path = path
     }
 
     /// Wraps an error of the property list.
-    public init(_ error: PropertyListError) {
+    package init(_ error: PropertyListError) {
         self.init(code: Code(rawValue: error.code.rawValue), message: error.description)
     }
 
@@ -107,13 +107,13 @@ extension BinaryPropertyListReader {
 /// Limits for untrusted archives, in addition to the limits of the property list.
 public struct ArchiveLimits: Sendable, Hashable {
     /// The limits of the property list.
-    public var propertyList: PropertyListLimits
+    package var propertyList: PropertyListLimits
     /// Maximum depth of objects of the program during decoding. Collections and unknown objects do not count.
-    public var maximumDepth: Int
+    package var maximumDepth: Int
     /// Maximum length of a class name, in bytes.
-    public var maximumClassNameBytes: Int
+    package var maximumClassNameBytes: Int
     /// Maximum number of values in a property list made from an archive's objects, shared ones counted each time.
-    public var maximumValues: Int
+    package var maximumValues: Int
 
     /// Creates limits; omitted ones are the standard ones.
     public init(

@@ -4,11 +4,11 @@ public import PropertyList
 ///
 /// Collections, dates, mutable strings and leaves become Swift values; everything else is an `ArchivedObject`.
 /// Unchanged objects are saved with the same classes, keys, references and sharing, including unreferenced ones.
-public final class ArchiveGraph {
+package final class ArchiveGraph {
     /// The form of the archive, and the default form of `encoded(as:)`.
-    public var format: PropertyListFormat
+    package var format: PropertyListFormat
     /// The values encoded outside any object, in order.
-    public var top: [ArchivedObject.Field]
+    package var top: [ArchivedObject.Field]
     /// The unreferenced objects.
     package var unreferenced: [ArchiveValue]
     /// Their UIDs in the archive that was opened.
@@ -21,12 +21,12 @@ public final class ArchiveGraph {
     package var unusedClasses: [ArchivedClass] = []
 
     /// Opens an archive in binary or XML form.
-    public convenience init(_ bytes: [UInt8], limits: ArchiveLimits = .standard) throws(ArchiveError) {
+    package convenience init(_ bytes: [UInt8], limits: ArchiveLimits = .standard) throws(ArchiveError) {
         try self.init(KeyedArchiveReader(bytes, limits: limits, acceptsAnyArchiver: true))
     }
 
     /// Reads all objects of an archive.
-    public init(_ reader: KeyedArchiveReader) throws(ArchiveError) {
+    package init(_ reader: KeyedArchiveReader) throws(ArchiveError) {
         format = reader.format
         archiverName = reader.archiver
         let unarchiver = KeyedUnarchiver(reader: reader)
@@ -53,12 +53,12 @@ public final class ArchiveGraph {
     }
 
     /// Makes a new graph.
-    public convenience init(root: ArchiveValue?, format: PropertyListFormat = .binary) {
+    package convenience init(root: ArchiveValue?, format: PropertyListFormat = .binary) {
         self.init(top: [ArchivedObject.Field(key: KeyedArchiver.rootKey, value: .object(root))], format: format)
     }
 
     /// Makes a new graph with several values on top.
-    public init(
+    package init(
         top: [ArchivedObject.Field], unreferenced: [ArchiveValue] = [], format: PropertyListFormat = .binary,
         archiverName: String = "NSKeyedArchiver"
     ) {
@@ -136,7 +136,7 @@ public final class ArchiveGraph {
     }
 
     /// The object under `root`, or under the only key.
-    public var root: ArchiveValue? {
+    package var root: ArchiveValue? {
         get {
             guard let index = rootIndex, case .object(let value) = top[index].value else { return nil }
             return value
@@ -152,7 +152,7 @@ public final class ArchiveGraph {
     }
 
     /// Every reachable object with an identity, each once, outermost first.
-    public func objects() -> [ArchiveValue] {
+    package func objects() -> [ArchiveValue] {
         var found: [ArchiveValue] = []
         var seen: Set<ObjectIdentifier> = []
         func visit(_ value: ArchiveValue?) {
@@ -179,7 +179,7 @@ public final class ArchiveGraph {
     }
 
     /// The archive's bytes, in its own form or another.
-    public func encoded(as format: PropertyListFormat? = nil) throws(ArchiveError) -> [UInt8] {
+    package func encoded(as format: PropertyListFormat? = nil) throws(ArchiveError) -> [UInt8] {
         let archiver = KeyedArchiver()
         archiver.outputFormat = format ?? self.format
         archiver.archiverName = archiverName

@@ -4,7 +4,7 @@ public import PropertyList
 ///
 /// Immutable leaves are values. Objects with an identity, which owners can share, are references: collections, mutable
 /// strings and data, objects of unknown classes and of the program.
-public enum ArchiveValue {
+package enum ArchiveValue {
     /// A text.
     case string(String)
     /// A text that is not Unicode, as its UTF-16 units: half of a surrogate pair is without the other.
@@ -41,7 +41,7 @@ public enum ArchiveValue {
     case object(any KeyedEncodable)
 
     /// The referenced object, for identity; nil for leaves.
-    public var identity: AnyObject? {
+    package var identity: AnyObject? {
         switch self {
         case .mutableString(let object): object
         case .mutableData(let object): object
@@ -54,7 +54,7 @@ public enum ArchiveValue {
     }
 
     /// The text of a string, mutable or not. Half of a surrogate pair reads as U+FFFD.
-    public var stringValue: String? {
+    package var stringValue: String? {
         switch self {
         case .string(let text): text
         case .utf16(let units): String(decoding: units, as: UTF16.self)
@@ -64,7 +64,7 @@ public enum ArchiveValue {
     }
 
     /// The bytes of a data object, mutable or not.
-    public var dataValue: [UInt8]? {
+    package var dataValue: [UInt8]? {
         switch self {
         case .data(let bytes): bytes
         case .mutableData(let object): object.bytes
@@ -73,7 +73,7 @@ public enum ArchiveValue {
     }
 
     /// The number as a real.
-    public var realValue: Double? {
+    package var realValue: Double? {
         switch self {
         case .integer(let value): Double(value)
         case .wideInteger(let value): Double(value)
@@ -85,12 +85,12 @@ public enum ArchiveValue {
     }
 
     /// The date, if it is one.
-    public var dateValue: PropertyListDate? {
+    package var dateValue: PropertyListDate? {
         if case .date(let date) = self { date } else { nil }
     }
 
     /// The elements of a collection; nil stands for nil.
-    public var elements: [ArchiveValue?]? {
+    package var elements: [ArchiveValue?]? {
         if case .collection(let collection) = self { collection.elements } else { nil }
     }
 
@@ -116,7 +116,7 @@ public enum ArchiveValue {
 extension ArchiveValue {
     /// Converts a property-list value: an array to NSArray, a dictionary to NSDictionary with sorted keys, null to
     /// NSNull. Nil for a UID, which has no meaning outside its archive.
-    public init?(propertyList value: PropertyListValue) {
+    package init?(propertyList value: PropertyListValue) {
         switch value {
         case .null: self = .null
         case .uid: return nil
@@ -139,7 +139,7 @@ extension ArchiveValue {
 }
 
 /// A value of a C type, for `encodeValue(ofObjCType:)` and related calls.
-public enum ArchiveScalar {
+package enum ArchiveScalar {
     /// True or false.
     case boolean(Bool)
     /// A whole number.

@@ -2,9 +2,9 @@ public import PropertyList
 import Synchronization
 
 /// An instance of an unknown class: its class and its fields, in order. It is written back unchanged.
-public final class ArchivedObject {
+package final class ArchivedObject {
     /// One encoded value.
-    public enum FieldValue {
+    package enum FieldValue {
         /// A reference to an object, or to nil.
         case object(ArchiveValue?)
         /// An inline scalar: boolean, integer, real, data or string.
@@ -14,26 +14,26 @@ public final class ArchivedObject {
     }
 
     /// A key of the program and its value.
-    public struct Field {
+    package struct Field {
         /// The key.
-        public var key: String
+        package var key: String
         /// The value.
-        public var value: FieldValue
+        package var value: FieldValue
 
         /// Creates a field.
-        public init(key: String, value: FieldValue) {
+        package init(key: String, value: FieldValue) {
             self.key = key
             self.value = value
         }
     }
 
     /// The object's class.
-    public var archivedClass: ArchivedClass
+    package var archivedClass: ArchivedClass
     /// The fields, in the archive's order.
-    public var fields: [Field]
+    package var fields: [Field]
 
     /// Creates an object of a class.
-    public init(_ archivedClass: ArchivedClass, fields: [Field] = []) {
+    package init(_ archivedClass: ArchivedClass, fields: [Field] = []) {
         self.archivedClass = archivedClass
         self.fields = fields
     }
@@ -43,7 +43,7 @@ public final class ArchivedObject {
     }
 
     /// The value of a key, or nil when there is none. Setting nil removes the key; a new key is appended. O(n).
-    public subscript(key: String) -> FieldValue? {
+    package subscript(key: String) -> FieldValue? {
         get { fields.first { $0.key == key }?.value }
         set {
             if let index = fields.firstIndex(where: { $0.key == key }) {
@@ -55,7 +55,7 @@ public final class ArchivedObject {
     }
 
     /// The object of a key; an inline scalar is converted to one. Nil when absent or nil.
-    public func object(forKey key: String) -> ArchiveValue? {
+    package func object(forKey key: String) -> ArchiveValue? {
         switch self[key] {
         case .object(let value): value
         case .inline(let value): ArchiveValue(leaf: value)
@@ -90,9 +90,9 @@ public struct ArchivedClass: Sendable, Hashable {
     /// The superclasses, nearest first, `NSObject` last.
     public var superclasses: [String]
     /// Substitutes for readers that do not know the class (`$classhints`).
-    public var hints: [String]
+    package var hints: [String]
     /// Whether the archive lists `$classes`, which it omits for a class that is written under another name.
-    public var listsSuperclasses: Bool
+    package var listsSuperclasses: Bool
 
     /// - Parameters:
     ///   - name: the name of the class.
@@ -146,9 +146,9 @@ final class ArchiveClassNames: Sendable {
 }
 
 /// An array or set of an archive, with an identity.
-public final class ArchivedCollection {
+package final class ArchivedCollection {
     /// The kinds of collections.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// NSArray.
         case array
         /// NSSet.
@@ -160,16 +160,16 @@ public final class ArchivedCollection {
     }
 
     /// The kind of collection.
-    public let kind: Kind
+    package let kind: Kind
     /// Whether the class is the mutable one.
-    public let isMutable: Bool
+    package let isMutable: Bool
     /// The elements in the archive's order; nil stands for nil.
-    public var elements: [ArchiveValue?]
+    package var elements: [ArchiveValue?]
     /// The counts of a counted set, by index; empty for other kinds.
-    public var counts: [Int]
+    package var counts: [Int]
 
     /// Creates a collection; only a counted set has counts.
-    public init(_ kind: Kind = .array, isMutable: Bool = false, elements: [ArchiveValue?] = [], counts: [Int] = []) {
+    package init(_ kind: Kind = .array, isMutable: Bool = false, elements: [ArchiveValue?] = [], counts: [Int] = []) {
         self.kind = kind
         self.isMutable = isMutable
         self.elements = elements
@@ -181,7 +181,7 @@ public final class ArchivedCollection {
     }
 
     /// The collection's class in an archive.
-    public var archivedClass: ArchivedClass {
+    package var archivedClass: ArchivedClass {
         switch kind {
         case .array: isMutable ? .mutableArray : .array
         case .set: isMutable ? .mutableSet : .set
@@ -192,28 +192,28 @@ public final class ArchivedCollection {
 }
 
 /// A dictionary of an archive. Keys may be any object and are ordered.
-public final class ArchivedDictionary {
+package final class ArchivedDictionary {
     /// A key and its value.
-    public struct Entry {
+    package struct Entry {
         /// The key; nil for a null reference.
-        public var key: ArchiveValue?
+        package var key: ArchiveValue?
         /// The value; nil for a null reference.
-        public var value: ArchiveValue?
+        package var value: ArchiveValue?
 
         /// Creates an entry.
-        public init(key: ArchiveValue?, value: ArchiveValue?) {
+        package init(key: ArchiveValue?, value: ArchiveValue?) {
             self.key = key
             self.value = value
         }
     }
 
     /// Whether the class is the mutable one.
-    public let isMutable: Bool
+    package let isMutable: Bool
     /// The entries, in the archive's order.
-    public var entries: [Entry]
+    package var entries: [Entry]
 
     /// Creates a dictionary.
-    public init(isMutable: Bool = false, entries: [Entry] = []) {
+    package init(isMutable: Bool = false, entries: [Entry] = []) {
         self.isMutable = isMutable
         self.entries = entries
     }
@@ -223,32 +223,32 @@ public final class ArchivedDictionary {
     }
 
     /// The value of a string key. O(n).
-    public subscript(key: String) -> ArchiveValue? {
+    package subscript(key: String) -> ArchiveValue? {
         entries.first { $0.key?.stringValue == key }?.value
     }
 
     /// The dictionary's class in an archive.
-    public var archivedClass: ArchivedClass { isMutable ? .mutableDictionary : .dictionary }
+    package var archivedClass: ArchivedClass { isMutable ? .mutableDictionary : .dictionary }
 }
 
 /// A mutable string of an archive, with an identity.
-public final class ArchivedMutableString {
+package final class ArchivedMutableString {
     /// The text.
-    public var text: String
+    package var text: String
 
     /// Creates an object with a text.
-    public init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
     }
 }
 
 /// Mutable data of an archive, with an identity.
-public final class ArchivedMutableData {
+package final class ArchivedMutableData {
     /// The bytes.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
 
     /// Creates an object with bytes.
-    public init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 }
@@ -326,7 +326,7 @@ extension ArchiveValue {
 extension ArchiveGraph {
     /// Removes the references of every object, so that cycles are released, too. It is called when the graph is no
     /// longer needed; objects retained elsewhere are empty afterwards.
-    public func dismantle() {
+    package func dismantle() {
         for value in objects() { value.removeReferences() }
         top = []
         unreferenced = []

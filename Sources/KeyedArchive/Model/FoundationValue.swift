@@ -1,7 +1,7 @@
 public import PropertyList
 
 /// The values of Foundation's small immutable classes without references.
-public indirect enum FoundationValue: Sendable, Hashable {
+package indirect enum FoundationValue: Sendable, Hashable {
     /// NSUUID: sixteen bytes.
     case uuid([UInt8])
     /// NSURL: its text, relative to `base` if there is one.
@@ -32,7 +32,7 @@ public indirect enum FoundationValue: Sendable, Hashable {
     case decimal(ArchivedDecimal)
 
     /// The value's class in an archive.
-    public var archivedClass: ArchivedClass {
+    package var archivedClass: ArchivedClass {
         switch self {
         case .uuid: ArchivedClass("NSUUID")
         case .url: ArchivedClass("NSURL")
@@ -135,18 +135,18 @@ private struct URLReference {
 }
 
 /// A decimal number of up to 38 digits and a power of ten, as in NSDecimalNumber.
-public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
+package struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
     /// The digits as an integer; archives store eight 16-bit units, least significant first.
-    public var mantissa: UInt128
+    package var mantissa: UInt128
     /// The power of ten.
-    public var exponent: Int8
+    package var exponent: Int8
     /// Whether it is below zero.
-    public var isNegative: Bool
+    package var isNegative: Bool
     /// Whether this is not a number; then mantissa and exponent are ignored.
-    public var isNaN: Bool
+    package var isNaN: Bool
 
     /// Creates a decimal number from its parts.
-    public init(mantissa: UInt128, exponent: Int8 = 0, isNegative: Bool = false) {
+    package init(mantissa: UInt128, exponent: Int8 = 0, isNegative: Bool = false) {
         self.mantissa = mantissa
         self.exponent = exponent
         // A zero has no sign: an archive's zero with one is what is not a number.
@@ -170,14 +170,14 @@ public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Not a number.
-    public static var nan: ArchivedDecimal {
+    package static var nan: ArchivedDecimal {
         var value = ArchivedDecimal(mantissa: 0)
         value.isNaN = true
         return value
     }
 
     /// Parses decimal digits with an optional sign and point; nil for other text and for too many digits.
-    public init?(text: String) {
+    package init?(text: String) {
         // By bytes: a character of a hostile text may be all of it.
         var digits = text.utf8[...]
         let isNegative = digits.first == UInt8(ascii: "-")
@@ -210,7 +210,7 @@ public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
 
     /// The number as a value of a property list: an integer if it has no fraction and at most 128 bits, or else the
     /// nearest real.
-    public var propertyListValue: PropertyListValue {
+    package var propertyListValue: PropertyListValue {
         if isNaN { return .real(.nan) }
         if mantissa == 0 { return .integer(0) }
         let number = stripped
@@ -221,7 +221,7 @@ public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether ``propertyListValue`` has all the digits.
-    public var isExactAsValue: Bool {
+    package var isExactAsValue: Bool {
         guard case .real(let real) = propertyListValue, !isNaN else { return true }
         let number = stripped
         // A real keeps fifteen decimal digits.
@@ -231,7 +231,7 @@ public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The number in decimal digits.
-    public var description: String {
+    package var description: String {
         if isNaN { return "NaN" }
         var digits = String(mantissa)
         if exponent > 0, mantissa != 0 {

@@ -48,7 +48,7 @@ extension KeyedCoding {
 }
 
 /// A registered key of an archiver, which needs no lookup.
-public struct ArchiveKey: Sendable, Hashable {
+package struct ArchiveKey: Sendable, Hashable {
     let number: UInt32
 
     /// The stored form of a program's key: a leading `$` is doubled.
@@ -98,7 +98,7 @@ public final class KeyedCopier {
     private static let maximumDepth = 512
 
     /// Creates a copier that has seen no object.
-    public init() {}
+    package init() {}
 
     /// The copy of an object; always the same one.
     public func copy<Object: KeyedCopying>(_ object: Object) throws(ArchiveError) -> Object {
@@ -119,7 +119,7 @@ public final class KeyedCopier {
     /// Copies any object of an archive; leaves are immutable.
     ///
     /// - Throws: `invalidValue` for an object of the program that is not `KeyedCopying`.
-    public func copy(_ value: ArchiveValue?) throws(ArchiveError) -> ArchiveValue? {
+    package func copy(_ value: ArchiveValue?) throws(ArchiveError) -> ArchiveValue? {
         guard let value, let identity = value.identity else { return value }
         if let known = copies[ObjectIdentifier(identity)] { return known }
         try enter()

@@ -4,19 +4,19 @@ public import PropertyList
 ///
 /// A scalar may be inline or an object, and an absent key or nil gives nil. A value of another type is an error. The
 /// calls with a slot of the record's shape avoid the lookup of the key.
-public struct ArchiveRecord {
+package struct ArchiveRecord {
     /// The archive's reader.
-    public let reader: KeyedArchiveReader
+    package let reader: KeyedArchiveReader
     /// The object's number in the archive.
-    public let uid: UInt32
+    package let uid: UInt32
     let container: BinaryPropertyListContainer
     /// The record's own number in the property list.
     let number: Int
     /// The record's shape, shared by records with the same keys.
-    public let shape: ArchiveShape
+    package let shape: ArchiveShape
 
     /// The keys, in the archive's order.
-    public var keys: [String] { shape.keys }
+    package var keys: [String] { shape.keys }
 
     /// The UID of the class description.
     func classUID() throws(ArchiveError) -> UInt32 {
@@ -27,17 +27,17 @@ public struct ArchiveRecord {
     }
 
     /// The record's class.
-    public func archivedClass() throws(ArchiveError) -> ArchivedClass {
+    package func archivedClass() throws(ArchiveError) -> ArchivedClass {
         try reader.archivedClass(at: try classUID())
     }
 
     /// The name of the class.
-    public func className() throws(ArchiveError) -> String {
+    package func className() throws(ArchiveError) -> String {
         try archivedClass().name
     }
 
     /// Whether the object has a value for a key.
-    public func containsValue(forKey key: String) -> Bool { shape.slot(of: key) != nil }
+    package func containsValue(forKey key: String) -> Bool { shape.slot(of: key) != nil }
 
     // MARK: - Slots
 
@@ -51,7 +51,7 @@ public struct ArchiveRecord {
     }
 
     /// The UID of a key: 0 for nil; nil when the key is absent or has an inline scalar.
-    public func reference(forKey key: String) throws(ArchiveError) -> UInt32? {
+    package func reference(forKey key: String) throws(ArchiveError) -> UInt32? {
         guard let slot = shape.slot(of: key) else { return nil }
         return try reference(at: slot)
     }
@@ -68,13 +68,13 @@ public struct ArchiveRecord {
     // MARK: - Strings
 
     /// The text of a string.
-    public func decodeString(forKey key: String) throws(ArchiveError) -> String? {
+    package func decodeString(forKey key: String) throws(ArchiveError) -> String? {
         guard let slot = shape.slot(of: key) else { return nil }
         return try decodeString(at: slot)
     }
 
     /// Decodes the text of a slot; nil for a null reference.
-    public func decodeString(at slot: Int) throws(ArchiveError) -> String? {
+    package func decodeString(at slot: Int) throws(ArchiveError) -> String? {
         if let text = reader.propertyList.plainString(at: slot, in: container, through: reader.objects) { return text }
         guard let number = try leaf(at: slot) else { return nil }
         if let text = try lifted({ () throws(PropertyListError) in try reader.table.string(at: number) }) {
@@ -98,13 +98,13 @@ public struct ArchiveRecord {
     }
 
     /// An integer: an integer, a boolean as 0 or 1, or an integral real.
-    public func decodeInteger(forKey key: String) throws(ArchiveError) -> Int64? {
+    package func decodeInteger(forKey key: String) throws(ArchiveError) -> Int64? {
         guard let slot = shape.slot(of: key) else { return nil }
         return try decodeInteger(at: slot)
     }
 
     /// Decodes the whole number of a slot; nil for a null reference.
-    public func decodeInteger(at slot: Int) throws(ArchiveError) -> Int64? {
+    package func decodeInteger(at slot: Int) throws(ArchiveError) -> Int64? {
         if let value = reader.propertyList.plainInteger(at: slot, in: container, through: reader.objects) {
             return value
         }
@@ -114,26 +114,26 @@ public struct ArchiveRecord {
     }
 
     /// A number as a real.
-    public func decodeDouble(forKey key: String) throws(ArchiveError) -> Double? {
+    package func decodeDouble(forKey key: String) throws(ArchiveError) -> Double? {
         guard let slot = shape.slot(of: key) else { return nil }
         return try decodeNumber(at: slot)?.asDouble
     }
 
     /// A boolean: a boolean, or a number that is not 0.
-    public func decodeBool(forKey key: String) throws(ArchiveError) -> Bool? {
+    package func decodeBool(forKey key: String) throws(ArchiveError) -> Bool? {
         try decodeDouble(forKey: key).map { $0 != 0 }
     }
 
     // MARK: - Dates and data
 
     /// A date: an NSDate, or a date leaf, as GNUstep writes it.
-    public func decodeDate(forKey key: String) throws(ArchiveError) -> PropertyListDate? {
+    package func decodeDate(forKey key: String) throws(ArchiveError) -> PropertyListDate? {
         guard let slot = shape.slot(of: key) else { return nil }
         return try decodeDate(at: slot)
     }
 
     /// Decodes the date of a slot; nil for a null reference.
-    public func decodeDate(at slot: Int) throws(ArchiveError) -> PropertyListDate? {
+    package func decodeDate(at slot: Int) throws(ArchiveError) -> PropertyListDate? {
         if let date = try lifted({ () throws(PropertyListError) in try reader.objectReader.date(at: slot, in: container)
         }) {
             return date
@@ -143,7 +143,7 @@ public struct ArchiveRecord {
     }
 
     /// Bytes: inline data, an NSData or an NSMutableData.
-    public func decodeData(forKey key: String) throws(ArchiveError) -> [UInt8]? {
+    package func decodeData(forKey key: String) throws(ArchiveError) -> [UInt8]? {
         guard let slot = shape.slot(of: key), let number = try leaf(at: slot) else { return nil }
         if let bytes = try lifted({ () throws(PropertyListError) in try reader.table.data(at: number) }) {
             return Array(bytes)
@@ -155,7 +155,7 @@ public struct ArchiveRecord {
     // MARK: - Collections
 
     /// The UIDs of an array's or set's elements, or nil for another record.
-    public func elements() throws(ArchiveError) -> ArchiveReferences? {
+    package func elements() throws(ArchiveError) -> ArchiveReferences? {
         guard let slot = shape.slot(of: "NS.objects") else { return nil }
         return try references(at: slot)
     }
@@ -171,13 +171,13 @@ public struct ArchiveRecord {
     /// numbers, NSNull.
     ///
     /// - Throws: `readCorrupt` for other classes, for cycles and for values beyond a limit.
-    public func decodePropertyList(forKey key: String) throws(ArchiveError) -> PropertyListValue? {
+    package func decodePropertyList(forKey key: String) throws(ArchiveError) -> PropertyListValue? {
         guard let slot = shape.slot(of: key) else { return nil }
         return try decodePropertyList(at: slot)
     }
 
     /// Decodes the property list of a slot; nil for a null reference.
-    public func decodePropertyList(at slot: Int) throws(ArchiveError) -> PropertyListValue? {
+    package func decodePropertyList(at slot: Int) throws(ArchiveError) -> PropertyListValue? {
         do {
             return try reader.propertyListValue(in: number(at: slot))
         } catch {
@@ -191,14 +191,14 @@ public struct ArchiveRecord {
 }
 
 /// A list of references to objects, read in place.
-public struct ArchiveReferences {
+package struct ArchiveReferences {
     let reader: KeyedArchiveReader
     let list: BinaryPropertyListContainer
     /// The list's own number in the property list.
     let number: Int
 
     /// The number of references.
-    public var count: Int { list.count }
+    package var count: Int { list.count }
 
     /// The number of the reference at an index in the property list.
     func number(at index: Int) -> Int { reader.propertyList.reference(index, in: list) }
@@ -206,7 +206,7 @@ public struct ArchiveReferences {
     /// The UID at an index; 0 for nil.
     ///
     /// - Throws: `readCorrupt` when the element is not a reference.
-    public func uid(at index: Int) throws(ArchiveError) -> UInt32 {
+    package func uid(at index: Int) throws(ArchiveError) -> UInt32 {
         let number = reader.propertyList.reference(index, in: list)
         guard let uid = try reader.propertyList.uid(in: number) else {
             throw .corrupt("an element of a collection is not a reference to an object")

@@ -3,9 +3,9 @@ import PropertyList
 
 /// The keys of an instance, in order. Instances with the same keys share one shape, so that slots found for one are
 /// valid for all.
-public final class ArchiveShape: Sendable {
+package final class ArchiveShape: Sendable {
     /// The keys without the escape for `$`; `$0`, `$1` and so on belong to unkeyed values.
-    public let keys: [String]
+    package let keys: [String]
     /// The keys as they are stored, `$class` included.
     package let storedKeys: [String]
     private let storedSlots: [ExactText: Int]
@@ -35,7 +35,7 @@ public final class ArchiveShape: Sendable {
     }
 
     /// The slot of a key, or nil when the instances have no such key.
-    public func slot(of key: String) -> Int? { storedSlots[ExactText(ArchiveKey.escaped(key))] }
+    package func slot(of key: String) -> Int? { storedSlots[ExactText(ArchiveKey.escaped(key))] }
 
     /// The slot of a stored key.
     package func slot(ofStored key: String) -> Int? { storedSlots[ExactText(key)] }

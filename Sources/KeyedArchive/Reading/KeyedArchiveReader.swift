@@ -4,14 +4,14 @@ public import PropertyList
 ///
 /// Opening costs O(1): the trailer and the four keys of the root are validated, each object on access. Objects are
 /// identified by their UID, the index in `$objects`; 0 is nil.
-public final class KeyedArchiveReader {
+package final class KeyedArchiveReader {
     package let propertyList: BinaryPropertyListReader
     /// The limits that apply to the archive.
-    public let limits: ArchiveLimits
+    package let limits: ArchiveLimits
     /// The name in `$archiver`.
-    public let archiver: String
+    package let archiver: String
     /// The form of the bytes.
-    public let format: PropertyListFormat
+    package let format: PropertyListFormat
     let table: ArchiveObjectTable
     let objects: BinaryPropertyListContainer
     /// The object reader with its caches; accesses never overlap.
@@ -22,7 +22,7 @@ public final class KeyedArchiveReader {
     ///   - limits: the limits.
     ///   - acceptsAnyArchiver: accept archives of subclasses, which have their own name in `$archiver`.
     /// - Throws: `notAnArchive` when the bytes are not an archive.
-    public convenience init(
+    package convenience init(
         _ storage: PropertyListStorage, limits: ArchiveLimits = .standard, acceptsAnyArchiver: Bool = false
     ) throws(ArchiveError) {
         let format = PropertyListFormat(detecting: storage.bytes) ?? .binary
@@ -40,7 +40,7 @@ public final class KeyedArchiveReader {
     ///   - limits: the limits.
     ///   - acceptsAnyArchiver: accept archives of subclasses, which have their own name in `$archiver`.
     /// - Throws: `notAnArchive` when the property list is not an archive.
-    public init(
+    package init(
         _ reader: BinaryPropertyListReader, format: PropertyListFormat = .binary, limits: ArchiveLimits = .standard,
         acceptsAnyArchiver: Bool = false
     ) throws(ArchiveError) {
@@ -58,22 +58,22 @@ public final class KeyedArchiveReader {
     }
 
     /// Opens an archive in memory and validates its envelope.
-    public convenience init(
+    package convenience init(
         _ bytes: [UInt8], limits: ArchiveLimits = .standard, acceptsAnyArchiver: Bool = false
     ) throws(ArchiveError) {
         try self.init(PropertyListStorage(bytes), limits: limits, acceptsAnyArchiver: acceptsAnyArchiver)
     }
 
     /// The number of entries of `$objects`, including nil's.
-    public var objectCount: Int { objects.count }
+    package var objectCount: Int { objects.count }
 
     var top: [(key: String, number: Int)] { table.top }
 
     /// The keys encoded outside any object, in the archive's order.
-    public var topKeys: [String] { top.map { ArchiveKey.given($0.key) } }
+    package var topKeys: [String] { top.map { ArchiveKey.given($0.key) } }
 
     /// The UID of a top-level key: 0 for nil, nil when the key is absent or has a scalar.
-    public func uid(forTopKey key: String) throws(ArchiveError) -> UInt32? {
+    package func uid(forTopKey key: String) throws(ArchiveError) -> UInt32? {
         guard let number = topNumber(forKey: key) else { return nil }
         return try propertyList.uid(in: number)
     }
@@ -87,7 +87,7 @@ public final class KeyedArchiveReader {
     }
 
     /// The UID of the object under `root`, or under the only key; nil when it is nil or absent.
-    public func rootUID() throws(ArchiveError) -> UInt32? {
+    package func rootUID() throws(ArchiveError) -> UInt32? {
         var uid = try uid(forTopKey: KeyedArchiver.rootKey)
         if uid == nil, top.count == 1 { uid = try propertyList.uid(in: top[0].number) }
         return uid == 0 ? nil : uid
@@ -101,14 +101,14 @@ public final class KeyedArchiveReader {
 
     /// Whether a UID represents nil: it is 0, or its entry is the string `$null`, the form of an unfulfilled
     /// conditional reference.
-    public func isNil(_ uid: UInt32) throws(ArchiveError) -> Bool {
+    package func isNil(_ uid: UInt32) throws(ArchiveError) -> Bool {
         if uid == 0 { return true }
         let number = try number(of: uid)
         return try lifted { () throws(PropertyListError) in try propertyList.isString(number, "$null") }
     }
 
     /// The instance with a UID, or nil for a leaf, nil or a class description.
-    public func record(at uid: UInt32) throws(ArchiveError) -> ArchiveRecord? {
+    package func record(at uid: UInt32) throws(ArchiveError) -> ArchiveRecord? {
         let number = try number(of: uid)
         guard let container = try propertyList.container(in: number), container.kind == .dictionary else { return nil }
         let shape = try lifted { () throws(PropertyListError) in
@@ -121,7 +121,7 @@ public final class KeyedArchiveReader {
     /// The class description with a UID.
     ///
     /// - Throws: `readCorrupt` when the entry is not a class description.
-    public func archivedClass(at uid: UInt32) throws(ArchiveError) -> ArchivedClass {
+    package func archivedClass(at uid: UInt32) throws(ArchiveError) -> ArchivedClass {
         try lifted { () throws(PropertyListError) in try objectReader.archivedClass(at: uid) }
     }
 
@@ -136,7 +136,7 @@ public final class KeyedArchiveReader {
     /// Each object is converted once and shared.
     ///
     /// - Throws: `readCorrupt` for other classes, for cycles and for values beyond a limit.
-    public func propertyListValue(at uid: UInt32) throws(ArchiveError) -> PropertyListValue? {
+    package func propertyListValue(at uid: UInt32) throws(ArchiveError) -> PropertyListValue? {
         if try isNil(uid) { return nil }
         let number = try number(of: uid)
         defer { objectReader.conversion = PropertyListConversion(table, limits, isReadWhole: false) }

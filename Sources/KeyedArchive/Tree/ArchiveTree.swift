@@ -4,9 +4,9 @@ public import PropertyList
 /// cyclic objects marked. Nodes are decoded on access, and damage affects only the damaged node.
 ///
 /// Objects have an identity: the UID in a keyed archive, the number of a container in another property list.
-public final class ArchiveTree {
+package final class ArchiveTree {
     /// A position in the tree: a stored value, or a reference to one.
-    public struct Node: Sendable, Hashable {
+    package struct Node: Sendable, Hashable {
         /// The number in the property list.
         let number: Int
         /// The UID of a node that is an entry of `$objects` and not a reference to one.
@@ -14,7 +14,7 @@ public final class ArchiveTree {
     }
 
     /// The relation of a value to its parent.
-    public enum Label: Sendable, Hashable {
+    package enum Label: Sendable, Hashable {
         /// The value of an object's key.
         case key(String)
         /// An element, by its place from 0.
@@ -40,21 +40,21 @@ public final class ArchiveTree {
     }
 
     /// A node below another.
-    public struct Child: Sendable, Hashable {
+    package struct Child: Sendable, Hashable {
         /// Its relation to its parent.
-        public let label: Label
+        package let label: Label
         /// The node.
-        public let node: Node
+        package let node: Node
         /// How often a counted set counts the element.
-        public var count: Node?
+        package var count: Node?
     }
 
     /// The property list itself.
     package let propertyList: BinaryPropertyListReader
     /// The form of the bytes.
-    public let format: PropertyListFormat
+    package let format: PropertyListFormat
     /// The keyed archive, or nil for another property list.
-    public let archive: KeyedArchiveReader?
+    package let archive: KeyedArchiveReader?
     /// Why a property list that claims to be an archive is none.
     package let archiveError: ArchiveError?
     let unarchiver: KeyedUnarchiver?
@@ -106,7 +106,7 @@ public final class ArchiveTree {
     }
 
     /// The values at the top: those of an archive by key; the value of another property list has no label.
-    public var roots: [(label: Label?, node: Node)] {
+    package var roots: [(label: Label?, node: Node)] {
         guard let archive else { return [(nil, Node(number: propertyList.topObject))] }
         return archive.top.map { (.key(ArchiveKey.given($0.key)), Node(number: $0.number)) }
     }
@@ -129,14 +129,14 @@ public final class ArchiveTree {
     }
 
     /// The number of objects: entries of `$objects`, or objects of the binary form.
-    public var objectCount: Int { archive?.objectCount ?? propertyList.objectCount }
+    package var objectCount: Int { archive?.objectCount ?? propertyList.objectCount }
 
     /// An upper bound for the references and the bytes of long leaves of a file whose objects do not share bytes. A
     /// small hostile file could have enough of them for hours of work.
     var referenceBudget: Int { 4 * propertyList.storage.bytes.count + (1 << 16) }
 
     /// The node of an entry of `$objects`; nil outside of it, and for another property list.
-    public func node(ofObject uid: UInt32) -> Node? {
+    package func node(ofObject uid: UInt32) -> Node? {
         guard let number = try? archive?.number(of: uid) else { return nil }
         return Node(number: number, uid: uid)
     }
@@ -145,7 +145,7 @@ public final class ArchiveTree {
     package func objectNumber(of node: Node) -> Int { (try? resolve(node).number) ?? node.number }
 
     /// Whether more than one place refers to an object.
-    public func isShared(_ identity: Int) -> Bool { sharing.isShared(identity) }
+    package func isShared(_ identity: Int) -> Bool { sharing.isShared(identity) }
 
     /// The objects of a keyed archive that nothing at the top leads to, without those that others of them lead to. Class
     /// descriptions of no object are among them.
@@ -177,7 +177,7 @@ extension ArchiveTree {
 
 extension ArchiveTree {
     /// The children of a node, in the order of the file. Empty for leaves and unreadable nodes.
-    public func children(_ node: Node) -> [Child] {
+    package func children(_ node: Node) -> [Child] {
         (try? readChildren(node)) ?? []
     }
 

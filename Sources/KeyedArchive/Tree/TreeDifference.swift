@@ -9,9 +9,9 @@ import PropertyList
 /// Left out are the numbers of objects, the order of keys and of the members of sets, the file's form, whether a value of
 /// an archive is inline or an object of its own, whether a date is an NSDate, whether equal immutable values are shared,
 /// and the width of reals, because XML and many programs have one; `widthCount` counts those of the same value.
-public struct TreeDifference {
+package struct TreeDifference {
     /// One difference, at a path.
-    public enum Change {
+    package enum Change {
         /// A node that the new tree lacks.
         case removed(path: String, ArchiveTree.Node)
         /// A node that the old tree lacks.
@@ -41,11 +41,11 @@ public struct TreeDifference {
     }
 
     /// The old tree.
-    public let old: ArchiveTree
+    package let old: ArchiveTree
     /// The new tree.
-    public let new: ArchiveTree
+    package let new: ArchiveTree
     /// The number of reals that are the same in single and double precision.
-    public private(set) var widthCount = 0
+    package private(set) var widthCount = 0
     private var compared: Set<Pair> = []
     /// Equal long leaves, by their numbers in the property lists.
     private var sameLeaves: Set<Pair> = []
@@ -59,7 +59,7 @@ public struct TreeDifference {
     var hashes: (old: TreeHash, new: TreeHash)
 
     /// Compares two trees.
-    public init(_ old: ArchiveTree, _ new: ArchiveTree) {
+    package init(_ old: ArchiveTree, _ new: ArchiveTree) {
         self.old = old
         self.new = new
         hashes = (TreeHash(old), TreeHash(new))
@@ -68,7 +68,7 @@ public struct TreeDifference {
     /// Compares the trees, or two nodes at a path.
     ///
     /// - Returns: whether the trees are the same.
-    public mutating func compare(
+    package mutating func compare(
         _ nodes: (ArchiveTree.Node, ArchiveTree.Node)? = nil, at path: String = "", _ emit: (Change) throws -> Void
     ) rethrows -> Bool {
         var isSame = true

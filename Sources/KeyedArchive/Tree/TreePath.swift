@@ -4,13 +4,13 @@ import PropertyList
 ///
 /// A key in quotes is literal; after a `$` the quotes have escapes: `[$"a\nb"]`. `[key 0]` and `[value 0]` are the
 /// parts of a dictionary's entry, `[field "a"]` is a field beside what an instance is shown by, and `$embedded` is the archive or property list in data.
-public struct TreePath: Sendable, Hashable, CustomStringConvertible {
+package struct TreePath: Sendable, Hashable, CustomStringConvertible {
     /// One step of a path.
-    public struct Step: Sendable, Hashable {
+    package struct Step: Sendable, Hashable {
         /// The key, or the place in brackets.
-        public var key: String
+        package var key: String
         /// The position, if the step can be one.
-        public var index: Int?
+        package var index: Int?
         /// The label of the step, if it has only one meaning; nil for an unquoted key or position.
         var label: ArchiveTree.Label?
 
@@ -36,18 +36,18 @@ public struct TreePath: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The steps from the root.
-    public var steps: [Step]
+    package var steps: [Step]
 
     package init(_ steps: [Step]) { self.steps = steps }
 
     /// - Throws: `invalidValue` for text that is not a path.
-    public init(_ text: String) throws(ArchiveError) {
+    package init(_ text: String) throws(ArchiveError) {
         var parser = TreePathParser(text)
         steps = try parser.steps()
     }
 
     /// The text that is parsed as this path.
-    public var description: String {
+    package var description: String {
         var text = ""
         for step in steps { step.append(to: &text) }
         return text
@@ -230,7 +230,7 @@ extension ArchiveTree {
     }
 
     /// The child of a step.
-    public func child(_ step: TreePath.Step, of node: Node) -> Node? {
+    package func child(_ step: TreePath.Step, of node: Node) -> Node? {
         let children = children(node)
         switch (value(node).content, step.label) {
         case (_, .field?): break

@@ -1,9 +1,9 @@
 public import PropertyList
 
 /// The value of a node of an `ArchiveTree`.
-public struct TreeValue {
+package struct TreeValue {
     /// The content of a node.
-    public enum Content {
+    package enum Content {
         /// Nil: a reference to no object.
         case nothing
         /// A string, number, date, data or null.
@@ -23,15 +23,15 @@ public struct TreeValue {
     }
 
     /// The content of the node.
-    public var content: Content
+    package var content: Content
     /// The class name in the archive; nil for leaves and plain values.
-    public var className: String?
+    package var className: String?
     /// The object's identity; nil for leaves.
-    public var identity: Int?
+    package var identity: Int?
     /// The number of values in it.
-    public var count = 0
+    package var count = 0
     /// The number of fields that its class does not read, which are shown after its value, elements or entries.
-    public var fieldCount = 0
+    package var fieldCount = 0
 
     init(_ content: Content, className: String? = nil, identity: Int? = nil, count: Int = 0, fieldCount: Int = 0) {
         self.content = content
@@ -74,7 +74,7 @@ public struct TreeValue {
 
 extension ArchiveTree {
     /// The value of a node. It never fails: an unreadable one is `broken`.
-    public func value(_ node: Node) -> TreeValue {
+    package func value(_ node: Node) -> TreeValue {
         do throws(ArchiveError) {
             return try read(node)
         } catch {

@@ -112,7 +112,7 @@ extension KeyedArchiver {
 
 extension KeyedArchiver {
     /// An archive of one object, under the key `root`.
-    public static func archivedData(
+    package static func archivedData(
         withRootObject root: ArchiveValue?, requiringSecureCoding: Bool = false, format: PropertyListFormat = .binary
     ) throws(ArchiveError) -> [UInt8] {
         let archiver = KeyedArchiver(requiresSecureCoding: requiringSecureCoding)
@@ -153,7 +153,7 @@ extension KeyedUnarchiver {
     ///   - limits: the limits.
     /// - Returns: the object, or nil when the root is nil.
     /// - Throws: `readCorrupt` for an object of another class.
-    public static func unarchivedObject(
+    package static func unarchivedObject(
         ofClasses allowed: AllowedClasses, classes: [any KeyedCoding.Type] = [], from bytes: [UInt8],
         limits: ArchiveLimits = .standard
     ) throws(ArchiveError) -> ArchiveValue? {

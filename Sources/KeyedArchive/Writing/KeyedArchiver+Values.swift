@@ -10,7 +10,7 @@ extension KeyedArchiver {
     package func expect(_ date: PropertyListDate) { record.expect(date) }
 
     /// Encodes a string as an object; nil as nil.
-    public func encode(_ value: String?, forKey key: ArchiveKey) throws(ArchiveError) {
+    package func encode(_ value: String?, forKey key: ArchiveKey) throws(ArchiveError) {
         guard let value else { return try append(key.number, .uid, 0) }
         try append(key.number, .uid, UInt64(uid(ofString: value)))
     }
@@ -23,7 +23,7 @@ extension KeyedArchiver {
     /// Encodes UTF-8 text as a string object.
     ///
     /// - Throws: `invalidValue` when it is not valid UTF-8.
-    public func encode(utf8 text: UnsafeBufferPointer<UInt8>, forKey key: ArchiveKey) throws(ArchiveError) {
+    package func encode(utf8 text: UnsafeBufferPointer<UInt8>, forKey key: ArchiveKey) throws(ArchiveError) {
         guard let object = table.string(validatingUTF8: text) else {
             throw .invalid("a string is not valid UTF-8; encode it as data")
         }
@@ -39,7 +39,7 @@ extension KeyedArchiver {
     }
 
     /// Encodes a date as an NSDate; nil as nil.
-    public func encode(_ value: PropertyListDate?, forKey key: ArchiveKey) throws(ArchiveError) {
+    package func encode(_ value: PropertyListDate?, forKey key: ArchiveKey) throws(ArchiveError) {
         guard let value else { return try append(key.number, .uid, 0) }
         try append(key.number, .uid, UInt64(try uid(ofDate: value)))
     }
@@ -60,7 +60,7 @@ extension KeyedArchiver {
     /// rest as leaves. Null becomes NSNull; nil stays nil.
     ///
     /// - Throws: `invalidValue` for a UID and for a date that is not finite.
-    public func encode(_ value: PropertyListValue?, forKey key: ArchiveKey) throws(ArchiveError) {
+    package func encode(_ value: PropertyListValue?, forKey key: ArchiveKey) throws(ArchiveError) {
         try append(key.number, .uid, UInt64(try uid(ofPropertyList: value)))
         try drainOutside()
     }
@@ -73,7 +73,7 @@ extension KeyedArchiver {
     // MARK: - Objects
 
     /// Encodes a reference to an object; nil as nil. The object is written once.
-    public func encode(_ object: (any KeyedEncodable)?, forKey key: ArchiveKey) throws(ArchiveError) {
+    package func encode(_ object: (any KeyedEncodable)?, forKey key: ArchiveKey) throws(ArchiveError) {
         try append(key.number, .uid, UInt64(uid(ofObject: object)))
         try drainOutside()
     }
@@ -89,13 +89,13 @@ extension KeyedArchiver {
     }
 
     /// Encodes any object of an archive; nil as nil.
-    public func encode(_ value: ArchiveValue?, forKey key: ArchiveKey) throws(ArchiveError) {
+    package func encode(_ value: ArchiveValue?, forKey key: ArchiveKey) throws(ArchiveError) {
         try append(key.number, .uid, UInt64(try uid(of: value)))
         try drainOutside()
     }
 
     /// Encodes a value of any kind; nil is a null reference.
-    public func encode(_ value: ArchiveValue?, forKey key: String) throws(ArchiveError) {
+    package func encode(_ value: ArchiveValue?, forKey key: String) throws(ArchiveError) {
         try encode(value, forKey: self.key(key))
     }
 
@@ -106,7 +106,7 @@ extension KeyedArchiver {
     }
 
     /// Encodes any object of an archive conditionally. Leaves are encoded unconditionally.
-    public func encodeConditionalObject(_ value: ArchiveValue?, forKey key: String) throws(ArchiveError) {
+    package func encodeConditionalObject(_ value: ArchiveValue?, forKey key: String) throws(ArchiveError) {
         try append(self.key(key).number, .uid, UInt64(try conditionalUID(of: value)))
     }
 
@@ -153,7 +153,7 @@ extension KeyedArchiver {
     // Each call has two forms: with a registered key, for many records, and with the key's text.
 
     /// Encodes an inline boolean.
-    public func encode(_ value: Bool, forKey key: ArchiveKey) throws(ArchiveError) {
+    package func encode(_ value: Bool, forKey key: ArchiveKey) throws(ArchiveError) {
         try append(key.number, .boolean, value ? 1 : 0)
     }
 
@@ -163,7 +163,7 @@ extension KeyedArchiver {
     }
 
     /// Encodes an inline integer.
-    public func encode(_ value: Int64, forKey key: ArchiveKey) throws(ArchiveError) {
+    package func encode(_ value: Int64, forKey key: ArchiveKey) throws(ArchiveError) {
         try append(key.number, .integer, UInt64(bitPattern: value))
     }
 
@@ -173,12 +173,12 @@ extension KeyedArchiver {
     }
 
     /// Encodes a whole number of 32 bits.
-    public func encode(_ value: Int32, forKey key: String) throws(ArchiveError) {
+    package func encode(_ value: Int32, forKey key: String) throws(ArchiveError) {
         try encode(Int64(value), forKey: key)
     }
 
     /// Encodes a whole number for a prepared key.
-    public func encode(_ value: Int, forKey key: ArchiveKey) throws(ArchiveError) {
+    package func encode(_ value: Int, forKey key: ArchiveKey) throws(ArchiveError) {
         try encode(Int64(value), forKey: key)
     }
 
@@ -188,17 +188,17 @@ extension KeyedArchiver {
     }
 
     /// Encodes an inline single-precision real.
-    public func encode(_ value: Float, forKey key: ArchiveKey) throws(ArchiveError) {
+    package func encode(_ value: Float, forKey key: ArchiveKey) throws(ArchiveError) {
         try append(key.number, .single, UInt64(value.bitPattern))
     }
 
     /// Encodes a number in single precision.
-    public func encode(_ value: Float, forKey key: String) throws(ArchiveError) {
+    package func encode(_ value: Float, forKey key: String) throws(ArchiveError) {
         try encode(value, forKey: self.key(key))
     }
 
     /// Encodes an inline real.
-    public func encode(_ value: Double, forKey key: ArchiveKey) throws(ArchiveError) {
+    package func encode(_ value: Double, forKey key: ArchiveKey) throws(ArchiveError) {
         try append(key.number, .real, value.bitPattern)
     }
 
@@ -208,7 +208,7 @@ extension KeyedArchiver {
     }
 
     /// Encodes bytes within the object itself.
-    public func encodeBytes(_ bytes: [UInt8], forKey key: String) throws(ArchiveError) {
+    package func encodeBytes(_ bytes: [UInt8], forKey key: String) throws(ArchiveError) {
         let object = bytes.withUnsafeBytes { table.data($0) }
         try append(self.key(key).number, .object, UInt64(object))
     }
@@ -231,35 +231,35 @@ extension KeyedArchiver {
     // Unkeyed values get the keys `$0`, `$1` and so on, numbered for each object.
 
     /// Encodes an object; nil as nil.
-    public func encode(_ value: ArchiveValue?) throws(ArchiveError) {
+    package func encode(_ value: ArchiveValue?) throws(ArchiveError) {
         try append(nextUnkeyed(), .uid, UInt64(try uid(of: value)))
         try drainOutside()
     }
 
     /// Encodes the root of a graph. In a keyed archive this is `encode`.
-    public func encodeRootObject(_ value: ArchiveValue) throws(ArchiveError) { try encode(value) }
+    package func encodeRootObject(_ value: ArchiveValue) throws(ArchiveError) { try encode(value) }
 
     /// Encodes a reference that is kept only if the object is also encoded unconditionally.
-    public func encodeConditionalObject(_ value: ArchiveValue?) throws(ArchiveError) {
+    package func encodeConditionalObject(_ value: ArchiveValue?) throws(ArchiveError) {
         try append(nextUnkeyed(), .uid, UInt64(try conditionalUID(of: value)))
     }
 
     /// Encodes an object by copy, as `encode` does.
-    public func encodeBycopyObject(_ value: ArchiveValue?) throws(ArchiveError) { try encode(value) }
+    package func encodeBycopyObject(_ value: ArchiveValue?) throws(ArchiveError) { try encode(value) }
 
     /// Encodes an object by reference, which in an archive is the same as `encode`.
-    public func encodeByrefObject(_ value: ArchiveValue?) throws(ArchiveError) { try encode(value) }
+    package func encodeByrefObject(_ value: ArchiveValue?) throws(ArchiveError) { try encode(value) }
 
     /// Encodes bytes as an NSData object.
-    public func encodeDataObject(_ bytes: [UInt8]) throws(ArchiveError) { try encode(.data(bytes)) }
+    package func encodeDataObject(_ bytes: [UInt8]) throws(ArchiveError) { try encode(.data(bytes)) }
 
     /// Encodes inline bytes.
-    public func encodeBytes(_ bytes: [UInt8]) throws(ArchiveError) {
+    package func encodeBytes(_ bytes: [UInt8]) throws(ArchiveError) {
         try append(nextUnkeyed(), .object, UInt64(bytes.withUnsafeBytes { table.data($0) }))
     }
 
     /// Encodes a property list value as objects.
-    public func encodePropertyList(_ value: PropertyListValue) throws(ArchiveError) {
+    package func encodePropertyList(_ value: PropertyListValue) throws(ArchiveError) {
         try append(nextUnkeyed(), .uid, UInt64(try uid(ofPropertyList: value)))
         try drainOutside()
     }
@@ -267,13 +267,13 @@ extension KeyedArchiver {
     /// Encodes a value of a C type, named by its Objective-C letter: `i` for a 32-bit integer, `@` for an object.
     ///
     /// - Throws: `invalidValue` when the value is not one of the type.
-    public func encodeValue(_ value: ArchiveScalar, ofObjCType letter: Character) throws(ArchiveError) {
+    package func encodeValue(_ value: ArchiveScalar, ofObjCType letter: Character) throws(ArchiveError) {
         try encode(value, as: try ObjCType(letter), key: nextUnkeyed())
         try drainOutside()
     }
 
     /// Encodes values of several C types.
-    public func encodeValues(_ values: [ArchiveScalar], ofObjCTypes letters: String) throws(ArchiveError) {
+    package func encodeValues(_ values: [ArchiveScalar], ofObjCTypes letters: String) throws(ArchiveError) {
         let letters = Array(letters)
         guard letters.count == values.count else {
             throw .invalid("\(values.count) values are given for \(letters.count) types")
@@ -282,7 +282,7 @@ extension KeyedArchiver {
     }
 
     /// Encodes a C array.
-    public func encodeArray(_ values: [ArchiveScalar], ofObjCType letter: Character) throws(ArchiveError) {
+    package func encodeArray(_ values: [ArchiveScalar], ofObjCType letter: Character) throws(ArchiveError) {
         let type = try ObjCType(letter)
         for value in values { _ = try field(value, as: type) }
         let array = ArchivedCArray(values: values, type: type)

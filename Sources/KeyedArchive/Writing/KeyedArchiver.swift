@@ -22,7 +22,7 @@ public final class KeyedArchiver {
     /// Whether all encoded objects must support secure coding.
     public let requiresSecureCoding: Bool
     /// The form of the result.
-    public var outputFormat: PropertyListFormat = .binary
+    package var outputFormat: PropertyListFormat = .binary
     /// The value of `$archiver`; Foundation reads only `NSKeyedArchiver`.
     package var archiverName = "NSKeyedArchiver"
 
@@ -76,7 +76,7 @@ public final class KeyedArchiver {
     ///   - requiresSecureCoding: refuse objects without secure coding.
     ///   - expectedObjects: the number of objects to reserve memory for, within that limit. With a large number the
     ///     file is begun at once; its numbers are wider than necessary if it stays small.
-    public convenience init(
+    package convenience init(
         writingTo output: any PropertyListOutput, requiresSecureCoding: Bool = false, expectedObjects: Int = 64
     ) {
         // Object 0 is the root, which is written last.
@@ -105,10 +105,10 @@ public final class KeyedArchiver {
     package var isEncodingObject: Bool { record.isOpen }
 
     /// Whether values are encoded by key; always true. The unkeyed calls use the keys `$0`, `$1` and so on.
-    public var allowsKeyedCoding: Bool { true }
+    package var allowsKeyedCoding: Bool { true }
 
     /// Registers a key. Encoding with the result is faster than with its text.
-    public func key(_ text: String) -> ArchiveKey {
+    package func key(_ text: String) -> ArchiveKey {
         if let known = keys[ExactText(text)] { return known }
         let key = ArchiveKey(number: table.key(ArchiveKey.escaped(text)))
         keys[ExactText(text)] = key
@@ -125,7 +125,7 @@ public final class KeyedArchiver {
     }
 
     /// The mapped name of a class: this archiver's, else the global one.
-    public func className(forClass className: String) -> String? {
+    package func className(forClass className: String) -> String? {
         classes.name(forClass: className)
     }
 
@@ -136,7 +136,7 @@ public final class KeyedArchiver {
     }
 
     /// The globally mapped name of a class.
-    public static func className(forClass className: String) -> String? {
+    package static func className(forClass className: String) -> String? {
         ArchiveClassNames.shared.name(forClass: className)
     }
 
@@ -195,7 +195,7 @@ extension KeyedArchiver {
     ///   - encode: encodes one item's fields.
     /// - Throws: the error of `encode`; then the archive cannot be finished.
     @inlinable
-    public func encodeRecords<Items: Collection>(
+    package func encodeRecords<Items: Collection>(
         _ items: Items, of archivedClass: ArchivedClass, forKey key: String = KeyedArchiver.rootKey,
         isMutable: Bool = false, encode: (Items.Element, KeyedArchiver) throws(ArchiveError) -> Void
     ) throws(ArchiveError) {
@@ -287,7 +287,7 @@ extension KeyedArchiver {
     /// Ends an archive that is written to a file. Nothing can be encoded afterwards.
     ///
     /// - Throws: the first error of the encoding or of the file.
-    public func finishWriting() throws(ArchiveError) {
+    package func finishWriting() throws(ArchiveError) {
         guard let output else { throw .invalid("this archive goes to no file; end it with finishEncoding") }
         guard outputFormat == .binary else {
             throw .invalid("an archive is written piece by piece in binary form only")

@@ -1,5 +1,5 @@
 /// The buffer's commands, by their names in Emacs and readline.
-public enum EditCommand: String, Hashable, Sendable, CaseIterable {
+package enum EditCommand: String, Hashable, Sendable, CaseIterable {
     /// To the previous character.
     case moveLeft
     /// To the next character.

@@ -16,7 +16,7 @@ public struct Palette: Sendable, Equatable {
     ])
 
     /// Bold, underline and reverse for terminals without colours.
-    public static let monochrome = Palette([
+    package static let monochrome = Palette([
         .matchingBracket: "1", .unmatchedBracket: "4", .searchMatch: "7", .menuSelection: "7", .prompt: "1",
         .suggestion: "2", .heading: "1", .emphasis: "1", .error: "1", .warning: "1",
     ])
@@ -33,7 +33,7 @@ public struct Palette: Sendable, Equatable {
     ///   - isForbidden: the user's `--no-color`.
     ///   - environment: the value of a variable, nil if it isn't set.
     /// - Returns: the palette.
-    public static func appropriate(
+    package static func appropriate(
         isTerminal: Bool, isForbidden: Bool = false, environment: (String) -> String?
     ) -> Palette {
         let term = environment("TERM") ?? ""
@@ -44,22 +44,22 @@ public struct Palette: Sendable, Equatable {
     }
 
     /// Whether any style looks other than plain.
-    public var isEmpty: Bool { codes.allSatisfy(\.isEmpty) }
+    package var isEmpty: Bool { codes.allSatisfy(\.isEmpty) }
 
     /// The SGR parameters of a style, empty for plain.
-    public subscript(style: Style) -> String {
+    package subscript(style: Style) -> String {
         get { codes[Int(style.rawValue)] }
         set { codes[Int(style.rawValue)] = newValue }
     }
 
     /// A text in a style, ended by a reset; the text alone if the style looks plain.
-    public func apply(_ style: Style, to text: String) -> String {
+    package func apply(_ style: Style, to text: String) -> String {
         let code = self[style]
         return code.isEmpty ? text : "\u{1B}[\(code)m\(text)\u{1B}[0m"
     }
 
     /// The pieces of a text, each in its style.
-    public func apply(to text: StyledText) -> String {
+    package func apply(to text: StyledText) -> String {
         text.pieces.map { apply($0.style, to: $0.text) }.joined()
     }
 }

@@ -8,13 +8,13 @@
 /// `erase()` or `leave(_:)`.
 public struct Renderer: Sendable {
     /// The terminal's width in columns.
-    public private(set) var columns: Int
+    package private(set) var columns: Int
     /// The terminal's height in lines.
-    public private(set) var rows: Int
+    package private(set) var rows: Int
     /// The palette. A change applies to the next full drawing.
-    public var palette: Palette
+    package var palette: Palette
     /// Whether the terminal rewraps long lines when its width changes. All do but xterm and the Linux console.
-    public var reflows = true
+    package var reflows = true
 
     private var last: Frame?
     /// The first visible row of the scene.

@@ -1,24 +1,24 @@
 /// A text of styled pieces: a prompt, a line of a menu.
 public struct StyledText: Hashable, Sendable, ExpressibleByStringLiteral {
     /// A piece of one style.
-    public struct Piece: Hashable, Sendable {
+    package struct Piece: Hashable, Sendable {
         /// The text.
-        public var text: String
+        package var text: String
         /// Its style.
-        public var style: Style
+        package var style: Style
 
         /// Creates a piece.
-        public init(_ text: String, _ style: Style) {
+        package init(_ text: String, _ style: Style) {
             self.text = text
             self.style = style
         }
     }
 
     /// The pieces, in order.
-    public var pieces: [Piece]
+    package var pieces: [Piece]
 
     /// Creates a text of pieces.
-    public init(_ pieces: [Piece] = []) { self.pieces = pieces }
+    package init(_ pieces: [Piece] = []) { self.pieces = pieces }
 
     /// Creates a text of one style.
     public init(_ text: String, _ style: Style = .plain) { pieces = text.isEmpty ? [] : [Piece(text, style)] }
@@ -26,10 +26,10 @@ public struct StyledText: Hashable, Sendable, ExpressibleByStringLiteral {
     public init(stringLiteral value: String) { self.init(value) }
 
     /// The text without its styles.
-    public var text: String { pieces.map(\.text).joined() }
+    package var text: String { pieces.map(\.text).joined() }
 
     /// Adds a piece at the end.
-    public mutating func append(_ text: String, _ style: Style = .plain) {
+    package mutating func append(_ text: String, _ style: Style = .plain) {
         if !text.isEmpty { pieces.append(Piece(text, style)) }
     }
 }
@@ -37,9 +37,9 @@ public struct StyledText: Hashable, Sendable, ExpressibleByStringLiteral {
 /// A styled range of a text.
 public struct StyledSpan: Hashable, Sendable {
     /// The range in UTF-8 bytes from the start of the text; ranges out of bounds or inside a character are ignored.
-    public var range: Range<Int>
+    package var range: Range<Int>
     /// The style.
-    public var style: Style
+    package var style: Style
 
     /// Creates a span of a style.
     public init(_ range: Range<Int>, _ style: Style) {

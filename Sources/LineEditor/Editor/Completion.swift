@@ -1,9 +1,9 @@
 /// The candidates for a position.
 public struct CompletionResult: Hashable, Sendable {
     /// The replaced range in UTF-8 bytes; it ends at or before the end of the cursor's word.
-    public var replacement: Range<Int>
+    package var replacement: Range<Int>
     /// The candidates in display order.
-    public var candidates: [Candidate]
+    package var candidates: [Candidate]
 
     /// Creates a result: candidates for a range of the text.
     public init(replacement: Range<Int>, candidates: [Candidate]) {
@@ -12,7 +12,7 @@ public struct CompletionResult: Hashable, Sendable {
     }
 
     /// The common prefix of all candidates' texts.
-    public var commonPrefix: String {
+    package var commonPrefix: String {
         guard var prefix = candidates.first?.text else { return "" }
         for candidate in candidates.dropFirst() {
             prefix = prefix.commonPrefix(with: candidate.text)
@@ -37,7 +37,7 @@ extension String {
 /// A completion candidate.
 public struct Candidate: Hashable, Sendable {
     /// The kind of a candidate, shown beside it.
-    public enum Kind: String, Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable {
         /// No particular kind.
         case none = ""
         /// A keyword of the language.
@@ -71,17 +71,17 @@ public struct Candidate: Hashable, Sendable {
     }
 
     /// The text that replaces the range.
-    public var text: String
+    package var text: String
     /// The menu's text, if different.
-    public var label: String
+    package var label: String
     /// The kind, shown in the menu.
-    public var kind: Kind
+    package var kind: Kind
     /// A short detail beside it: a signature, a type.
-    public var detail: String
+    package var detail: String
     /// The text that follows an accepted candidate: a parenthesis, a closing quote.
-    public var suffix: String
+    package var suffix: String
     /// A sentence of documentation, shown below the menu while selected.
-    public var documentation: String
+    package var documentation: String
 
     /// Creates a candidate with the text that it inserts, and what the menu shows beside and below it.
     public init(_ text: String, detail: String = "", documentation: String = "") {

@@ -6,9 +6,9 @@ public struct History: Sendable {
     /// The entries, oldest first; no two are the same.
     public private(set) var entries: [String] = []
     /// Maximum number of entries; the oldest are dropped first.
-    public let limit: Int
+    package let limit: Int
     /// Whether ``add(_:)`` stores entries: false is private mode.
-    public var isRecording = true
+    package var isRecording = true
 
     /// Creates an empty history of limited length.
     public init(limit: Int = 10_000) {
@@ -27,7 +27,7 @@ public struct History: Sendable {
     /// is false are ignored. Complexity: linear in the entries.
     /// - Returns: whether it was added.
     @discardableResult
-    public mutating func add(_ entry: String) -> Bool {
+    package mutating func add(_ entry: String) -> Bool {
         guard accepts(entry) else { return false }
         if entries.last == entry { return true }
         entries.removeAll { $0 == entry }
@@ -37,15 +37,15 @@ public struct History: Sendable {
     }
 
     /// Whether ``add(_:)`` would store an entry, for a host that writes it to a file.
-    public func accepts(_ entry: String) -> Bool {
+    package func accepts(_ entry: String) -> Bool {
         isRecording && !entry.hasPrefix(" ") && !entry.allSatisfy(\.isWhitespace)
     }
 
     /// Removes all entries.
-    public mutating func removeAll() { entries.removeAll() }
+    package mutating func removeAll() { entries.removeAll() }
 
     /// The newest entry before an index that has a prefix and is longer than it.
-    public func newest(withPrefix prefix: String, before index: Int? = nil) -> Int? {
+    package func newest(withPrefix prefix: String, before index: Int? = nil) -> Int? {
         let wanted = prefix.utf8
         var candidate = min(index ?? entries.count, entries.count) - 1
         while candidate >= 0 {
@@ -72,11 +72,11 @@ public struct History: Sendable {
 /// A line break in an entry is written as `\n`, a return as `\r` and a backslash as `\\`, so that any text editor can
 /// read it and a torn line loses one entry. Several processes may append concurrently: each entry is one write under a
 /// lock. The file has mode 0600.
-public struct HistoryFile: Sendable {
+package struct HistoryFile: Sendable {
     /// The file's path.
-    public let path: String
+    package let path: String
     /// Whether the file may be a symbolic link.
-    public let followsLinks: Bool
+    package let followsLinks: Bool
     /// Maximum size read, from the end of a larger file.
     private static let maximumBytes = 64 << 20
 
@@ -85,7 +85,7 @@ public struct HistoryFile: Sendable {
     /// - Parameters:
     ///   - path: the file, which need not exist.
     ///   - followsLinks: whether the file may be a symbolic link; false where other users could create one.
-    public init(path: String, followsLinks: Bool = true) {
+    package init(path: String, followsLinks: Bool = true) {
         self.path = path
         self.followsLinks = followsLinks
     }
@@ -93,7 +93,7 @@ public struct HistoryFile: Sendable {
     /// Reads the entries without duplicates. A missing file is an empty history.
     ///
     /// A file with many more lines than the limit is rewritten with the kept entries.
-    public func load(limit: Int = 10_000) throws(HistoryError) -> History {
+    package func load(limit: Int = 10_000) throws(HistoryError) -> History {
         guard let descriptor = try opened(O_RDONLY) else { return History(limit: limit) }
         defer { close(descriptor) }
         let bytes = try readAll(descriptor)
@@ -104,7 +104,7 @@ public struct HistoryFile: Sendable {
     }
 
     /// Appends an entry atomically.
-    public func append(_ entry: String) throws(HistoryError) {
+    package func append(_ entry: String) throws(HistoryError) {
         let descriptor = try openLocked()
         defer { close(descriptor) }
         var line = Self.encode(entry)
@@ -122,7 +122,7 @@ public struct HistoryFile: Sendable {
     }
 
     /// Replaces the file's contents by a new file and a rename.
-    public func rewrite(_ history: History) throws(HistoryError) {
+    package func rewrite(_ history: History) throws(HistoryError) {
         let lock = try openLocked()
         defer { close(lock) }
         // The folder stays open, and the new file is made under a name that was free: what others put there is neither
@@ -269,13 +269,13 @@ public struct HistoryFile: Sendable {
 }
 
 /// The history's file could not be read or written.
-public struct HistoryError: Error, Sendable, CustomStringConvertible {
+package struct HistoryError: Error, Sendable, CustomStringConvertible {
     /// The file.
-    public let path: String
+    package let path: String
     /// The system's error number.
-    public let code: Int32
+    package let code: Int32
     /// The message: the problem, its place and the remedy.
-    public let description: String
+    package let description: String
 
     init(_ action: String, _ path: String, _ code: Int32) {
         self.path = path

@@ -2,11 +2,11 @@
 ///
 /// The terminal's line discipline does editing, echo and signals. The outcomes are those of ``TerminalLineEditor``; the
 /// output is the prompt alone, without control sequences.
-public struct PlainLineReader {
+package struct PlainLineReader {
     /// Only the completeness service is used.
-    public var services: EditorServices
+    package var services: EditorServices
     /// Maximum size of an entry in bytes; the rest is dropped.
-    public static let maximumEntry = 64 << 20
+    package static let maximumEntry = 64 << 20
 
     private var prompt = ""
     private var continuationPrompt = ""
@@ -15,13 +15,13 @@ public struct PlainLineReader {
     private var queue: [UInt8] = []
     private var hasEnded = false
     /// Whether a line is being read, from `begin` until its submission or the end of input.
-    public private(set) var isActive = false
+    package private(set) var isActive = false
 
     /// Creates a reader of standard input.
-    public init(services: EditorServices = EditorServices()) { self.services = services }
+    package init(services: EditorServices = EditorServices()) { self.services = services }
 
     /// Begins an entry. Empty prompts write nothing.
-    public mutating func begin(prompt: StyledText, continuation: StyledText = "") -> [Outcome] {
+    package mutating func begin(prompt: StyledText, continuation: StyledText = "") -> [Outcome] {
         self.prompt = prompt.text
         continuationPrompt = continuation.text
         entry = []
@@ -33,7 +33,7 @@ public struct PlainLineReader {
     }
 
     /// Processes bytes; those after a submitted entry are kept for the next one.
-    public mutating func feed(_ bytes: some Sequence<UInt8>) -> [Outcome] {
+    package mutating func feed(_ bytes: some Sequence<UInt8>) -> [Outcome] {
         queue += bytes
         var outcomes: [Outcome] = []
         process(&outcomes)
@@ -41,7 +41,7 @@ public struct PlainLineReader {
     }
 
     /// Ends the input: submits the unfinished entry, and reports the end at the next `begin`.
-    public mutating func end() -> [Outcome] {
+    package mutating func end() -> [Outcome] {
         hasEnded = true
         var outcomes: [Outcome] = []
         process(&outcomes)
@@ -49,7 +49,7 @@ public struct PlainLineReader {
     }
 
     /// Control-C, received as a signal: drops the unfinished entry and writes the prompt again.
-    public mutating func interrupt() -> [Outcome] {
+    package mutating func interrupt() -> [Outcome] {
         guard isActive else { return [] }
         entry = []
         line = []
@@ -62,7 +62,7 @@ public struct PlainLineReader {
     }
 
     /// Writes the prompt again after other programs used the terminal.
-    public func resume() -> [Outcome] {
+    package func resume() -> [Outcome] {
         guard isActive else { return [] }
         var outcomes: [Outcome] = []
         write(entry.isEmpty ? prompt : continuationPrompt, &outcomes)

@@ -23,9 +23,9 @@ public final class TerminalLineEditor {
     /// The text being edited.
     package internal(set) var buffer = EditBuffer()
     /// Whether a line is being edited, from `begin` until its submission or the end of input.
-    public private(set) var isActive = false
+    package private(set) var isActive = false
     /// Whether ``suspendDisplay()`` has hidden the line.
-    public private(set) var isDisplaySuspended = false
+    package private(set) var isDisplaySuspended = false
 
     var renderer: Renderer
     /// The prompts of the first line and of all others.
@@ -55,7 +55,7 @@ public final class TerminalLineEditor {
     }
 
     /// The palette, effective from the next drawing.
-    public var palette: Palette {
+    package var palette: Palette {
         get { renderer.palette }
         set { renderer.palette = newValue }
     }
@@ -93,7 +93,7 @@ public final class TerminalLineEditor {
     }
 
     /// Processes one key.
-    public func press(_ key: Key) -> [Outcome] {
+    package func press(_ key: Key) -> [Outcome] {
         queue.append(key)
         return process(redrawing: false)
     }
@@ -143,7 +143,7 @@ public final class TerminalLineEditor {
     }
 
     /// Ends the line without running it and moves the cursor below.
-    public func abandon() -> [Outcome] {
+    package func abandon() -> [Outcome] {
         guard isActive else { return [] }
         leaveModes()
         if !isDisplaySuspended { leaveDisplay() }
@@ -306,19 +306,19 @@ extension TerminalLineEditor {
 /// The editor's options that do not depend on a language.
 public struct EditorOptions: Sendable {
     /// The key bindings.
-    public var keys = KeyMap.emacs
+    package var keys = KeyMap.emacs
     /// Tab's indentation in columns.
-    public var indentWidth = 2
+    package var indentWidth = 2
     /// Maximum number of lines of the completion menu.
-    public var menuHeight = 8
+    package var menuHeight = 8
     /// Whether the newest history entry with the text as its prefix is suggested behind it.
     public var showsSuggestions = true
     /// Whether `begin` moves the prompt to a line of its own when the output before it ends without a line break.
-    public var marksUnfinishedLine = true
+    package var marksUnfinishedLine = true
     /// Prompts that are removed from a paste, besides the editor's own.
-    public var pastedPrompts = ["> ", "lua> "]
+    package var pastedPrompts = ["> ", "lua> "]
     /// Prompts that are removed from pasted lines.
-    public var pastedContinuations = [">> ", "… ", "... "]
+    package var pastedContinuations = [">> ", "… ", "... "]
 
     /// Creates the usual options.
     public init() {}

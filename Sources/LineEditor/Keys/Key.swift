@@ -1,5 +1,5 @@
 /// One terminal event: a key, a paste, a change of focus or a report.
-public enum Key: Hashable, Sendable {
+package enum Key: Hashable, Sendable {
     /// A pressed or repeated key with its modifiers.
     case press(KeyCode, KeyModifiers)
     /// The raw text of a bracketed paste, with line breaks of any kind.
@@ -10,17 +10,17 @@ public enum Key: Hashable, Sendable {
     case report(TerminalReport)
 
     /// A key without modifiers.
-    public static func press(_ code: KeyCode) -> Key { .press(code, []) }
+    package static func press(_ code: KeyCode) -> Key { .press(code, []) }
 
     /// A character with Control, named by its lower-case letter.
-    public static func control(_ character: Character) -> Key { .press(.character(character), .control) }
+    package static func control(_ character: Character) -> Key { .press(.character(character), .control) }
 
     /// A character with Alt.
-    public static func alt(_ character: Character) -> Key { .press(.character(character), .alt) }
+    package static func alt(_ character: Character) -> Key { .press(.character(character), .alt) }
 }
 
 /// A key without its modifiers.
-public enum KeyCode: Hashable, Sendable {
+package enum KeyCode: Hashable, Sendable {
     /// Text. With Control or Alt it is the key's letter, in lower case unless Shift changes it.
     case character(Character)
     /// Return.
@@ -58,19 +58,19 @@ public enum KeyCode: Hashable, Sendable {
 }
 
 /// The modifiers of a key, in xterm's encoding (the parameter minus one).
-public struct KeyModifiers: OptionSet, Hashable, Sendable {
-    public let rawValue: UInt8
+package struct KeyModifiers: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
 
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Shift.
-    public static let shift = KeyModifiers(rawValue: 1)
+    package static let shift = KeyModifiers(rawValue: 1)
     /// Alt, or Escape before the key.
-    public static let alt = KeyModifiers(rawValue: 2)
+    package static let alt = KeyModifiers(rawValue: 2)
     /// Control.
-    public static let control = KeyModifiers(rawValue: 4)
+    package static let control = KeyModifiers(rawValue: 4)
     /// Super, Hyper or Meta, which only the kitty keyboard protocol reports.
-    public static let command = KeyModifiers(rawValue: 8)
+    package static let command = KeyModifiers(rawValue: 8)
 
     /// Decodes the parameter of a control sequence, which is the bits plus one; Caps Lock and Num Lock are ignored.
     init(parameter: Int) {
@@ -99,20 +99,20 @@ public enum TerminalReport: Hashable, Sendable {
 }
 
 /// Key bindings.
-public struct KeyMap: Sendable {
+package struct KeyMap: Sendable {
     private var commands: [Key: EditorCommand]
 
     /// A map of the given keys only.
-    public init(_ commands: [Key: EditorCommand]) { self.commands = commands }
+    package init(_ commands: [Key: EditorCommand]) { self.commands = commands }
 
     /// The command of a key; nil removes the binding.
-    public subscript(key: Key) -> EditorCommand? {
+    package subscript(key: Key) -> EditorCommand? {
         get { commands[key] }
         set { commands[key] = newValue }
     }
 
     /// The bindings of Emacs and readline, with arrow keys.
-    public static let emacs = KeyMap([
+    package static let emacs = KeyMap([
         .control("a"): .edit(.moveToLineStart), .control("e"): .edit(.moveToLineEnd),
         .control("b"): .edit(.moveLeft), .control("f"): .edit(.moveRight),
         .control("p"): .up, .control("n"): .down,
@@ -147,7 +147,7 @@ public struct KeyMap: Sendable {
 }
 
 /// The commands that keys can be bound to.
-public enum EditorCommand: Hashable, Sendable {
+package enum EditorCommand: Hashable, Sendable {
     /// A command of the buffer.
     case edit(EditCommand)
     /// Runs the text if it is complete and the cursor is not at the end of an inner line; else begins a new line.

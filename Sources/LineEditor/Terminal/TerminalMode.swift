@@ -8,21 +8,21 @@ internal import Platform
 /// keys wait unechoed for the next line. Outside of both, the original mode is restored. One thread at a time uses it.
 public final class TerminalMode {
     /// The requested modes.
-    public struct Options: Sendable {
+    package struct Options: Sendable {
         /// Whether Control-C, Control-Z and Control-\ still raise signals.
-        public var keepsSignals = false
+        package var keepsSignals = false
         /// Whether Control-C also raises its signal while a line is edited: it then cannot arrive too early for the
         /// next run, and the host forwards it to the editor.
-        public var interruptsBySignal = false
+        package var interruptsBySignal = false
         /// Whether pastes are bracketed (`ESC [ ? 2004 h`).
-        public var marksPastes = true
+        package var marksPastes = true
         /// Whether changes of focus are reported (`ESC [ ? 1004 h`).
-        public var reportsFocus = false
+        package var reportsFocus = false
         /// Whether the kitty keyboard protocol is requested, which makes Escape and Control-Enter unambiguous.
-        public var usesKeyboardProtocol = true
+        package var usesKeyboardProtocol = true
 
         /// Creates the usual options.
-        public init() {}
+        package init() {}
     }
 
     private let input: Int32
@@ -30,7 +30,7 @@ public final class TerminalMode {
     private let options: Options
     private var original: termios?
     /// Whether the editing mode is active.
-    public private(set) var isEntered = false
+    package private(set) var isEntered = false
     /// Whether the terminal has its original mode.
     package var isLeft: Bool { original == nil }
 
@@ -60,7 +60,7 @@ public final class TerminalMode {
     }
 
     /// Whether the terminal rewraps its lines when it becomes narrower; for ``Renderer/reflows``.
-    public static func reflows(environment: (String) -> String?) -> Bool {
+    package static func reflows(environment: (String) -> String?) -> Bool {
         let term = environment("TERM") ?? ""
         guard environment("TMUX") == nil else { return true }
         return environment("XTERM_VERSION") == nil && term != "linux" && !term.hasPrefix("screen")
@@ -75,7 +75,7 @@ public final class TerminalMode {
     }
 
     /// Enters the mode for a running script: keys wait, only Control-C, Control-Z and Control-\ act.
-    public func run() throws(TerminalError) {
+    package func run() throws(TerminalError) {
         if isEntered { write(sequences(entering: false)) }
         isEntered = false
         try set(.all)
@@ -160,9 +160,9 @@ public struct TerminalSize: Hashable, Sendable {
     /// The height in lines.
     public var rows: Int
     /// The size of the text area in pixels; 0 where unknown.
-    public var pixelWidth: Int
+    package var pixelWidth: Int
     /// The height of the text area in pixels; 0 where unknown.
-    public var pixelHeight: Int
+    package var pixelHeight: Int
 
     /// Creates a size.
     public init(columns: Int, rows: Int, pixelWidth: Int = 0, pixelHeight: Int = 0) {

@@ -98,7 +98,7 @@ public struct LuaFields: RandomAccessCollection, ExpressibleByArrayLiteral, Equa
     private let storage: Storage
 
     /// Creates existing fields.
-    public init(_ fields: [LuaParameter]) { storage = Storage(fields) { fields } }
+    package init(_ fields: [LuaParameter]) { storage = Storage(fields) { fields } }
 
     /// Creates fields that are made on first access, possibly by several threads.
     init(madeBy make: @escaping @Sendable () -> [LuaParameter]) { storage = Storage(nil, make) }
@@ -106,7 +106,7 @@ public struct LuaFields: RandomAccessCollection, ExpressibleByArrayLiteral, Equa
     public init(arrayLiteral fields: LuaParameter...) { self.init(fields) }
 
     /// The fields as an array.
-    public var all: [LuaParameter] { storage.fields }
+    package var all: [LuaParameter] { storage.fields }
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { all.count }

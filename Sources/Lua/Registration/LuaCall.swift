@@ -8,20 +8,20 @@ public struct LuaCall {
     let base: Int32
 
     /// The calling state.
-    public var state: LuaState { Unmanaged<LuaState>.fromOpaque(clua_owner(L)).takeUnretainedValue() }
+    @usableFromInline package var state: LuaState { Unmanaged<LuaState>.fromOpaque(clua_owner(L)).takeUnretainedValue() }
 
     /// The number of arguments.
-    public var count: Int { max(0, Int(clua_gettop(L) - base) + 1) }
+    @usableFromInline package var count: Int { max(0, Int(clua_gettop(L) - base) + 1) }
 
     func index(_ position: Int) -> Int32 { base + Int32(position) }
 
     // MARK: Arguments
 
     /// Whether the argument is nil or absent.
-    public func isNil(_ position: Int) -> Bool { clua_type(L, index(position)) <= 0 }
+    @usableFromInline package func isNil(_ position: Int) -> Bool { clua_type(L, index(position)) <= 0 }
 
     /// Whether the argument is a number.
-    public func isNumber(_ position: Int) -> Bool { clua_type(L, index(position)) == LuaBasicType.number.rawValue }
+    package func isNumber(_ position: Int) -> Bool { clua_type(L, index(position)) == LuaBasicType.number.rawValue }
 
     /// The argument as a retained value; nil if it is absent.
     public func value(_ position: Int) -> LuaValue {
@@ -29,19 +29,19 @@ public struct LuaCall {
     }
 
     /// The receiver and all arguments, as values.
-    public var allValues: [LuaValue] {
+    package var allValues: [LuaValue] {
         let top = clua_gettop(L)
         guard top > 0, clua_checkstack(L, 4) != 0 else { return [] }
         return (1...top).map { state.value(at: $0, on: L) }
     }
 
     /// The arguments from a position to the end.
-    public func values(from position: Int) -> [LuaValue] {
+    package func values(from position: Int) -> [LuaValue] {
         position < count ? (position..<count).map(value) : []
     }
 
     /// Whether the argument is true in a condition.
-    public func boolean(_ position: Int) -> Bool { clua_toboolean(L, index(position)) != 0 }
+    package func boolean(_ position: Int) -> Bool { clua_toboolean(L, index(position)) != 0 }
 
     /// The argument as an integer: one, or a float with an integral value.
     public func integer(_ position: Int) throws -> Int64 {
@@ -70,13 +70,13 @@ public struct LuaCall {
     }
 
     /// The bytes of a string argument.
-    public func bytes(_ position: Int) throws -> [UInt8] {
+    package func bytes(_ position: Int) throws -> [UInt8] {
         guard let bytes = state.bytes(at: index(position), on: L) else { throw mismatch(position, .string) }
         return bytes
     }
 
     /// Calls `body` with the bytes of a string argument, without a copy.
-    public func withBytes<R>(_ position: Int, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
+    package func withBytes<R>(_ position: Int, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
         var length = 0
         guard let start = clua_tostring(L, index(position), &length) else { throw mismatch(position, .string) }
         return try body(UnsafeRawBufferPointer(start: start, count: length))
@@ -103,39 +103,39 @@ public struct LuaCall {
     }
 
     /// The argument as a table.
-    public func table(_ position: Int) throws -> LuaTable {
+    package func table(_ position: Int) throws -> LuaTable {
         guard case .table(let table) = value(position) else { throw mismatch(position, .table) }
         return table
     }
 
     /// The argument as a function.
-    public func function(_ position: Int) throws -> LuaFunction {
+    package func function(_ position: Int) throws -> LuaFunction {
         guard case .function(let function) = value(position) else { throw mismatch(position, .function) }
         return function
     }
 
     /// The argument as an object of a class.
-    public func object<T>(_ position: Int, _ cls: LuaClass<T>) throws -> T {
+    package func object<T>(_ position: Int, _ cls: LuaClass<T>) throws -> T {
         guard let object = cls.object(at: index(position), on: L) else { throw mismatch(position, .object(cls.name)) }
         return object
     }
 
     /// The argument as an object of a class; nil for another value.
-    public func optionalObject<T>(_ position: Int, _ cls: LuaClass<T>) -> T? { cls.object(at: index(position), on: L) }
+    package func optionalObject<T>(_ position: Int, _ cls: LuaClass<T>) -> T? { cls.object(at: index(position), on: L) }
 
     /// Reads an argument with another accessor; nil if it is nil or absent: `call.optional(1, call.integer)`.
-    public func optional<R>(_ position: Int, _ access: (Int) throws -> R) rethrows -> R? {
+    package func optional<R>(_ position: Int, _ access: (Int) throws -> R) rethrows -> R? {
         isNil(position) ? nil : try access(position)
     }
 
     /// An option of an options table; nil if absent.
-    public func option(_ name: String, of position: Int) throws -> LuaValue {
+    package func option(_ name: String, of position: Int) throws -> LuaValue {
         guard case .table(let table) = value(position) else { return .nil }
         return table[name]
     }
 
     /// The error for an unusable argument. The caller adds the names of the function and the parameter to `message`.
-    public func refuse(_ position: Int, _ message: String) -> any Error {
+    @usableFromInline package func refuse(_ position: Int, _ message: String) -> any Error {
         LuaArgumentError(position: position, message: message)
     }
 
@@ -154,7 +154,7 @@ public struct LuaCall {
     }
 
     /// The current position of an active function, `chunk:line`; levels as in `chunkName(ofLevel:)`.
-    public func place(ofLevel level: Int) -> String? {
+    package func place(ofLevel level: Int) -> String? {
         var frame = clua_frame()
         guard let chunk = chunkName(ofLevel: level), clua_getframe(L, Int32(clamping: level), &frame) != 0 else {
             return nil
@@ -165,7 +165,7 @@ public struct LuaCall {
     // MARK: Results
 
     /// Returns no results.
-    public func returnsNothing() -> LuaResults { .none }
+    @usableFromInline package func returnsNothing() -> LuaResults { .none }
 
     /// Returns an integer.
     public func returns(_ value: Int64) -> LuaResults {
@@ -201,7 +201,7 @@ public struct LuaCall {
     }
 
     /// Returns a string of bytes.
-    public func returns(bytes: UnsafeRawBufferPointer) -> LuaResults {
+    package func returns(bytes: UnsafeRawBufferPointer) -> LuaResults {
         clua_pushlstring(L, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         return .one
     }
@@ -213,10 +213,10 @@ public struct LuaCall {
     }
 
     /// Returns an array.
-    public func returns(array elements: [some LuaRepresentable]) -> LuaResults { returns(elements.luaValue(in: state)) }
+    package func returns(array elements: [some LuaRepresentable]) -> LuaResults { returns(elements.luaValue(in: state)) }
 
     /// Returns values in order.
-    public func returns(values: [LuaValue]) throws -> LuaResults {
+    package func returns(values: [LuaValue]) throws -> LuaResults {
         guard clua_checkstack(L, Int32(clamping: values.count + 2)) != 0 else {
             throw LuaError(.memory, "too many results (\(values.count))")
         }
@@ -225,7 +225,7 @@ public struct LuaCall {
     }
 
     /// Returns an object, or a value, of a class.
-    public func returns<T>(_ object: T, _ cls: LuaClass<T>) -> LuaResults {
+    package func returns<T>(_ object: T, _ cls: LuaClass<T>) -> LuaResults {
         cls.push(object, on: L)
         return .one
     }
@@ -244,7 +244,7 @@ public struct LuaCall {
     }
 
     /// Returns an object of a class.
-    public func returns<T: AnyObject>(_ object: T, _ cls: LuaClass<T>) -> LuaResults {
+    package func returns<T: AnyObject>(_ object: T, _ cls: LuaClass<T>) -> LuaResults {
         guard cls.holdsObjects else {
             cls.push(object, on: L)
             return .one
@@ -255,13 +255,13 @@ public struct LuaCall {
     }
 
     /// Returns an object, or a value, of a class; nil for none.
-    public func returns<T>(_ object: T?, _ cls: LuaClass<T>) -> LuaResults {
+    package func returns<T>(_ object: T?, _ cls: LuaClass<T>) -> LuaResults {
         if let object { cls.push(object, on: L) } else { clua_pushnil(L) }
         return .one
     }
 
     /// Returns an object of a class; nil for none.
-    public func returns<T: AnyObject>(_ object: T?, _ cls: LuaClass<T>) -> LuaResults {
+    package func returns<T: AnyObject>(_ object: T?, _ cls: LuaClass<T>) -> LuaResults {
         guard let object else {
             clua_pushnil(L)
             return .one
@@ -270,7 +270,7 @@ public struct LuaCall {
     }
 
     /// Returns an array of objects. They are moved from the stack into the table, without a Swift reference each.
-    public func returns<T: AnyObject>(array objects: some Collection<T>, _ cls: LuaClass<T>) throws -> LuaResults {
+    package func returns<T: AnyObject>(array objects: some Collection<T>, _ cls: LuaClass<T>) throws -> LuaResults {
         guard clua_checkstack(L, 8) != 0 else { throw LuaError(.memory, "stack overflow") }
         cls.check(L)
         clua_createtable(L, Int32(clamping: objects.count), 0)
@@ -284,14 +284,14 @@ public struct LuaCall {
     }
 
     /// Returns a function that is released when Lua collects it.
-    public func returns(ownedFunction body: @escaping (LuaCall) throws -> LuaResults) -> LuaResults {
+    package func returns(ownedFunction body: @escaping (LuaCall) throws -> LuaResults) -> LuaResults {
         let function = LuaNativeFunction(body: body)
         clua_pushownedfunction(L, Unmanaged.passRetained(function).toOpaque())
         return .one
     }
 
     /// Returns a failure: nil, the error and, as Lua's own functions do, its number if it has one.
-    public func returns(failure error: any Error) -> LuaResults {
+    @usableFromInline package func returns(failure error: any Error) -> LuaResults {
         clua_pushnil(L)
         state.pushErrorObject(error, on: L)
         guard case .number(let number) = (error as? any LuaErrorDetails)?.luaCode else { return LuaResults(2) }
@@ -300,14 +300,14 @@ public struct LuaCall {
     }
 
     /// Yields the coroutine to the host with one value, which names the awaited event.
-    public func yields(_ value: LuaValue) -> LuaResults {
+    package func yields(_ value: LuaValue) -> LuaResults {
         clua_settop(L, 0)
         state.push(value, on: L)
         return LuaResults(CLUA_YIELD)
     }
 
     /// Whether this call can yield.
-    public var isYieldable: Bool { clua_isyieldable(L) != 0 }
+    package var isYieldable: Bool { clua_isyieldable(L) != 0 }
 }
 
 extension LuaState {
@@ -381,7 +381,7 @@ public struct LuaResults {
     init(_ count: Int32) { self.count = count }
 
     /// Concatenates results, in the order in which they were made.
-    public static func + (first: LuaResults, second: LuaResults) -> LuaResults {
+    @usableFromInline package static func + (first: LuaResults, second: LuaResults) -> LuaResults {
         LuaResults(first.count + second.count)
     }
 

@@ -10,7 +10,7 @@ internal import CLuaShim
 /// ```
 public final class LuaClass<T> {
     /// The representation in Lua.
-    public enum Kind {
+    package enum Kind {
         /// One handle for each object: the same object is the same value in Lua, also as a table's key.
         case object
         /// A new handle for each push; the class's `__eq` compares values.
@@ -18,7 +18,7 @@ public final class LuaClass<T> {
     }
 
     /// The name, for errors, help and `tostring`.
-    public let name: String
+    package let name: String
     unowned let state: LuaState
     /// Keeps the state alive while the class is in use.
     private var keeper: LuaState?
@@ -102,7 +102,7 @@ public final class LuaClass<T> {
     }
 
     /// The table of static functions. Its error for an unknown name lists the nearest names.
-    public var table: LuaTable { ownTable ?? statics.table }
+    package var table: LuaTable { ownTable ?? statics.table }
 
     /// The same for a class that the state owns; nil without static functions.
     var ownTable: LuaTable? { ownedTable.map { LuaTable(state: state, reference: $0) } }
@@ -142,7 +142,7 @@ public final class LuaClass<T> {
     }
 
     /// The object of a value; nil for another value.
-    public func object(of value: LuaValue) -> T? {
+    package func object(of value: LuaValue) -> T? {
         guard case .userdata(let userdata) = value else { return nil }
         let L = state.current
         state.push(userdata.reference, on: L)
@@ -153,7 +153,7 @@ public final class LuaClass<T> {
     // MARK: Members
 
     /// A property of any type: `get` returns one result, `set` reads the value from argument 0.
-    public func property(
+    @usableFromInline package func property(
         _ name: String, _ type: LuaType, doc: String, set: ((T, LuaCall) throws -> Void)? = nil,
         get: @escaping (T, LuaCall) throws -> LuaResults
     ) {
@@ -180,7 +180,7 @@ public final class LuaClass<T> {
     }
 
     /// A method: called with a colon; arguments by position from 0.
-    public func method(
+    @usableFromInline package func method(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], doc: String = "",
         example: String = "", body: @escaping (T, LuaCall) throws -> LuaResults
     ) {
@@ -203,7 +203,7 @@ public final class LuaClass<T> {
     ///   - operand: the type of the other operand, or of an index's key; nil for none.
     ///   - result: the type of the result.
     ///   - doc: for the reference.
-    public func declareOperator(_ name: String, _ operand: LuaType? = nil, returns result: LuaType, doc: String) {
+    package func declareOperator(_ name: String, _ operand: LuaType? = nil, returns result: LuaType, doc: String) {
         state.update(self.name, .class) {
             $0.operators.append(
                 LuaOperatorDeclaration(name: name, operand: operand, result: result, documentation: doc))
@@ -211,10 +211,10 @@ public final class LuaClass<T> {
     }
 
     /// Declares that the class's only object is a global with the class's name.
-    public func declareGlobalObject() { state.update(name, .class) { $0.isGlobalObject = true } }
+    package func declareGlobalObject() { state.update(name, .class) { $0.isGlobalObject = true } }
 
     /// A metamethod whose first operand is an object of this class: `__len`, `__call`, `__tostring`, `__pairs`.
-    public func metamethod(_ name: String, body: @escaping (T, LuaCall) throws -> LuaResults) {
+    package func metamethod(_ name: String, body: @escaping (T, LuaCall) throws -> LuaResults) {
         let find = find
         let pointer = pointer
         let className = self.name
@@ -227,7 +227,7 @@ public final class LuaClass<T> {
     }
 
     /// A metamethod with operands of any kind as arguments 0 and 1: `__eq`, `__lt`, `__add`.
-    public func rawMetamethod(_ name: String, body: @escaping (LuaCall) throws -> LuaResults) {
+    package func rawMetamethod(_ name: String, body: @escaping (LuaCall) throws -> LuaResults) {
         metamethod(LuaFunctionDeclaration(name, [LuaParameter("…", .variadic(.any))]), body: body)
     }
 
@@ -257,7 +257,7 @@ extension LuaClass where T: AnyObject {
     ///   - unknownMember: resolves names without a member; returns nil for an unknown name.
     ///   - unknownKey: resolves keys that are not strings: `items[1]`.
     ///   - assignUnknown: handles assignments to undeclared names: key and value are arguments 0 and 1.
-    public convenience init(
+    package convenience init(
         _ name: String, doc: String, in state: LuaState,
         unknownMember: ((T, String, LuaCall) throws -> LuaResults?)? = nil,
         unknownKey: ((T, LuaCall) throws -> LuaResults)? = nil, assignUnknown: ((T, LuaCall) throws -> Void)? = nil
@@ -284,7 +284,7 @@ extension LuaClass where T: AnyObject {
     }
 
     /// A method: called with a colon; arguments by position from 0.
-    public func method(
+    package func method(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], doc: String = "",
         example: String = "", body: @escaping (T, LuaCall) throws -> LuaResults
     ) {
@@ -297,7 +297,7 @@ extension LuaClass where T: AnyObject {
     }
 
     /// An integer property: ``property(_:_:doc:get:set:)``, faster.
-    public func integer(
+    package func integer(
         _ name: String, doc: String, get: @escaping (T) throws -> Int64, set: ((T, Int64) throws -> Void)? = nil
     ) {
         precondition(holdsObjects, "\(self.name) is a class of rows: declare a field")
@@ -307,7 +307,7 @@ extension LuaClass where T: AnyObject {
 
     /// A text property: ``property(_:_:doc:get:set:)``, faster. With a version, each handle caches the text until the
     /// version advances; all cached properties of a class share one version.
-    public func text(
+    package func text(
         _ name: String, doc: String, cached version: LuaVersion? = nil, get: @escaping (T) throws -> String,
         set: ((T, consuming String) throws -> Void)? = nil
     ) {
@@ -353,7 +353,7 @@ extension LuaClass where T: LuaInline {
 /// `state.globals["Lamp"] = .table(lamps.table)`.
 extension LuaClass {
     /// A static function: arguments by position from 0; `call.returns(object, cls)` returns a new object.
-    public func function(
+    package func function(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], doc: String = "",
         example: String = "", body: @escaping (LuaCall) throws -> LuaResults
     ) {
@@ -361,7 +361,7 @@ extension LuaClass {
     }
 
     /// A static function with the types of its closure, which returns an object of the class.
-    public func constructor<each Argument: LuaRepresentable>(
+    package func constructor<each Argument: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (repeat each Argument) throws -> T
     ) {
@@ -377,7 +377,7 @@ extension LuaClass {
     }
 
     /// A static function with the types of its closure.
-    public func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
+    package func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (repeat each Argument) throws -> Result
     ) {
@@ -385,7 +385,7 @@ extension LuaClass {
     }
 
     /// A static function with no results, or with several: the elements of a tuple.
-    public func function<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
+    package func function<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (repeat each Argument) throws -> (repeat each Result)
     ) {
@@ -415,11 +415,11 @@ package struct LuaNumberConversion {
 /// The version of texts cached in a class's handles: advancing it invalidates them.
 ///
 /// Belongs to the thread of its state. Retained by classes.
-public final class LuaVersion {
+package final class LuaVersion {
     let word: UnsafeMutablePointer<UInt64>
 
     /// Creates a version.
-    public init() {
+    package init() {
         word = .allocate(capacity: 1)
         word.initialize(to: 1)  // 0 marks a handle without a cached text
     }
@@ -427,5 +427,5 @@ public final class LuaVersion {
     deinit { word.deallocate() }
 
     /// Invalidates the cached texts.
-    public func advance() { word.pointee &+= 1 }
+    package func advance() { word.pointee &+= 1 }
 }

@@ -1,14 +1,14 @@
 /// A parameter of a function, or an option of an options table.
 public struct LuaParameter: Sendable, Equatable {
     /// The name.
-    public let name: String
+    package let name: String
     /// The type of its values.
-    public let type: LuaType
+    package let type: LuaType
     /// The documentation for help; may be empty.
-    public let documentation: String
+    package let documentation: String
 
     /// Creates a parameter, or an option.
-    public init(_ name: String, _ type: LuaType, _ documentation: String = "") {
+    package init(_ name: String, _ type: LuaType, _ documentation: String = "") {
         self.name = name
         self.type = type
         self.documentation = documentation
@@ -17,20 +17,20 @@ public struct LuaParameter: Sendable, Equatable {
 
 /// A function or method. Argument checks, errors, help, completion and reference are generated from the
 /// declaration.
-public struct LuaFunctionDeclaration: Sendable, Equatable {
+@usableFromInline package struct LuaFunctionDeclaration: Sendable, Equatable {
     /// The name.
-    public let name: String
+    package let name: String
     /// The parameters, in order.
-    public let parameters: [LuaParameter]
+    package let parameters: [LuaParameter]
     /// The types of the results.
-    public let results: [LuaType]
+    package let results: [LuaType]
     /// The documentation for help; may be empty.
-    public let documentation: String
+    package let documentation: String
     /// A runnable example, or "".
-    public let example: String
+    package let example: String
 
     /// Creates a function's declaration.
-    public init(
+    @usableFromInline package init(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], doc: String = "",
         example: String = ""
     ) {
@@ -45,7 +45,7 @@ public struct LuaFunctionDeclaration: Sendable, Equatable {
     var isVariadic: Bool { parameters.contains { $0.type.isVariadic } }
 
     /// `name(first, [second])`, followed by an arrow and the results.
-    public func signature(owner: String = "") -> String {
+    package func signature(owner: String = "") -> String {
         let list = parameters.map { parameter in
             if case .variadic = parameter.type { return "…" }
             return parameter.type.isOptional && parameter.type != .any ? "[\(parameter.name)]" : parameter.name
@@ -56,27 +56,27 @@ public struct LuaFunctionDeclaration: Sendable, Equatable {
 }
 
 /// A property of a class.
-public struct LuaPropertyDeclaration: Sendable, Equatable {
+package struct LuaPropertyDeclaration: Sendable, Equatable {
     /// The name.
-    public let name: String
+    package let name: String
     /// The type of its values.
-    public let type: LuaType
+    package let type: LuaType
     /// Whether scripts cannot assign it.
-    public let isReadOnly: Bool
+    package let isReadOnly: Bool
     /// The documentation for help; may be empty.
-    public let documentation: String
+    package let documentation: String
 }
 
 /// An operator of a class: `#items`, `items[1]`, `d - e`.
-public struct LuaOperatorDeclaration: Sendable, Equatable {
+package struct LuaOperatorDeclaration: Sendable, Equatable {
     /// The metamethod's name without underscores: `len`, `index`, `sub`.
-    public let name: String
+    package let name: String
     /// The type of the other operand, or of an index's key; nil for none.
-    public let operand: LuaType?
+    package let operand: LuaType?
     /// The type of the result.
-    public let result: LuaType
+    package let result: LuaType
     /// The documentation for help; may be empty.
-    public let documentation: String
+    package let documentation: String
 
     private static let symbols = [
         "add": "+", "sub": "-", "mul": "*", "div": "/", "idiv": "//", "mod": "%", "pow": "^", "concat": "..",
@@ -85,7 +85,7 @@ public struct LuaOperatorDeclaration: Sendable, Equatable {
     ]
 
     /// The operator's notation: `#items`, `items[integer]`, `date - number`.
-    public func expression(on object: String) -> String {
+    package func expression(on object: String) -> String {
         let other = operand?.name ?? ""
         switch name {
         case "len": return "#\(object)"
@@ -100,9 +100,9 @@ public struct LuaOperatorDeclaration: Sendable, Equatable {
 }
 
 /// A class, a module or a global function, with all its declared members.
-public struct LuaDeclaration: Sendable {
+package struct LuaDeclaration: Sendable {
     /// The kind of declaration. A `global` has its function under the empty name, like a callable module.
-    public enum Kind: String, Sendable {
+    package enum Kind: String, Sendable {
         /// A class of objects.
         case `class`
         /// A global table of functions and values.
@@ -112,48 +112,48 @@ public struct LuaDeclaration: Sendable {
     }
 
     /// The kind of declaration.
-    public let kind: Kind
+    package let kind: Kind
     /// The name.
-    public let name: String
+    package let name: String
     /// The documentation for help; may be empty.
-    public let documentation: String
+    package let documentation: String
     /// Whether standard Lua has it: `io`, `print`.
-    public internal(set) var isPartOfLua = false
+    package internal(set) var isPartOfLua = false
     /// Whether the class's only object is a global of the class's name: `items`.
-    public internal(set) var isGlobalObject = false
+    package internal(set) var isGlobalObject = false
     /// Its operators.
-    public internal(set) var operators: [LuaOperatorDeclaration] = []
+    package internal(set) var operators: [LuaOperatorDeclaration] = []
     /// Its properties, or a module's values.
-    public internal(set) var properties: [LuaPropertyDeclaration] = []
+    package internal(set) var properties: [LuaPropertyDeclaration] = []
     /// Its methods and functions.
-    public internal(set) var functions: [LuaFunctionDeclaration] = []
+    package internal(set) var functions: [LuaFunctionDeclaration] = []
     /// A class's static functions, called with a dot.
-    public internal(set) var statics: [LuaFunctionDeclaration] = []
+    package internal(set) var statics: [LuaFunctionDeclaration] = []
 
     /// The separator before a function's name: a colon for methods, a dot for functions of a module.
-    public var separator: String { kind == .class ? ":" : "." }
+    package var separator: String { kind == .class ? ":" : "." }
 
     /// The separator of one function: a dot for static functions.
-    public func separator(of function: LuaFunctionDeclaration) -> String {
+    package func separator(of function: LuaFunctionDeclaration) -> String {
         statics.contains(function) ? "." : separator
     }
 
     /// A function with its owner: `items:createItem([fields]) → Item`, `date([moment]) → date`.
-    public func signature(of function: LuaFunctionDeclaration) -> String {
+    package func signature(of function: LuaFunctionDeclaration) -> String {
         function.signature(owner: function.name.isEmpty ? name : name + separator(of: function))
     }
 
     /// Whether it is a global.
-    public var isGlobal: Bool { kind != .class || isGlobalObject }
+    package var isGlobal: Bool { kind != .class || isGlobalObject }
 
     /// The names of properties and functions.
-    public var memberNames: [String] { properties.map(\.name) + functions.map(\.name) }
+    package var memberNames: [String] { properties.map(\.name) + functions.map(\.name) }
 }
 
 /// The declarations of a state, by name.
-public struct LuaDeclarations: Sendable {
+package struct LuaDeclarations: Sendable {
     /// All declarations, in the order in which they were made.
-    public private(set) var all: [LuaDeclaration] = []
+    package private(set) var all: [LuaDeclaration] = []
 
     mutating func add(_ declaration: LuaDeclaration) { all.append(declaration) }
 
@@ -163,7 +163,7 @@ public struct LuaDeclarations: Sendable {
     }
 
     /// The declaration with a name. The kind distinguishes a module from a class of the same name.
-    public subscript(name: String, kind: LuaDeclaration.Kind? = nil) -> LuaDeclaration? {
+    package subscript(name: String, kind: LuaDeclaration.Kind? = nil) -> LuaDeclaration? {
         all.last { $0.name == name && $0.kind == (kind ?? $0.kind) }
     }
 }

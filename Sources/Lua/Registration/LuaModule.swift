@@ -3,7 +3,7 @@ internal import CLuaShim
 /// A global table of functions. Its error for an unknown name lists the nearest names.
 public final class LuaModule {
     /// The name, for errors and help.
-    public let name: String
+    package let name: String
     /// The table of its functions.
     public let table: LuaTable
     private let state: LuaState
@@ -57,7 +57,7 @@ public final class LuaModule {
     }
 
     /// Declares a function of the module.
-    public func function(
+    @usableFromInline package func function(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], doc: String = "",
         example: String = "", body: @escaping (LuaCall) throws -> LuaResults
     ) {
@@ -77,7 +77,7 @@ public final class LuaModule {
     ///   - doc: for `help`.
     ///   - example: a script that calls it.
     ///   - body: returns the results.
-    public func callable(
+    @usableFromInline package func callable(
         _ parameters: [LuaParameter], returns results: [LuaType], doc: String, example: String = "",
         body: @escaping (LuaCall) throws -> LuaResults
     ) {
@@ -113,7 +113,7 @@ extension LuaState {
     ///   - declaration: its name, parameters and documentation.
     ///   - isPartOfLua: whether standard Lua has a function of this name.
     ///   - body: returns the results.
-    public func setGlobal(
+    package func setGlobal(
         _ declaration: LuaFunctionDeclaration, isPartOfLua: Bool = false, body: @escaping (LuaCall) throws -> LuaResults
     ) {
         globals[declaration.name] = .function(
@@ -137,7 +137,7 @@ extension LuaState {
     ///   - owner: the prefix of the name in errors: `fs.` or `items:`.
     ///   - body: returns the results.
     /// - Returns: the function.
-    public func makeFunction(
+    @usableFromInline package func makeFunction(
         _ declaration: LuaFunctionDeclaration, owner: String = "", body: @escaping (LuaCall) throws -> LuaResults
     ) -> LuaFunction {
         makeFunction(declaration, owner: owner, base: 1, body: body)

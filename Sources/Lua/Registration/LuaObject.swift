@@ -61,7 +61,7 @@ extension LuaRepresentable {
 /// A class as visible to scripts: its name, documentation and members.
 public struct LuaClassDeclaration {
     /// The name, for errors, help and `tostring`.
-    public let name: String
+    package let name: String
 
     let type: ObjectIdentifier
     /// Declares the class in a state, with its members and those of its superclasses.

@@ -86,15 +86,15 @@ extension LuaCall {
 }
 
 /// An entry of a table argument, still on Lua's stack: values are converted on access. Valid until the body returns.
-public struct LuaTableEntry {
+package struct LuaTableEntry {
     let call: LuaCall
     /// The key's stack index; the value follows.
     let index: Int32
 
     /// The key as a retained value.
-    public var key: LuaValue { call.state.value(at: index, on: call.L) }
+    package var key: LuaValue { call.state.value(at: index, on: call.L) }
     /// The value as a retained value.
-    public var value: LuaValue { call.state.value(at: index + 1, on: call.L) }
+    package var value: LuaValue { call.state.value(at: index + 1, on: call.L) }
 
     /// The bytes of a string key.
     @inline(__always)
@@ -109,7 +109,7 @@ public struct LuaTableEntry {
     }
 
     /// The value, if it is an integer, or a number equal to one.
-    public var integer: Int64? {
+    package var integer: Int64? {
         guard clua_type(call.L, index + 1) == LuaBasicType.number.rawValue else { return nil }
         var isInteger: Int32 = 0
         let value = clua_tointeger(call.L, index + 1, &isInteger)
@@ -117,7 +117,7 @@ public struct LuaTableEntry {
     }
 
     /// The value, if it is an object of the class.
-    public func object<T>(_ cls: LuaClass<T>) -> T? { cls.object(at: index + 1, on: call.L) }
+    package func object<T>(_ cls: LuaClass<T>) -> T? { cls.object(at: index + 1, on: call.L) }
 
     @inline(__always)
     private func withBytes<Result>(
@@ -134,7 +134,7 @@ public struct LuaTableEntry {
 extension LuaCall {
     /// Calls a body with each entry of a table argument, bypassing `__pairs`. The body must not change the table, nor
     /// run Lua code that could.
-    public func forEachEntry(_ position: Int, _ body: (LuaTableEntry) throws -> Void) throws {
+    package func forEachEntry(_ position: Int, _ body: (LuaTableEntry) throws -> Void) throws {
         let table = base + Int32(position)
         guard clua_type(L, table) == LuaBasicType.table.rawValue, clua_checkstack(L, 8) != 0 else { return }
         let top = clua_gettop(L)

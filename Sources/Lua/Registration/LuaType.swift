@@ -40,7 +40,7 @@ public indirect enum LuaType: Sendable, Equatable {
     case variadic(LuaType)
 
     /// The type in words, for help and errors.
-    public var name: String {
+    package var name: String {
         switch self {
         case .any: "any value"
         case .boolean: "boolean"
@@ -63,7 +63,7 @@ public indirect enum LuaType: Sendable, Equatable {
     }
 
     /// The result types of a function that can fail: the value, or nil and an error.
-    public static func orError(_ type: LuaType) -> [LuaType] { [.optional(type), .optional(.object("Error"))] }
+    package static func orError(_ type: LuaType) -> [LuaType] { [.optional(type), .optional(.object("Error"))] }
 
     /// The type without nil.
     var wrapped: LuaType { if case .optional(let type) = self { type } else { self } }
@@ -82,7 +82,7 @@ public indirect enum LuaType: Sendable, Equatable {
     package var isVariadic: Bool { if case .variadic = self { true } else { false } }
 
     /// Whether the argument may be omitted.
-    public var isOptional: Bool {
+    package var isOptional: Bool {
         switch self {
         case .optional, .variadic, .any: true
         default: false

@@ -263,7 +263,7 @@ extension LuaModule {
 
     /// Makes the module callable, `date(…)`, with the types of a closure.
     @inlinable
-    public func callable<each Argument: LuaRepresentable, Result: LuaRepresentable>(
+    package func callable<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ parameters: LuaArguments, doc: String, example: String = "",
         calling body: @escaping (repeat each Argument) throws -> Result
     ) {

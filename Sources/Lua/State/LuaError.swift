@@ -200,7 +200,7 @@ extension LuaState {
     }
 
     /// The Lua object of a Swift error.
-    public func errorValue(_ error: any Error) -> LuaValue {
+    package func errorValue(_ error: any Error) -> LuaValue {
         errors.objects?.value(LuaErrorObject(error)) ?? .nil
     }
 

@@ -118,11 +118,11 @@ public final class LuaInterrupter: Sendable {
         /// The chunk's deadline has passed.
         public static let deadline = Reason(rawValue: Int(CLUA_INTERRUPT_DEADLINE))
         /// Scripts use more than three quarters, or seven eighths, of `LuaLimits.memory`, garbage included.
-        public static let memory = Reason(rawValue: Int(CLUA_INTERRUPT_MEMORY))
+        package static let memory = Reason(rawValue: Int(CLUA_INTERRUPT_MEMORY))
         /// A profiler samples the call stack: ``LuaState/sampler``.
         package static let sample = Reason(rawValue: Int(CLUA_INTERRUPT_SAMPLE))
         /// A pending reason will probably cancel the chunk: a long host function should return early.
-        public static let urgent = Reason(rawValue: Int(CLUA_INTERRUPT_URGENT))
+        package static let urgent = Reason(rawValue: Int(CLUA_INTERRUPT_URGENT))
     }
 
     // Guarded by the mutex: the host's address while it is open. Unlike a pointer, an integer is Sendable.

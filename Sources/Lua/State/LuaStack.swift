@@ -104,7 +104,7 @@ package final class LuaReference: Sendable {
 ///
 /// A host object that retains a function that uses the object is never released: Lua's collector does not see Swift's
 /// reference. A weak reference breaks the cycle; a value that only weak references refer to is collected.
-public struct LuaWeakReference<Value: LuaRepresentable> {
+package struct LuaWeakReference<Value: LuaRepresentable> {
     /// A table with the value as its single, weak element.
     private let cell: LuaTable
 
@@ -117,15 +117,15 @@ public struct LuaWeakReference<Value: LuaRepresentable> {
     }
 
     /// The value; nil once Lua has collected it.
-    public var value: Value? { try? Value?(lua: cell[1]) }
+    package var value: Value? { try? Value?(lua: cell[1]) }
 }
 
 extension LuaTable {
     /// A reference that does not retain the table.
-    public var weakReference: LuaWeakReference<LuaTable> { LuaWeakReference(self, in: state) }
+    package var weakReference: LuaWeakReference<LuaTable> { LuaWeakReference(self, in: state) }
 }
 
 extension LuaFunction {
     /// A reference that does not retain the function; Lua must refer to it elsewhere.
-    public var weakReference: LuaWeakReference<LuaFunction> { LuaWeakReference(self, in: state) }
+    package var weakReference: LuaWeakReference<LuaFunction> { LuaWeakReference(self, in: state) }
 }

@@ -73,7 +73,7 @@ public final class LuaState {
     }
 
     /// The declarations, for help, completion and the reference.
-    public private(set) var declarations = LuaDeclarations()
+    package private(set) var declarations = LuaDeclarations()
 
     /// Opens a state with Lua's standard libraries, restricted: no bytecode, no finalizers, only tracebacks of `debug`.
     public init(limits: LuaLimits = LuaLimits()) throws(LuaError) {
@@ -179,7 +179,7 @@ public final class LuaState {
     }
 
     /// The number of active protected calls: 0 when no Lua code runs.
-    public var depth: Int {
+    package var depth: Int {
         checkUse()
         return Int(clua_depth(host))
     }
@@ -251,7 +251,7 @@ public final class LuaState {
     }
 
     /// Creates a coroutine, which calls `function` at its first resume.
-    public func makeThread(_ function: LuaFunction) -> LuaThread {
+    package func makeThread(_ function: LuaFunction) -> LuaThread {
         let L = current
         let thread = clua_newthread(L)
         let reference = takeReference(on: L)
@@ -275,7 +275,7 @@ public final class LuaState {
     }
 
     /// Lua's `==` with metamethods; false if they raise an error.
-    public func areEqual(_ a: LuaValue, _ b: LuaValue) -> Bool {
+    package func areEqual(_ a: LuaValue, _ b: LuaValue) -> Bool {
         let L = current
         let base = clua_gettop(L)
         defer { clua_settop(L, base) }
@@ -286,7 +286,7 @@ public final class LuaState {
     }
 
     /// Reads a field of any value, with metamethods: `file.lines`.
-    public func field(_ name: String, of value: LuaValue) throws(LuaError) -> LuaValue {
+    package func field(_ name: String, of value: LuaValue) throws(LuaError) -> LuaValue {
         let L = try enter(capacity: 6)
         let base = clua_gettop(L)
         push(value, on: L)
@@ -323,7 +323,7 @@ public final class LuaState {
     }
 
     /// Runs a full collection, also of what only dropped references of Swift keep, and releases the collected objects.
-    public func collectGarbage() {
+    package func collectGarbage() {
         let L = current
         for slot in releases.take() { clua_unref(L, slot) }
         clua_collect(host)
@@ -331,7 +331,7 @@ public final class LuaState {
     }
 
     /// The number of host objects that Lua holds.
-    public var liveObjects: Int {
+    package var liveObjects: Int {
         checkUse()
         return clua_live_objects(host)
     }
@@ -351,7 +351,7 @@ public final class LuaState {
     // MARK: Output
 
     /// The bytes that scripts have written since the last `resetOutput()`, including dropped ones.
-    public var output: Int {
+    package var output: Int {
         checkUse()
         return clua_output(host)
     }
@@ -373,7 +373,7 @@ public final class LuaState {
     }
 
     /// Resets the output count and stops dropping output.
-    public func resetOutput() {
+    package func resetOutput() {
         checkUse()
         clua_reset_output(host)
     }
@@ -382,7 +382,7 @@ public final class LuaState {
     ///
     /// - Returns: false if the limit was exceeded earlier: the output must be dropped.
     /// - Throws: once, when these bytes exceed the limit.
-    public func countOutput(_ bytes: Int) throws(LuaError) -> Bool {
+    package func countOutput(_ bytes: Int) throws(LuaError) -> Bool {
         checkUse()
         switch clua_count_output(host, bytes) {
         case CLUA_OUTPUT_FITS: return true
@@ -413,7 +413,7 @@ public final class LuaState {
     }
 
     /// The unhandled interrupt reasons, without deadlines, for use in a host function, where no hook is called.
-    public var pendingInterrupts: LuaInterrupter.Reason {
+    package var pendingInterrupts: LuaInterrupter.Reason {
         checkUse()
         return LuaInterrupter.Reason(rawValue: Int(clua_pending(host)))
     }
@@ -491,7 +491,7 @@ extension LuaState {
 
     /// The bytes that Lua's own `print` could not write to standard output: it goes on, as ever. A host with a `print`
     /// of its own counts them itself.
-    public var lostOutput: Int {
+    package var lostOutput: Int {
         checkUse()
         return clua_lost_output(host)
     }

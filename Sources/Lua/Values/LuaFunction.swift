@@ -25,7 +25,7 @@ public struct LuaFunction {
     }
 
     /// The location of the definition.
-    public var place: LuaFunctionPlace {
+    package var place: LuaFunctionPlace {
         let L = state.current
         state.push(reference, on: L)
         var frame = clua_frame()
@@ -71,13 +71,13 @@ extension LuaValue {
 }
 
 /// The location of a function's definition: its chunk and first line.
-public struct LuaFunctionPlace: Sendable {
+package struct LuaFunctionPlace: Sendable {
     /// The chunk's name, shortened as in error messages.
-    public let source: String
+    package let source: String
     /// The first line of the definition, counted from 1; 0 for a main chunk.
-    public let line: Int
+    package let line: Int
     /// Whether it is a function of the host or of Lua's libraries.
-    public let isNative: Bool
+    package let isNative: Bool
 
     init(_ frame: clua_frame) {
         source = withUnsafeBytes(of: frame.source) { raw in
@@ -190,7 +190,7 @@ package protocol LuaFunctionCaller: AnyObject, Sendable {
 /// A coroutine retained by Swift and resumed step by step by the host.
 public struct LuaThread {
     /// The result of resuming a coroutine.
-    public enum Outcome {
+    package enum Outcome {
         /// Its function returned these results.
         case finished([LuaValue])
         /// It yielded these values and can be resumed.
@@ -204,7 +204,7 @@ public struct LuaThread {
     /// Resumes the coroutine until its next yield, its end or its error.
     ///
     /// - Throws: the `LuaError` raised; the coroutine is then dead and its pending variables are closed.
-    public func resume(_ arguments: [LuaValue] = []) throws(LuaError) -> Outcome {
+    package func resume(_ arguments: [LuaValue] = []) throws(LuaError) -> Outcome {
         try resume(arguments, by: clua_resume)
     }
 
@@ -244,11 +244,11 @@ public struct LuaThread {
     }
 
     /// Ends the coroutine and closes its pending variables.
-    public func close() {
+    package func close() {
         state.checkUse()
         clua_resetthread(L)
     }
 
     /// Whether `call` came from this coroutine.
-    public func isRunning(_ call: LuaCall) -> Bool { call.L == L }
+    package func isRunning(_ call: LuaCall) -> Bool { call.L == L }
 }

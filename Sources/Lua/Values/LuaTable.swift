@@ -77,7 +77,7 @@ public struct LuaTable {
     /// The value of a key as a Swift type, without metamethods: `try table["watts", as: Int?.self]`.
     ///
     /// - Throws: `LuaMismatch` for a value of another type.
-    public subscript<Value: LuaRepresentable>(key: LuaValue, as type: Value.Type) -> Value {
+    package subscript<Value: LuaRepresentable>(key: LuaValue, as type: Value.Type) -> Value {
         get throws(LuaMismatch) {
             do { return try type.init(lua: self[key]) } catch { throw error.at("field \(key)") }
         }
@@ -109,13 +109,13 @@ public struct LuaTable {
     }
 
     /// The metatable, regardless of `__metatable`.
-    public var metatable: LuaTable? { state.metatable(of: reference) }
+    package var metatable: LuaTable? { state.metatable(of: reference) }
 
     /// The table's identity, valid for its lifetime.
     package var identity: UnsafeRawPointer? { state.identity(of: reference) }
 
     /// Sets the metatable; nil removes it.
-    public func setMetatable(_ metatable: LuaTable?) {
+    package func setMetatable(_ metatable: LuaTable?) {
         let L = state.current
         state.push(reference, on: L)
         if let metatable { state.push(metatable.reference, on: L) } else { clua_pushnil(L) }

@@ -28,7 +28,7 @@ public enum LuaValue {
     public static func text(_ text: String) -> LuaValue { .string(LuaString(text)) }
 
     /// Lua's name of the type.
-    public var typeName: String {
+    package var typeName: String {
         switch self {
         case .nil: "nil"
         case .boolean: "boolean"
@@ -42,10 +42,10 @@ public enum LuaValue {
     }
 
     /// Whether it is nil.
-    public var isNil: Bool { if case .nil = self { true } else { false } }
+    package var isNil: Bool { if case .nil = self { true } else { false } }
 
     /// Whether it counts as true in conditions: all values but nil and false.
-    public var isTruthy: Bool {
+    package var isTruthy: Bool {
         switch self {
         case .nil, .boolean(false): false
         default: true
@@ -126,7 +126,7 @@ public struct LuaUserdata {
     let reference: LuaReference
 
     /// The class's name; nil for a foreign userdata.
-    public var className: String? {
+    package var className: String? {
         let L = state.current
         state.push(reference, on: L)
         defer { clua_settop(L, -2) }

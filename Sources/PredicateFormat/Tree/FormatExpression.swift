@@ -2,7 +2,7 @@ import Platform
 public import PropertyList
 
 /// One side of a comparison: a value or a computation.
-public indirect enum FormatExpression: Sendable, Hashable, CustomStringConvertible {
+@usableFromInline package indirect enum FormatExpression: Sendable, Hashable, CustomStringConvertible {
     /// A literal, a variable's value, or a folded constant; nil is `.null`.
     case constant(PropertyListValue)
     /// `name`, `SELF`, `tags.@count`.
@@ -27,7 +27,7 @@ public indirect enum FormatExpression: Sendable, Hashable, CustomStringConvertib
     case local(String)
 
     /// Canonical format text; see `FormatPredicate.format`.
-    public var description: String {
+    @usableFromInline package var description: String {
         var printer = PredicatePrinter()
         printer.print(self, within: .none)
         return printer.text
@@ -35,7 +35,7 @@ public indirect enum FormatExpression: Sendable, Hashable, CustomStringConvertib
 }
 
 /// The index in brackets after a collection: `[0]`, `["key"]`, `[FIRST]`, `[LAST]`, `[SIZE]`.
-public indirect enum PredicateSubscript: Sendable, Hashable {
+@usableFromInline package indirect enum PredicateSubscript: Sendable, Hashable {
     /// A position from 0 in an array, or a key of a dictionary.
     case index(FormatExpression)
     /// The first element of an array.
@@ -53,7 +53,7 @@ extension FormatExpression {
     ///   - format: the text, of at most 4 MiB and 100 levels.
     ///   - variables: the values of its `$variables`, by their names without the `$`.
     /// - Throws: ``FormatPredicateError`` with the problem and its position.
-    public init(format: String, variables: PropertyListFields = [:]) throws(FormatPredicateError) {
+    package init(format: String, variables: PropertyListFields = [:]) throws(FormatPredicateError) {
         var parser = try PredicateParser(format, variables: variables)
         self = try parser.parseExpression()
     }
@@ -66,18 +66,18 @@ extension FormatExpression {
 }
 
 /// A path from the object to a value: `name`, `owner.name`, `tags.@count`, `SELF`.
-public struct PredicateKeyPath: Sendable, Hashable {
+@usableFromInline package struct PredicateKeyPath: Sendable, Hashable {
     /// The key of the object itself.
-    public static let selfKey = "SELF"
+    @usableFromInline package static let selfKey = "SELF"
 
     /// The first field of the path; `SELF` when it starts at the object itself.
-    public let field: String
+    @usableFromInline package let field: String
 
     /// The keys and collection operators after the field.
-    public let rest: [String]
+    @usableFromInline package let rest: [String]
 
     /// A path of a field and further keys.
-    public init(_ field: String, _ rest: [String] = []) {
+    package init(_ field: String, _ rest: [String] = []) {
         self.field = field
         self.rest = rest
     }
@@ -87,9 +87,9 @@ public struct PredicateKeyPath: Sendable, Hashable {
     private var exact: [ExactText] { [ExactText(field)] + rest.map { ExactText($0) } }
 
     /// Whether two paths have the same keys, byte for byte.
-    public static func == (first: Self, second: Self) -> Bool { first.exact == second.exact }
+    @usableFromInline package static func == (first: Self, second: Self) -> Bool { first.exact == second.exact }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(exact) }
+    @usableFromInline package func hash(into hasher: inout Hasher) { hasher.combine(exact) }
 }
 
 /// A binary arithmetic operator.
@@ -97,7 +97,7 @@ public struct PredicateKeyPath: Sendable, Hashable {
 /// Integers are exact up to 128 bits and become reals beyond. The quotient of two integers is truncated to an integer.
 /// A date plus or minus seconds is a date, the difference of two dates is seconds. The operators from ``modulus`` on
 /// take whole numbers. Any other operation, including a division by zero, gives nil.
-public enum PredicateArithmetic: String, Sendable, Hashable, CaseIterable {
+@usableFromInline package enum PredicateArithmetic: String, Sendable, Hashable, CaseIterable {
     /// The sum; a date and seconds make a date.
     case add = "+"
     /// The difference; of two dates in seconds.

@@ -5,7 +5,7 @@ public import PropertyList
 ///
 /// Foundation's names with colons, as `lowercase:(name)`, are names of the same functions. An argument of an unsupported
 /// kind gives nil.
-public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
+@usableFromInline package enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
     /// `CAST(value, "NSDate")`, `"NSNumber"`, `"NSString"` or `"NSData"` (hexadecimal text). A number is converted to a
     /// date as seconds since 2001.
     case cast = "CAST"

@@ -1,7 +1,7 @@
 package import PropertyList
 
 /// The kind of a field or an expression, as far as it is known before evaluation.
-public enum PredicateKind: Sendable, Hashable, CaseIterable {
+package enum PredicateKind: Sendable, Hashable, CaseIterable {
     /// The kind is unknown.
     case unknown
     /// Always nil.

@@ -1,5 +1,5 @@
 /// A predicate as a tree.
-public indirect enum PredicateNode: Sendable, Hashable, CustomStringConvertible {
+@usableFromInline package indirect enum PredicateNode: Sendable, Hashable, CustomStringConvertible {
     /// `TRUEPREDICATE` or `FALSEPREDICATE`.
     case constant(Bool)
     /// Two expressions and an operator.
@@ -12,7 +12,7 @@ public indirect enum PredicateNode: Sendable, Hashable, CustomStringConvertible 
     case or([PredicateNode])
 
     /// Canonical format text; see `FormatPredicate.format`.
-    public var description: String {
+    @usableFromInline package var description: String {
         var printer = PredicatePrinter()
         printer.print(self, within: .none)
         return printer.text
@@ -20,9 +20,9 @@ public indirect enum PredicateNode: Sendable, Hashable, CustomStringConvertible 
 }
 
 /// A comparison of two expressions: `ANY tags ==[c] "gift"`.
-public struct PredicateComparison: Sendable, Hashable {
+@usableFromInline package struct PredicateComparison: Sendable, Hashable {
     /// The quantifier for a collection on the left.
-    public enum Modifier: String, Sendable, Hashable, CaseIterable {
+    @usableFromInline package enum Modifier: String, Sendable, Hashable, CaseIterable {
         /// The left side as it is.
         case direct = ""
         /// At least one element; written `SOME` as well.
@@ -34,18 +34,18 @@ public struct PredicateComparison: Sendable, Hashable {
     }
 
     /// The quantifier for a collection on the left.
-    public var modifier: Modifier
+    package var modifier: Modifier
     /// The expression before the operator.
-    public var left: FormatExpression
+    @usableFromInline package var left: FormatExpression
     /// The operator.
-    public var operation: PredicateOperator
+    package var operation: PredicateOperator
     /// The options for comparing text.
-    public var options: PredicateOptions
+    package var options: PredicateOptions
     /// The expression after the operator.
-    public var right: FormatExpression
+    @usableFromInline package var right: FormatExpression
 
     /// A comparison of two expressions.
-    public init(
+    package init(
         _ left: FormatExpression, _ operation: PredicateOperator, _ right: FormatExpression,
         options: PredicateOptions = [], modifier: Modifier = .direct
     ) {
@@ -66,7 +66,7 @@ public struct PredicateComparison: Sendable, Hashable {
 }
 
 /// The relation that a comparison tests.
-public enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
+@usableFromInline package enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
     /// `==`, written `=` as well: equal values; nil equals nil.
     case equal = "=="
     /// `!=`, `<>`: not equal.
@@ -148,11 +148,11 @@ public struct PredicateOptions: OptionSet, Sendable, Hashable, CustomStringConve
     public static let diacriticInsensitive = PredicateOptions(rawValue: 2)
 
     /// `[n]`: the texts are normalized already, and are compared as they are; the other options have no effect.
-    public static let normalized = PredicateOptions(rawValue: 4)
+    package static let normalized = PredicateOptions(rawValue: 4)
 
     /// `[l]`: texts that a locale does not tell apart are equal, such as é as one character and as two. An order of a
     /// locale is not part of the language.
-    public static let localeSensitive = PredicateOptions(rawValue: 8)
+    package static let localeSensitive = PredicateOptions(rawValue: 8)
 
     /// The options that change how texts are compared.
     var inForce: PredicateOptions {

@@ -7,7 +7,7 @@ import CPlatform
 ///
 /// Forced inlining in the readers of objects and references makes a pass over the fields of a mapped archive 1.3 times
 /// as fast.
-public struct BinaryPropertyListReader: @unchecked Sendable {
+package struct BinaryPropertyListReader: @unchecked Sendable {
     // Unchecked: `base` points into `storage`, which is immutable and retained.
 
     /// The kind of an object.
@@ -18,7 +18,7 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
     package let storage: PropertyListStorage
     package let limits: PropertyListLimits
     /// The number of objects in the table.
-    public let objectCount: Int
+    package let objectCount: Int
     /// The number of the root.
     package let topObject: Int
 
@@ -28,7 +28,7 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
     let referenceSize: Int
 
     /// Validates the trailer. O(1).
-    public init(
+    package init(
         _ storage: PropertyListStorage, limits: PropertyListLimits = .standard
     ) throws(PropertyListError) {
         let bytes = storage.bytes
@@ -86,14 +86,14 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
     }
 
     /// Copies the bytes and validates the trailer.
-    public init(
+    package init(
         copying bytes: UnsafeRawBufferPointer, limits: PropertyListLimits = .standard
     ) throws(PropertyListError) {
         try self.init(PropertyListStorage(copying: bytes), limits: limits)
     }
 
     /// Opens a property list in memory and validates its trailer.
-    public init(_ bytes: [UInt8], limits: PropertyListLimits = .standard) throws(PropertyListError) {
+    package init(_ bytes: [UInt8], limits: PropertyListLimits = .standard) throws(PropertyListError) {
         try self.init(PropertyListStorage(bytes), limits: limits)
     }
 
@@ -278,7 +278,7 @@ extension BinaryPropertyListReader {
     }
 
     /// The whole property list.
-    public func value() throws(PropertyListError) -> PropertyListValue {
+    package func value() throws(PropertyListError) -> PropertyListValue {
         try value(at: topObject)
     }
 }

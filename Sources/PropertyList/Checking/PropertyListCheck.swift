@@ -143,9 +143,9 @@ private struct TableCheck {
 }
 
 /// A finding of a check.
-public struct PropertyListFinding: Sendable, Hashable {
+package struct PropertyListFinding: Sendable, Hashable {
     /// The severity of a finding.
-    public enum Severity: String, Sendable, Hashable {
+    package enum Severity: String, Sendable, Hashable {
         /// An object cannot be read.
         case error
         /// An unusual form that every reader accepts.
@@ -155,13 +155,13 @@ public struct PropertyListFinding: Sendable, Hashable {
     }
 
     /// The severity.
-    public var severity: Severity
+    package var severity: Severity
     /// The problem.
-    public var message: String
+    package var message: String
     /// The offset in the input, in bytes.
-    public var byteOffset: Int?
+    package var byteOffset: Int?
     /// The line of an XML property list, from 1.
-    public var line: Int?
+    package var line: Int?
 
     package init(_ severity: Severity, _ message: String, byteOffset: Int? = nil, line: Int? = nil) {
         self.severity = severity

@@ -1,14 +1,14 @@
 /// Parses ISO 8601 dates: calendar, ordinal and week dates, with or without a time and a zone, in the basic and the
 /// extended form. A space may replace the `T` and precede the zone. Without a zone the time is UTC. Years beyond 9999 and
 /// before 0 have a sign, or more than four digits, and hyphens. Of a fraction all digits count.
-public struct ISO8601 {
+package struct ISO8601 {
     /// Follows the seconds of a date beyond the calendar.
     static let beyondSuffix = " seconds since 2001"
 
     private var rest: Substring.UTF8View
 
     /// The date of a text; nil when the text is invalid. Every field is checked against the calendar.
-    public static func parse(_ text: String) -> PropertyListDate? {
+    package static func parse(_ text: String) -> PropertyListDate? {
         if text.hasSuffix(beyondSuffix) {
             guard let seconds = Double(text.dropLast(beyondSuffix.utf8.count)), seconds.isFinite else { return nil }
             return PropertyListDate(secondsSinceReferenceDate: seconds)

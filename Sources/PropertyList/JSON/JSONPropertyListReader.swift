@@ -184,7 +184,7 @@ extension BinaryPropertyListReader {
     /// null.
     ///
     /// - Throws: `readCorrupt` with the line when the text is not JSON.
-    public init(
+    package init(
         json bytes: UnsafeRawBufferPointer, limits: PropertyListLimits = .standard
     ) throws(PropertyListError) {
         try self.init(JSONPropertyListReader.binary(from: bytes, limits: limits), limits: limits)

@@ -83,7 +83,7 @@ extension BinaryPropertyListReader {
     /// and other kinds that JSON lacks.
     ///
     /// - Throws: `writeInvalid` for nesting beyond the limits.
-    public func json() throws(PropertyListError) -> [UInt8] { try JSONPropertyListWriter.encode(self) }
+    package func json() throws(PropertyListError) -> [UInt8] { try JSONPropertyListWriter.encode(self) }
 }
 
 /// Writes a value as JSON for other programs: dates in ISO 8601, data in Base64, keys sorted.

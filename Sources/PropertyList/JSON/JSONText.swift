@@ -261,9 +261,9 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The problem.
     public let message: String
     /// The position of the error, both from 1; the column counts characters. Nil without a position.
-    public let line: Int?
+    package let line: Int?
     /// The column, from 1, if it is known.
-    public let column: Int?
+    package let column: Int?
     /// The problem without its position.
     package let reason: String
     public var description: String { message }

@@ -4,7 +4,7 @@ import Platform
 /// A sequential output of a property list.
 ///
 /// Written bytes are never read back, so that a pipe suffices; the writer's intermediate numbers go to scratch files.
-public protocol PropertyListOutput: AnyObject {
+package protocol PropertyListOutput: AnyObject {
     /// Appends bytes.
     ///
     /// - Throws: `writeStream`.
@@ -17,7 +17,7 @@ public protocol PropertyListOutput: AnyObject {
 }
 
 /// A file that is written once and read back once.
-public protocol PropertyListScratch: AnyObject {
+package protocol PropertyListScratch: AnyObject {
     /// Appends bytes.
     ///
     /// - Throws: `writeStream`.
@@ -33,7 +33,7 @@ public protocol PropertyListScratch: AnyObject {
 ///
 /// The bytes go to a temporary file in the same folder, which is synced and renamed. The writer's scratch files are
 /// unnamed files in that folder.
-public final class PropertyListFile: PropertyListOutput {
+package final class PropertyListFile: PropertyListOutput {
     private let path: String
     private let temporary: String
     private let descriptor: CInt
@@ -42,7 +42,7 @@ public final class PropertyListFile: PropertyListOutput {
     /// Begins the replacement of a file, which need not exist; its folder must.
     ///
     /// - Throws: `writeStream` when the temporary file cannot be created.
-    public init(replacing path: String) throws(PropertyListError) {
+    package init(replacing path: String) throws(PropertyListError) {
         self.path = path
         (descriptor, temporary) = try Self.makeTemporary(beside: path)
         var status = stat()
@@ -54,11 +54,11 @@ public final class PropertyListFile: PropertyListOutput {
         if !isCommitted { unlink(temporary) }
     }
 
-    public func write(_ bytes: UnsafeRawBufferPointer) throws(PropertyListError) {
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(PropertyListError) {
         guard Self.writeAll(bytes, to: descriptor) else { throw Self.failure(writing: path) }
     }
 
-    public func makeScratch() throws(PropertyListError) -> any PropertyListScratch {
+    package func makeScratch() throws(PropertyListError) -> any PropertyListScratch {
         let (descriptor, temporary) = try Self.makeTemporary(beside: path)
         unlink(temporary)
         return Scratch(descriptor, path)
@@ -67,7 +67,7 @@ public final class PropertyListFile: PropertyListOutput {
     /// Replaces the file with the new bytes, durably.
     ///
     /// - Throws: `writeStream`; then the old file is unchanged.
-    public func commit() throws(PropertyListError) {
+    package func commit() throws(PropertyListError) {
         guard fsync(descriptor) == 0, rename(temporary, path) == 0 else { throw Self.failure(writing: path) }
         isCommitted = true
     }

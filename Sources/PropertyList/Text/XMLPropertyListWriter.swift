@@ -199,7 +199,7 @@ extension BinaryPropertyListReader {
     ///
     /// - Throws: `writeInvalid` for values that XML cannot represent: null, sets, keys that are not texts, texts that are
     ///   not Unicode, dates that are not finite, NUL characters.
-    public func xml() throws(PropertyListError) -> [UInt8] {
+    package func xml() throws(PropertyListError) -> [UInt8] {
         var shortened = 0
         return try XMLPropertyListWriter.encode(self, shortened: &shortened)
     }

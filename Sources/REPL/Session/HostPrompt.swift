@@ -248,16 +248,16 @@ struct TerminalLoan {
 
 /// The front end of the host.
 extension HostPrompt {
-    public func applicationWillTerminate() { session.endTutorial() }
+    package func applicationWillTerminate() { session.endTutorial() }
 
-    public func applicationWillStop() {
+    package func applicationWillStop() {
         session.tutorialWillStop()
         if isEditing, console.lines.isActive { perform(console.lines.editor.suspendDisplay()) }
         leaveEditing()
         pause()
     }
 
-    public func applicationDidEnterForeground() {
+    package func applicationDidEnterForeground() {
         if console.pager.isOpen { return console.pager.resume() }
         guard !isRunningEntry else { return waitWithKeys() }
         // A signal that arrived while the process was stopped is handled first: it may end the application.
@@ -278,13 +278,13 @@ extension HostPrompt {
         perform(console.lines.resume())
     }
 
-    public func applicationWillEnterBackground() {
+    package func applicationWillEnterBackground() {
         if console.lines.isVisible { perform(console.lines.editor.suspendDisplay()) }
         leaveEditing()
         pause()
     }
 
-    public func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
+    package func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
         if console.pager.isShown {
             if toStandardError, !showsErrors { return false }
             console.pager.write(bytes)
@@ -297,9 +297,9 @@ extension HostPrompt {
         return true
     }
 
-    public func show(_ image: Image) { session.show(image) }
+    package func show(_ image: Image) { session.show(image) }
 
-    public func show(help text: String) -> Bool {
+    package func show(help text: String) -> Bool {
         session.show(help: text)
         return true
     }
@@ -313,14 +313,14 @@ extension HostPrompt {
     package func show(whole values: [LuaValue]) { session.show(whole: values) }
 
     /// Asks on the terminal; events are served meanwhile.
-    public func consent(to access: PathConsent.Access, path: String) -> PathConsent {
+    package func consent(to access: PathConsent.Access, path: String) -> PathConsent {
         let verb = access == .reading ? "Allow reading" : "Allow writing"
         // A line break in a path must not end the question.
         let place = VisibleText.line(DisplayPath.abbreviate(path))
         return timed { console.ask("\(verb) \(place)? [y]es, its whole [f]older, [n]o: ", PathConsent.init) } ?? .no
     }
 
-    public func consent(toChanged program: ProgramGrant) -> Bool {
+    package func consent(toChanged program: ProgramGrant) -> Bool {
         let place = VisibleText.line(DisplayPath.abbreviate(program.path))
         return timed {
             console.askYesOrNo("\(place) has changed since it was granted. Approve it as it is now? [y]es, [n]o: ")

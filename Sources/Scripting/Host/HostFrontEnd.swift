@@ -8,7 +8,7 @@ package import Lua
 import Wording
 
 /// The user interface of a host: a REPL, or standard output alone.
-public protocol HostFrontEnd: AnyObject {
+package protocol HostFrontEnd: AnyObject {
     /// Called before the process stops: restores the terminal.
     func applicationWillStop()
     /// Called when the process has the terminal again.
@@ -32,16 +32,16 @@ public protocol HostFrontEnd: AnyObject {
 }
 
 extension HostFrontEnd {
-    public func applicationWillStop() {}
-    public func applicationDidEnterForeground() {}
-    public func applicationWillEnterBackground() {}
-    public func applicationWillTerminate() {}
-    public func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool { false }
-    public var isTerminal: Bool { StandardStream.output.isTerminal }
-    public func show(_ image: Image) {}
-    public func show(help text: String) -> Bool { false }
-    public func consent(to access: PathConsent.Access, path: String) -> PathConsent { .no }
-    public func consent(toChanged program: ProgramGrant) -> Bool { false }
+    package func applicationWillStop() {}
+    package func applicationDidEnterForeground() {}
+    package func applicationWillEnterBackground() {}
+    package func applicationWillTerminate() {}
+    package func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool { false }
+    package var isTerminal: Bool { StandardStream.output.isTerminal }
+    package func show(_ image: Image) {}
+    package func show(help text: String) -> Bool { false }
+    package func consent(to access: PathConsent.Access, path: String) -> PathConsent { .no }
+    package func consent(toChanged program: ProgramGrant) -> Bool { false }
 }
 
 /// A front end with a prompt, which formats values for its screen.
@@ -57,9 +57,9 @@ package protocol PromptFrontEnd: HostFrontEnd {
 }
 
 /// The user's answer when a script requests a path outside the container.
-public enum PathConsent: Sendable {
+package enum PathConsent: Sendable {
     /// The access that a script requests.
-    public enum Access: String, Sendable {
+    package enum Access: String, Sendable {
         /// To read it.
         case reading
         /// To write to it.

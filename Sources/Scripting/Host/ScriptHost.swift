@@ -12,7 +12,7 @@ import SharedItems
 /// The command, the REPL and an embedding program use the same host. One thread owns it.
 public final class ScriptHost {
     /// The host's options.
-    public let options: ScriptHostOptions
+    package let options: ScriptHostOptions
     package let sandbox: Sandbox
     package let stores: Stores
     package let runtime: Runtime
@@ -132,17 +132,17 @@ public final class ScriptHost {
 
     /// Ctrl-C: stops running code and cancels waiting code; the session continues. For a running entry of an attached
     /// prompt it stops that entry alone.
-    public func cancelForeground() { lifeCycle.foreground.cancel() }
+    package func cancelForeground() { lifeCycle.foreground.cancel() }
 
     // MARK: Text
 
     /// Writes text to the scripts' output. A failure is counted in ``lostOutput``.
-    public func write(_ bytes: [UInt8], toStandardError: Bool = false) {
+    package func write(_ bytes: [UInt8], toStandardError: Bool = false) {
         output.put(bytes, toStandardError: toStandardError)
     }
 
     /// Flushes buffered output.
-    public func flushOutput() { output.flush() }
+    package func flushOutput() { output.flush() }
 
     /// Reports an error on standard error: as it is, or as a line of the log if the log's format is for programs.
     package func report(_ error: String) { runtime.log.report(error) }
@@ -155,7 +155,7 @@ public final class ScriptHost {
 /// The life cycle of a host.
 extension ScriptHost {
     /// The state as handlers see it: it changes at the same times as in Cocoa.
-    public var applicationState: ApplicationState { runtime.status.state }
+    package var applicationState: ApplicationState { runtime.status.state }
     /// Set when the application has ended: the process's exit status.
     public var exitCode: Int32? { runtime.status.exitCode }
     /// The cause of the application's end; nil while it runs.
@@ -164,7 +164,7 @@ extension ScriptHost {
     /// saved.
     public var saveFailure: (any Error)? { runtime.status.saveFailure }
     /// Whether Ctrl-C came during a script, which has not stopped yet.
-    public var isCancelRequested: Bool { lifeCycle.foreground.isInterrupted }
+    package var isCancelRequested: Bool { lifeCycle.foreground.isInterrupted }
 
     /// Launches the application: `init.lua`, the launch handlers, then the foreground (or the background).
     public func launch() {
@@ -245,7 +245,7 @@ extension ScriptHost {
 extension ScriptHost {
     /// The number of bytes that could not be written to standard output, by scripts or others; `cubby` says so at its
     /// end.
-    public var lostOutput: Int { output.output.loss?.lost ?? 0 }
+    package var lostOutput: Int { output.output.loss?.lost ?? 0 }
 
     /// The fences in force, for display.
     package var sandboxDescription: String { fences.text }
@@ -265,10 +265,10 @@ extension ScriptHost {
     }
 
     /// Whether `init.lua` failed at the launch.
-    public var hasSkippedInitScript: Bool { initScript.isSkipped }
+    package var hasSkippedInitScript: Bool { initScript.isSkipped }
 
     /// Whether a script was refused a program whose file has changed since it was approved.
-    public var hasDeniedChangedProgram: Bool { sandbox.programs.hasDeniedChange }
+    package var hasDeniedChangedProgram: Bool { sandbox.programs.hasDeniedChange }
 
     /// The number of errors of handlers and timers since the launch.
     public var handlerFailureCount: Int { hooks.failureCount }
@@ -288,7 +288,7 @@ extension ScriptHost {
 /// The parts of a host.
 extension ScriptHost {
     /// The user interface: shows the host's text, and puts its questions to the user.
-    public var frontEnd: (any HostFrontEnd)? {
+    package var frontEnd: (any HostFrontEnd)? {
         get { output.frontEnd }
         set { output.frontEnd = newValue }
     }
@@ -298,21 +298,21 @@ extension ScriptHost {
     /// The Lua state in which the scripts run.
     public var state: LuaState { runtime.state }
     /// The event loop, with timers and watched descriptors.
-    public var loop: EventLoop { runtime.loop }
+    package var loop: EventLoop { runtime.loop }
     /// The container.
     public var container: ApplicationContainer { sandbox.opened.container }
     /// The fence that checks each path of a script.
     public var fence: PathFence { sandbox.fence }
     /// The fences in force around scripts.
-    public var fences: FenceReport { sandbox.report }
+    package var fences: FenceReport { sandbox.report }
     /// The items.
     public var items: ItemStore { stores.items }
     /// The pictures of the items.
     public var images: ImageStore { stores.images }
     /// Settings that outlive the run.
-    public var defaults: Defaults { stores.defaults }
+    package var defaults: Defaults { stores.defaults }
     /// Notifications between scripts, the host and the embedding program.
-    public var notifications: ApplicationNotificationCenter { runtime.notifications }
+    package var notifications: ApplicationNotificationCenter { runtime.notifications }
     /// Standard input, for scripts.
     package var input: StandardInput { lifeCycle.input }
     /// The file system of the container, for the host's own files.

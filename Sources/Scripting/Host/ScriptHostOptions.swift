@@ -16,7 +16,7 @@ public struct ScriptHostOptions: Sendable {
         ArchivePersistence(of: $0)
     }
     /// The fields of every item.
-    public var schema = Schema.household
+    package var schema = Schema.household
     /// The shared collection that replaces the container's own items; nil for none.
     public var shared: SharedAddress?
     /// The host's name in a shared collection; if nil, the name of the container's folder.
@@ -41,7 +41,7 @@ public struct ScriptHostOptions: Sendable {
     /// Whether the memory limit also covers memory outside Lua that scripts cause: the process may grow by the limit
     /// and a quarter while a script runs. Memory of other threads counts as well, so this is for a process with no
     /// other work, like the command.
-    public var limitsProcess = false
+    package var limitsProcess = false
     /// Maximum number of bytes that one chunk may write by `print` and `io.write`; nil for no limit.
     public var outputLimit: Int?
     /// The time limit of a script; nil for no limit.
@@ -51,7 +51,7 @@ public struct ScriptHostOptions: Sendable {
     /// Folders outside the container that scripts may write to.
     public var writable: [String] = []
     /// Whether a user at a prompt can be asked.
-    public var isInteractive = false
+    package var isInteractive = false
     /// Whether signals drive the life cycle; false for an embedding program that handles them itself.
     public var handlesSignals = true
     /// The time zone of the user's clock, for displayed times and `timer.at`: a name, or another value for TZ; if nil,
@@ -60,22 +60,22 @@ public struct ScriptHostOptions: Sendable {
     /// The search path of `require`, before the container's own scripts.
     public var modulePaths: [String] = []
     /// Whether `require` finally searches `~/.luarocks`, `/usr/local` and `/usr` for Lua modules.
-    public var usesLuaTrees = true
+    package var usesLuaTrees = true
     /// Whether `require` loads C modules from the same trees. They run outside the sandbox and all limits.
-    public var allowsNativeModules = false
+    package var allowsNativeModules = false
 
     /// Folders of read-only resources in search order; missing ones are skipped.
-    public var bundles: [String] = []
+    package var bundles: [String] = []
     /// Whether Home ends the application (`UIApplicationExitsOnSuspend`); if nil, the preference of that name applies.
-    public var exitsOnSuspend: Bool?
+    package var exitsOnSuspend: Bool?
     /// The time for all handlers of `didEnterBackground`, or of `willTerminate`, and the following save.
     public var callbackLimit = Duration.seconds(5)
     /// The time for background tasks before they expire and the process stops.
     public var backgroundLimit = Duration.seconds(10)
     /// Whether each callback of the life cycle is logged to standard error.
-    public var tracesLifeCycle = false
+    package var tracesLifeCycle = false
     /// Whether `init.lua` is reloaded when it changes.
-    public var watchesInitScript = false
+    package var watchesInitScript = false
     /// What happens when a stop is overdue, because the host's own code neither ends nor looks; nil for nothing. For a
     /// process with no other work, like the command.
     package var watchdog: StopWatchdog.Plan?
@@ -89,13 +89,13 @@ public struct ScriptHostOptions: Sendable {
     public var allowsRunning = false
     /// Programs that scripts may start by name, without a shell, while their files are unchanged since the grant.
     /// Without effect when `allowsRunning`.
-    public var programs: [ProgramGrant] = []
+    package var programs: [ProgramGrant] = []
     /// Stores the user's approval of a changed program; if nil, the approval lasts until the host ends.
-    public var programApproved: (@Sendable (ProgramGrant) throws -> Void)?
+    package var programApproved: (@Sendable (ProgramGrant) throws -> Void)?
     /// Whether `cubby attach` may open a prompt on this host.
-    public var acceptsAttachments = false
+    package var acceptsAttachments = false
     /// The log's format; if nil, bare on a terminal, and NSLog's format elsewhere.
-    public var logForm: StandardErrorLogHandler.Form?
+    package var logForm: StandardErrorLogHandler.Form?
 
     /// Messages below this level are dropped.
     public var logLevel = Logger.Level.info
@@ -118,16 +118,16 @@ public enum KernelFence: Sendable {
 }
 
 /// The fences in force around scripts.
-public struct FenceReport: Sendable, Hashable {
+package struct FenceReport: Sendable, Hashable {
     /// The mechanism that keeps paths beneath their grants, "openat2"; nil when the host's own fence is off.
-    public var pathMethod: String?
+    package var pathMethod: String?
     /// Landlock's ABI version, when the kernel's fence is in force.
-    public var kernelABI: Int?
+    package var kernelABI: Int?
     /// The reason why a requested kernel's fence is not in force.
-    public var kernelProblem: String?
+    package var kernelProblem: String?
 
     /// A short text for the banner: `paths (openat2) and Landlock ABI 7`.
-    public var text: String {
+    package var text: String {
         let fences = [pathMethod.map { "paths (\($0))" }, kernelABI.map { "Landlock ABI \($0)" }].compactMap { $0 }
         return fences.isEmpty ? "none" : fences.joined(separator: " and ")
     }

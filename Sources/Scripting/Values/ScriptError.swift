@@ -74,13 +74,13 @@ extension FormatPredicateError: LuaErrorDetails {
 }
 
 extension DefaultsError: LuaErrorDetails {
-    public var luaDomain: String { "NSCocoaErrorDomain" }
-    public var luaCode: LuaErrorCode {
+    package var luaDomain: String { "NSCocoaErrorDomain" }
+    package var luaCode: LuaErrorCode {
         if case .file(let error) = self { return error.luaCode }
         return .word("invalidPreferences")
     }
-    public var luaMessage: String { message }
-    public var luaPath: String? { if case .file(let error) = self { error.path } else { nil } }
+    package var luaMessage: String { message }
+    package var luaPath: String? { if case .file(let error) = self { error.path } else { nil } }
 }
 
 extension SQLiteError: LuaErrorDetails {

@@ -193,7 +193,7 @@ struct SentCommit {
 
 /// Commits of this host.
 extension SharedPersistence {
-    public func send(_ commit: borrowing ItemCommit, reads: ItemReads?) throws(StoreError) -> RemoteOutcome {
+    package func send(_ commit: borrowing ItemCommit, reads: ItemReads?) throws(StoreError) -> RemoteOutcome {
         let (connection, collection) = try server.reached()
         let wasInDoubt = inDoubt != nil
         // While a commit is in doubt the store is read-only: the changes are the same.
@@ -278,11 +278,11 @@ extension SharedPersistence {
         }
     }
 
-    public func hold() throws(StoreError) { try server.hold() }
+    package func hold() throws(StoreError) { try server.hold() }
 
-    public func release() { server.release() }
+    package func release() { server.release() }
 
-    public func abandonCommit() -> Bool {
+    package func abandonCommit() -> Bool {
         defer { inDoubt = nil }
         return inDoubt != nil
     }

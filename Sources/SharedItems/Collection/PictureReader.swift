@@ -100,8 +100,8 @@ private final class InterruptibleWaiter: PostgresWaiter {
 
 /// Pictures: the bytes attached to items, in the table `cubby.picture`.
 extension SharedPersistence: AttachmentPersistence {
-    public var attachmentFolder: String { PathText.name(of: Self.folder(of: address, in: "")) }
-    public var attachmentReader: any AttachmentReader { PictureReader(address, timeLimit: server.timeLimit) }
+    package var attachmentFolder: String { PathText.name(of: Self.folder(of: address, in: "")) }
+    package var attachmentReader: any AttachmentReader { PictureReader(address, timeLimit: server.timeLimit) }
 
     /// Begins the transaction of a commit with pictures, and uploads those that the server does not have. The
     /// collection is not locked meanwhile: the commit follows.

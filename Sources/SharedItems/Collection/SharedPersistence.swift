@@ -12,9 +12,9 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     /// The collection's address.
     public let address: SharedAddress
     /// The host's name for other hosts.
-    public let hostName: String
+    package let hostName: String
     /// Whether commits are queued while the server does not answer.
-    public let keepsCommits: Bool
+    package let keepsCommits: Bool
     let opensReadOnly: Bool
 
     let server: CollectionServer
@@ -28,9 +28,9 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     /// The commit whose answer was lost.
     var inDoubt: SentCommit?
     /// Returns the bytes of this host's pictures.
-    public var attachmentSource: ((_ digest: [UInt8]) throws(StoreError) -> [UInt8])?
+    package var attachmentSource: ((_ digest: [UInt8]) throws(StoreError) -> [UInt8])?
     /// Called when the connection was made or lost.
-    public var onConnectionChange: ((_ isConnected: Bool) -> Void)?
+    package var onConnectionChange: ((_ isConnected: Bool) -> Void)?
 
     /// - Parameters:
     ///   - address: the collection's address.
@@ -77,7 +77,7 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
         return isLoaded && (!isConnected || inDoubt != nil)
     }
 
-    public var readOnlyReason: String {
+    package var readOnlyReason: String {
         if let stopped = server.stopped { return stopped.message }
         if opensReadOnly { return StoreError.storeIsReadOnly.message }
         if !isConnected, let denial = server.denial { return denial.message }
@@ -95,7 +95,7 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
         return revision
     }
 
-    public func stop(_ reason: StoreError) { server.stop(reason) }
+    package func stop(_ reason: StoreError) { server.stop(reason) }
 
     static let notLoaded = StoreError(.inputOutput, "the collection was not opened")
 
@@ -108,13 +108,13 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
 /// The server, and the ports and files that a host's sandbox must leave accessible for it.
 extension SharedPersistence {
     /// How long a commit or another request may take.
-    public var timeLimit: Duration {
+    package var timeLimit: Duration {
         get { .seconds(server.timeLimit) }
         set { server.timeLimit = newValue / .seconds(1) }
     }
-    public var isConnected: Bool { server.isConnected }
+    package var isConnected: Bool { server.isConnected }
     /// Numbers of events since the opening.
-    public var statistics: SharedStatistics { server.statistics }
+    package var statistics: SharedStatistics { server.statistics }
     /// Why the server is unusable for this store from now on; nil as long as it is usable.
     package var stopReason: StoreError? { server.stopped }
     /// The socket to watch for notifications; nil without a connection.
@@ -153,7 +153,7 @@ extension SharedPersistence {
 
 /// Commits of the other hosts.
 extension SharedPersistence {
-    public func mayHaveCommits(after revision: ItemRevision) -> Bool {
+    package func mayHaveCommits(after revision: ItemRevision) -> Bool {
         server.stopped == nil
             && (server.log.latest > revision.rawValue || inDoubt != nil || (isLoaded && !isConnected && !keepsCommits))
     }
@@ -162,18 +162,18 @@ extension SharedPersistence {
     /// pending.
     ///
     /// - Throws: `StoreError` with `disconnected`.
-    public func receive() throws(StoreError) {
+    package func receive() throws(StoreError) {
         try server.receive()
     }
 
     /// Queries the server for its latest revision: a notification can be lost. Does nothing while an answer is pending.
     ///
     /// - Throws: `StoreError` with `disconnected`.
-    public func poll() throws(StoreError) {
+    package func poll() throws(StoreError) {
         try server.poll()
     }
 
-    public func takeCommits(after revision: ItemRevision) throws(StoreError) -> [RemoteCommit] {
+    package func takeCommits(after revision: ItemRevision) throws(StoreError) -> [RemoteCommit] {
         server.log.localRevisions = server.log.localRevisions.filter { $0 > revision.rawValue }
         let announced = isConnected ? server.log.takeAnnounced(after: revision.rawValue) : nil
         var commits: [RemoteCommit] = []
@@ -279,32 +279,32 @@ extension SharedPersistence {
 
     // MARK: Places
 
-    public func placed(_ change: RemoteChange, among unranked: Set<UInt32>) -> ItemChange {
+    package func placed(_ change: RemoteChange, among unranked: Set<UInt32>) -> ItemChange {
         places.placed(change, among: unranked)
     }
 
-    public func didApply(_ change: RemoteChange) { places.didApply(change) }
+    package func didApply(_ change: RemoteChange) { places.didApply(change) }
 
-    public func precedes(_ row: UInt32, _ other: UInt32) -> Bool { places.precedes(row, other) }
+    package func precedes(_ row: UInt32, _ other: UInt32) -> Bool { places.precedes(row, other) }
 }
 
 /// Numbers of events since a collection was opened.
-public struct SharedStatistics: Sendable, Hashable {
+package struct SharedStatistics: Sendable, Hashable {
     /// Commits acknowledged by the server.
-    public var commits = 0
+    package var commits = 0
     /// Commits that remote ones preceded, which were sent again or refused.
-    public var overtaken = 0
+    package var overtaken = 0
     /// Commits whose answer was lost but which were applied.
-    public var settledInDoubt = 0
+    package var settledInDoubt = 0
     /// Commits received from other hosts.
-    public var remoteCommits = 0
+    package var remoteCommits = 0
     /// Remote commits that arrived with their notifications and were not requested.
-    public var announcedCommits = 0
+    package var announcedCommits = 0
     /// Pictures uploaded to the server, without those that it had.
-    public var picturesSent = 0
+    package var picturesSent = 0
     /// Number of lost connections.
-    public var disconnections = 0
+    package var disconnections = 0
 
     /// Creates statistics with zeros.
-    public init() {}
+    package init() {}
 }

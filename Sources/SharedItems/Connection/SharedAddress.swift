@@ -6,12 +6,12 @@ public struct SharedAddress: Sendable, Hashable, CustomStringConvertible {
     /// The part for libpq: a URL or a list of `keyword=value`.
     package let database: String
     /// The collection's name.
-    public let collection: String
+    package let collection: String
     /// The text as given.
     public let description: String
 
     /// The collection of an address that names none.
-    public static let defaultCollection = "items"
+    package static let defaultCollection = "items"
 
     /// Reads an address.
     ///

@@ -120,18 +120,18 @@ extension SharedPersistence {
 
     // MARK: Writing
 
-    public var keepsDocument: Bool { cache != nil }
-    public var hasArchive: Bool { cache?.exists ?? false }
-    public var archivePath: String? { nil }
-    public var isJournalLong: Bool { canReplace && cache.map { $0.isLong || !$0.exists } ?? false }
+    package var keepsDocument: Bool { cache != nil }
+    package var hasArchive: Bool { cache?.exists ?? false }
+    package var archivePath: String? { nil }
+    package var isJournalLong: Bool { canReplace && cache.map { $0.isLong || !$0.exists } ?? false }
 
     /// False while the items match no revision: commits are queued, or an own one follows missing ones of others.
-    public var canReplace: Bool {
+    package var canReplace: Bool {
         !opensReadOnly && server.collection != nil && inDoubt == nil && server.log.localRevisions.isEmpty
             && !hasPendingCommits
     }
 
-    public func beginReplacement(
+    package func beginReplacement(
         _ snapshot: ItemSnapshot, at revision: ItemRevision
     ) throws(StoreError) -> any ItemReplacement {
         guard let cache, let collection = server.collection else { throw Self.notLoaded }
@@ -141,12 +141,12 @@ extension SharedPersistence {
             snapshot, places.ranks, collection, Lineage(revision: revision.rawValue, identifier: identifier))
     }
 
-    public func finish(_ replacement: any ItemReplacement) throws(StoreError) {
+    package func finish(_ replacement: any ItemReplacement) throws(StoreError) {
         guard let replacement = replacement as? CacheReplacement else { return }
         try cache?.finish(replacement)
     }
 
-    public func abandon(_ replacement: any ItemReplacement) {
+    package func abandon(_ replacement: any ItemReplacement) {
         guard let replacement = replacement as? CacheReplacement else { return }
         cache?.abandon(replacement)
     }

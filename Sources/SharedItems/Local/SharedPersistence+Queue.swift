@@ -4,9 +4,9 @@ public import PropertyList
 
 /// Commits queued for the server.
 extension SharedPersistence {
-    public var hasPendingCommits: Bool { queue?.waiting.isEmpty == false }
-    public var pendingCommits: [PendingCommit] { queue?.waiting.map(\.pending) ?? [] }
-    public var conflicts: [PendingCommit] { queue?.conflicts.map(\.pending) ?? [] }
+    package var hasPendingCommits: Bool { queue?.waiting.isEmpty == false }
+    package var pendingCommits: [PendingCommit] { queue?.waiting.map(\.pending) ?? [] }
+    package var conflicts: [PendingCommit] { queue?.conflicts.map(\.pending) ?? [] }
 
     func readQueue(_ report: inout ItemLoadReport) throws(StoreError) {
         guard let queue else { return }
@@ -55,7 +55,7 @@ extension SharedPersistence {
 
     // MARK: Keeping
 
-    public func keep(
+    package func keep(
         _ commit: borrowing ItemCommit, _ changes: [ItemChange], reads: ItemReads?, durable: Bool
     ) throws(StoreError) {
         guard let queue, let columns = places.columns else { throw Self.notLoaded }
@@ -89,7 +89,7 @@ extension SharedPersistence {
 
     // MARK: Sending
 
-    public func settleDoubts() throws(StoreError) {
+    package func settleDoubts() throws(StoreError) {
         guard let queue, !queue.waiting.isEmpty else { return }
         let connection = try server.connected()
         let found = try server.asking { () throws(PostgresError) in
@@ -112,7 +112,7 @@ extension SharedPersistence {
         try queue.end(Array(found.keys))
     }
 
-    public func sendPendingCommits(after revision: ItemRevision) throws(StoreError) -> RemoteOutcome {
+    package func sendPendingCommits(after revision: ItemRevision) throws(StoreError) -> RemoteOutcome {
         guard let queue, let columns = places.columns else { throw Self.notLoaded }
         let waiting = queue.waiting
         guard !waiting.isEmpty else { return .committed(revision) }
@@ -173,13 +173,13 @@ extension SharedPersistence {
 
     // MARK: Settling
 
-    public func quarantine(
+    package func quarantine(
         _ commit: PendingCommit, host: String, lost: [String: PropertyListFields]
     ) throws(StoreError) {
         try queue?.quarantine(commit.identifier, host: host, lost: lost)
     }
 
-    public func endPendingCommits(_ commits: [PendingCommit]) throws(StoreError) {
+    package func endPendingCommits(_ commits: [PendingCommit]) throws(StoreError) {
         try queue?.end(commits.map(\.identifier))
     }
 }

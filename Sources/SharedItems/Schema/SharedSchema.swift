@@ -8,9 +8,9 @@ public enum SharedSchema {
     /// The outcome of ``initialize(_:)``.
     public struct Outcome: Sendable, Hashable {
         /// Whether the tables were created.
-        public var madeSchema = false
+        package var madeSchema = false
         /// Whether the collection was created.
-        public var madeCollection = false
+        package var madeCollection = false
     }
 
     /// Creates the tables, the functions and the collection that an address names, unless they exist.

@@ -1,16 +1,16 @@
 /// The server's state of a collection, as lines for users.
-public struct SharedStatus: Sendable {
+package struct SharedStatus: Sendable {
     /// Names and their values, in order; a value without a name continues the previous one.
-    public private(set) var pairs: [(String, String)] = []
+    package private(set) var pairs: [(String, String)] = []
     /// The pairs as lines, aligned.
-    public var lines: [String] { pairs.alignedLines }
+    package var lines: [String] { pairs.alignedLines }
     /// Unsafe settings, and how to fix them.
-    public private(set) var advice: [String] = []
+    package private(set) var advice: [String] = []
 
     /// Queries the server.
     ///
     /// - Throws: ``SharedError``.
-    public init(_ address: SharedAddress) throws(SharedError) {
+    package init(_ address: SharedAddress) throws(SharedError) {
         do throws(PostgresError) {
             let connection = try PostgresConnection(address, waiter: BlockingWaiter())
             defer { connection.close() }

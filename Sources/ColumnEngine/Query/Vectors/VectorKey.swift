@@ -115,7 +115,7 @@ enum VectorKey {
 }
 
 /// A key by which a query groups, sorts or aggregates.
-public enum QueryKey<Element> {
+package enum QueryKey<Element> {
     /// The value of a field.
     case field(ItemField)
     /// An expression of the predicate language, and its text.
