@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// Calls observers synchronously, in the order of their registration.
 ///

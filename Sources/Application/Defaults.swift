@@ -1,5 +1,5 @@
-public import Files
-public import PropertyList
+package import Files
+package import PropertyList
 
 /// Settings that persist between runs, like Cocoa's user defaults: set values take precedence over registered ones.
 ///

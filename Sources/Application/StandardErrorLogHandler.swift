@@ -1,7 +1,7 @@
 import CPlatform
 import Files
 import Glibc
-public import Logging
+package import Logging
 import PropertyList
 
 /// Writes log messages to standard error: bare lines on a terminal, in NSLog's form elsewhere.

@@ -1,4 +1,4 @@
-public import Files
+package import Files
 import Items
 @_exported import Wording
 

@@ -1,10 +1,10 @@
-public import Application
-public import ColumnEngine
-public import Files
+package import Application
+package import ColumnEngine
+package import Files
 import ItemArchive
-public import Items
-public import Logging
-public import PropertyList
+import Items
+package import Logging
+package import PropertyList
 
 /// Checks the stores of a container: archive, journal, index, pictures, and other files in their folders.
 ///

@@ -1,5 +1,5 @@
 import CPlatform
-public import Files
+package import Files
 import Glibc
 @_exported import Wording
 

@@ -1,5 +1,5 @@
 import CPlatform
-public import Files
+package import Files
 import Glibc
 
 /// A container that a host has opened: its folders exist, and the host is the only writer.

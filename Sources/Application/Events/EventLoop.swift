@@ -1,5 +1,5 @@
 import DequeModule
-public import Files
+package import Files
 import Glibc
 
 /// Waits for descriptors, timers and posts of other threads, and calls their handlers, all on one thread.

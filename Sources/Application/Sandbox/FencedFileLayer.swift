@@ -1,5 +1,5 @@
 import CPlatform
-public import Files
+package import Files
 import Glibc
 
 /// The file system behind a fence: every path is checked, and reached beneath its granted folder.

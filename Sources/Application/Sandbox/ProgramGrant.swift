@@ -1,5 +1,5 @@
 import CPlatform
-public import Files
+package import Files
 import Glibc
 
 /// A program that scripts may start by its name, in its state at the time of the grant.

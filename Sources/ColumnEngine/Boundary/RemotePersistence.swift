@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// A persistence of a collection that other hosts change, too.
 ///

@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// Statistics of a field over the items.
 package struct ItemFieldDescription: Sendable {

@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// The items at one moment, for another thread to write.
 ///

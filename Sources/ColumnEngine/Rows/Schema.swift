@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// The fields that every item of a collection has, with their names in archives.
 ///

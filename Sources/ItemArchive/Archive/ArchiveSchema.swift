@@ -1,5 +1,5 @@
-public import ColumnEngine
-public import PropertyList
+package import ColumnEngine
+package import PropertyList
 
 /// The form of an archive's items: class and keys, as the application that owns the archive knows them.
 ///

@@ -1,5 +1,5 @@
 public import ColumnEngine
-public import Files
+package import Files
 @_exported import Wording
 
 /// Stores items in a folder: `items.archive`, the saved document, and `items.journal`, the commits since.

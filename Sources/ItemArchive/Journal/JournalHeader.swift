@@ -1,4 +1,4 @@
-public import ColumnEngine
+package import ColumnEngine
 import Files
 
 /// The first 64 bytes of a journal: its format, and the archive that it follows.

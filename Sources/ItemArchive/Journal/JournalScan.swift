@@ -1,4 +1,4 @@
-public import ColumnEngine
+package import ColumnEngine
 import Files
 
 /// The intact records of a journal. A pure function of the bytes.

@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 package import SQLite
 
 /// Options for reading items from a file or writing them to one.

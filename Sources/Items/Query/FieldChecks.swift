@@ -1,5 +1,5 @@
 import ColumnEngine
-public import ItemArchive
+package import ItemArchive
 import PredicateFormat
 import PropertyList
 

@@ -1,5 +1,5 @@
 import ColumnEngine
-public import PropertyList
+package import PropertyList
 
 /// A query's groups, in order: a value that is refined step by step.
 package struct ItemGroups: RandomAccessCollection {

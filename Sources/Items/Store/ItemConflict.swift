@@ -1,5 +1,5 @@
 import ColumnEngine
-public import PropertyList
+package import PropertyList
 
 /// A commit of this host, made while the server did not respond, that conflicts with another host's changes.
 ///

@@ -1,5 +1,5 @@
 import ColumnEngine
-public import PropertyList
+package import PropertyList
 
 extension ItemStore {
     /// Whether a transaction or a dry run is in progress.

@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// A check of a file: its kind, its errors with their positions, and the data that can be rescued.
 package struct ArchiveCheck {

@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// Any keyed archive, opened without the program's classes, to be inspected, changed and saved.
 ///

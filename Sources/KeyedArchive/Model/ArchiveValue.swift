@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// An object of an archive.
 ///

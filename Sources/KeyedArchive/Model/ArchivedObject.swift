@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 import Synchronization
 
 /// An instance of an unknown class: its class and its fields, in order. It is written back unchanged.

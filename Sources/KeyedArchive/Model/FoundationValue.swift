@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// The values of Foundation's small immutable classes without references.
 package indirect enum FoundationValue: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// An instance of an archive, read in place: its class and, by key, its values.
 ///

@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// Reads a keyed archive object by object, in place, without the program's classes and without building a graph.
 ///

@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// Any property list or keyed archive as a tree for inspection: references are resolved, classes named, shared and
 /// cyclic objects marked. Nodes are decoded on access, and damage affects only the damaged node.

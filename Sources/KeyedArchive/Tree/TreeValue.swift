@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// The value of a node of an `ArchiveTree`.
 package struct TreeValue {

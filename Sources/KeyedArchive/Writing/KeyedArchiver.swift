@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 @_exported import Wording
 
 /// Writes objects into a keyed archive, the file that NSKeyedArchiver writes.

@@ -1,7 +1,7 @@
-public import Application
+package import Application
 package import Files
 import Glibc
-public import Images
+package import Images
 package import Items
 package import Logging
 package import Lua

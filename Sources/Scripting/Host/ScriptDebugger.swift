@@ -1,5 +1,6 @@
 import Application
 import Files
+import Glibc
 import Logging
 package import Lua
 

@@ -1,4 +1,5 @@
 import Files
+import Glibc
 import Lua
 
 /// The handles of the standard streams: their methods read and write where `io.read`, `print` and `io.write` do, with the

@@ -1,4 +1,4 @@
-public import ColumnEngine
+package import ColumnEngine
 import ItemArchive
 
 /// A commit encoded for the server: its net changes, as the items of the table and as a record of the log.

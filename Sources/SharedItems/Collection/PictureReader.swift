@@ -1,4 +1,4 @@
-public import ColumnEngine
+package import ColumnEngine
 import Files
 import ItemArchive
 import PropertyList

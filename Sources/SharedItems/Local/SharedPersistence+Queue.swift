@@ -1,6 +1,6 @@
-public import ColumnEngine
+package import ColumnEngine
 import ItemArchive
-public import PropertyList
+package import PropertyList
 
 /// Commits queued for the server.
 extension SharedPersistence {

@@ -1,5 +1,5 @@
-public import PredicateFormat
-public import PropertyList
+package import PredicateFormat
+package import PropertyList
 import Wording
 
 /// A query's key as an operator's input: a cell for each row of a batch.
