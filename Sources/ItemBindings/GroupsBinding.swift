@@ -207,7 +207,7 @@ enum GroupBinding {
         cls.property(
             "keys", .array(.any),
             doc: "The common values of all keys, in the order of the keys; nil where the items have none."
-        ) { value, call in call.returns(LuaValue.table(try keys(of: value.group, values))) }
+        ) { value, call in call.returns(LuaValue.table(try keys(of: value, values))) }
         cls.integer("count", doc: "The number of items.", get: { Int64($0.count) })
         cls.property("items", .array(.object("Item")), doc: "The items.") { value, call in
             try call.returns(items: value.references, item)
