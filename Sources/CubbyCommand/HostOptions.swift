@@ -1,4 +1,4 @@
-public import Application
+import Application
 public import ArgumentParser
 import Files
 public import Items

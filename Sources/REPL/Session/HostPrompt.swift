@@ -1,7 +1,7 @@
-public import Application
+package import Application
 import Files
 import Glibc
-public import Images
+package import Images
 package import Items
 import LineEditor
 package import Lua

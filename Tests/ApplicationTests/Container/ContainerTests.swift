@@ -25,7 +25,7 @@ struct ContainerTests {
     @Test("a socket is the user's alone, and makes it so without the umask, which all threads have")
     func socketsOfSeveralThreads() throws {
         let mask = try umaskLine()
-        let containers = (0..<4).map { Container(path: scratch.file("box\($0)")) }
+        let containers = (0..<4).map { ApplicationContainer(path: scratch.file("box\($0)")) }
         for container in containers { try container.create() }
         let threads = containers.map { container in
             WorkerThread { () -> [UInt32?] in
