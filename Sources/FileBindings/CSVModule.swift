@@ -30,7 +30,10 @@ package enum CSVModule: ScriptModule {
             doc: "Writes rows with a header, dates in ISO 8601; nil and an error if the file can't be written.",
             example:
                 "return csv.write(app.container.tmp .. \"/a.csv\", { { name = \"Lamp\", value = 9 } }, { columns = { \"name\", \"value\" } })"
-        ) { [unowned host] (path: String, rows: LuaEither<ItemQuery, LuaTable>, options: Writing) throws -> OrError<Bool> in
+        ) {
+            [unowned host] (path: String, rows: LuaEither<ItemQuery, LuaTable>, options: Writing) throws -> OrError<
+                Bool
+            > in
             switch rows {
             case .first(let value): try write(value, to: path, options, host)
             case .second(let table): try write(table, to: path, options, host)

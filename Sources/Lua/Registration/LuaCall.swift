@@ -8,7 +8,9 @@ public struct LuaCall {
     let base: Int32
 
     /// The calling state.
-    @usableFromInline package var state: LuaState { Unmanaged<LuaState>.fromOpaque(clua_owner(L)).takeUnretainedValue() }
+    @usableFromInline package var state: LuaState {
+        Unmanaged<LuaState>.fromOpaque(clua_owner(L)).takeUnretainedValue()
+    }
 
     /// The number of arguments.
     @usableFromInline package var count: Int { max(0, Int(clua_gettop(L) - base) + 1) }
@@ -213,7 +215,9 @@ public struct LuaCall {
     }
 
     /// Returns an array.
-    package func returns(array elements: [some LuaRepresentable]) -> LuaResults { returns(elements.luaValue(in: state)) }
+    package func returns(array elements: [some LuaRepresentable]) -> LuaResults {
+        returns(elements.luaValue(in: state))
+    }
 
     /// Returns values in order.
     package func returns(values: [LuaValue]) throws -> LuaResults {

@@ -385,6 +385,7 @@ extension LuaClass {
     }
 
     /// A static function with no results, or with several: the elements of a tuple.
+    @_disfavoredOverload
     package func function<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (repeat each Argument) throws -> (repeat each Result)

@@ -83,6 +83,7 @@ public struct LuaMethod<Object: AnyObject>: LuaMember {
     }
 
     /// A method without results, or with several: the elements of a tuple.
+    @_disfavoredOverload
     public init<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
         _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (Object, repeat each Argument) throws -> (repeat each Result)
@@ -129,6 +130,7 @@ public struct LuaStatic<Object: AnyObject>: LuaMember {
     }
 
     /// A function without results, or with several: the elements of a tuple.
+    @_disfavoredOverload
     public init<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
         _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (repeat each Argument) throws -> (repeat each Result)

@@ -211,6 +211,7 @@ extension LuaClass {
     }
 
     /// A method with no results, or with several: the elements of a tuple.
+    @_disfavoredOverload
     @inlinable
     public func method<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments = [], doc: String = "", example: String = "",
@@ -246,6 +247,7 @@ extension LuaModule {
     }
 
     /// A function with no results, or with several: the elements of a tuple.
+    @_disfavoredOverload
     @inlinable
     public func function<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments = [], doc: String = "", example: String = "",
