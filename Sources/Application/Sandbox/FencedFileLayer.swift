@@ -71,12 +71,10 @@ package struct FencedFileLayer: PathLayer {
         for path in paths { _ = try fence.place(path, .readWrite, operation) }
     }
 
-    package func inFolder<Value>(
-        of path: String, _ operation: FileError.Operation, _ body: (Int32, String) throws(FileError) -> Value
-    ) throws(FileError) -> Value {
+    package func entry(of path: String, _ operation: FileError.Operation) throws(FileError) -> FolderEntry {
         let place = try fence.place(path, .readWrite, operation)
         if operation == .makeDirectory, place.rest.isEmpty { throw FileError(operation, path, code: EEXIST) }
-        return try fence.inFolder(of: place, path, operation, body)
+        return try fence.entry(of: place, path, operation)
     }
 
     package func openFolder(_ path: String, _ operation: FileError.Operation) throws(FileError) -> OpenFile {
@@ -109,7 +107,7 @@ package struct FencedFileLayer: PathLayer {
     ///
     /// - Throws: `FileError`. Entries before the failure are removed then.
     package func removeAll(_ path: String) throws(FileError) {
-        try inFolder(of: path, .remove) { _, _ in }
+        _ = try entry(of: path, .remove)
         try FolderRemover.removeAll(path, using: self)
     }
 
@@ -121,9 +119,8 @@ package struct FencedFileLayer: PathLayer {
             if place.rest.isEmpty {
                 code = fstatat(place.grant.root, "", &raw, cubby_at_empty_path) == 0 ? 0 : errno
             } else {
-                code = try fence.inFolder(of: place, path, .status) { folder, name throws(FileError) in
-                    fstatat(folder, name, &raw, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno
-                }
+                let entry = try fence.entry(of: place, path, .status)
+                code = fstatat(entry.folder, entry.name, &raw, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno
             }
         } catch {
             if error.code == ENOENT || error.code == ENOTDIR { return nil }
@@ -158,9 +155,8 @@ package struct FencedFileLayer: PathLayer {
 
     package func linkTarget(_ path: String) throws(FileError) -> String {
         let place = try fence.place(path, .read, .status)
-        return try fence.inFolder(of: place, path, .status) { folder, name throws(FileError) in
-            try LinkTarget.read(folder, name, path)
-        }
+        let entry = try fence.entry(of: place, path, .status)
+        return try LinkTarget.read(entry.folder, entry.name, path)
     }
 }
 

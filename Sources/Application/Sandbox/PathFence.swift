@@ -199,20 +199,18 @@ public final class PathFence: Sendable {
         throw Self.error(operation, path, code: -descriptor)
     }
 
-    /// Opens the parent folder of a path, and calls `body` with it and the last component.
-    func inFolder<Value>(
-        of place: Place, _ path: String, _ operation: FileError.Operation,
-        _ body: (Int32, String) throws(FileError) -> Value
-    ) throws(FileError) -> Value {
+    /// Opens the folder of a path beneath a grant, and checks that the name in it is not the host's own.
+    func entry(
+        of place: Place, _ path: String, _ operation: FileError.Operation
+    ) throws(FileError) -> FolderEntry {
         guard !place.rest.isEmpty else {
             throw FileError(operation, path, code: EACCES, reason: "it is the granted folder itself")
         }
         let folder = Place(grant: place.grant, rest: PathText.parent(of: place.rest))
-        let descriptor = try open(folder, path, flags: cubby_open_path | O_DIRECTORY, operation)
-        defer { Glibc.close(descriptor) }
-        let name = PathText.name(of: place.rest)
-        try checkNotClosed(name, in: descriptor, path, operation)
-        return try body(descriptor, name)
+        let entry = FolderEntry(
+            PathText.name(of: place.rest), in: try open(folder, path, flags: cubby_open_path | O_DIRECTORY, operation))
+        try checkNotClosed(entry.name, in: entry.folder, path, operation)
+        return entry
     }
 
     /// Refuses to change a name in an open folder that is the host's own, or a folder of that, regardless of the path
@@ -249,10 +247,10 @@ public final class PathFence: Sendable {
     /// Refuses to create the host's own, regardless of the links on the path to it.
     func checkMayCreate(_ place: Place, _ path: String) throws(FileError) {
         guard !place.rest.isEmpty else { return }
-        let isLink = try inFolder(of: place, path, .open) { folder, name throws(FileError) in
-            var raw = stat()
-            return fstatat(folder, name, &raw, AT_SYMLINK_NOFOLLOW) == 0 && raw.st_mode & S_IFMT == S_IFLNK
-        }
+        let entry = try entry(of: place, path, .open)
+        var raw = stat()
+        let isLink =
+            fstatat(entry.folder, entry.name, &raw, AT_SYMLINK_NOFOLLOW) == 0 && raw.st_mode & S_IFMT == S_IFLNK
         // What a link leads to is checked once it is open: it has to be there.
         if isLink { Glibc.close(try open(place, path, flags: cubby_open_path, .open)) }
     }

@@ -133,20 +133,16 @@ package struct BeneathFileLayer: PathLayer {
         }
     }
 
-    /// Calls `body` with the open folder of a path's last component, and that component.
-    package func inFolder<Value>(
-        of path: String, _ operation: FileError.Operation, _ body: (Int32, String) throws(FileError) -> Value
-    ) throws(FileError) -> Value {
+    package func entry(of path: String, _ operation: FileError.Operation) throws(FileError) -> FolderEntry {
         let rest = try rest(of: path, operation)
         guard rest.utf8.contains(UInt8(ascii: "/")) else {
             if rest.isEmpty { throw FileError(operation, path, code: operation == .makeDirectory ? EEXIST : EBUSY) }
-            return try body(root.descriptor, rest)
+            return FolderEntry(rest, in: root.descriptor, isOwned: false)
         }
         let parent = PathText.parent(of: path)
         let folder = try descriptor(
             parent, cubby_open_path | O_DIRECTORY | O_NOFOLLOW, operation, wanted: .directory)
-        defer { Glibc.close(folder) }
-        return try body(folder, PathText.name(of: path))
+        return FolderEntry(PathText.name(of: path), in: folder)
     }
 
     // MARK: - Misplaced objects

@@ -7,10 +7,8 @@ package protocol PathLayer: FileLayer {
     /// Refuses an operation that this layer does not permit, before any path is resolved.
     func checkMayChange(_ paths: [String], by operation: FileError.Operation) throws(FileError)
 
-    /// Calls a body with the open folder of a path, and the name in it.
-    func inFolder<Value>(
-        of path: String, _ operation: FileError.Operation, _ body: (Int32, String) throws(FileError) -> Value
-    ) throws(FileError) -> Value
+    /// Opens the folder of a path.
+    func entry(of path: String, _ operation: FileError.Operation) throws(FileError) -> FolderEntry
 
     /// Opens a folder for reading; the caller closes it.
     func openFolder(_ path: String, _ operation: FileError.Operation) throws(FileError) -> OpenFile
@@ -55,9 +53,8 @@ extension PathLayer {
         _ path: String, _ operation: FileError.Operation, _ call: (Int32, String) -> Int32
     ) throws(FileError) {
         try checkMayChange([path], by: operation)
-        try inFolder(of: path, operation) { folder, name throws(FileError) in
-            _ = try Self.retry(operation, path) { call(folder, name) }
-        }
+        let entry = try entry(of: path, operation)
+        _ = try Self.retry(operation, path) { call(entry.folder, entry.name) }
     }
 
     /// Changes two names; the call returns a negative error number.
@@ -66,12 +63,10 @@ extension PathLayer {
         _ call: (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>) -> Int32
     ) throws(FileError) {
         try checkMayChange([source, target], by: operation)
-        try inFolder(of: source, operation) { folder, name throws(FileError) in
-            try inFolder(of: target, operation) { targetFolder, targetName throws(FileError) in
-                let result = call(folder, name, targetFolder, targetName)
-                if result < 0 { throw FileError(operation, target, code: -result) }
-            }
-        }
+        let old = try entry(of: source, operation)
+        let new = try entry(of: target, operation)
+        let result = call(old.folder, old.name, new.folder, new.name)
+        if result < 0 { throw FileError(operation, target, code: -result) }
     }
 
     /// Repeats an interrupted call.
@@ -173,10 +168,8 @@ package struct PosixFileLayer: PathLayer {
         for path in paths { try check(path, operation) }
     }
 
-    package func inFolder<Value>(
-        of path: String, _ operation: FileError.Operation, _ body: (Int32, String) throws(FileError) -> Value
-    ) throws(FileError) -> Value {
-        try body(AT_FDCWD, path)
+    package func entry(of path: String, _ operation: FileError.Operation) throws(FileError) -> FolderEntry {
+        FolderEntry(path, in: AT_FDCWD, isOwned: false)
     }
 
     package func openFolder(_ path: String, _ operation: FileError.Operation) throws(FileError) -> OpenFile {
@@ -205,6 +198,25 @@ package struct PosixFileLayer: PathLayer {
     private func check(_ path: String, _ operation: FileError.Operation) throws(FileError) {
         if path.utf8.contains(0) { throw FileError(operation, path, code: EINVAL, reason: "the path holds a NUL") }
     }
+}
+
+/// A name in an open folder, which is where a path leads.
+package struct FolderEntry: ~Copyable {
+    /// The folder's descriptor.
+    package let folder: Int32
+    /// The name; for the working directory, any path.
+    package let name: String
+    private let isOwned: Bool
+
+    /// - Parameters:
+    ///   - name: the name.
+    ///   - folder: the folder's descriptor.
+    ///   - isOwned: whether the descriptor is closed with the entry.
+    package init(_ name: String, in folder: Int32, isOwned: Bool = true) {
+        (self.name, self.folder, self.isOwned) = (name, folder, isOwned)
+    }
+
+    deinit { if isOwned { close(folder) } }
 }
 
 /// An open folder's entries, one at a time, in the file system's order.
