@@ -51,7 +51,7 @@ package enum AppModule: ScriptModule {
             "run", doc: "Serves events and timers until the application is terminated.",
             example: "timer.after(0, function() app:terminate() end) app:run()"
         ) { app, call in
-            app.host.lifeCycle.settle()
+            app.host.lifeCycle.saver.settle()
             return try app.host.scheduler.wait(call) { _ in {} }
         }
         cls.metamethod("__tostring") { app, call in

@@ -246,11 +246,11 @@ struct ScriptHostTests {
         _ = embedding.run("function typed() return nowhere end", name: "=[1]")
         // What was typed runs later, in a timer or a handler: nobody waits for a warning.
         #expect(embedding.run("return typed()", name: "@file.lua").hasPrefix("error: [1]:1: undefined global"))
-        embedding.host.runtime.entryWarnings.running {
-            #expect(embedding.run("for i = 1, 3 do typed() end return nowhere, typed()", name: "=[2]") == "nil nil")
-            #expect(embedding.recorder.errors.components(separatedBy: "warning: undefined global 'nowhere'").count == 2)
-            #expect(embedding.run("return ofFile()", name: "=[3]").hasPrefix("error: file.lua:1: undefined global"))
-        }
+        let outer = embedding.host.runtime.entryWarnings.begin()
+        #expect(embedding.run("for i = 1, 3 do typed() end return nowhere, typed()", name: "=[2]") == "nil nil")
+        #expect(embedding.recorder.errors.components(separatedBy: "warning: undefined global 'nowhere'").count == 2)
+        #expect(embedding.run("return ofFile()", name: "=[3]").hasPrefix("error: file.lua:1: undefined global"))
+        embedding.host.runtime.entryWarnings.end(outer)
         embedding.end()
     }
 }

@@ -207,7 +207,7 @@ struct Reading: CustomTestStringConvertible {
             "ItemStore.transaction", "ItemStore.beginTransaction", "ItemStore.endTransaction",
             "ItemStore.rollBackTransaction", "ItemStore.commit", "ItemStore.commitInGroup", "ItemStore.endGroup",
             "ItemStore.synchronize", "ItemStore.applyRemoteCommits", "ItemStore.connectionWasLost", "ItemStore.open",
-            "ItemStore.init", "ItemStore.publishingCommitsAtEnd", "ItemStore.performBulkChange",
+            "ItemStore.init", "ItemStore.delayPublishing", "ItemStore.publishDelayed", "ItemStore.performBulkChange",
             "ItemStore.beginBulkChange", "ItemStore.endBulkChange",
         ],
         "it adds": ["ItemStore.randomItem", "ItemStore.beginItem"],

@@ -27,12 +27,10 @@ package final class LoopPulse: Sendable {
 package enum UnstoppableWork {
     fileprivate static let count = Atomic<Int>(0)
 
-    /// Does such work.
-    package static func during<Value>(_ body: () -> Value) -> Value {
-        count.add(1, ordering: .releasing)
-        defer { count.subtract(1, ordering: .releasing) }
-        return body()
-    }
+    /// Begins such work, until ``end()``.
+    package static func begin() { count.add(1, ordering: .releasing) }
+
+    package static func end() { count.subtract(1, ordering: .releasing) }
 }
 
 /// Reports a stop that is overdue: a deadline, Ctrl-C, SIGTERM or SIGHUP that has not reached the running script for some

@@ -140,10 +140,9 @@ package final class ChildProcess {
     package func end(waits: Bool = true) -> End? {
         var code: Int32 = 0
         var isSignal: Int32 = 0
-        let result =
-            waits
-            ? UnstoppableWork.during { cubby_reap(processIdentifier, 1, &code, &isSignal) }
-            : cubby_reap(processIdentifier, 0, &code, &isSignal)
+        if waits { UnstoppableWork.begin() }
+        let result = cubby_reap(processIdentifier, waits ? 1 : 0, &code, &isSignal)
+        if waits { UnstoppableWork.end() }
         if result == 0 { return nil }
         // Another waiter has reaped the process: its status is lost.
         guard result > 0 else { return .exited(0) }

@@ -250,13 +250,13 @@ static int co_close(lua_State *L) {
 
 /* ---- From Swift ---- */
 
-static int enter(lua_State *co, lua_State *from, int arguments, int *results, int isRun) {
+int clua_resume(lua_State *co, lua_State *from, int arguments, int *results, int isProgram) {
     clua_host *host = host_of(co);
     if (clua_is_denied(co, arguments)) return LUA_ERRMEM;
     if (clua_overflows(co, host->stack.entry, arguments)) return LUA_ERRRUN;
     clua_entry entry;
     clua_enter(host, co, &entry);
-    if ((host->canWait = isRun)) host->run = co;
+    if ((host->canWait = isProgram)) host->run = co;
     if (host->debugger.suspended == co) host->debugger.suspended = NULL;
     int status = lua_resume(co, from, arguments, results);
     if (status != LUA_OK && (status != LUA_YIELD || clua_unwinds(host))) {
@@ -278,14 +278,6 @@ static int enter(lua_State *co, lua_State *from, int arguments, int *results, in
     if (!waits(co)) return 1;
     *results = 0; /* the marker stays */
     return CLUA_WAITS;
-}
-
-int clua_resume(lua_State *co, lua_State *from, int arguments, int *results) {
-    return enter(co, from, arguments, results, 0);
-}
-
-int clua_run(lua_State *co, lua_State *from, int arguments, int *results) {
-    return enter(co, from, arguments, results, 1);
 }
 
 void clua_resetthread(lua_State *co) {

@@ -245,11 +245,10 @@ void clua_getfunction(lua_State *L, clua_frame *frame);
 /* ---- Protected entries (protected.c, chunks.c, coroutine.c). 0: success; else the error value is on top ---- */
 int clua_load(lua_State *L, const char *bytes, size_t length, const char *name);
 int clua_pcall(lua_State *L, int arguments, int results);
-/* 0 finished, 1 yielded; else an error. `results` values are on co's stack. */
-int clua_resume(lua_State *co, lua_State *from, int arguments, int *results);
-/* The same for a run, in which host functions may wait: CLUA_WAITS. */
+/* 0 finished, 1 yielded; else an error. `results` values are on co's stack. In a program of its own host functions may
+ * wait: CLUA_WAITS. */
 #define CLUA_WAITS (-1)
-int clua_run(lua_State *co, lua_State *from, int arguments, int *results);
+int clua_resume(lua_State *co, lua_State *from, int arguments, int *results, int isProgram);
 void clua_resetthread(lua_State *co);
 int clua_isyieldable(lua_State *L);
 int clua_gettable(lua_State *L, int index);                /* pops the key, pushes the value */

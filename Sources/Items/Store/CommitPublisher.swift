@@ -182,24 +182,20 @@ extension ItemStore {
     /// Runs a body as a transaction. An outermost one is a separate commit, with a cause.
     func transaction<Result>(_ cause: ItemStoreCommit.Cause, _ body: () throws -> Result) throws -> Result {
         if isInTransaction { return try transaction(body) }
-        return try publishingCommitsAtEnd {
-            try commit()
-            publisher.cause = cause
-            defer { publisher.cause = .script }
-            return try transaction(body)
-        }
+        delayPublishing()
+        defer { publishDelayed() }
+        try commit()
+        publisher.cause = cause
+        defer { publisher.cause = .script }
+        return try transaction(body)
     }
 
-    /// Runs a body and reports its commits at the end, so that work belonging to a commit can follow it.
-    package func publishingCommitsAtEnd<Result, Failure: Error>(
-        _ body: () throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        publisher.delayPublishing()
-        defer {
-            publisher.endDelay()
-            publishCommits()
-        }
-        return try body()
+    /// Delays the reports of commits until ``publishDelayed()``, so that work belonging to a commit can follow it.
+    package func delayPublishing() { publisher.delayPublishing() }
+
+    package func publishDelayed() {
+        publisher.endDelay()
+        publishCommits()
     }
 
     /// Records changes, just committed, for ``publishCommits()``.

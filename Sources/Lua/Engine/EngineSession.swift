@@ -115,7 +115,7 @@ final class EngineSession {
         run.arguments = nil
         return try work(for: run, until: run.deadline) {
             try stoppable(run) {
-                let outcome = try thread.run(arguments?(state) ?? [], limit: 1)
+                let outcome = try thread.resume(arguments?(state) ?? [], asProgram: true, limit: 1)
                 if case .finished(let values) = outcome { return .finished(try decoding(values.first ?? .nil)) }
                 guard let wait = run.wait else {
                     throw LuaError(.runtime, "attempt to yield from outside a coroutine")

@@ -203,26 +203,15 @@ public struct LuaThread {
 
     /// Resumes the coroutine until its next yield, its end or its error.
     ///
-    /// - Throws: the `LuaError` raised; the coroutine is then dead and its pending variables are closed.
-    package func resume(_ arguments: [LuaValue] = []) throws(LuaError) -> Outcome {
-        try resume(arguments, by: clua_resume)
-    }
-
-    /// The same for code that is a program of its own: it sees the coroutine as the main one, which cannot yield, and
-    /// host functions may also wait in the script's own coroutines.
-    ///
     /// - Parameters:
     ///   - arguments: the arguments, or the results of the function that waited.
+    ///   - isProgram: whether its code is a program of its own: it sees the coroutine as the main one, which cannot yield,
+    ///     and host functions may also wait in the script's own coroutines.
     ///   - limit: the number of results to take; nil for all.
     /// - Returns: the results, or what was yielded.
-    /// - Throws: as `resume`.
-    package func run(_ arguments: [LuaValue], limit: Int? = nil) throws(LuaError) -> Outcome {
-        try resume(arguments, by: clua_run, limit)
-    }
-
-    private func resume(
-        _ arguments: [LuaValue],
-        by resume: (OpaquePointer?, OpaquePointer?, Int32, UnsafeMutablePointer<Int32>?) -> Int32, _ limit: Int? = nil
+    /// - Throws: the `LuaError` raised; the coroutine is then dead and its pending variables are closed.
+    package func resume(
+        _ arguments: [LuaValue] = [], asProgram isProgram: Bool = false, limit: Int? = nil
     ) throws(LuaError) -> Outcome {
         let from = try state.enter(capacity: 4)
         guard clua_checkstack(L, Int32(arguments.count) + 8) != 0 else {
@@ -230,7 +219,7 @@ public struct LuaThread {
         }
         for argument in arguments { state.push(argument, on: L) }
         var count: Int32 = 0
-        let status = resume(L, from, Int32(arguments.count), &count)
+        let status = clua_resume(L, from, Int32(arguments.count), &count, isProgram ? 1 : 0)
         // A waiting host function yields no values.
         guard status == 0 || status == 1 || status == CLUA_WAITS else {
             let error = state.takeError(status, on: L, top: clua_gettop(L) - 1)

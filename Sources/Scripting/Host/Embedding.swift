@@ -66,7 +66,7 @@ extension ScriptHost {
 
     /// Suspends a call until a Swift task ends, while timers, signals and other tasks go on.
     package func wait(_ call: LuaCall, for operation: @escaping LuaOperation) throws -> LuaResults {
-        lifeCycle.settle()
+        lifeCycle.saver.settle()
         return try scheduler.wait(for: call) { [loop] resume in loop.perform(operation, resume) }
     }
 
@@ -226,7 +226,7 @@ final class HostCalls: LuaFunctionCaller {
             onFinish: { [weak self, unowned lifeCycle, unowned scheduler] result in
                 let task = self?.tasks[number]
                 lifeCycle.endIfDeferred()
-                lifeCycle.settle()
+                lifeCycle.saver.settle()
                 let value = result.map { $0.first ?? .nil }.mapError {
                     $0.underlying as? EncodingError ?? $0 as any Error
                 }

@@ -4,7 +4,7 @@ import Glibc
 import Images
 import Items
 import Logging
-package import Lua
+import Lua
 import PropertyList
 import Wording
 
@@ -127,15 +127,6 @@ package final class LifeCycle {
     func endIfDeferred() {
         guard !stores.items.isInTransaction, let cause = status.takeDeferredEnd() else { return }
         terminate(cause: cause, explicitly: false)
-    }
-
-    /// Commits, and writes what is buffered: at the end of code, and before it waits.
-    ///
-    /// - Returns: the commit's failure.
-    @discardableResult
-    package func settle() -> Result<Void, LuaError> {
-        defer { runtime.output.flush() }
-        return saver.commit()
     }
 
     /// Called when the host is released.

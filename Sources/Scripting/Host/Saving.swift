@@ -41,10 +41,8 @@ package final class StoreSaver {
     /// - Returns: the failure as a Lua value.
     @discardableResult
     package func commit(inGroup: Bool = false) -> Result<Void, LuaError> {
-        UnstoppableWork.during { commitNow(inGroup) }
-    }
-
-    private func commitNow(_ inGroup: Bool) -> Result<Void, LuaError> {
+        UnstoppableWork.begin()
+        defer { UnstoppableWork.end() }
         // Changes are stored even when the script's time is up.
         let watch = cubby_watch_work(cubby_watch())
         defer { _ = cubby_watch_work(watch) }
@@ -57,23 +55,33 @@ package final class StoreSaver {
             }
         }
         guard !items.isInTransaction else { return .success(()) }
-        do {
-            try items.publishingCommitsAtEnd { () throws(StoreError) in
-                // Never waits during an outage of the server: queued commits are sent when it is connected again.
-                if items.hasUncommittedChanges, items.takesCommits {
-                    if inGroup { try items.commitInGroup() } else { try items.commit() }
-                    writeFailures.recordSuccess(.items)
-                    saveIfJournalIsLong()
-                }
-                if !inGroup { try items.endGroup() }
+        do throws(StoreError) {
+            items.delayPublishing()
+            defer { items.publishDelayed() }
+            // Never waits during an outage of the server: queued commits are sent when it is connected again.
+            if items.hasUncommittedChanges, items.takesCommits {
+                if inGroup { try items.commitInGroup() } else { try items.commit() }
+                writeFailures.recordSuccess(.items)
+                saveIfJournalIsLong()
             }
-            shared?.apply()
-            return .success(())
+            if !inGroup { try items.endGroup() }
         } catch {
             var failure = LuaError(.runtime, error.message)
             failure.underlying = error
             return .failure(failure)
         }
+        shared?.apply()
+        return .success(())
+    }
+
+    /// Commits, and writes what is buffered: at the end of code, and before it waits.
+    ///
+    /// - Returns: the commit's failure.
+    @discardableResult
+    package func settle() -> Result<Void, LuaError> {
+        let committed = commit()
+        runtime.output.flush()
+        return committed
     }
 
     /// The result of a chunk after its commit, whose failure is shown unless the chunk has failed itself.
@@ -161,14 +169,20 @@ package final class StoreSaver {
     /// Saves before the background or the end, blocking until the archive is in place.
     @discardableResult
     func saveNow(_ cause: LifeCycleCause, _ simulated: Bool) -> (any Error)? {
-        if let saveUnderWay, let result = UnstoppableWork.during({ saveUnderWay.worker?.join() }) {
-            finish(saveUnderWay, result)
+        if let saveUnderWay {
+            UnstoppableWork.begin()
+            let result = saveUnderWay.worker?.join()
+            UnstoppableWork.end()
+            if let result { finish(saveUnderWay, result) }
         }
         do {
             guard let save = try begin(cause, simulated, false) else { return nil }
             let current = SaveUnderWay(save, cause, simulated)
             saveUnderWay = current
-            return finish(current, UnstoppableWork.during { save.write() })
+            UnstoppableWork.begin()
+            let result = save.write()
+            UnstoppableWork.end()
+            return finish(current, result)
         } catch let error as StoreError {
             reportEnd(cause, simulated, 0, .now(), error)
             return error
@@ -214,13 +228,13 @@ package final class StoreSaver {
     private func finish(_ current: SaveUnderWay, _ result: Result<Void, StoreError>) -> (any Error)? {
         guard saveUnderWay === current else { return nil }
         saveUnderWay = nil
-        var failure: StoreError?
+        let failure: StoreError?
+        UnstoppableWork.begin()
         do throws(StoreError) {
-            try UnstoppableWork.during { Result { () throws(StoreError) in try current.finish(in: items, result) } }
-                .get()
-        } catch {
-            failure = error
-        }
+            try current.finish(in: items, result)
+            failure = nil
+        } catch { failure = error }
+        UnstoppableWork.end()
         reportEnd(current.cause, current.isSimulated, current.count, current.start, failure)
         for waiter in current.waiters { waiter(failure) }
         return failure

@@ -97,7 +97,7 @@ package final class ScriptDebugger {
     private func broke(_ stop: LuaBreak) -> LuaDebugger.Resume {
         guard canBreak, let frontEnd else { return .resume }
         // As before a wait: the script's changes are safe during the break.
-        host.lifeCycle.settle()
+        host.lifeCycle.saver.settle()
         let isInLifeCycle = host.lifeCycle.isHandling
         let deadlines = [host.scheduler.nearestDeadline, host.lifeCycle.backgroundTasks.deadline].compactMap { $0 }
         let shown = ScriptBreak(host, stop, deadline: isInLifeCycle ? deadlines.min() : nil)
@@ -206,11 +206,14 @@ package final class ScriptBreak {
             host.lifeCycle.foreground.dropInterrupt()
             host.commit()
         }
-        return host.lifeCycle.foreground.run { () throws(LuaError) in
+        let outer = host.lifeCycle.foreground.begin()
+        defer { host.lifeCycle.foreground.end(outer) }
+        do throws(LuaError) {
             let function = try stop.compile(text, in: call, as: kind)
             willRun()
-            return host.scheduler.start(function, stop.varargs(of: call), seconds: seconds, generation: 0)
-        }
+            return host.lifeCycle.foreground.finish(
+                host.scheduler.start(function, stop.varargs(of: call), seconds: seconds, generation: 0))
+        } catch { return .failure(error) }
     }
 
     /// How the script resumes: an ending comes first.
@@ -244,11 +247,14 @@ extension ScriptBreak {
     /// - Returns: its first value, or its error.
     package func value(of expression: String, _ arguments: LuaValue...) -> Result<LuaValue, LuaError> {
         // Ctrl-C stops only this evaluation.
-        host.lifeCycle.foreground.run { () throws(LuaError) in
+        let outer = host.lifeCycle.foreground.begin()
+        defer { host.lifeCycle.foreground.end(outer) }
+        do throws(LuaError) {
             let function = try host.state.load(Array("return \(expression)".utf8), name: "=(debugger)")
-            return host.scheduler.start(
+            let task = host.scheduler.start(
                 function, arguments, seconds: ScriptDebugger.evaluationLimit, generation: 0)
-        }.map { $0.first ?? .nil }
+            return host.lifeCycle.foreground.finish(task).map { $0.first ?? .nil }
+        } catch { return .failure(error) }
     }
 }
 
@@ -265,13 +271,12 @@ struct HeldWork {
 /// can go to the background, save and end. All other tasks wait (timers, ends of waits, entries of attached prompts,
 /// calls from Swift), so that only the user changes the state that is examined.
 extension TaskScheduler {
-    /// Runs a step of a task, at once or after the break.
+    /// Whether the next step of a task waits for the end of a break.
+    func isHeld(_ task: ScriptTask) -> Bool { held != nil && !task.isOfBreak }
+
+    /// Defers a step of a task until the end of the break.
     func hold(_ task: ScriptTask, _ perform: @escaping () -> Void) {
-        if held == nil || task.isOfBreak {
-            perform()
-        } else {
-            held?.append(HeldWork(owner: task, perform: perform))
-        }
+        held?.append(HeldWork(owner: task, perform: perform))
     }
 
     /// Defers work until the end of the break; false if there is none.
@@ -279,6 +284,20 @@ extension TaskScheduler {
         guard let work = held else { return false }
         if !work.contains(where: { $0.owner === owner }) { held?.append(HeldWork(owner: owner, perform: perform)) }
         return true
+    }
+
+    /// Runs a body whose time does not count towards the limits of the running code: the user thinks.
+    func withoutTime<Value>(_ body: () -> Value) -> Value {
+        let start = MonotonicTime.now()
+        let limited = stack.filter { $0.deadline != nil }
+        let left = limited.map { $0.deadline?.seconds(since: start) ?? 0 }
+        for task in limited { task.deadline = nil }
+        armDeadline()
+        defer {
+            for (task, seconds) in zip(limited, left) { task.deadline = .now().advanced(by: seconds) }
+            armDeadline()
+        }
+        return body()
     }
 
     /// Runs a body while a script is paused.

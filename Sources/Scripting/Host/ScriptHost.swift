@@ -103,13 +103,19 @@ public final class ScriptHost {
         }
         chunkCount += 1
         if isOutermost { scheduler.memory?.renew() }
-        return lifeCycle.foreground.run {
-            scheduler.start(function, arguments, seconds: options.timeLimit?.inSeconds, generation: 0)
-        } then: { result in
-            lifeCycle.endIfDeferred()
-            let committed = lifeCycle.settle()
-            return lifeCycle.saver.result(of: result, after: committed)
-        }
+        let outer = lifeCycle.foreground.begin()
+        defer { lifeCycle.foreground.end(outer) }
+        let task = scheduler.start(function, arguments, seconds: options.timeLimit?.inSeconds, generation: 0)
+        let result = lifeCycle.foreground.finish(task)
+        lifeCycle.endIfDeferred()
+        return lifeCycle.saver.result(of: result, after: lifeCycle.saver.settle())
+    }
+
+    /// The same for a function that is an entry of the host's own prompt.
+    package func runEntry(_ function: LuaFunction) -> Result<[LuaValue], LuaError> {
+        let outer = runtime.entryWarnings.begin()
+        defer { runtime.entryWarnings.end(outer) }
+        return run(function)
     }
 
     /// Begins to count the output of a chunk.

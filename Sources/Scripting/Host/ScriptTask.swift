@@ -84,27 +84,22 @@ final class ForegroundCode {
     /// Whether no code runs or waits that Ctrl-C could stop.
     var isIdle: Bool { isEmpty && scheduler.current == nil && state.depth == 0 }
 
-    /// Runs a task to its end. Ctrl-C applies to it, also while it waits, instead of the code around it.
+    /// Begins code of the user: Ctrl-C applies to it, not to a waiting script around it.
     ///
-    /// - Parameters:
-    ///   - start: starts the task. Until that waits, Ctrl-C applies to this code, not to a waiting script around it.
-    ///   - body: work that belongs to the task, after its end.
-    /// - Returns: the body's result.
-    func run(
-        _ start: () throws(LuaError) -> ScriptTask,
-        then body: (Result<[LuaValue], LuaError>) -> Result<[LuaValue], LuaError> = { $0 }
-    ) -> Result<[LuaValue], LuaError> {
-        let outer = task
-        defer { task = outer }
-        task = nil
-        do throws(LuaError) {
-            let started = try start()
-            task = started
-            return body(scheduler.finish(started))
-        } catch {
-            return .failure(error)
-        }
+    /// - Returns: that script, for ``end(_:)``.
+    func begin() -> ScriptTask? {
+        defer { task = nil }
+        return task
     }
+
+    /// Waits for the end of the code's task, to which Ctrl-C applies also while it waits.
+    func finish(_ started: ScriptTask) -> Result<[LuaValue], LuaError> {
+        task = started
+        return scheduler.finish(started)
+    }
+
+    /// Ends the code, after the work that belongs to it.
+    func end(_ outer: ScriptTask?) { task = outer }
 
     /// Ctrl-C: stops running code and cancels waiting code. For a running entry of an attached prompt it stops that
     /// entry alone.
@@ -175,11 +170,6 @@ extension ScriptHost {
                 if case .failure(let error) = committed, case .success = result { return completion(.failure(error)) }
                 completion(result)
             })
-    }
-
-    /// Runs a function as an entry of the host's own prompt.
-    package func runEntry(_ function: LuaFunction) -> Result<[LuaValue], LuaError> {
-        runtime.entryWarnings.running { run(function) }
     }
 
     /// Whether the results of a chunk are a call's report on what it has written to standard output itself: the handle

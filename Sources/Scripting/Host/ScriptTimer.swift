@@ -33,7 +33,7 @@ extension ScriptHost {
                 }
                 if let notice = timer.ended(result), exitCode == nil { hooks.warn(notice) }
                 lifeCycle.endIfDeferred()
-                lifeCycle.settle()
+                lifeCycle.saver.settle()
             })
     }
 }

@@ -93,7 +93,7 @@ package final class TaskScheduler {
         task.deadline = seconds.map { MonotonicTime.now().advanced(by: $0) }
         onStart(task)
         task.isOfBreak = held != nil && onFinish == nil
-        hold(task) { [self] in step(task, arguments) }
+        if isHeld(task) { hold(task) { [self] in step(task, arguments) } } else { step(task, arguments) }
         return task
     }
 
@@ -151,28 +151,39 @@ package final class TaskScheduler {
     /// Runs work of the host for a task, within its time and for its entry: stopping the task also stops script code in
     /// this work.
     func work<Value>(for task: ScriptTask, _ body: () -> Value) -> Value {
-        let outer = entry
+        let outer = enter(task)
+        defer { leave(task, outer) }
+        return body()
+    }
+
+    /// What is in force around the work of a task.
+    private typealias Surroundings = (entry: ScriptEntry?, endedGeneration: Int?, watch: cubby_watch)
+
+    /// Begins work for a task.
+    private func enter(_ task: ScriptTask) -> Surroundings {
+        let (outer, ended) = (entry, endedGeneration)
         entry = task.entry
         task.depth = state.depth + 1
         if stack.isEmpty { memory?.begin() }
-        defer { if stack.isEmpty { memory?.end() } }
         stack.append(task)
-        let ended = endedGeneration
         endedGeneration = nil
-        defer { endedGeneration = ended }
         armDeadline()
         let formerWatch = cubby_watch_work(watch)
         watchdog?.enter()
         onSwitch?(task.thread, true)
-        defer {
-            onSwitch?(task.thread, false)
-            watchdog?.leave()
-            _ = cubby_watch_work(formerWatch)
-            stack.removeLast()
-            armDeadline()
-            entry = outer
-        }
-        return body()
+        return (outer, ended, formerWatch)
+    }
+
+    /// Ends work for a task.
+    private func leave(_ task: ScriptTask, _ outer: Surroundings) {
+        onSwitch?(task.thread, false)
+        watchdog?.leave()
+        _ = cubby_watch_work(outer.watch)
+        stack.removeLast()
+        armDeadline()
+        entry = outer.entry
+        endedGeneration = outer.endedGeneration
+        if stack.isEmpty { memory?.end() }
     }
 
     private func step(_ task: ScriptTask, _ arguments: [LuaValue]) {
@@ -182,12 +193,13 @@ package final class TaskScheduler {
         task.progress = .running
         let prepare = task.prepare
         task.prepare = nil
-        let result: Result<LuaThread.Outcome, LuaError> = work(for: task) {
-            Result { () throws(LuaError) in
-                let more = try converting(for: task) { try prepare?() ?? [] }
-                return try task.thread.run(arguments + more)
-            }
-        }
+        let result: Result<LuaThread.Outcome, LuaError>
+        let outer = enter(task)
+        do throws(LuaError) {
+            let more = try converting(for: task) { try prepare?() ?? [] }
+            result = .success(try task.thread.resume(arguments + more, asProgram: true))
+        } catch { result = .failure(error) }
+        leave(task, outer)
         switch result {
         case .success(.finished(let values)): end(task, .success(values))
         case .failure(let error): end(task, .failure(error))
@@ -199,8 +211,7 @@ package final class TaskScheduler {
             }
             pendingWait = nil
             let forget = register { [weak self, weak task] in
-                guard let self, let task else { return }
-                hold(task) { [self] in if case .waiting = task.progress { step(task, []) } }
+                if let self, let task { resume(task) }
             }
             task.progress = .waiting(cancel: forget)
             waiting[ObjectIdentifier(task)] = task
@@ -208,6 +219,12 @@ package final class TaskScheduler {
             // The awaiting code enforces the deadline.
             if task.onFinish != nil { setDeadlineTimer(task) }
         }
+    }
+
+    /// Resumes a waiting task, at once or after a break.
+    private func resume(_ task: ScriptTask) {
+        if isHeld(task) { return hold(task) { [self] in resume(task) } }
+        if case .waiting = task.progress { step(task, []) }
     }
 
     /// Schedules the cancellation of a waiting task at its deadline.
@@ -327,20 +344,6 @@ package final class TaskScheduler {
     /// Whether the running code must stop: for good, or because its time is up.
     var mustEndWait: Bool {
         isEnding() || isCallerCancelled || (nearestDeadline.map { $0 <= .now() } ?? false)
-    }
-
-    /// Runs a body whose time does not count towards the limits of the running code: the user thinks.
-    func withoutTime<Value>(_ body: () -> Value) -> Value {
-        let start = MonotonicTime.now()
-        let limited = stack.filter { $0.deadline != nil }
-        let left = limited.map { $0.deadline?.seconds(since: start) ?? 0 }
-        for task in limited { task.deadline = nil }
-        armDeadline()
-        defer {
-            for (task, seconds) in zip(limited, left) { task.deadline = .now().advanced(by: seconds) }
-            armDeadline()
-        }
-        return body()
     }
 
     /// Returns the results of a call that has waited, or throws its error.

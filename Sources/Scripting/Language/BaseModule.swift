@@ -251,16 +251,18 @@ final class EntryWarnings {
     private(set) var isRunningEntry = false
     private var names: NameSet = []
 
-    /// Runs an entry of the host's own prompt, possibly while another one waits.
-    func running<Value>(_ body: () -> Value) -> Value {
-        let outer = isRunningEntry
-        isRunningEntry = true
+    /// Begins an entry of the host's own prompt, possibly while another one waits.
+    ///
+    /// - Returns: whether another one waits, for ``end(_:)``.
+    func begin() -> Bool {
+        defer { isRunningEntry = true }
         reset()
-        defer {
-            isRunningEntry = outer
-            reset()
-        }
-        return body()
+        return isRunningEntry
+    }
+
+    func end(_ outer: Bool) {
+        isRunningEntry = outer
+        reset()
     }
 
     /// Another entry, or none, is running.

@@ -27,7 +27,7 @@ enum ProgramModule {
             {
                 return call.returns(failure: error)
             }
-            host.lifeCycle.settle()
+            host.lifeCycle.saver.settle()
             return try host.scheduler.waitForValues(call) { [unowned host] resume in
                 wait(for: child, on: host.loop) { resume(values(of: $0)) }
             }

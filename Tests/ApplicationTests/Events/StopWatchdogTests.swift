@@ -62,7 +62,9 @@ struct StopWatchdogTests {
         trial.pulse.willWait()
         spend { watchdog.stopNow() }
         trial.pulse.didWait()
-        UnstoppableWork.during { spend { watchdog.stopNow() } }
+        UnstoppableWork.begin()
+        spend { watchdog.stopNow() }
+        UnstoppableWork.end()
         watchdog.leave()
         spend { watchdog.stopNow() }
         #expect(trial.report.withLock { $0 } == nil)
