@@ -93,7 +93,8 @@ extension AttachPrompt {
             if bytes[..<count].contains(0x1A) { return suspend() }
             return channel.send(AttachMessage(.keys, Array(bytes[..<count])))
         }
-        console.feed(bytes[..<count])
+        perform(console.lines.feed(bytes[..<count]))
+        console.awaitEscape()
     }
 
     func perform(_ outcomes: [Outcome]) {

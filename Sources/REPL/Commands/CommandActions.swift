@@ -137,9 +137,7 @@ extension PromptSession {
             // The line is kept, so that line numbers match the file.
             let text = answer.text.hasPrefix("#") ? "--" + answer.text.dropFirst() : answer.text
             let start = MonotonicTime.now()
-            evaluator.begin(text, name: name, number: nil) { [self] function, completion in
-                terminal.run(function, isEntry: false, completion: completion)
-            } completion: { [self] result in
+            func show(_ result: Result<[LuaValue], LuaError>) {
                 guard host.exitCode == nil else { return end() }
                 switch result {
                 case .success(let values):
@@ -148,6 +146,10 @@ extension PromptSession {
                 }
                 end()
             }
+            do throws(LuaError) {
+                let entry = try evaluator.begin(text, ofFile: name)
+                terminal.run(entry.function, isEntry: false) { [self] in show(evaluator.end(entry, with: $0)) }
+            } catch { show(.failure(error)) }
         }
     }
 

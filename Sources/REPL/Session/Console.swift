@@ -134,8 +134,8 @@ final class Console {
     /// Keeps keys for the next line.
     func typeAhead(_ bytes: [UInt8]) { typedAhead += bytes }
 
-    func feed(_ bytes: ArraySlice<UInt8>) {
-        owner.perform(lines.feed(bytes))
+    /// Takes the beginning of an escape sequence for keys if its rest does not come soon.
+    func awaitEscape() {
         guard lines.isEditing, lines.editor.isWaiting else { return }
         escapeTimer?.cancel()
         escapeTimer = loop.after(0.04) { [unowned self] in owner.perform(lines.editor.flush()) }

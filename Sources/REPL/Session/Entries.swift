@@ -30,13 +30,15 @@ extension PromptSession {
         changes = ChangeNotice()
         let start = MonotonicTime.now()
         times.secondsOfQuestions = 0
-        evaluator.begin(text) { [self] function, completion in
-            terminal.run(function, isEntry: true, completion: completion)
-        } completion: { [self] result in
+        func show(_ result: Result<[LuaValue], LuaError>) {
             let seconds = MonotonicTime.now().seconds(since: start) - times.secondsOfQuestions
-            show(result, of: text, seconds: seconds, timed)
+            self.show(result, of: text, seconds: seconds, timed)
             end()
         }
+        do throws(LuaError) {
+            let entry = try evaluator.begin(text)
+            terminal.run(entry.function, isEntry: true) { [self] in show(evaluator.end(entry, with: $0)) }
+        } catch { show(.failure(error)) }
     }
 
     private func show(

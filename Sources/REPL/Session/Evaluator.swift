@@ -2,10 +2,15 @@ package import LineEditor
 package import Lua
 package import Scripting
 
-/// Compiles and runs entries: expressions return their values, statements run.
+/// Compiles entries, and has what they leave for later ones: expressions return their values, statements run.
 package final class Evaluator {
-    /// Runs a function, and calls the completion once at its end, possibly before it returns.
-    typealias Runner = (LuaFunction, @escaping (Result<[LuaValue], LuaError>) -> Void) -> Void
+    /// An entry, or the text of a file, from its compilation until ``end(_:with:)``.
+    struct RunningEntry {
+        let function: LuaFunction
+        fileprivate let locals: [String]
+        /// Its number; nil for a file.
+        fileprivate let number: Int?
+    }
 
     private let host: ScriptHost
     /// The session's locals.
@@ -25,50 +30,51 @@ package final class Evaluator {
     ///
     /// Its first result is then `_`, and `_` with the entry's number; an error is `_err`.
     package func evaluate(_ text: String) -> Result<[LuaValue], LuaError> {
-        var outcome = Result<[LuaValue], LuaError>.success([])
-        begin(text) { [host] function, completion in
-            completion(host.runEntry(function))
-        } completion: {
-            outcome = $0
-        }
-        return outcome
+        do throws(LuaError) {
+            let entry = try begin(text)
+            return end(entry, with: host.runEntry(entry.function))
+        } catch { return .failure(error) }
     }
 
-    /// Starts an entry.
+    /// Begins an entry: compiles it and declares its locals. Its function is then run.
     ///
     /// - Parameters:
     ///   - text: the entry.
-    ///   - run: runs its function.
-    ///   - completion: called once at its end, possibly before this returns.
-    func begin(_ text: String, run: Runner, completion: @escaping (Result<[LuaValue], LuaError>) -> Void) {
-        count += 1
-        begin(text, name: "[\(count)]", number: count, run: run, completion: completion)
-    }
-
-    /// Starts the text of a file, or of the entry of a number.
-    func begin(
-        _ text: String, name: String, number: Int?, run: Runner,
-        completion: @escaping (Result<[LuaValue], LuaError>) -> Void
-    ) {
+    ///   - file: the name of the file whose text it is; nil for an entry, which gets the next number.
+    /// - Returns: the entry, for ``end(_:with:)``.
+    /// - Throws: the error of its syntax, which is `_err`.
+    func begin(_ text: String, ofFile file: String? = nil) throws(LuaError) -> RunningEntry {
+        if file == nil { count += 1 }
+        let name = file ?? "[\(count)]"
+        let number = file == nil ? count : nil
         host.sources.remember(text, as: name)
         do throws(LuaError) {
-            let prepared = try prepare(Self.withoutEquals(text), name: "=" + name)
-            run(prepared.function) { [self] result in
-                scope.end(prepared.locals)
-                completion(conclude(result, number: number))
-            }
+            let (function, locals) = try prepare(Self.withoutEquals(text), name: "=" + name)
+            return RunningEntry(function: function, locals: locals, number: number)
         } catch {
-            completion(conclude(.failure(error), number: number))
+            keep(.failure(error), number: number)
+            throw error
         }
+    }
+
+    /// Ends an entry.
+    ///
+    /// - Returns: its result.
+    func end(
+        _ entry: RunningEntry, with result: Result<[LuaValue], LuaError>
+    ) -> Result<[LuaValue], LuaError> {
+        scope.end(entry.locals)
+        return keep(result, number: entry.number)
     }
 
     /// Runs an entry in a function at a break; it has no number.
     func evaluate(_ text: String, at stop: ScriptBreak, in call: Int) -> Result<[LuaValue], LuaError> {
-        conclude(stop.evaluate(Self.withoutEquals(text), in: call), number: nil)
+        keep(stop.evaluate(Self.withoutEquals(text), in: call), number: nil)
     }
 
     /// Stores the first result, or the error, under the names for later entries.
-    private func conclude(
+    @discardableResult
+    private func keep(
         _ result: Result<[LuaValue], LuaError>, number: Int?
     ) -> Result<[LuaValue], LuaError> {
         let globals = host.state.globals
