@@ -111,9 +111,19 @@ public final class ItemQuery {
 
 extension ItemQuery {
     /// The rows of the result, in order.
-    package func rows() throws -> [UInt32] { try columns.reporting(foundRows) }
+    package func rows() throws -> [UInt32] {
+        let outer = columns.questions.beginAnswer()
+        defer { columns.questions.endAnswer(outer) }
+        let rows = try foundRows()
+        try columns.reportLeftOut()
+        return rows
+    }
 
-    private func foundRows() throws -> [UInt32] { try columns.pinningRows { try lastOperator().all() } }
+    private func foundRows() throws -> [UInt32] {
+        columns.pinRows()
+        defer { columns.unpinRows() }
+        return try lastOperator().all()
+    }
 
     /// The operators that answer the query: the last one, which pulls the rows of the others.
     func lastOperator(isExplained: Bool = false) throws -> any RowOperator {

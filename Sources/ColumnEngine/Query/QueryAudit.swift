@@ -226,6 +226,17 @@ package struct QuestionRecord {
     }
 
     mutating func remember(_ summary: PredicatePathSummary, of path: PredicateKeyPath) { summaries[path] = summary }
+
+    /// Begins an answer.
+    ///
+    /// - Returns: what an answer around it has left out so far, for ``endAnswer(_:)``: a function of a query may ask
+    ///   questions of its own.
+    mutating func beginAnswer() -> LeftOutTally {
+        defer { leftOut = LeftOutTally() }
+        return leftOut
+    }
+
+    mutating func endAnswer(_ outer: LeftOutTally) { leftOut = outer }
 }
 
 extension ColumnStore {
@@ -233,13 +244,15 @@ extension ColumnStore {
     ///
     /// - Throws: errors of the body, and of `onLeftOut`.
     package func reporting<Result>(_ body: () throws -> Result) throws -> Result {
-        guard let onLeftOut = questions.onLeftOut else { return try body() }
-        // A function of the body may ask questions of its own.
-        let outer = questions.leftOut
-        questions.leftOut = LeftOutTally()
-        defer { questions.leftOut = outer }
+        let outer = questions.beginAnswer()
+        defer { questions.endAnswer(outer) }
         let result = try body()
-        if !questions.leftOut.isEmpty { try onLeftOut(questions.leftOut.all) }
+        try reportLeftOut()
         return result
+    }
+
+    /// Reports the items that the answer left out, at its end.
+    func reportLeftOut() throws {
+        if let onLeftOut = questions.onLeftOut, !questions.leftOut.isEmpty { try onLeftOut(questions.leftOut.all) }
     }
 }
