@@ -123,7 +123,7 @@ package final class AtomicFileWriter {
     package func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
         guard let file else { throw FileError(.write, path, code: FileLayerCode.inputOutput, reason: "already closed") }
         do throws(FileError) {
-            try layer.writeAll(bytes, to: file)
+            try layer.writeAll(bytes.bytes, to: file)
         } catch {
             abandon()
             throw Self.naming(path, error)

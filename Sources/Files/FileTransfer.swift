@@ -110,7 +110,7 @@ package enum FileTarget {
         case .special(let place):
             let file = try layer.open(place, .special)
             defer { layer.close(file) }
-            try body { piece throws(FileError) in try layer.writeAll(piece, to: file) }
+            try body { piece throws(FileError) in try layer.writeAll(piece.bytes, to: file) }
         case .stream(StandardDescriptor.output):
             // Counted, as all that goes there.
             try body { piece throws(FileError) in try StandardStream.output.write(piece) }
@@ -118,7 +118,7 @@ package enum FileTarget {
         case .stream(let descriptor):
             StandardStream.flushAll()
             let file = OpenFile(descriptor: descriptor, path: path)
-            try body { piece throws(FileError) in try layer.writeAll(piece, to: file) }
+            try body { piece throws(FileError) in try layer.writeAll(piece.bytes, to: file) }
         }
     }
 
@@ -148,7 +148,7 @@ package enum FileTarget {
         case .special(let place):
             let file = try layer.open(place, .special)
             defer { layer.close(file) }
-            return try body { try layer.writeAll($0, to: file) }
+            return try body { try layer.writeAll($0.bytes, to: file) }
         case .stream: throw FileError(.write, path, code: FileLayerCode.denied)
         }
     }

@@ -56,7 +56,7 @@ package final class FolderLock {
             isDisordered = try layer.status(file).size > 0
             // In one write over the old line, so that a concurrent reader gets one or the other.
             let line = Array(holder.line.utf8)
-            try line.withBytes { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
+            try layer.writeAll(line.span.bytes, to: file)
             try layer.truncate(file, to: line.count)
         } catch {
             release()

@@ -83,7 +83,7 @@ package final class WorkFolder {
         do throws(FileError) {
             // Before it was locked, another process may have removed it as a leftover.
             if try inside.status(place) == nil { throw FileError(.open, place, code: ENOENT) }
-            try markText.withBytes { bytes throws(FileError) in try inside.writeAll(bytes, to: mark) }
+            try inside.writeAll(markText.span.bytes, to: mark)
         } catch {
             inside.close(mark)
             throw error

@@ -123,26 +123,23 @@ package final class FaultyFileLayer: FileLayer {
         return try real.read(file, at: offset, into: buffer)
     }
 
-    package func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
+    package func writeAll(_ bytes: RawSpan, to file: OpenFile) throws(FileError) {
         shared.state.withLock { $0.writing.append(file) }
         defer { shared.state.withLock { state in state.writing.removeAll { $0 == file } } }
         do throws(FileError) {
             try step("write", .write, file.path)
         } catch {
-            try real.writeAll(UnsafeRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2)), to: file)
+            try real.writeAll(bytes.extracting(first: bytes.byteCount / 2), to: file)
             throw error
         }
         try real.writeAll(bytes, to: file)
     }
 
-    package func writeAll(
-        _ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int
-    ) throws(FileError) {
+    package func writeAll(_ bytes: RawSpan, to file: OpenFile, at offset: Int) throws(FileError) {
         do throws(FileError) {
             try step("write", .write, file.path)
         } catch {
-            let half = UnsafeRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2))
-            try real.writeAll(half, to: file, at: offset)
+            try real.writeAll(bytes.extracting(first: bytes.byteCount / 2), to: file, at: offset)
             throw error
         }
         try real.writeAll(bytes, to: file, at: offset)

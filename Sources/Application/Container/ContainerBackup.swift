@@ -225,7 +225,7 @@ package enum ContainerRestore {
             try layer.makeDirectory(folder(of: container), permissions: 0o700)
             let mark = try layer.open(file(mark, of: container), .createNew, permissions: 0o600)
             defer { layer.close(mark) }
-            try markText.withBytes { bytes throws(FileError) in try layer.writeAll(bytes, to: mark) }
+            try layer.writeAll(markText.span.bytes, to: mark)
             let (folder, files) = try source(file("unpacked", of: container))
             let new = file("new", of: container)
             try layer.makeDirectory(new, permissions: 0o700)

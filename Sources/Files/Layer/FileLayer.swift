@@ -17,9 +17,9 @@ package protocol FileLayer: Sendable {
     /// Reads at most `buffer.count` bytes at an offset, without moving the position, and returns how many.
     func read(_ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
     /// Writes all bytes, however many calls that takes. On an error some of them may have been written.
-    func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError)
+    func writeAll(_ bytes: RawSpan, to file: OpenFile) throws(FileError)
     /// Writes all bytes at an offset, without moving the position. Not for files opened for appending.
-    func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int) throws(FileError)
+    func writeAll(_ bytes: RawSpan, to file: OpenFile, at offset: Int) throws(FileError)
     /// Forces contents and size to the disk.
     func sync(_ file: OpenFile) throws(FileError)
     /// Forces contents to the disk, with the metadata that reading them needs: cheaper if the size is unchanged.

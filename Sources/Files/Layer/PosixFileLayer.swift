@@ -109,16 +109,14 @@ extension PathLayer {
         return try Self.retry(.read, file.path) { pread(file.descriptor, base, buffer.count, off_t(offset)) }
     }
 
-    package func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
-        let count = cubby_write(file.descriptor, bytes.baseAddress, bytes.count)
-        if count < bytes.count { throw FileError(.write, file.path, code: errno) }
+    package func writeAll(_ bytes: RawSpan, to file: OpenFile) throws(FileError) {
+        let count = bytes.withUnsafeBytes { cubby_write(file.descriptor, $0.baseAddress, $0.count) }
+        if count < bytes.byteCount { throw FileError(.write, file.path, code: errno) }
     }
 
-    package func writeAll(
-        _ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int
-    ) throws(FileError) {
-        let count = cubby_write_at(file.descriptor, bytes.baseAddress, bytes.count, Int64(offset))
-        if count < bytes.count { throw FileError(.write, file.path, code: errno) }
+    package func writeAll(_ bytes: RawSpan, to file: OpenFile, at offset: Int) throws(FileError) {
+        let count = bytes.withUnsafeBytes { cubby_write_at(file.descriptor, $0.baseAddress, $0.count, Int64(offset)) }
+        if count < bytes.byteCount { throw FileError(.write, file.path, code: errno) }
     }
 
     package func sync(_ file: OpenFile) throws(FileError) {

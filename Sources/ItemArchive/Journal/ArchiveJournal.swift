@@ -205,7 +205,7 @@ package final class JournalWriter {
         }
         do throws(FileError) {
             hasRest = true
-            try record.withBytes { bytes throws(FileError) in try layer.writeAll(bytes, to: file, at: length) }
+            try layer.writeAll(record.span.bytes, to: file, at: length)
             end = max(end, length + record.count)
             if durable { try sync() }
             hasRest = false

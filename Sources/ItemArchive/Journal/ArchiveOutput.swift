@@ -87,7 +87,7 @@ final class ArchiveOutput: PropertyListOutput {
         }
 
         func write(_ bytes: UnsafeRawBufferPointer) throws(PropertyListError) {
-            try output.attempt { () throws(FileError) in try output.layer.writeAll(bytes, to: writing) }
+            try output.attempt { () throws(FileError) in try output.layer.writeAll(bytes.bytes, to: writing) }
         }
 
         func read(into buffer: UnsafeMutableRawBufferPointer) throws(PropertyListError) {
@@ -196,7 +196,7 @@ final class PieceWriter {
         _ piece: [UInt8], to file: OpenFile, _ layer: any FileLayer, _ checksum: inout RunningChecksum
     ) -> FileError? {
         do throws(FileError) {
-            try piece.withBytes { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
+            try layer.writeAll(piece.span.bytes, to: file)
             layer.beginSync(file)
             piece.withUnsafeBytes { checksum.add($0) }
             return nil

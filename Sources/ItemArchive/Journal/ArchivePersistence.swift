@@ -268,7 +268,7 @@ final class ArchiveReplacement: ItemReplacement {
         defer { _ = index?.join() }
         do throws(FileError) {
             let file = try openTemporary()
-            try bytes.withBytes { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
+            try layer.writeAll(bytes.span.bytes, to: file)
             try layer.sync(file)
         } catch {
             throw archiveError(error)
@@ -361,7 +361,7 @@ final class ArchiveReplacement: ItemReplacement {
         do throws(FileError) {
             let file = try layer.open(indexTemporary, .createNew, permissions: 0o600)
             defer { layer.close(file) }
-            try bytes.withBytes { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
+            try layer.writeAll(bytes.span.bytes, to: file)
             layer.beginSync(file)
             written.withLock { $0.hasIndex = true }
         } catch {

@@ -158,7 +158,7 @@ private struct DatabaseCopy {
             if Interruption.isDue { throw WorkStopped() }
             let count = try layer.read(from, into: .init(rebasing: chunk[..<min(chunk.count, rest)]))
             if count == 0 { return }
-            try PosixFileLayer().writeAll(.init(rebasing: chunk[..<count]), to: to)
+            try PosixFileLayer().writeAll(chunk.bytes.extracting(first: count), to: to)
             rest -= count
         }
     }

@@ -133,9 +133,7 @@ package enum FileInput {
             while true {
                 let bytes = try host.input.readInPlace(1 << 18)
                 if bytes.isEmpty { return file }
-                try Array(bytes).withBytes { (bytes) throws(FileError) in
-                    try layer.writeAll(bytes, to: file)
-                }
+                try layer.writeAll(Array(bytes).span.bytes, to: file)
             }
         } catch {
             layer.close(file)

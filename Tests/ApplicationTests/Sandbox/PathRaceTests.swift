@@ -58,7 +58,7 @@ struct PathRaceTests {
             { layer, folder in
                 let file = try layer.open(folder + "/other", .append)
                 defer { layer.close(file) }
-                try [1].withBytes { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
+                try layer.writeAll(([1] as [UInt8]).span.bytes, to: file)
                 return []
             }
         ),

@@ -36,7 +36,7 @@ struct FileLayerTests {
     @Test func appendsAndTruncates() throws {
         let file = try layer.open(scratch.file("journal"), .append, permissions: 0o600)
         for byte in UInt8(1)...3 {
-            try [byte].withUnsafeBytes { buffer in try layer.writeAll(buffer, to: file) }
+            try layer.writeAll([byte].span.bytes, to: file)
         }
         try layer.sync(file)
         #expect(try layer.status(file).size == 3)
@@ -48,9 +48,9 @@ struct FileLayerTests {
 
     @Test func writesInPlace() throws {
         let file = try layer.open(scratch.file("journal"), .update)
-        try [1, 2, 3, 4].withUnsafeBytes { buffer in try layer.writeAll(buffer, to: file, at: 0) }
+        try layer.writeAll([1, 2, 3, 4].span.bytes, to: file, at: 0)
         layer.beginSync(file)
-        try [UInt8(9)].withUnsafeBytes { buffer in try layer.writeAll(buffer, to: file, at: 2) }
+        try layer.writeAll([UInt8(9)].span.bytes, to: file, at: 2)
         try layer.syncData(file)
         let bytes = try layer.contents(of: file)
         #expect(bytes.count == 4 * MemoryLayout<Int>.stride && bytes[2] == 9)

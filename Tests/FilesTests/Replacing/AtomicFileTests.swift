@@ -142,7 +142,7 @@ struct AtomicFileTests {
         case "exchanged": try real.rename(scratch.file("evil"), to: temporary)
         case "changed":
             let file = try real.open(temporary, .append)
-            try [1].withBytes { bytes throws(FileError) in try real.writeAll(bytes, to: file) }
+            try real.writeAll(([1] as [UInt8]).span.bytes, to: file)
             real.close(file)
         case "linked":
             try real.remove(temporary)
