@@ -52,12 +52,11 @@ final class RemoteReplica {
 
     // MARK: Commits of this host
 
-    /// Passes the log's changes to a persistence without other hosts.
-    func append(durable: Bool) throws(StoreError) {
+    /// The log's changes, for a persistence without other hosts.
+    func nextCommit() -> ItemCommit {
         let textBytes = max(columns.textBytes - committedTextBytes, 0)
         committedTextBytes = columns.textBytes
-        let commit = ItemCommit(columns, columns.changes, following: revision, textBytes: textBytes)
-        revision = try persistence.append(commit, durable: durable)
+        return ItemCommit(columns, columns.changes, following: revision, textBytes: textBytes)
     }
 
     /// Begins to send: handlers that run while waiting for the server must not change items, or their changes would

@@ -261,7 +261,7 @@ extension ItemStore {
             try attachments?.adoptLooseBytes()
             try send(reads: reads)
         } else {
-            try replica.append(durable: durable)
+            replica.revision = try replica.persistence.append(replica.nextCommit(), durable: durable)
         }
         document.didCommit()
     }
