@@ -119,7 +119,8 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
         }
         watch = host.loop.watch(StandardDescriptor.input) { [unowned self] ready in readable(ready) }
         beginEntry()
-        host.runUntilTerminated()
+        host.flushOutput()
+        host.loop.run(until: { host.exitCode != nil })
         leaveEditing()
         watch?.cancel()
         ownerTimer?.cancel()
@@ -188,7 +189,7 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
 
     func suspend() {
         leaveEditing()
-        host.handle(.suspend, cause: .sigtstp)
+        host.lifeCycle.handle(.suspend, cause: .sigtstp)
     }
 
     /// A table for the current screen size.
@@ -376,7 +377,7 @@ extension HostPrompt {
                 // Terminals repeat focus reports, and tmux reports both at once when panes change.
                 timers.focus?.cancel()
                 timers.focus = host.loop.after(0.15) { [unowned self] in
-                    host.handle(hasFocus ? .focusIn : .focusOut, cause: .focus)
+                    host.lifeCycle.handle(hasFocus ? .focusIn : .focusOut, cause: .focus)
                 }
             case .report(let report):
                 session.printer.pictures?.capabilities.take(report)

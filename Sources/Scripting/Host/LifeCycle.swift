@@ -209,7 +209,7 @@ package final class LifeCycle {
     // MARK: Events
 
     /// Handles an event and performs its actions in order before it returns. Events received meanwhile follow.
-    func handle(_ event: ApplicationEvent, cause: LifeCycleCause, simulated: Bool = false) {
+    package func handle(_ event: ApplicationEvent, cause: LifeCycleCause, simulated: Bool = false) {
         queue.append((event, cause, simulated))
         guard !isHandling else { return }
         // A script's limit does not stop the host's own work; handlers have their own.
