@@ -1,3 +1,6 @@
+import PredicateFormat
+import PropertyList
+
 /// An error of a store: a code for programs, and a message with the failure, its location, and the remedy.
 public struct StoreError: Error, CustomStringConvertible {
     /// The error domain of Cubby's stores.
@@ -49,6 +52,12 @@ public struct StoreError: Error, CustomStringConvertible {
         case conflict
         /// The collection's server does not answer.
         case disconnected
+        /// A query's key is not an expression, or has a value for no item; the cause is a `FormatPredicateError`.
+        case invalidExpression
+        /// A function that a query calls threw an error, which is the cause.
+        case functionFailed
+        /// The script that asked was stopped.
+        case interrupted
 
         /// The code's name for scripts.
         package var identifier: String {
@@ -75,6 +84,9 @@ public struct StoreError: Error, CustomStringConvertible {
             case .full: "full"
             case .conflict: "conflict"
             case .disconnected: "disconnected"
+            case .invalidExpression: "invalidExpression"
+            case .functionFailed: "functionFailed"
+            case .interrupted: "interrupted"
             }
         }
 
@@ -105,6 +117,29 @@ public struct StoreError: Error, CustomStringConvertible {
         self.message = message
         self.path = path
         self.cause = cause
+    }
+
+    /// The error of an answer: one of the store itself, or the cause of one.
+    package init(_ error: any Error) {
+        switch error {
+        case let error as StoreError: self = error
+        case is FormatPredicateError: self.init(.invalidExpression, "\(error)", cause: error)
+        case is WorkStopped: self.init(.interrupted, "\(error)", cause: error)
+        default: self.init(.functionFailed, "\(error)", cause: error)
+        }
+    }
+
+    /// The error of a key, a function or a stop, which the store only passes on; nil for the store's own.
+    package var passedOn: (any Error)? {
+        switch code {
+        case .invalidExpression, .functionFailed, .interrupted: cause
+        default: nil
+        }
+    }
+
+    /// Runs a body that answers a question.
+    package static func answering<Result>(_ body: () throws -> Result) throws(StoreError) -> Result {
+        do { return try body() } catch { throw StoreError(error) }
     }
 
     /// The error's domain, as in Cocoa.

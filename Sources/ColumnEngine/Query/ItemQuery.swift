@@ -58,7 +58,7 @@ public final class ItemQuery {
     var hasConditions: Bool { !conditions.isEmpty }
 
     /// The number of items.
-    public func count() throws -> Int { try columns.reporting { try countedRows() } }
+    public func count() throws(StoreError) -> Int { try columns.reporting { try countedRows() } }
 
     private func countedRows() throws -> Int {
         let access = access()
@@ -76,8 +76,8 @@ public final class ItemQuery {
     }
 
     /// The rows in groups of equal values of each key, in order of appearance; no row is reused meanwhile.
-    package func grouped(by keys: [RowKey]) throws -> [ItemGroup] {
-        try columns.pinningRows {
+    package func grouped(by keys: [RowKey]) throws(StoreError) -> [ItemGroup] {
+        try columns.pinningRows { () throws(StoreError) in
             try columns.reporting {
                 let rows = try foundRows()
                 if keys.count == 1, let key = keys.first {
@@ -98,7 +98,7 @@ public final class ItemQuery {
     }
 
     /// The value of an aggregate function for the rows.
-    package func aggregate(_ name: ItemAggregateFunction.Name, _ key: RowKey) throws -> PropertyListValue? {
+    package func aggregate(_ name: ItemAggregateFunction.Name, _ key: RowKey) throws(StoreError) -> PropertyListValue? {
         let query = limitCount == nil && offsetCount == 0 ? sorted([]) : self
         return try columns.reporting {
             let rows = try query.foundRows()
@@ -111,12 +111,14 @@ public final class ItemQuery {
 
 extension ItemQuery {
     /// The rows of the result, in order.
-    package func rows() throws -> [UInt32] {
+    package func rows() throws(StoreError) -> [UInt32] {
         let outer = columns.questions.beginAnswer()
         defer { columns.questions.endAnswer(outer) }
-        let rows = try foundRows()
-        try columns.reportLeftOut()
-        return rows
+        do {
+            let rows = try foundRows()
+            try columns.reportLeftOut()
+            return rows
+        } catch { throw StoreError(error) }
     }
 
     private func foundRows() throws -> [UInt32] {
@@ -165,6 +167,8 @@ extension ItemQuery {
 
     /// Calls a body with the rows that satisfy the conditions, in the store's order, between offset and limit, until it
     /// returns false. `changes` tells whether the body may change the columns.
+    ///
+    /// - Throws: errors of the body; `StoreError` of a condition.
     package func visit(changes: Bool, _ body: (UInt32) throws -> Bool) throws {
         let access = access()
         try columns.reporting { try auditConditions(access) }
@@ -172,7 +176,7 @@ extension ItemQuery {
             let found = found(access, changes: changes)
             let size = changes || asksFunctions ? 1 : SelectionVector.batch
             try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: size) { batch in
-                while case let count = try found.next(batch), count > 0 {
+                while case let count = try StoreError.answering({ try found.next(batch) }), count > 0 {
                     for row in batch.first(count) where try !body(row) { return }
                 }
             }

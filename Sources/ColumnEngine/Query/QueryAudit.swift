@@ -242,13 +242,15 @@ package struct QuestionRecord {
 extension ColumnStore {
     /// Runs a body that answers a question, and reports the items that the answer left out.
     ///
-    /// - Throws: errors of the body, and of `onLeftOut`.
-    package func reporting<Result>(_ body: () throws -> Result) throws -> Result {
+    /// - Throws: errors of the body, and of `onLeftOut`, as the store's.
+    package func reporting<Result>(_ body: () throws -> Result) throws(StoreError) -> Result {
         let outer = questions.beginAnswer()
         defer { questions.endAnswer(outer) }
-        let result = try body()
-        try reportLeftOut()
-        return result
+        do {
+            let result = try body()
+            try reportLeftOut()
+            return result
+        } catch { throw StoreError(error) }
     }
 
     /// Reports the items that the answer left out, at its end.

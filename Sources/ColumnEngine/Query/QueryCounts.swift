@@ -48,7 +48,7 @@ final class ConditionCount: Sendable {
 
 extension ItemQuery {
     /// The query plan. Runs the query, and builds the index that it uses if it is not built yet.
-    public func explain() throws -> ItemQueryPlan {
+    public func explain() throws(StoreError) -> ItemQueryPlan {
         var (found, plan) = try columns.reporting {
             try columns.pinningRows {
                 let last = try lastOperator(isExplained: true)

@@ -128,7 +128,7 @@ package final class ColumnStore {
     }
 
     /// Runs a body during which no row is reused.
-    package func pinningRows<Result>(_ body: () throws -> Result) rethrows -> Result {
+    package func pinningRows<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         iterations.begin()
         defer { unpinRows() }
         return try body()

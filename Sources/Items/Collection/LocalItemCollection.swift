@@ -106,11 +106,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     }
 
     func change<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-        do { return try store.transaction(body) } catch let error as StoreError {
-            throw error
-        } catch {
-            throw StoreError(.inputOutput, "\(error)", cause: error)
-        }
+        try StoreError.answering { try store.transaction(body) }
     }
 
     // MARK: Steps
@@ -195,7 +191,7 @@ extension LocalItemCollection {
         var query = query(condition).offset(offset)
         for order in orders { query = sorted(query, order) }
         if let limit { query = query.limit(limit) }
-        let rows = try answer { try query.rows() }
+        let rows = try query.rows()
         var entries: [ItemEntry<Model>] = []
         entries.reserveCapacity(rows.count)
         let reader = reader()
@@ -236,7 +232,7 @@ extension LocalItemCollection {
 
     /// The number of items that satisfy a condition, including those that do not decode as models.
     public func count(where condition: ItemCondition<Model>? = nil) throws(StoreError) -> Int {
-        try answer { try query(condition).count() }
+        try query(condition).count()
     }
 
     /// The sum of an attribute's values; items without one are skipped.
@@ -245,7 +241,7 @@ extension LocalItemCollection {
     public func sum<Value>(
         _ attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) throws(StoreError) -> Value.Wrapped where Value.Wrapped: NumericItemValue {
-        let sum = try aggregate(attribute, condition) { try $0.aggregate(.sum, $1) } ?? .integer(0)
+        let sum = try aggregate(.sum, attribute, condition) ?? .integer(0)
         return try converted(sum, attribute)
     }
 
@@ -253,14 +249,14 @@ extension LocalItemCollection {
     public func average<Value>(
         _ attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) throws(StoreError) -> Double? where Value.Wrapped: NumericItemValue {
-        try aggregate(attribute, condition) { try $0.aggregate(.average, $1) }.flatMap(Double.init(fieldValue:))
+        try aggregate(.average, attribute, condition).flatMap(Double.init(fieldValue:))
     }
 
     /// The least of an attribute's values; nil when there are none.
     public func min<Value>(
         _ attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) throws(StoreError) -> Value.Wrapped? where Value.Wrapped: OrderedItemValue {
-        guard let value = try aggregate(attribute, condition, { try $0.aggregate(.min, $1) }) else { return nil }
+        guard let value = try aggregate(.min, attribute, condition) else { return nil }
         return try converted(value, attribute)
     }
 
@@ -268,7 +264,7 @@ extension LocalItemCollection {
     public func max<Value>(
         _ attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) throws(StoreError) -> Value.Wrapped? where Value.Wrapped: OrderedItemValue {
-        guard let value = try aggregate(attribute, condition, { try $0.aggregate(.max, $1) }) else { return nil }
+        guard let value = try aggregate(.max, attribute, condition) else { return nil }
         return try converted(value, attribute)
     }
 
@@ -277,7 +273,7 @@ extension LocalItemCollection {
         by attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) throws(StoreError) -> [(value: Value.Wrapped, count: Int)] {
         guard let key = key(attribute.path) else { return [] }
-        let groups = try answer { try query(condition).groupBy(key) }
+        let groups = try query(condition).groupBy(key)
         var counts: [(value: Value.Wrapped, count: Int)] = []
         for group in groups {
             guard let value = group.key else { continue }
@@ -298,7 +294,7 @@ extension LocalItemCollection {
         var values: [String: PropertyListValue?] = [:]
         for assignment in assignments { values[coding.field(assignment.field)] = .some(assignment.value) }
         return try change { () throws(StoreError) in
-            try answer { try query(condition).update(values) }
+            try query(condition).update(values)
         }
     }
 
@@ -307,14 +303,14 @@ extension LocalItemCollection {
     /// - Returns: the number of items.
     @discardableResult
     public func delete(where condition: ItemCondition<Model>?) throws(StoreError) -> Int {
-        try change { () throws(StoreError) in try answer { try query(condition).remove() } }
+        try change { () throws(StoreError) in try query(condition).remove() }
     }
 
     // MARK: The engine's query
 
     /// The query plan of a condition; see ``ItemQuery/explain()``.
     package func explain(where condition: ItemCondition<Model>?) throws(StoreError) -> ItemQueryPlan {
-        try answer { try query(condition).explain() }
+        try query(condition).explain()
     }
 
     /// Does not use ``ItemQuery/filter(_:)``, which refuses fields that no item has: the compiler knows the model's.
@@ -338,24 +334,15 @@ extension LocalItemCollection {
     }
 
     private func aggregate<Value>(
-        _ attribute: ItemAttribute<Model, Value>, _ condition: ItemCondition<Model>?,
-        _ function: (ItemQuery, RowKey) throws -> PropertyListValue?
+        _ name: ItemAggregateFunction.Name, _ attribute: ItemAttribute<Model, Value>, _ condition: ItemCondition<Model>?
     ) throws(StoreError) -> PropertyListValue? {
         guard let key = key(attribute.path) else { return nil }
-        return try answer { try function(query(condition), store.rowKey(key)) }
+        return try query(condition).aggregate(name, store.rowKey(key))
     }
 
     private func converted<Value>(
         _ value: PropertyListValue, _ attribute: ItemAttribute<Model, Value>
     ) throws(StoreError) -> Value.Wrapped {
         try value.converted(attribute.name)
-    }
-
-    private func answer<Result>(_ body: () throws -> Result) throws(StoreError) -> Result {
-        do { return try body() } catch let error as StoreError {
-            throw error
-        } catch {
-            throw StoreError(.inputOutput, "\(error)", cause: error)
-        }
     }
 }

@@ -62,9 +62,8 @@ package struct ItemGroups: RandomAccessCollection {
     /// Evaluates functions for each group, in the order of groups and functions. `ItemAggregateFunction` parses their
     /// texts. A group without a number to sum has nil for the sum.
     ///
-    /// - Throws: `StoreError` for an invalid function, for a field that no item has, and if no group has a number to sum;
-    ///   `FormatPredicateError` as ``ItemQuery/sum(_:as:)``.
-    package func aggregate(_ functions: [String]) throws -> [[PropertyListValue?]] {
+    /// - Throws: `StoreError` for an invalid function, and if no group has a number to sum; as ``ItemQuery/sum(_:as:)``.
+    package func aggregate(_ functions: [String]) throws(StoreError) -> [[PropertyListValue?]] {
         try store.columns.reporting {
             let functions = try functions.map { try ItemAggregateFunction(format: $0, of: store.columns) }
             let results = try groups.map { group in try functions.map { try group.value($0, isPart: true) } }
@@ -78,10 +77,10 @@ package struct ItemGroups: RandomAccessCollection {
 
 extension ItemQuery {
     /// As ``groupBy(_:)-(ItemKey)``, for further refinement.
-    package func groups(by key: ItemKey) throws -> ItemGroups { try groups(by: [key]) }
+    package func groups(by key: ItemKey) throws(StoreError) -> ItemGroups { try groups(by: [key]) }
 
     /// As ``groupBy(_:)-([ItemKey])``, for further refinement.
-    package func groups(by keys: [ItemKey]) throws -> ItemGroups { ItemGroups(store, try groupBy(keys)) }
+    package func groups(by keys: [ItemKey]) throws(StoreError) -> ItemGroups { ItemGroups(store, try groupBy(keys)) }
 }
 
 extension ItemGroup {
@@ -92,31 +91,41 @@ extension ItemGroup {
         rows.filter { store.columns.isLive($0) }.map(store.item(row:))
     }
 
-    package func sum(_ key: String) throws -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
-    package func min(_ key: String) throws -> PropertyListValue? { try aggregate(.min, key) }
-    package func max(_ key: String) throws -> PropertyListValue? { try aggregate(.max, key) }
+    package func sum(_ key: String) throws(StoreError) -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
+    package func min(_ key: String) throws(StoreError) -> PropertyListValue? { try aggregate(.min, key) }
+    package func max(_ key: String) throws(StoreError) -> PropertyListValue? { try aggregate(.max, key) }
 
     /// As ``ItemQuery/sum(_:as:)``, for the group.
-    public func sum<Value: NumericItemValue>(_ key: String, as type: Value.Type = Value.self) throws -> Value {
+    public func sum<Value: NumericItemValue>(_ key: String, as type: Value.Type = Value.self) throws(StoreError)
+        -> Value
+    {
         try sum(key).converted(key)
     }
 
     /// As ``ItemQuery/average(_:)``, for the group.
-    public func average(_ key: String) throws -> Double? {
+    public func average(_ key: String) throws(StoreError) -> Double? {
         if case .real(let number)? = try aggregate(.average, key) { number } else { nil }
     }
 
     /// As ``ItemQuery/min(_:as:)``, for the group.
-    public func min<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws -> Value? {
-        try min(key)?.converted(key)
+    public func min<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws(StoreError)
+        -> Value?
+    {
+        guard let value = try min(key) else { return nil }
+        return try value.converted(key)
     }
 
     /// As ``ItemQuery/max(_:as:)``, for the group.
-    public func max<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws -> Value? {
-        try max(key)?.converted(key)
+    public func max<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws(StoreError)
+        -> Value?
+    {
+        guard let value = try max(key) else { return nil }
+        return try value.converted(key)
     }
 
-    private func aggregate(_ function: ItemAggregateFunction.Name, _ key: String) throws -> PropertyListValue? {
+    private func aggregate(_ function: ItemAggregateFunction.Name, _ key: String) throws(StoreError)
+        -> PropertyListValue?
+    {
         try store.columns.reporting { try value(ItemAggregateFunction(function, key, store.columns)) }
     }
 

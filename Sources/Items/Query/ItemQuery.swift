@@ -34,8 +34,8 @@ extension ItemQuery {
     /// Sorts by a key: text in byte order, numbers by value, absent values first. A second call adds a less significant
     /// key. Equal items keep the store's order. A key is a field, or an expression of the predicate language.
     ///
-    /// - Throws: `StoreError` for a field that no item has; `FormatPredicateError` for an invalid expression.
-    public func sorted(_ key: String, descending: Bool = false) throws -> ItemQuery {
+    /// - Throws: `unknownField` for a field that no item has; `invalidExpression`.
+    public func sorted(_ key: String, descending: Bool = false) throws(StoreError) -> ItemQuery {
         sorted(try store.key(key), descending: descending)
     }
 
@@ -63,23 +63,25 @@ extension ItemQuery {
 
     /// The items, in order.
     ///
-    /// - Throws: errors of conditions that are functions.
-    public func all() throws -> [Item] {
+    /// - Throws: `functionFailed` with the error of a condition that is a function as the cause.
+    public func all() throws(StoreError) -> [Item] {
         try rows().map(store.item(row:))
     }
 
     /// The first item; nil if there is none.
-    public func first() throws -> Item? {
+    public func first() throws(StoreError) -> Item? {
         try firstReference().map(store.item)
     }
 
     /// The first items, in order: at most `count`. A negative number counts as 0.
     ///
     /// - Throws: as ``all()``.
-    public func first(_ count: Int) throws -> [Item] { try firstReferences(count).map(store.item) }
+    public func first(_ count: Int) throws(StoreError) -> [Item] { try firstReferences(count).map(store.item) }
 
     /// Calls a function with each item, in order, skipping items removed in the meantime. The function returns false to
     /// stop.
+    ///
+    /// - Throws: errors of the function; `StoreError` as ``all()``.
     public func each(_ body: (Item) throws -> Bool) throws {
         try store.columns.pinningRows {
             if order.isEmpty {
@@ -122,44 +124,51 @@ extension ItemQuery {
     /// reported to ``ItemStore/onLeftOut``. A key is a field or a predicate expression, in which the quotient of two
     /// integers is an integer.
     ///
-    /// - Throws: `StoreError` for a field that no item has, and when no value is a number; `FormatPredicateError` for
-    ///   an invalid expression, and for one that has a value for no item because of the kinds of their values.
-    package func sum(_ key: String) throws -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
+    /// - Throws: as ``sum(_:as:)``.
+    package func sum(_ key: String) throws(StoreError) -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
 
     /// The sum of a key's numbers, as a number of a type: `let value: Int = try query.sum("valueInDollars")`. Items
     /// without the key are skipped. Values that are not numbers are left out and reported to ``ItemStore/onLeftOut``. A
     /// key is a field or a predicate expression, in which the quotient of two integers is an integer.
     ///
-    /// - Throws: `StoreError` for a field that no item has, when no value is a number, and with `invalidValue` if the
-    ///   type cannot hold the sum; `FormatPredicateError` for an invalid expression, and for one that has a value for
-    ///   no item because of the kinds of their values.
-    public func sum<Value: NumericItemValue>(_ key: String, as type: Value.Type = Value.self) throws -> Value {
+    /// - Throws: `unknownField` for a field that no item has; `invalidValue` when no value is a number, and if the type
+    ///   cannot hold the sum; `invalidExpression`, also for an expression that has a value for no item because of the
+    ///   kinds of their values.
+    public func sum<Value: NumericItemValue>(_ key: String, as type: Value.Type = Value.self) throws(StoreError)
+        -> Value
+    {
         try sum(key).converted(key)
     }
 
     /// The mean of a key's numbers; nil when there are none.
-    public func average(_ key: String) throws -> Double? {
+    public func average(_ key: String) throws(StoreError) -> Double? {
         if case .real(let number)? = try aggregate(.average, key) { number } else { nil }
     }
 
-    package func min(_ key: String) throws -> PropertyListValue? { try aggregate(.min, key) }
-    package func max(_ key: String) throws -> PropertyListValue? { try aggregate(.max, key) }
+    package func min(_ key: String) throws(StoreError) -> PropertyListValue? { try aggregate(.min, key) }
+    package func max(_ key: String) throws(StoreError) -> PropertyListValue? { try aggregate(.max, key) }
 
     /// The least of a key's values in the order of `sorted(_:descending:)`; nil if no item has the key. Of values of
     /// several kinds, those of the most frequent kind are compared, and the others are reported to
     /// ``ItemStore/onLeftOut``.
     ///
     /// - Throws: as ``sum(_:as:)``.
-    public func min<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws -> Value? {
-        try min(key)?.converted(key)
+    public func min<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws(StoreError)
+        -> Value?
+    {
+        guard let value = try min(key) else { return nil }
+        return try value.converted(key)
     }
 
     /// The greatest of a key's values, as ``min(_:as:)``; nil if no item has the key.
-    public func max<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws -> Value? {
-        try max(key)?.converted(key)
+    public func max<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws(StoreError)
+        -> Value?
+    {
+        guard let value = try max(key) else { return nil }
+        return try value.converted(key)
     }
 
-    private func aggregate(_ name: ItemAggregateFunction.Name, _ key: String) throws -> PropertyListValue? {
+    private func aggregate(_ name: ItemAggregateFunction.Name, _ key: String) throws(StoreError) -> PropertyListValue? {
         try aggregate(name, store.columns.key(key))
     }
 
@@ -167,35 +176,35 @@ extension ItemQuery {
     /// is a field, or an expression: `dims.w`, `name.length`, `width * height`.
     ///
     /// - Throws: as ``sum(_:as:)``.
-    public func groupBy(_ key: String) throws -> [ItemGroup] { try groupBy(store.key(key)) }
+    public func groupBy(_ key: String) throws(StoreError) -> [ItemGroup] { try groupBy(store.key(key)) }
 
     /// Groups the items by equal results of a function.
-    package func groupBy(_ key: @escaping (Item) throws -> PropertyListValue?) throws -> [ItemGroup] {
+    package func groupBy(_ key: @escaping (Item) throws -> PropertyListValue?) throws(StoreError) -> [ItemGroup] {
         try groupBy(.function(key))
     }
 
     /// Groups the items by equal values of a key.
-    package func groupBy(_ key: ItemKey) throws -> [ItemGroup] { try groupBy([key]) }
+    package func groupBy(_ key: ItemKey) throws(StoreError) -> [ItemGroup] { try groupBy([key]) }
 
     /// Groups the items by equal values of each of several keys, in order of appearance: ``ItemGroup/keys`` has the
     /// values. Without keys all items are one group.
     ///
     /// - Throws: as ``sum(_:as:)``.
-    public func groupBy(_ keys: [String]) throws -> [ItemGroup] { try groupBy(keys.map(store.key)) }
+    public func groupBy(_ keys: [String]) throws(StoreError) -> [ItemGroup] { try groupBy(keys.map(store.key)) }
 
     /// Groups the items by equal values of each of several keys, some of which may be functions.
-    package func groupBy(_ keys: [ItemKey]) throws -> [ItemGroup] {
+    package func groupBy(_ keys: [ItemKey]) throws(StoreError) -> [ItemGroup] {
         try grouped(by: keys.map(store.rowKey))
     }
 
     /// The different values of a key, in order of appearance, without absent ones.
-    public func distinct(_ key: String) throws -> [PropertyListValue] {
+    public func distinct(_ key: String) throws(StoreError) -> [PropertyListValue] {
         try groupBy(key).compactMap(\.key)
     }
 
     /// The different combinations of the values of several keys, in order of appearance: for each key its value, nil if
     /// the items have none. The items that have none of the keys are left out.
-    public func distinct(_ keys: [String]) throws -> [[PropertyListValue?]] {
+    public func distinct(_ keys: [String]) throws(StoreError) -> [[PropertyListValue?]] {
         try groupBy(keys).map(\.keys).filter { $0.contains { $0 != nil } }
     }
 }
@@ -205,20 +214,22 @@ extension ItemQuery {
     ///
     /// - Returns: the number of items.
     @discardableResult
-    public func update(_ values: [String: PropertyListValue?]) throws -> Int {
+    public func update(_ values: [String: PropertyListValue?]) throws(StoreError) -> Int {
         try update(exactly: Dictionary(uniqueKeysWithValues: values.map { (ExactText($0.key), $0.value) }))
     }
 
     /// Sets fields by names that are compared by their bytes.
     @discardableResult
-    package func update(exactly values: [ExactText: PropertyListValue?]) throws -> Int {
+    package func update(exactly values: [ExactText: PropertyListValue?]) throws(StoreError) -> Int {
         var fields: [(ItemField, PropertyListValue?)] = []
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
             fields.append((try store.columns.fieldForAssignment(name.string, value), value))
         }
-        return try changeEach { row in
-            for (field, value) in fields { try store.set(row, field, value) }
-            return true
+        return try StoreError.answering {
+            try changeEach { row in
+                for (field, value) in fields { try store.set(row, field, value) }
+                return true
+            }
         }
     }
 
@@ -240,10 +251,12 @@ extension ItemQuery {
     ///
     /// - Returns: the number of items.
     @discardableResult
-    public func remove() throws -> Int {
-        try changeEach { row in
-            try store.remove(row: row)
-            return true
+    public func remove() throws(StoreError) -> Int {
+        try StoreError.answering {
+            try changeEach { row in
+                try store.remove(row: row)
+                return true
+            }
         }
     }
 
@@ -278,9 +291,8 @@ package typealias ItemKey = QueryKey<Item>
 extension ItemStore {
     /// Parses a key: the field of that name if there is one, else an expression over fields.
     ///
-    /// - Throws: `StoreError` with `unknownField` for a name that no item has; `FormatPredicateError` for an invalid
-    ///   expression.
-    package func key(_ text: String) throws -> ItemKey { try columns.key(text).map(\.row) }
+    /// - Throws: `unknownField` for a name that no item has; `invalidExpression`.
+    package func key(_ text: String) throws(StoreError) -> ItemKey { try columns.key(text).map(\.row) }
 
     /// The key for rows. A function is not called for an item that an earlier call removed.
     func rowKey(_ key: ItemKey) -> RowKey { key.map { [self] in columns.isLive($0) ? item(row: $0) : nil } }

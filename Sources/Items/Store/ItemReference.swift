@@ -88,7 +88,7 @@ extension ItemQuery {
     /// The items, in order, as references.
     ///
     /// - Throws: as ``all()``.
-    package func references() throws -> [ItemReference] {
+    package func references() throws(StoreError) -> [ItemReference] {
         try rows().map(store.reference)
     }
 
@@ -97,19 +97,19 @@ extension ItemQuery {
     /// - Parameter buffer: returns a buffer for this many; nil if there is none. It may change the store: items that it
     ///   removes are among the references, or replaced by references to no item.
     /// - Throws: as ``all()``.
-    package func copyReferences(to buffer: (_ count: Int) -> UnsafeMutablePointer<UInt64>?) throws {
+    package func copyReferences(to buffer: (_ count: Int) -> UnsafeMutablePointer<UInt64>?) throws(StoreError) {
         let rows = try rows()
         guard let target = buffer(rows.count) else { return }
         for place in rows.indices { target[place] = store.reference(rows[place]).bits }
     }
 
     /// The first item; nil if there is none. As ``first()``.
-    package func firstReference() throws -> ItemReference? {
+    package func firstReference() throws(StoreError) -> ItemReference? {
         try firstReferences(1).first
     }
 
     /// The first items, as references. As ``first(_:)``.
-    package func firstReferences(_ count: Int) throws -> [ItemReference] {
+    package func firstReferences(_ count: Int) throws(StoreError) -> [ItemReference] {
         try limit(Swift.min(count, limitCount ?? .max)).references()
     }
 }

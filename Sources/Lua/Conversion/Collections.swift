@@ -130,7 +130,7 @@ extension Result: LuaRepresentable where Success: LuaRepresentable {
     public func luaValue(in state: LuaState) -> LuaValue { (try? get())?.luaValue(in: state) ?? .nil }
 
     @inlinable
-    public func push(as call: LuaCall) throws -> LuaResults {
+    public func push(as call: LuaCall) throws(LuaError) -> LuaResults {
         switch self {
         case .success(let value): try value.push(as: call)
         case .failure(let error): call.returns(failure: error)

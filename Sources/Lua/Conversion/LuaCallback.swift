@@ -13,7 +13,7 @@ public struct LuaCallback<Result, each Argument> {
 // Conforms in an extension for faster start-up, like ``LuaEither``.
 extension LuaCallback: LuaRepresentable where Result: LuaRepresentable, repeat each Argument: LuaRepresentable {
     /// Calls the function and converts its first result.
-    public func callAsFunction(_ argument: repeat each Argument) throws -> Result {
+    public func callAsFunction(_ argument: repeat each Argument) throws(LuaError) -> Result {
         var arguments: [LuaValue] = []
         for argument in repeat each argument { arguments.append(argument.luaValue(in: function.state)) }
         let value = try function.call(arguments: arguments).first ?? .nil
@@ -69,13 +69,14 @@ extension LuaVariadic: LuaRepresentable where Element: LuaRepresentable {
     public func luaValue(in state: LuaState) -> LuaValue { values.luaValue(in: state) }
 
     @inlinable
-    public static func read(_ call: LuaCall, at position: Int) throws -> LuaVariadic {
+    public static func read(_ call: LuaCall, at position: Int) throws(LuaMismatch) -> LuaVariadic {
         guard position < call.count else { return LuaVariadic([]) }
         try call.admitArguments(from: position)
-        return LuaVariadic(try (position..<call.count).map { try Element.read(call, at: $0) })
+        return LuaVariadic(
+            try (position..<call.count).map { (each) throws(LuaMismatch) in try Element.read(call, at: each) })
     }
 
-    public func push(as call: LuaCall) throws -> LuaResults {
+    public func push(as call: LuaCall) throws(LuaError) -> LuaResults {
         try call.returns(values: values.map { $0.luaValue(in: call.state) })
     }
 }

@@ -24,22 +24,22 @@ public protocol LuaRepresentable {
     func luaValue(in state: LuaState) -> LuaValue
 
     /// Reads an argument. The default implementation suffices.
-    static func read(_ call: LuaCall, at position: Int) throws -> Self
+    static func read(_ call: LuaCall, at position: Int) throws(LuaMismatch) -> Self
 
     /// Pushes the value as a result. The default implementation suffices.
-    func push(as call: LuaCall) throws -> LuaResults
+    func push(as call: LuaCall) throws(LuaError) -> LuaResults
 }
 
 extension LuaRepresentable {
     public static var luaResults: [LuaType] { [luaType] }
 
     @inlinable
-    public static func read(_ call: LuaCall, at position: Int) throws -> Self {
+    public static func read(_ call: LuaCall, at position: Int) throws(LuaMismatch) -> Self {
         do { return try Self(lua: call.value(position)) } catch { throw call.refuse(position, error.message) }
     }
 
     @inlinable
-    public func push(as call: LuaCall) throws -> LuaResults { call.returns(luaValue(in: call.state)) }
+    public func push(as call: LuaCall) throws(LuaError) -> LuaResults { call.returns(luaValue(in: call.state)) }
 }
 
 /// A type mismatch, described in words: `integer expected, got string`.
@@ -55,6 +55,8 @@ public struct LuaMismatch: Error, Equatable {
     private let reason: Reason
     /// The name of the refused argument; nil outside of calls.
     let argument: String?
+    /// The position of the refused argument, for a value that is read by its position.
+    let position: Int?
 
     /// The description.
     public var message: String {
@@ -66,20 +68,20 @@ public struct LuaMismatch: Error, Equatable {
 
     /// Creates a mismatch, for an ``LuaRepresentable/init(lua:)`` or for an argument.
     public init(_ message: String, argument: String? = nil) {
-        reason = .text(message)
-        self.argument = argument
+        (reason, self.argument, position) = (.text(message), argument, nil)
     }
+
+    init(_ message: String, at position: Int) { (reason, argument, self.position) = (.text(message), nil, position) }
 
     @usableFromInline
     init(_ type: LuaType, _ value: LuaValue) {
         var got = value.typeName
         if case .userdata(let userdata) = value, let name = userdata.className { got = name }
-        reason = .type(type, got: got)
-        argument = nil
+        (reason, argument, position) = (.type(type, got: got), nil, nil)
     }
 
     public static func == (a: LuaMismatch, b: LuaMismatch) -> Bool {
-        a.message == b.message && a.argument == b.argument
+        (a.message, a.argument, a.position) == (b.message, b.argument, b.position)
     }
 
     func at(_ place: String) -> LuaMismatch { LuaMismatch("\(place): \(message)") }
@@ -94,7 +96,7 @@ extension Bool: LuaRepresentable {
     }
 
     public func luaValue(in state: LuaState) -> LuaValue { .boolean(self) }
-    public static func read(_ call: LuaCall, at position: Int) throws -> Bool { call.boolean(position) }
+    public static func read(_ call: LuaCall, at position: Int) throws(LuaMismatch) -> Bool { call.boolean(position) }
     public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
 }
 
@@ -107,7 +109,9 @@ extension Double: LuaRepresentable {
     }
 
     public func luaValue(in state: LuaState) -> LuaValue { .number(self) }
-    public static func read(_ call: LuaCall, at position: Int) throws -> Double { try call.number(position) }
+    public static func read(_ call: LuaCall, at position: Int) throws(LuaMismatch) -> Double {
+        try call.number(position)
+    }
     public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
 }
 
@@ -132,7 +136,7 @@ extension String: LuaRepresentable {
     }
 
     public func luaValue(in state: LuaState) -> LuaValue { .text(self) }
-    public static func read(_ call: LuaCall, at position: Int) throws -> String { try call.text(position) }
+    public static func read(_ call: LuaCall, at position: Int) throws(LuaMismatch) -> String { try call.text(position) }
     public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
 }
 
@@ -150,7 +154,7 @@ extension LuaString: LuaRepresentable {
     }
 
     public func luaValue(in state: LuaState) -> LuaValue { .string(self) }
-    public static func read(_ call: LuaCall, at position: Int) throws -> LuaString {
+    public static func read(_ call: LuaCall, at position: Int) throws(LuaMismatch) -> LuaString {
         LuaString(try call.bytes(position))
     }
     public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
@@ -194,12 +198,14 @@ extension Optional: LuaRepresentable where Wrapped: LuaRepresentable {
     public func luaValue(in state: LuaState) -> LuaValue { self?.luaValue(in: state) ?? .nil }
 
     @inlinable
-    public static func read(_ call: LuaCall, at position: Int) throws -> Wrapped? {
+    public static func read(_ call: LuaCall, at position: Int) throws(LuaMismatch) -> Wrapped? {
         call.isNil(position) ? nil : try Wrapped.read(call, at: position)
     }
 
     @inlinable
-    public func push(as call: LuaCall) throws -> LuaResults { try self?.push(as: call) ?? call.returns(LuaValue.nil) }
+    public func push(as call: LuaCall) throws(LuaError) -> LuaResults {
+        try self?.push(as: call) ?? call.returns(LuaValue.nil)
+    }
 }
 
 /// Integers of at most 64 bits. Lua numbers out of range or with a fraction are refused.
@@ -215,7 +221,7 @@ extension LuaRepresentable where Self: FixedWidthInteger {
     public func luaValue(in state: LuaState) -> LuaValue { .integer(Int64(self)) }
 
     @inlinable
-    public static func read(_ call: LuaCall, at position: Int) throws -> Self {
+    public static func read(_ call: LuaCall, at position: Int) throws(LuaMismatch) -> Self {
         let integer = try call.integer(position)
         guard let exact = Self(exactly: integer) else { throw call.refuse(position, refusing(integer).message) }
         return exact

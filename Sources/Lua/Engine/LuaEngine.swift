@@ -34,7 +34,7 @@ public actor LuaEngine {
     @_semantics("optimize.no.crossmodule")
     public init(
         libraries: LuaLibraries = .standard, limits: LuaLimits = LuaLimits(), output: Output? = nil
-    ) async throws {
+    ) async throws(LuaError) {
         let thread = try EngineThread()
         self.thread = thread
         do throws(LuaError) {
@@ -89,11 +89,13 @@ public actor LuaEngine {
     public nonisolated(nonsending) func run(
         _ source: String, name: String = "=script", in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil,
         limits: LuaLimits? = nil, output: Output? = nil
-    ) async throws {
+    ) async throws(LuaError) {
         let options = RunOptions(timeLimit: timeLimit, limits: limits, output: output)
-        try await run(decoding: { _ in }) { session, stop in
-            try session.makeRun(source, name: name, in: environment, options, stop: stop)
-        }
+        do {
+            try await run(decoding: { _ in }) { session, stop in
+                try session.makeRun(source, name: name, in: environment, options, stop: stop)
+            }
+        } catch { throw LuaError(error) }
     }
 
     /// Makes a run and executes it, to its end or until the task is cancelled.
@@ -151,8 +153,8 @@ extension LuaEngine {
     ///
     /// - Returns: an environment of this engine, with its libraries.
     /// - Throws: ``LuaError`` for lack of memory, or if the engine is shut down.
-    public nonisolated(nonsending) func makeEnvironment() async throws -> LuaEnvironment {
-        try await visit { try $0.environments.makeEnvironment() }
+    public nonisolated(nonsending) func makeEnvironment() async throws(LuaError) -> LuaEnvironment {
+        do { return try await visit { try $0.environments.makeEnvironment() } } catch { throw LuaError(error) }
     }
 
     /// Assigns a global.
@@ -254,7 +256,7 @@ extension LuaEngine {
     >(
         _ name: String, _ parameters: [String] = [], doc: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) async throws -> Result
-    ) async throws {
+    ) async throws(LuaError) {
         try await register(
             TypedFunction(name, parameters, doc, example: example, results: .value, awaiting: body))
     }
@@ -263,7 +265,7 @@ extension LuaEngine {
     public nonisolated(nonsending) func register<each Argument: Decodable & Sendable>(
         _ name: String, _ parameters: [String] = [], doc: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) async throws -> Void
-    ) async throws {
+    ) async throws(LuaError) {
         try await register(
             TypedFunction(name, parameters, doc, example: example, results: .nothing, awaiting: body))
     }
@@ -274,7 +276,7 @@ extension LuaEngine {
     >(
         _ name: String, _ parameters: [String] = [], doc: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) throws -> Result
-    ) async throws {
+    ) async throws(LuaError) {
         try await register(
             TypedFunction(name, parameters, doc, example: example, results: .value, calling: body))
     }
@@ -283,20 +285,22 @@ extension LuaEngine {
     public nonisolated(nonsending) func register<each Argument: Decodable & Sendable>(
         _ name: String, _ parameters: [String] = [], doc: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) throws -> Void
-    ) async throws {
+    ) async throws(LuaError) {
         try await register(
             TypedFunction(name, parameters, doc, example: example, results: .nothing, calling: body))
     }
 
-    private nonisolated(nonsending) func register(_ function: TypedFunction) async throws {
-        try await visit { session in
-            session.environments.declare(function) { call in
-                switch function.body {
-                case .returns(let body): try body(call)
-                case .waits(let begin): try call.waits(for: begin(call))
+    private nonisolated(nonsending) func register(_ function: TypedFunction) async throws(LuaError) {
+        do {
+            try await visit { session in
+                session.environments.declare(function) { call in
+                    switch function.body {
+                    case .returns(let body): try body(call)
+                    case .waits(let begin): try call.waits(for: begin(call))
+                    }
                 }
             }
-        }
+        } catch { throw LuaError(error) }
     }
 
     /// A function of a script, callable from any task.
@@ -308,11 +312,13 @@ extension LuaEngine {
     /// - Throws: ``LuaError`` if there is no such function, or the engine is shut down.
     public nonisolated(nonsending) func function(
         _ name: String, in environment: LuaEnvironment? = nil
-    ) async throws -> LuaAsyncFunction {
-        try await visit { session in
-            let function = try session.environments.globals(of: environment).function(named: name)
-            return LuaAsyncFunction(function, self)
-        }
+    ) async throws(LuaError) -> LuaAsyncFunction {
+        do {
+            return try await visit { session in
+                let function = try session.environments.globals(of: environment).function(named: name)
+                return LuaAsyncFunction(function, self)
+            }
+        } catch { throw LuaError(error) }
     }
 }
 

@@ -49,8 +49,6 @@ final class LuaGeneralAccessor<T>: LuaAccessor {
         guard type.mismatch(at: 3, on: L) == nil else { throw refuse(type, L) }
         do {
             try setter(decode(object), LuaCall(L: L, base: base))
-        } catch let error as LuaArgumentError {
-            throw LuaError(.argument, "\(name): \(error.message)")
         } catch let error as LuaMismatch {
             throw LuaError(.argument, "\(name): \(error.message)")
         }
@@ -240,7 +238,7 @@ final class LuaRowAccessor: LuaAccessor {
         }
         do {
             try setter(object.load(as: UInt64.self), LuaCall(L: L, base: 3))
-        } catch let error as LuaArgumentError {
+        } catch let error as LuaMismatch {
             throw LuaError(.argument, "\(name): \(error.message)")
         }
     }

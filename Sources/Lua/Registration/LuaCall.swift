@@ -46,7 +46,7 @@ public struct LuaCall {
     package func boolean(_ position: Int) -> Bool { clua_toboolean(L, index(position)) != 0 }
 
     /// The argument as an integer: one, or a float with an integral value.
-    public func integer(_ position: Int) throws -> Int64 {
+    public func integer(_ position: Int) throws(LuaMismatch) -> Int64 {
         var isInteger: Int32 = 0
         let value = clua_tointeger(L, index(position), &isInteger)
         guard isInteger != 0 else { throw mismatch(position, .integer) }
@@ -54,7 +54,7 @@ public struct LuaCall {
     }
 
     /// The argument as a number; includes integers.
-    public func number(_ position: Int) throws -> Double {
+    public func number(_ position: Int) throws(LuaMismatch) -> Double {
         var isNumber: Int32 = 0
         let value = clua_tonumber(L, index(position), &isNumber)
         guard isNumber != 0 else { throw mismatch(position, .number) }
@@ -62,7 +62,7 @@ public struct LuaCall {
     }
 
     /// The argument as text.
-    public func text(_ position: Int) throws -> String {
+    public func text(_ position: Int) throws(LuaMismatch) -> String {
         var length = 0
         guard let start = clua_tostring(L, index(position), &length) else { throw mismatch(position, .text) }
         guard let text = makeText(UnsafeRawBufferPointer(start: start, count: length)) else {
@@ -72,7 +72,7 @@ public struct LuaCall {
     }
 
     /// The bytes of a string argument.
-    package func bytes(_ position: Int) throws -> [UInt8] {
+    package func bytes(_ position: Int) throws(LuaMismatch) -> [UInt8] {
         guard let bytes = state.bytes(at: index(position), on: L) else { throw mismatch(position, .string) }
         return bytes
     }
@@ -85,7 +85,7 @@ public struct LuaCall {
     }
 
     /// The bytes of a string argument without a copy, valid until the call ends.
-    package func borrowedBytes(_ position: Int) throws -> UnsafeRawBufferPointer {
+    package func borrowedBytes(_ position: Int) throws(LuaMismatch) -> UnsafeRawBufferPointer {
         var length = 0
         guard let start = clua_tostring(L, index(position), &length) else { throw mismatch(position, .string) }
         return UnsafeRawBufferPointer(start: start, count: length)
@@ -94,7 +94,7 @@ public struct LuaCall {
     /// Checks that the strings among the arguments from a position on fit into the limits of a conversion together: one
     /// long string may be every argument.
     @usableFromInline
-    func admitArguments(from position: Int) throws {
+    func admitArguments(from position: Int) throws(LuaMismatch) {
         let total = ConversionCount(state)
         for each in position..<count where clua_type(L, index(each)) == LuaBasicType.string.rawValue {
             let length = clua_rawlen(L, index(each))
@@ -105,19 +105,19 @@ public struct LuaCall {
     }
 
     /// The argument as a table.
-    package func table(_ position: Int) throws -> LuaTable {
+    package func table(_ position: Int) throws(LuaMismatch) -> LuaTable {
         guard case .table(let table) = value(position) else { throw mismatch(position, .table) }
         return table
     }
 
     /// The argument as a function.
-    package func function(_ position: Int) throws -> LuaFunction {
+    package func function(_ position: Int) throws(LuaMismatch) -> LuaFunction {
         guard case .function(let function) = value(position) else { throw mismatch(position, .function) }
         return function
     }
 
     /// The argument as an object of a class.
-    package func object<T>(_ position: Int, _ cls: LuaClass<T>) throws -> T {
+    package func object<T>(_ position: Int, _ cls: LuaClass<T>) throws(LuaMismatch) -> T {
         guard let object = cls.object(at: index(position), on: L) else { throw mismatch(position, .object(cls.name)) }
         return object
     }
@@ -126,7 +126,7 @@ public struct LuaCall {
     package func optionalObject<T>(_ position: Int, _ cls: LuaClass<T>) -> T? { cls.object(at: index(position), on: L) }
 
     /// Reads an argument with another accessor; nil if it is nil or absent: `call.optional(1, call.integer)`.
-    package func optional<R>(_ position: Int, _ access: (Int) throws -> R) rethrows -> R? {
+    package func optional<R, Failure>(_ position: Int, _ access: (Int) throws(Failure) -> R) throws(Failure) -> R? {
         isNil(position) ? nil : try access(position)
     }
 
@@ -137,16 +137,16 @@ public struct LuaCall {
     }
 
     /// The error for an unusable argument. The caller adds the names of the function and the parameter to `message`.
-    @usableFromInline package func refuse(_ position: Int, _ message: String) -> any Error {
-        LuaArgumentError(position: position, message: message)
+    @usableFromInline package func refuse(_ position: Int, _ message: String) -> LuaMismatch {
+        LuaMismatch(message, at: position)
     }
 
-    func mismatch(_ position: Int, _ type: LuaType) -> any Error {
+    func mismatch(_ position: Int, _ type: LuaType) -> LuaMismatch {
         let got =
             clua_classof(L, index(position)).map { String(cString: clua_classname($0)) }
             ?? (position < count ? String(cString: clua_typename(clua_type(L, index(position)))) : "no value")
         let message = type.mismatch(at: index(position), on: L) ?? "\(type.name) expected, got \(got)"
-        return LuaArgumentError(position: position, message: message)
+        return LuaMismatch(message, at: position)
     }
 
     /// The name of the chunk of an active function, with its mark (`@file.lua`, `=[3]`). Level 0 is this function, 1
@@ -220,7 +220,7 @@ public struct LuaCall {
     }
 
     /// Returns values in order.
-    package func returns(values: [LuaValue]) throws -> LuaResults {
+    package func returns(values: [LuaValue]) throws(LuaError) -> LuaResults {
         guard clua_checkstack(L, Int32(clamping: values.count + 2)) != 0 else {
             throw LuaError(.memory, "too many results (\(values.count))")
         }

@@ -64,12 +64,11 @@ class LuaNativeFunction {
 
     /// Adds the names of the function and the parameter to an argument error.
     final func explain(_ error: any Error) -> any Error {
-        switch error {
-        case let error as LuaArgumentError: argumentError(error.position, error.message)
+        switch (error as? any LuaErrorCarrier)?.passedOn ?? error {
         case let error as LuaMismatch:
-            declaration.parameters.firstIndex { $0.name == error.argument }.map { argumentError($0, error.message) }
-                ?? LuaError(.argument, error.message)
-        default: error
+            (error.position ?? declaration.parameters.firstIndex { $0.name == error.argument })
+                .map { argumentError($0, error.message) } ?? LuaError(.argument, error.message)
+        case let error: error
         }
     }
 
@@ -151,12 +150,6 @@ class LuaNativeFunction {
         let name = parameter.flatMap { $0.name == "…" ? nil : " '\($0.name)'" } ?? ""
         return LuaError(.argument, "bad argument #\(position + 1)\(name) to '\(owner)\(declaration.name)' (\(message))")
     }
-}
-
-/// A refused argument: the trampoline adds the names of the function and the parameter.
-struct LuaArgumentError: Error {
-    let position: Int
-    let message: String
 }
 
 /// A method of a class of objects. The shim checks the receiver and passes it unretained.

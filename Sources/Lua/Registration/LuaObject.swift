@@ -40,7 +40,7 @@ extension LuaObject {
         return state.value(at: -1, on: L)
     }
 
-    public static func read(_ call: LuaCall, at position: Int) throws -> Self {
+    public static func read(_ call: LuaCall, at position: Int) throws(LuaMismatch) -> Self {
         guard let object: Self = call.state.object(at: call.index(position), on: call.L) else {
             throw call.mismatch(position, luaType)
         }
@@ -180,7 +180,7 @@ extension LuaInstance {
 
     public func luaValue(in state: LuaState) -> LuaValue { state.luaClass(of: Self.self)?.value(self) ?? .nil }
 
-    public static func read(_ call: LuaCall, at position: Int) throws -> Self {
+    public static func read(_ call: LuaCall, at position: Int) throws(LuaMismatch) -> Self {
         guard let object = call.state.luaClass(of: Self.self)?.object(at: call.index(position), on: call.L) else {
             throw call.mismatch(position, luaType)
         }

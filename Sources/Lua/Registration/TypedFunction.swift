@@ -143,7 +143,7 @@ enum TypedArguments {
     @inlinable
     static func push<each Result: LuaRepresentable>(
         _ result: repeat each Result, as call: LuaCall
-    ) throws -> LuaResults {
+    ) throws(LuaError) -> LuaResults {
         var results = call.returnsNothing()
         for result in repeat each result { results = results + (try result.push(as: call)) }
         return results
@@ -160,7 +160,7 @@ struct ArgumentReader {
     init(_ call: LuaCall) { self.call = call }
 
     @inlinable
-    mutating func next<Value: LuaRepresentable>(_ type: Value.Type) throws -> Value {
+    mutating func next<Value: LuaRepresentable>(_ type: Value.Type) throws(LuaMismatch) -> Value {
         defer { position += 1 }
         return try type.read(call, at: position)
     }

@@ -41,6 +41,12 @@ public struct LuaError: Error, CustomStringConvertible {
         self.message = message
     }
 
+    /// Any error as one of a state.
+    init(_ error: any Error) {
+        self = error as? LuaError ?? LuaError(.runtime, "\(error)")
+        if !(error is LuaError) { underlying = error }
+    }
+
     public var description: String { message }
 }
 
@@ -67,6 +73,12 @@ extension LuaErrorDetails {
     public var luaPath: String? { nil }
     /// False.
     public var isScriptsFault: Bool { false }
+}
+
+/// An error that may only pass on another one, for callers with typed errors: scripts get the other.
+package protocol LuaErrorCarrier: Error {
+    /// The other error; nil for an error of its own.
+    var passedOn: (any Error)? { get }
 }
 
 /// An error's code: a number or a word.

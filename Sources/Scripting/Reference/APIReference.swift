@@ -33,8 +33,8 @@ public struct APIReference: Sendable {
 
     /// The whole reference as one text.
     ///
-    /// - Throws: an error of the encoder, for JSON only.
-    public func text(_ format: ReferenceFormat) throws -> String {
+    /// - Throws: for JSON only.
+    public func text(_ format: ReferenceFormat) throws(EncodingError) -> String {
         switch format {
         case .luacats: AnnotationWriter(self).text
         case .markdown: pages.map(\.text).joined(separator: "\n")
@@ -44,8 +44,8 @@ public struct APIReference: Sendable {
 
     /// The reference as files: the pages of Markdown, or one file.
     ///
-    /// - Throws: an error of the encoder, for JSON only.
-    public func files(_ format: ReferenceFormat) throws -> [ReferencePage] {
+    /// - Throws: for JSON only.
+    public func files(_ format: ReferenceFormat) throws(EncodingError) -> [ReferencePage] {
         switch format {
         case .luacats: [ReferencePage(path: "cubby.lua", text: try text(format))]
         case .markdown: pages

@@ -12,10 +12,12 @@ struct ReferenceDocument: Encodable {
         events = reference.events.map(Event.init)
     }
 
-    func json() throws -> String {
+    func json() throws(EncodingError) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+        do { return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n" } catch {
+            throw error as? EncodingError ?? .invalidValue(self, .init(codingPath: [], debugDescription: "\(error)"))
+        }
     }
 
     /// A type in words and in LuaCATS notation.

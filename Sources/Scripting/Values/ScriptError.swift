@@ -45,7 +45,7 @@ extension ArchiveError: LuaErrorDetails {
     public var luaCode: LuaErrorCode { .number(code.rawValue) }
 }
 
-extension StoreError: LuaErrorDetails {
+extension StoreError: LuaErrorDetails, LuaErrorCarrier {
     public var luaDomain: String { domain }
     public var luaCode: LuaErrorCode { .word(code.identifier) }
     public var isScriptsFault: Bool { code.isProgrammerError }

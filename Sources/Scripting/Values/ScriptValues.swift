@@ -156,7 +156,7 @@ package struct LuaIterator: LuaRepresentable {
     package init(lua value: LuaValue) throws(LuaMismatch) { throw LuaMismatch("no argument") }
     package func luaValue(in state: LuaState) -> LuaValue { .nil }
 
-    package func push(as call: LuaCall) throws -> LuaResults { call.returns(ownedFunction: next) }
+    package func push(as call: LuaCall) -> LuaResults { call.returns(ownedFunction: next) }
 }
 
 // The classes whose values are arguments and results of functions, by their names for scripts.

@@ -35,7 +35,9 @@ struct ItemQueryTests {
         #expect(try store.query(FormatPredicate(format: "room == 'Study' AND name CONTAINS[c] 'bear'")).count() == 1)
         #expect(try store.query(FormatPredicate(format: "serialNumber == nil")).count() == 6)
         #expect(throws: FormatPredicateError.self) { try store.query(FormatPredicate(format: "nmae == 'x'")) }
-        #expect(throws: Failure.self) { try store.query().filter { _ in throw Failure() }.all() }
+        let error = #expect(throws: StoreError.self) { try store.query().filter { _ in throw Failure() }.all() }
+        #expect(error?.code == .functionFailed && error?.cause is Failure)
+        #expect(throws: Failure.self) { try store.query().each { _ in throw Failure() } }
     }
 
     @Test func sortingAndLimits() throws {

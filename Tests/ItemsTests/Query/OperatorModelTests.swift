@@ -194,7 +194,10 @@ struct OperatorRun {
         do {
             _ = try driver.store.key(key)
             return key
-        } catch let error as FormatPredicateError where [.typeMismatch, .unknownField].contains(error.code) {
+        } catch {
+            guard let cause = error.cause as? FormatPredicateError,
+                [.typeMismatch, .unknownField].contains(cause.code)
+            else { throw error }
             return "name"
         }
     }
@@ -222,7 +225,7 @@ struct OperatorRun {
         do {
             let functions = ["count()", "count(\(other))", "min(\(other))", "max(\(other))"]
             found = try groups.limit(10).aggregate(functions)
-        } catch let error as StoreError {
+        } catch {
             // What is refused has a value in no group.
             let isNone = wanted.allSatisfy { $0[1] == .integer(0) }
             #expect(isNone, "\(place): \(other) of groups of \(key): \(error.message)")

@@ -42,14 +42,14 @@ struct DocumentedEngineTests {
         print(try await engine.run("return secret == nil and print ~= nil", as: Bool.self, in: second))
         do {
             try await engine.run("string.rep = nil", name: "=request", in: first)
-        } catch let error as LuaError {
+        } catch {
             print(error.message)
         }
 
         // A script that does not end is stopped, by its time limit or with the task that waits for it.
         do {
             try await engine.run("while true do end", timeLimit: .milliseconds(20))
-        } catch let error as LuaError {
+        } catch {
             print(error.message)
         }
         let task = Task { try await engine.run("while true do end") }
@@ -108,7 +108,7 @@ struct DocumentedEngineTests {
         try await engine.register("ask") { () async throws in try await Task.sleep(for: .seconds(3600)) }
         do {
             try await engine.run("while true do pcall(ask) end", timeLimit: .milliseconds(20))
-        } catch let error as LuaError {
+        } catch {
             print(error.message)
         }
         // Functions end.

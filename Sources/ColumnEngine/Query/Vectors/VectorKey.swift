@@ -139,10 +139,14 @@ package typealias RowKey = QueryKey<UInt32>
 extension ColumnStore {
     /// Parses a key: the field of that name if it exists, otherwise an expression over fields.
     ///
-    /// - Throws: ``StoreError`` with `unknownField` for a name that no item has; ``FormatPredicateError`` for a
-    ///   malformed expression, and for one that has a value for no item because of the kinds of their values.
-    package func key(_ text: String) throws -> RowKey {
+    /// - Throws: `unknownField` for a name that no item has; `invalidExpression` for a malformed expression, and for one
+    ///   that has a value for no item because of the kinds of their values.
+    package func key(_ text: String) throws(StoreError) -> RowKey {
         if let field = fields.existing(text) { return .field(field) }
+        return try StoreError.answering { try expressionKey(text) }
+    }
+
+    private func expressionKey(_ text: String) throws -> RowKey {
         // An empty store has no fields, and accepts every key.
         let isEmpty = count == 0
         // A single name means a field.
