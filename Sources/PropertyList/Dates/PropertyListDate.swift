@@ -1,6 +1,9 @@
 import Platform
 
 /// A point in time: seconds since 2001-01-01T00:00:00Z, as property lists store it.
+///
+/// The number is a `Double`, as Cocoa's `TimeInterval` and the files have it, and not a `Duration`: the same bits are read and
+/// written.
 public struct PropertyListDate: Sendable, Hashable, Comparable {
     /// Seconds between 1970-01-01 and 2001-01-01, both at midnight UTC.
     package static let unixEpochOffset: Double = 978_307_200
