@@ -81,7 +81,7 @@ struct HostOptions: ParsableArguments {
     var allowFFI = false
 
     @Option(help: "What a commit survives: process (kill -9, the default) or power (a power cut).")
-    var durability: Durability?
+    var durability: CommitDurability?
 
     // A value may begin with a sign, so that an error reports the value rather than a missing one.
     @Option(parsing: .unconditional, help: ArgumentHelp("The memory limit of Lua, in megabytes.", valueName: "mb"))
@@ -235,7 +235,7 @@ enum OfflineMode: String, ExpressibleByArgument { case read, queue }
 
 // Explicit strings: by default the library creates the cases' key paths at each start.
 
-extension Durability: ExpressibleByArgument {
+extension CommitDurability: ExpressibleByArgument {
     public static var allValueStrings: [String] { allCases.map { $0.rawValue } }
     public static var allValueDescriptions: [String: String] { [:] }
 }

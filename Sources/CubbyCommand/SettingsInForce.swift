@@ -103,7 +103,7 @@ struct SettingsInForce {
 
     var timeLimit: Double? { text(of: .timeLimit).flatMap(Double.init) }
     var memoryLimit: Int? { text(of: .memoryLimit).flatMap { Int($0) } }
-    var durability: Durability { text(of: .durability).flatMap { Durability(rawValue: $0) } ?? .process }
+    var durability: CommitDurability { text(of: .durability).flatMap { CommitDurability(rawValue: $0) } ?? .process }
     var logLevel: Logger.Level { text(of: .logLevel).flatMap { Logger.Level(rawValue: $0) } ?? .info }
 
     private func text(of setting: Setting) -> String? { values.first { $0.setting == setting }?.text }
@@ -128,7 +128,7 @@ enum Setting: String, CaseIterable {
         switch self {
         case .timeLimit: "seconds above 0"
         case .memoryLimit: "megabytes from 1 to 1000000"
-        case .durability: Durability.allValueStrings.joined(separator: " or ")
+        case .durability: CommitDurability.allValueStrings.joined(separator: " or ")
         case .logLevel: Logger.Level.allValueStrings.joined(separator: ", ")
         }
     }
@@ -145,7 +145,7 @@ enum Setting: String, CaseIterable {
     var standard: String? {
         switch self {
         case .timeLimit, .memoryLimit: nil
-        case .durability: Durability.process.rawValue
+        case .durability: CommitDurability.process.rawValue
         case .logLevel: Logger.Level.info.rawValue
         }
     }
@@ -154,7 +154,7 @@ enum Setting: String, CaseIterable {
         switch self {
         case .timeLimit: Double(text).map { $0 > 0 && $0.isFinite } ?? false
         case .memoryLimit: Int(text).map { (1...1_000_000).contains($0) } ?? false
-        case .durability: Durability(rawValue: text) != nil
+        case .durability: CommitDurability(rawValue: text) != nil
         case .logLevel: Logger.Level(rawValue: text) != nil
         }
     }

@@ -24,7 +24,7 @@ package enum ImageModule: ScriptModule {
 final class ImageClasses {
     private unowned let host: ScriptHost
     let store: ImageStore
-    let image: LuaClass<Image>
+    let image: LuaClass<BitmapImage>
     let images: LuaClass<ImageStore>
     let module: LuaModule
 
@@ -43,8 +43,8 @@ final class ImageClasses {
         declareModule()
     }
 
-    private static func makeImageClass(in host: ScriptHost) -> LuaClass<Image> {
-        let cls = LuaClass<Image>(Image.luaName, doc: "A picture.", in: host.state)
+    private static func makeImageClass(in host: ScriptHost) -> LuaClass<BitmapImage> {
+        let cls = LuaClass<BitmapImage>(BitmapImage.luaName, doc: "A picture.", in: host.state)
         cls.integer("width", doc: "In pixels, upright.", get: { Int64($0.width) })
         cls.integer("height", doc: "In pixels, upright.", get: { Int64($0.height) })
         cls.property("format", doc: "jpeg, png, …; nil for a generated picture.", get: { $0.format?.rawValue })
@@ -146,7 +146,7 @@ final class ImageClasses {
             doc: "Stores a picture under a key, as JPEG; true, or nil and an error.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return images:setImage(picture, \"cover\", { quality = 0.8 })"
-        ) { (store, image: Image, key: String, options: Quality) in
+        ) { (store, image: BitmapImage, key: String, options: Quality) in
             guard (0...1).contains(options.quality) else {
                 throw LuaMismatch("option 'quality': 0 to 1 expected, got \(options.quality)", argument: "options")
             }
@@ -216,7 +216,7 @@ final class ImageClasses {
         ) { [self] (path: String) in
             try opened {
                 try host.askConsent(path, .read)
-                return try Image.open(path, limits: host.images.limits, using: host.fence.layer)
+                return try BitmapImage.open(path, limits: host.images.limits, using: host.fence.layer)
             }
         }
         module.function(
@@ -225,11 +225,11 @@ final class ImageClasses {
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return picture.width"
         ) { [self] (bytes: BytesArgument) in
-            try opened { try Image(bytes: bytes.bytes, limits: host.images.limits) }
+            try opened { try BitmapImage(bytes: bytes.bytes, limits: host.images.limits) }
         }
     }
 
-    private func opened(_ body: () throws -> Image) throws -> OrError<Image> {
+    private func opened(_ body: () throws -> BitmapImage) throws -> OrError<BitmapImage> {
         failure = nil
         do { return .success(try body()) } catch  where error is ImageError || error is FileError {
             failure = host.state.place(ofLevel: 1).map { (host.chunkCount, $0, error) }
@@ -398,7 +398,7 @@ struct ItemPictures {
             "image",
             doc:
                 "The image under its key, the first of images. Assigning replaces it; nil removes it, and the next becomes the first. Assigning a picture that failed to open in the same line is an error, and the old image stays.",
-            get: { item -> Image? in
+            get: { item -> BitmapImage? in
                 let key = try item.itemKey
                 return images.store.hasImage(forKey: key) ? try images.store.image(forKey: key) : nil
             },
@@ -408,7 +408,7 @@ struct ItemPictures {
                 if try meansRemoval(item) { try images.store.deleteImage(forKey: key) }
             })
         cls.property(
-            "images", .optional(.array(Image.luaType)),
+            "images", .optional(.array(BitmapImage.luaType)),
             doc:
                 "A copy of its images, in order. Assigning an array replaces all of them; stored images, of this or other items, keep their bytes. nil or an empty array removes all.",
             set: { [self] item, call in
@@ -440,7 +440,7 @@ struct ItemPictures {
 
 /// An array of pictures without holes. The length operator alone would omit the elements after a hole.
 struct PictureArray {
-    let images: [Image]
+    let images: [BitmapImage]
 
     /// - Throws: `LuaMismatch` with the first element that is not a picture.
     init(lua value: LuaValue) throws(LuaMismatch) {
@@ -460,7 +460,7 @@ struct PictureArray {
             }
         } catch { throw LuaMismatch("\(error)") }
         if let other { throw LuaMismatch("array of Image expected, got a table with the key \(other)") }
-        var images: [Image] = []
+        var images: [BitmapImage] = []
         var place: Int64 = 1
         while place <= last {
             let element = table[LuaValue.integer(place)]
@@ -468,7 +468,7 @@ struct PictureArray {
                 throw LuaMismatch(
                     "element \(place): Image expected, got nil, and \(last) is the last: an array has no holes")
             }
-            do throws(LuaMismatch) { images.append(try Image(lua: element)) } catch {
+            do throws(LuaMismatch) { images.append(try BitmapImage(lua: element)) } catch {
                 throw LuaMismatch("element \(place): \(error.message)")
             }
             place += 1

@@ -82,7 +82,7 @@ public final class ImageStore {
     ///   - quality: the quality of the JPEG file, 0 to 1.
     /// - Throws: `ImageError` for an invalid key, or when the picture cannot be decoded or written; then the earlier
     ///   picture remains.
-    public func setImage(_ image: Image, forKey key: String, quality: Double = 0.5) throws(ImageError) {
+    public func setImage(_ image: BitmapImage, forKey key: String, quality: Double = 0.5) throws(ImageError) {
         try checkKey(key)
         let bytes = try jpeg(image, quality)
         do throws(StoreError) { try attachments.setBytes(bytes, forKey: key) } catch {
@@ -91,7 +91,7 @@ public final class ImageStore {
         if let file = attachments.file(forKey: key) { cache.insert(image, forKey: file.name) }
     }
 
-    func jpeg(_ image: Image, _ quality: Double) throws(ImageError) -> [UInt8] {
+    func jpeg(_ image: BitmapImage, _ quality: Double) throws(ImageError) -> [UInt8] {
         do throws(ImageError) {
             return try image.jpegData(quality: quality)
         } catch {
@@ -105,14 +105,14 @@ public final class ImageStore {
     /// - Parameter key: its key.
     /// - Returns: the picture; nil when there is none, which is logged.
     /// - Throws: `ImageError` for an invalid key, or when the file is unreadable or no picture.
-    public func image(forKey key: String) throws(ImageError) -> Image? {
+    public func image(forKey key: String) throws(ImageError) -> BitmapImage? {
         let path = try imagePath(forKey: key)
         attachments.recordRead(key)
         return try open(attachments.file(forKey: key), key, path)
     }
 
     /// Opens a picture, unless it is in the cache.
-    func open(_ file: AttachmentFile?, _ key: String, _ path: String) throws(ImageError) -> Image? {
+    func open(_ file: AttachmentFile?, _ key: String, _ path: String) throws(ImageError) -> BitmapImage? {
         if let file, let image = cache.image(forKey: file.name) {
             cacheHits += 1
             return image
@@ -232,10 +232,10 @@ extension ImageStore {
     /// - Parameter key: the item's key.
     /// - Returns: the pictures; empty when there are none.
     /// - Throws: `ImageError` for an invalid key, or when a file is unreadable or no picture.
-    public func images(forKey key: String) throws(ImageError) -> [Image] {
+    public func images(forKey key: String) throws(ImageError) -> [BitmapImage] {
         try checkKey(key)
         attachments.recordRead(key)
-        var images: [Image] = []
+        var images: [BitmapImage] = []
         for file in attachments.files(forKey: key) {
             if let image = try open(file, key, file.path) { images.append(image) }
         }
@@ -250,7 +250,7 @@ extension ImageStore {
     ///   - key: the item's key.
     ///   - quality: the quality of the JPEG files of new pictures, 0 to 1.
     /// - Throws: `ImageError` as ``setImage(_:forKey:quality:)`` does; then all pictures remain unchanged.
-    public func setImages(_ images: [Image], forKey key: String, quality: Double = 0.5) throws(ImageError) {
+    public func setImages(_ images: [BitmapImage], forKey key: String, quality: Double = 0.5) throws(ImageError) {
         try checkKey(key)
         // The cache may have the picture from before its encoding.
         let present = attachments.files(forKey: key).map(\.name)
@@ -289,9 +289,9 @@ package struct PictureFile: Sendable {
     package var isAtHand: Bool { layer.exists(path) }
 
     /// Opens the picture; fetches it if only a shared collection's server has it.
-    package func open() throws(ImageError) -> Image {
+    package func open() throws(ImageError) -> BitmapImage {
         do throws(StoreError) { try file.prepare() } catch { throw ImageError(.unreadable, error) }
-        return try Image.open(path, limits: limits, using: layer, isStored: true)
+        return try BitmapImage.open(path, limits: limits, using: layer, isStored: true)
     }
 }
 
@@ -299,7 +299,7 @@ package struct PictureFile: Sendable {
 struct ImageCache {
     private struct Node {
         var key: String
-        var image: Image
+        var image: BitmapImage
         var newer: Int?
         var older: Int?
     }
@@ -326,7 +326,7 @@ struct ImageCache {
     }
 
     /// Returns the picture of a key and marks it as the most recently used.
-    mutating func image(forKey key: String) -> Image? {
+    mutating func image(forKey key: String) -> BitmapImage? {
         guard let place = places[key], let node = nodes[place] else { return nil }
         unlink(place)
         linkAsNewest(place)
@@ -334,10 +334,10 @@ struct ImageCache {
     }
 
     /// Returns the picture of a key without marking it.
-    func peek(_ key: String) -> Image? { places[key].flatMap { nodes[$0]?.image } }
+    func peek(_ key: String) -> BitmapImage? { places[key].flatMap { nodes[$0]?.image } }
 
     /// Stores a picture as the most recently used one, unless it is larger than the limit.
-    mutating func insert(_ image: Image, forKey key: String) {
+    mutating func insert(_ image: BitmapImage, forKey key: String) {
         remove(key)
         let node = Node(key: key, image: image)
         let place: Int

@@ -17,7 +17,7 @@ package struct StoreCheck {
     /// The findings, in the order of the files.
     package private(set) var findings: [StoreFinding] = []
     private var store: ItemStore?
-    private let schema: Schema
+    private let schema: ItemSchema
     /// The form of the archive's items, if they could be read.
     private var form: ArchiveSchema?
     private var orphans: [String] = []
@@ -35,7 +35,7 @@ package struct StoreCheck {
     ///   - schema: the fields of every item.
     ///   - logger: receives messages about unreadable pictures.
     package init(
-        _ container: ApplicationContainer, using layer: any FileLayer, schema: Schema = .household, logger: Logger
+        _ container: ApplicationContainer, using layer: any FileLayer, schema: ItemSchema = .household, logger: Logger
     ) {
         self.container = container
         self.schema = schema

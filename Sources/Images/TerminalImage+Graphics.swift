@@ -10,7 +10,7 @@ extension TerminalImage {
     /// - Returns: the control sequences, or lines of half blocks.
     /// - Throws: `ImageError` when the picture cannot be decoded.
     package static func text(
-        _ image: Image, as graphics: TerminalGraphics, in area: TerminalArea
+        _ image: BitmapImage, as graphics: TerminalGraphics, in area: TerminalArea
     ) throws(ImageError) -> String {
         switch graphics {
         case .kitty: return kitty(try image.pngData(sizing: area.pixels(for: image))) + "\n"
@@ -33,7 +33,7 @@ extension TerminalImage {
     /// - Returns: the text, which leaves the cursor after its last cell.
     /// - Throws: `ImageError` when the picture cannot be decoded.
     package static func inlineText(
-        _ image: Image, as graphics: TerminalGraphics, in area: TerminalArea
+        _ image: BitmapImage, as graphics: TerminalGraphics, in area: TerminalArea
     ) throws(ImageError) -> String {
         let pixels = ImageSizing(
             width: area.columns * area.cellWidth, height: area.cellHeight, mode: .fill)

@@ -8,8 +8,8 @@ package enum TerminalImage {
     ///   - image: the picture.
     ///   - columns: the cells' width.
     ///   - rows: the cells' height.
-    /// - Returns: a size for `Image.rgb(sizing:background:)`.
-    package static func sizing(for image: Image, columns: Int, rows: Int) -> ImageSizing {
+    /// - Returns: a size for `BitmapImage.rgb(sizing:background:)`.
+    package static func sizing(for image: BitmapImage, columns: Int, rows: Int) -> ImageSizing {
         ImageSizing(
             width: min(max(columns, 1), image.width), height: min(max(rows, 1) * 2, image.height), mode: .fit)
     }
@@ -85,7 +85,7 @@ package struct TerminalArea: Sendable, Hashable {
     }
 
     /// The size in pixels of a picture that fits, with its own proportions and not enlarged.
-    package func pixels(for image: Image) -> ImageSizing {
+    package func pixels(for image: BitmapImage) -> ImageSizing {
         ImageSizing(
             width: min(columns * cellWidth, image.width, 65_535), height: min(rows * cellHeight, image.height, 65_535))
     }

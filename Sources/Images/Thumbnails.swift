@@ -15,7 +15,8 @@ extension ImageStore {
     ///   picture, which is logged.
     /// - Throws: `ImageError` for an invalid key or an unreadable picture. A failure to cache the thumbnail is no
     ///   error.
-    public func thumbnail(forKey key: String, size: Int, cornerRadius: Double? = nil) throws(ImageError) -> Image? {
+    public func thumbnail(forKey key: String, size: Int, cornerRadius: Double? = nil) throws(ImageError) -> BitmapImage?
+    {
         let file = try thumbnailFile(forKey: key, size, cornerRadius)
         if let cached = file.cached() { return cached }
         guard let picture = try image(forKey: key) else { return nil }
@@ -25,7 +26,7 @@ extension ImageStore {
         } catch {
             logger.debug("a thumbnail was not kept: \(error)")
         }
-        return try Image(bytes: bytes, limits: limits)
+        return try BitmapImage(bytes: bytes, limits: limits)
     }
 
     /// Makes missing thumbnails of many pictures on all processors, so that each later access only reads a small file.
@@ -92,21 +93,21 @@ struct ThumbnailFile: Sendable {
     var path: String { PathText.join(folder, picture.file.name) }
 
     /// The cached thumbnail, unless the picture is newer or there is none.
-    func cached() -> Image? {
+    func cached() -> BitmapImage? {
         let layer = picture.layer
         if !picture.file.isImmutable {
             guard let source = (try? layer.status(picture.path)) ?? nil, let cached = (try? layer.status(path)) ?? nil,
                 cached.modified >= source.modified
             else { return nil }
         }
-        return try? Image.open(path, limits: picture.limits, using: layer)
+        return try? BitmapImage.open(path, limits: picture.limits, using: layer)
     }
 
     /// Makes the thumbnail without writing it.
-    func bytes(of image: Image) throws(ImageError) -> [UInt8] {
+    func bytes(of image: BitmapImage) throws(ImageError) -> [UInt8] {
         let sizing = ImageSizing(width: size, height: size, mode: .fill)
         if radius == 0 { return try image.jpegData(quality: 0.8, sizing: sizing) }
-        return try Image(pixels: try image.pixels(sizing: sizing).rounded(radius)).pngData()
+        return try BitmapImage(pixels: try image.pixels(sizing: sizing).rounded(radius)).pngData()
     }
 
     /// Makes and caches the thumbnail unless it exists. Returns the error if it fails.

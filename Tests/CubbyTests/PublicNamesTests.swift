@@ -38,7 +38,7 @@ import Testing
 
     // Images
     static let images: [Any.Type] = [
-        Image.self, ImageError.self, ImageFormat.self, ImageLimits.self, ImageMetadata.self, ImagePixels.self,
+        BitmapImage.self, ImageError.self, ImageFormat.self, ImageLimits.self, ImageMetadata.self, ImagePixels.self,
         ImageSizing.self, ImageStore.self,
     ]
 
@@ -106,7 +106,7 @@ import Testing
     // Items, ItemArchive, ColumnEngine
     static let stores: [Any.Type] = [
         AttachmentProblem.self, ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self,
-        (any DocumentPersistence).self, Durability.self, FieldMisfits.self, ForeignFields.self,
+        (any DocumentPersistence).self, CommitDurability.self, FieldMisfits.self, ForeignFields.self,
         HistoryLimits.self, Item.self, ItemAggregateFunction.self, ItemAttachments.self, ItemChange.self,
         ItemCommit.Entry.self,
         (any ItemCommitObserver).self, ItemCursor.self, ItemField.self, ItemFieldDescription.self,
@@ -120,7 +120,8 @@ import Testing
         ItemStore.self, ItemStoreChanges.self, ItemStoreCommit.self, ItemStoreDiff.self, (any ItemStoreObserver).self,
         ItemStoreReference.self, ItemStoreSave.self, ItemsLeftOut.self, JournalHeader.self, JournalRecord.self,
         JournalScan.self,
-        MemoryPersistence.self, OriginalArchive.self, Schema.self, Schema.Field.self, StoreCheck.self, StoreError.self,
+        MemoryPersistence.self, OriginalArchive.self, ItemSchema.self, ItemSchema.Field.self, StoreCheck.self,
+        StoreError.self,
         StoreFinding.self,
     ]
 

@@ -33,7 +33,7 @@ struct GalleryTests {
 
     private func setPicture(_ item: Item) throws {
         let pixels = ImagePixels(width: 8, height: 8, channels: 3, bytes: [UInt8](repeating: 90, count: 8 * 8 * 3))
-        try images.setImage(Image(pixels: pixels), forKey: item.itemKey)
+        try images.setImage(BitmapImage(pixels: pixels), forKey: item.itemKey)
     }
 
     @Test("fields and pictures are in the page's files, in the items' order")
@@ -67,7 +67,7 @@ struct GalleryTests {
         for key in ["lamp", "a b"] {
             try store.createItem(ItemFields(name: "Lamp", itemKey: key))
             let pictures = [40, 80, 120].map { shade in
-                Image(
+                BitmapImage(
                     pixels: ImagePixels(width: 8, height: 8, channels: 3, bytes: [UInt8](repeating: shade, count: 192)))
             }
             try images.setImages(pictures, forKey: key)

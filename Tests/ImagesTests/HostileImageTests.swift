@@ -4,7 +4,8 @@ import Images
 import TestSupport
 import Testing
 
-/// Bytes that are not a picture, or lie about it: an error in words, never a crash, and no memory for what is only claimed.
+/// Bytes that are not a picture, or lie about it: an error in words, never a crash, and no memory for what is only
+/// claimed.
 @Suite("Hostile images")
 struct HostileImageTests {
     @Test(
@@ -16,7 +17,7 @@ struct HostileImageTests {
             Array("\0\0\0\u{18}ftypqt  ".utf8),
         ] as [[UInt8]])
     func noPicture(bytes: [UInt8]) {
-        let error = #expect(throws: ImageError.self) { try Image(bytes: bytes) }
+        let error = #expect(throws: ImageError.self) { try BitmapImage(bytes: bytes) }
         #expect(error?.code == .notAPicture)
         #expect(error?.message.hasPrefix("not a picture") == true)
     }
@@ -25,7 +26,7 @@ struct HostileImageTests {
     func named() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("not a photograph", to: "photo.jpg")
-        let error = #expect(throws: ImageError.self) { try Image.open(path) }
+        let error = #expect(throws: ImageError.self) { try BitmapImage.open(path) }
         #expect(error?.path == path)
         #expect(error?.description.hasPrefix("\(path): not a picture") == true)
     }
@@ -59,7 +60,7 @@ struct HostileImageTests {
     func claims() throws {
         for (width, height) in [(60000, 60000), (0x7fff_ffff, 1), (0x7fff_ffff, 0x7fff_ffff)] as [(UInt32, UInt32)] {
             let error = #expect(throws: ImageError.self) {
-                try Image(bytes: Pictures.png(width: width, height: height))
+                try BitmapImage(bytes: Pictures.png(width: width, height: height))
             }
             #expect(error?.code == .tooManyPixels)
             #expect(error?.message.contains("\(width)×\(height)") == true)
@@ -68,18 +69,19 @@ struct HostileImageTests {
         var jpeg = try Pictures.bytes(Pictures.example("teapot.jpg"))
         let frame = try #require(jpeg.indices.dropLast().first { jpeg[$0] == 0xff && jpeg[$0 + 1] == 0xc0 })
         jpeg.replaceSubrange(frame + 5..<frame + 9, with: [0xfd, 0xe8, 0xfd, 0xe8])
-        let error = #expect(throws: ImageError.self) { try Image(bytes: jpeg) }
+        let error = #expect(throws: ImageError.self) { try BitmapImage(bytes: jpeg) }
         #expect(error?.code == .tooManyPixels)
     }
 
     @Test("a size that the pixels do not fill is an error in words")
     func lyingSize() throws {
-        let image = try Image(bytes: Pictures.png(width: 5000, height: 5000, data: [0x78, 0x9c, 0x03, 0, 0, 0, 0, 1]))
+        let image = try BitmapImage(
+            bytes: Pictures.png(width: 5000, height: 5000, data: [0x78, 0x9c, 0x03, 0, 0, 0, 0, 1]))
         let error = #expect(throws: ImageError.self) { try image.jpegData() }
         #expect(error?.code == .damaged)
         #expect(error?.message.hasPrefix("the picture cannot be decoded: ") == true)
         for size in [(0, 5), (5, 0)] as [(UInt32, UInt32)] {
-            #expect(throws: ImageError.self) { try Image(bytes: Pictures.png(width: size.0, height: size.1)) }
+            #expect(throws: ImageError.self) { try BitmapImage(bytes: Pictures.png(width: size.0, height: size.1)) }
         }
     }
 
@@ -89,7 +91,7 @@ struct HostileImageTests {
         let half: [UInt8] = [0x78, 0x9c, 0xec, 0xc1, 0x01, 0x0d, 0, 0, 0, 0xc2, 0xa0, 0xf7, 0x4f, 0x6d, 0x0e, 0x37]
         for data in [half, [1, 2, 3], []] {
             for side in [10, 300] as [UInt32] {
-                let image = try Image(bytes: Pictures.png(width: side, height: side, data: data))
+                let image = try BitmapImage(bytes: Pictures.png(width: side, height: side, data: data))
                 for _ in 0..<30 {
                     for sizing in [
                         nil, ImageSizing(width: 5, height: 5), ImageSizing(width: 40, height: 40, mode: .fill),
@@ -104,8 +106,8 @@ struct HostileImageTests {
 
     @Test("several threads may decode at once")
     func threads() async throws {
-        let good = try Image.open(Pictures.example("teapot.jpg"))
-        let bad = try Image(bytes: Pictures.png(width: 10, height: 10, data: [1, 2, 3]))
+        let good = try BitmapImage.open(Pictures.example("teapot.jpg"))
+        let bad = try BitmapImage(bytes: Pictures.png(width: 10, height: 10, data: [1, 2, 3]))
         let expected = try good.jpegData(sizing: ImageSizing(width: 50, height: 50))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
@@ -125,14 +127,14 @@ struct HostileImageTests {
     func limits() throws {
         let path = Pictures.example("lamp.png")
         let pixels = #expect(throws: ImageError.self) {
-            try Image.open(path, limits: ImageLimits(pixels: 320 * 240 - 1))
+            try BitmapImage.open(path, limits: ImageLimits(pixels: 320 * 240 - 1))
         }
         #expect(pixels?.code == .tooManyPixels)
-        #expect(try Image.open(path, limits: ImageLimits(pixels: 320 * 240)).width == 320)
-        let bytes = #expect(throws: ImageError.self) { try Image.open(path, limits: ImageLimits(bytes: 100)) }
+        #expect(try BitmapImage.open(path, limits: ImageLimits(pixels: 320 * 240)).width == 320)
+        let bytes = #expect(throws: ImageError.self) { try BitmapImage.open(path, limits: ImageLimits(bytes: 100)) }
         #expect(bytes?.code == .tooManyBytes)
         let sample = #expect(throws: ImageError.self) {
-            try Image(bytes: Samples.bytes("webp"), limits: ImageLimits(pixels: 100))
+            try BitmapImage(bytes: Samples.bytes("webp"), limits: ImageLimits(pixels: 100))
         }
         #expect(sample?.code == .tooManyPixels)
     }
@@ -141,17 +143,17 @@ struct HostileImageTests {
         "a line of pixels can be made smaller, larger and filled, whatever is left of its width",
         arguments: [(1, 5000), (5000, 1), (3, 30_000), (20_000, 2)], [1, 3, 4])
     func lines(shape: (width: Int, height: Int), channels: Int) throws {
-        let made = Image(
+        let made = BitmapImage(
             pixels: Pictures.pixels(shape.width, shape.height) { column, row in
                 [UInt8(truncatingIfNeeded: column), UInt8(truncatingIfNeeded: row), 90, 200].prefix(max(channels, 3))
                     + []
             })
         // A grey one has one channel when it comes back.
-        let grey = Image(pixels: Pictures.pixels(shape.width, shape.height) { _, _ in [70, 70, 70] })
+        let grey = BitmapImage(pixels: Pictures.pixels(shape.width, shape.height) { _, _ in [70, 70, 70] })
         let source = channels == 1 ? grey : made
         let jpeg = try source.jpegData(quality: 0.9)
         for bytes in [jpeg, try source.pngData(), Pictures.jpeg(jpeg, orientation: 6, bigEndian: true)] {
-            let image = try Image(bytes: bytes)
+            let image = try BitmapImage(bytes: bytes)
             for side in [1, 10, 40, 100] {
                 for mode in [ImageSizing.Mode.fit, .fill, .stretch] {
                     let small = try image.resized(width: side, height: side, mode: mode)
@@ -168,7 +170,7 @@ struct HostileImageTests {
         let frame = try #require(
             bytes.indices.dropLast().first { bytes[$0] == 0xff && (bytes[$0 + 1] == 0xc0 || bytes[$0 + 1] == 0xc2) })
         bytes.replaceSubrange((frame + 5)..<(frame + 9), with: [0x03, 0xe8, 0x03, 0xe8])
-        let image = try Image(bytes: bytes)
+        let image = try BitmapImage(bytes: bytes)
         #expect((image.width, image.height) == (1000, 1000))
         for sizing in [nil, ImageSizing(width: 30, height: 30)] {
             let error = #expect(throws: ImageError.self) { try image.jpegData(sizing: sizing) }
@@ -190,7 +192,7 @@ struct HostileImageTests {
             let (bytes, isSmall) = (files[number % files.count], number / files.count % 2 == 1)
             do throws(ImageError) {
                 let sizing = isSmall ? ImageSizing(width: 30, height: 30) : nil
-                return .success(try Image(bytes: bytes).jpegData(sizing: sizing))
+                return .success(try BitmapImage(bytes: bytes).jpegData(sizing: sizing))
             } catch {
                 return .failure(error)
             }
@@ -230,7 +232,7 @@ struct HostileImageTests {
     /// All that a picture can be asked.
     private func decode(_ bytes: [UInt8]) throws {
         let limits = ImageLimits(pixels: 4_000_000)
-        let image = try Image(bytes: bytes, limits: limits)
+        let image = try BitmapImage(bytes: bytes, limits: limits)
         _ = try image.rgb(sizing: ImageSizing(width: 20, height: 20))
         _ = try image.jpegData()
     }

@@ -15,7 +15,7 @@ struct ImageHistoryTests {
         let items: ItemStore
         let images: ImageStore
 
-        init(durability: Durability = .process) throws {
+        init(durability: CommitDurability = .process) throws {
             folder = try PictureFolder()
             items = try folder.open(layer, durability: durability)
             let images = ImageStore(
@@ -52,8 +52,8 @@ struct ImageHistoryTests {
         /// The picture under a key; nil for none.
         func stored(_ key: String) -> [UInt8]? { try? folder.read("\(folder.path)/\(key)") }
 
-        static func picture(_ shade: UInt8) -> Image {
-            Image(pixels: Pictures.pixels(8, 8) { _, _ in [shade, shade, 0] })
+        static func picture(_ shade: UInt8) -> BitmapImage {
+            BitmapImage(pixels: Pictures.pixels(8, 8) { _, _ in [shade, shade, 0] })
         }
 
         static func bytes(_ shade: UInt8) throws -> [UInt8] { try picture(shade).jpegData() }

@@ -26,8 +26,8 @@ struct ImageListTests {
         try items.commit()
     }
 
-    private func picture(_ side: Int) -> Image {
-        Image(pixels: Pictures.pixels(side, side) { column, row in [UInt8(side), UInt8(column), UInt8(row)] })
+    private func picture(_ side: Int) -> BitmapImage {
+        BitmapImage(pixels: Pictures.pixels(side, side) { column, row in [UInt8(side), UInt8(column), UInt8(row)] })
     }
 
     private func set(_ sides: [Int], _ key: String = "a") throws {

@@ -18,13 +18,14 @@ struct ImageStoreTests {
             directory: directory.file("Documents"), caches: directory.file("Caches"), logger: log.logger)
     }
 
-    private func image(_ shade: UInt8 = 100, side: Int = 40) -> Image {
-        Image(pixels: Pictures.pixels(side, side) { column, _ in [shade, UInt8(truncatingIfNeeded: column), 50] })
+    private func image(_ shade: UInt8 = 100, side: Int = 40) -> BitmapImage {
+        BitmapImage(
+            pixels: Pictures.pixels(side, side) { column, _ in [shade, UInt8(truncatingIfNeeded: column), 50] })
     }
 
     @Test("a picture becomes a JPEG file under its key, without extension")
     func set() throws {
-        let lamp = try Image.open(Pictures.example("lamp.png"))
+        let lamp = try BitmapImage.open(Pictures.example("lamp.png"))
         try store.setImage(lamp, forKey: "lamp-key")
         #expect(try store.imagePath(forKey: "lamp-key") == directory.file("Documents/lamp-key"))
         #expect(try directory.contents(of: "Documents") == ["lamp-key"])
@@ -211,7 +212,7 @@ struct ImageStoreTests {
     func failing() throws {
         try store.setImage(image(), forKey: "a")
         let before = try directory.read("Documents/a")
-        let broken = try Image(bytes: Pictures.png(width: 10, height: 10, data: [1, 2, 3]))
+        let broken = try BitmapImage(bytes: Pictures.png(width: 10, height: 10, data: [1, 2, 3]))
         #expect(throws: ImageError.self) { try store.setImage(broken, forKey: "a") }
         #expect(try directory.read("Documents/a") == before)
         #expect(try directory.contents(of: "Documents") == ["a"])

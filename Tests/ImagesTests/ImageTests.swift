@@ -13,7 +13,7 @@ struct ImageTests {
             ("radio.png", .png), ("teapot.png", .png), ("teapot.jpg", .jpeg),
         ])
     func examples(name: String, format: ImageFormat) throws {
-        let image = try Image.open(Pictures.example(name))
+        let image = try BitmapImage.open(Pictures.example(name))
         #expect(image.width == 320)
         #expect(image.height == 240)
         #expect(image.format == format)
@@ -30,16 +30,16 @@ struct ImageTests {
             ("chelsea.png", 451, 300, .png),
         ])
     func photographs(name: String, width: Int, height: Int, format: ImageFormat) throws {
-        let image = try Image.open(try #require(Project.sharedData("images/\(name)")))
+        let image = try BitmapImage.open(try #require(Project.sharedData("images/\(name)")))
         #expect((image.width, image.height) == (width, height))
         #expect(image.format == format)
-        let small = try Image(bytes: image.jpegData(sizing: ImageSizing(width: 100, height: 100)))
+        let small = try BitmapImage(bytes: image.jpegData(sizing: ImageSizing(width: 100, height: 100)))
         #expect(max(small.width, small.height) == 100)
     }
 
     @Test("every format comes in and shows the same", arguments: Samples.all)
     func formats(sample: Samples.Sample) throws {
-        let image = try Image(bytes: sample.bytes)
+        let image = try BitmapImage(bytes: sample.bytes)
         #expect(image.format == sample.format)
         #expect((image.width, image.height) == (Samples.width, Samples.height))
         let pixels = try image.rgb()
@@ -54,12 +54,12 @@ struct ImageTests {
 
     @Test("what comes out comes in again")
     func encoding() throws {
-        let image = Image(pixels: Pictures.pixels(50, 30) { [UInt8($0 * 5), UInt8($1 * 8), 100] })
+        let image = BitmapImage(pixels: Pictures.pixels(50, 30) { [UInt8($0 * 5), UInt8($1 * 8), 100] })
         #expect(image.format == nil)
-        let png = try Image(bytes: image.pngData())
+        let png = try BitmapImage(bytes: image.pngData())
         #expect(png.format == .png)
         #expect(try png.rgb() == image.rgb())
-        let jpeg = try Image(bytes: image.jpegData(quality: 1))
+        let jpeg = try BitmapImage(bytes: image.jpegData(quality: 1))
         #expect(jpeg.format == .jpeg)
         #expect(try jpeg.rgb().isNear(20, 20, [100, 160, 100], slack: 8))
         #expect(try image.jpegData(quality: 0.1).count < image.jpegData(quality: 0.95).count)
@@ -72,11 +72,11 @@ struct ImageTests {
 
     @Test("transparency becomes white in JPEG and stays in PNG")
     func transparency() throws {
-        let image = Image(pixels: Pictures.pixels(16, 16) { column, _ in [200, 0, 0, column < 8 ? 255 : 0] })
-        let flat = try Image(bytes: image.jpegData(quality: 1)).rgb()
+        let image = BitmapImage(pixels: Pictures.pixels(16, 16) { column, _ in [200, 0, 0, column < 8 ? 255 : 0] })
+        let flat = try BitmapImage(bytes: image.jpegData(quality: 1)).rgb()
         #expect(flat.isNear(2, 8, [200, 0, 0], slack: 20))
         #expect(flat.isNear(14, 8, [255, 255, 255], slack: 20))
-        let again = try Image(bytes: image.pngData())
+        let again = try BitmapImage(bytes: image.pngData())
         #expect(try again.rgb(background: 0).isNear(14, 8, [0, 0, 0], slack: 2))
         #expect(try again.rgb(background: 90).isNear(14, 8, [90, 90, 90], slack: 2))
     }
@@ -92,12 +92,12 @@ struct ImageTests {
             (ImageSizing(width: 1, height: 1), 1, 1),
         ])
     func sizes(sizing: ImageSizing, width: Int, height: Int) throws {
-        let file = try Image.open(Pictures.example("lamp.png"))
-        let made = Image(pixels: try file.rgb())
+        let file = try BitmapImage.open(Pictures.example("lamp.png"))
+        let made = BitmapImage(pixels: try file.rgb())
         for image in [file, made] {
             let resized = try image.resized(width: sizing.width, height: sizing.height, mode: sizing.mode)
             #expect((resized.width, resized.height) == (width, height))
-            let jpeg = try Image(bytes: image.jpegData(sizing: sizing))
+            let jpeg = try BitmapImage(bytes: image.jpegData(sizing: sizing))
             #expect((jpeg.width, jpeg.height) == (width, height))
         }
     }
@@ -113,10 +113,10 @@ struct ImageTests {
             ImageSizing(width: 3, height: 2, mode: .stretch),
         ])
     func opaque(sizing: ImageSizing) throws {
-        let picture = try Image.open(Pictures.example("teapot.png")).rgb()
+        let picture = try BitmapImage.open(Pictures.example("teapot.png")).rgb()
         let opaque = stride(from: 0, to: picture.bytes.count, by: 3).flatMap { picture.bytes[$0..<$0 + 3] + [255] }
-        let pixels = try Image(pixels: picture).rgb(sizing: sizing)
-        let expected = try Image(
+        let pixels = try BitmapImage(pixels: picture).rgb(sizing: sizing)
+        let expected = try BitmapImage(
             pixels: ImagePixels(width: picture.width, height: picture.height, channels: 4, bytes: opaque)
         ).rgb(sizing: sizing)
         #expect((pixels.width, pixels.height) == (expected.width, expected.height))
@@ -127,16 +127,17 @@ struct ImageTests {
 
     @Test("a plain surface keeps its colour in every size", arguments: [1, 7, 40, 99])
     func plainSurface(side: Int) throws {
-        let bytes = try Image(pixels: Pictures.pixels(100, 100) { _, _ in [200, 100, 50] }).jpegData(quality: 0.95)
-        let first = try Image(bytes: bytes).rgb().bytes.prefix(3).map(Int.init)
-        let small = try Image(bytes: bytes).rgb(sizing: ImageSizing(width: side, height: side, mode: .fill))
+        let bytes = try BitmapImage(pixels: Pictures.pixels(100, 100) { _, _ in [200, 100, 50] }).jpegData(
+            quality: 0.95)
+        let first = try BitmapImage(bytes: bytes).rgb().bytes.prefix(3).map(Int.init)
+        let small = try BitmapImage(bytes: bytes).rgb(sizing: ImageSizing(width: side, height: side, mode: .fill))
         for row in 0..<side { for column in 0..<side { #expect(small.isNear(column, row, first, slack: 0)) } }
     }
 
     @Test(
         "sizes that cannot be", arguments: [(0, 10), (10, 0), (-1, 5), (70000, 5), (60000, 60000), (Int.max, Int.max)])
     func impossibleSizes(width: Int, height: Int) throws {
-        let image = try Image.open(Pictures.example("lamp.png"))
+        let image = try BitmapImage.open(Pictures.example("lamp.png"))
         let error = #expect(throws: ImageError.self) { try image.resized(width: width, height: height) }
         #expect(error?.code == .cannotMake)
     }
@@ -145,7 +146,7 @@ struct ImageTests {
     func orientation(orientation: UInt8, bigEndian: Bool) throws {
         // Four corners of four colours: upper left, upper right, lower left, lower right.
         let colors: [[UInt8]] = [[220, 30, 30], [30, 200, 30], [30, 30, 220], [230, 230, 40]]
-        let stored = Image(pixels: Pictures.pixels(64, 32) { colors[($1 < 16 ? 0 : 2) + ($0 < 32 ? 0 : 1)] })
+        let stored = BitmapImage(pixels: Pictures.pixels(64, 32) { colors[($1 < 16 ? 0 : 2) + ($0 < 32 ? 0 : 1)] })
         let bytes = Pictures.jpeg(
             try stored.jpegData(quality: 1), orientation: orientation, bigEndian: bigEndian)
         // Which stored corner is to be seen at each corner, by EXIF's table.
@@ -154,7 +155,7 @@ struct ImageTests {
             5: [0, 2, 1, 3], 6: [2, 0, 3, 1], 7: [3, 1, 2, 0], 8: [1, 3, 0, 2],
         ]
         let expected = try #require(upright[orientation])
-        let image = try Image(bytes: bytes)
+        let image = try BitmapImage(bytes: bytes)
         let (width, height) = orientation < 5 ? (64, 32) : (32, 64)
         #expect((image.width, image.height) == (width, height))
         let full = try image.rgb()
@@ -168,24 +169,24 @@ struct ImageTests {
             }
         }
         // What is written out has no orientation left to apply.
-        let written = try Image(bytes: image.jpegData())
+        let written = try BitmapImage(bytes: image.jpegData())
         #expect((written.width, written.height) == (width, height))
     }
 
     @Test("a JPEG file that holds more than a picture is not bare")
     func bare() throws {
-        let picture = try Image.open(Pictures.example("lamp.png"))
+        let picture = try BitmapImage.open(Pictures.example("lamp.png"))
         let bytes = try picture.jpegData()
         #expect(picture.bareJPEG == nil)
-        #expect(try Image(bytes: bytes).bareJPEG == bytes)
-        #expect(try Image(bytes: Pictures.jpeg(bytes, orientation: 1, bigEndian: false)).bareJPEG == nil)
+        #expect(try BitmapImage(bytes: bytes).bareJPEG == bytes)
+        #expect(try BitmapImage(bytes: Pictures.jpeg(bytes, orientation: 1, bigEndian: false)).bareJPEG == nil)
         let comment: [UInt8] = [0xff, 0xfe, 0, 4, 0x68, 0x69]
-        #expect(try Image(bytes: bytes[..<2] + comment + bytes[2...]).bareJPEG == nil)
+        #expect(try BitmapImage(bytes: bytes[..<2] + comment + bytes[2...]).bareJPEG == nil)
     }
 
     @Test("a file that is not there is named")
     func absent() throws {
-        let error = #expect(throws: ImageError.self) { try Image.open("/nonexistent/lamp.png") }
+        let error = #expect(throws: ImageError.self) { try BitmapImage.open("/nonexistent/lamp.png") }
         #expect(error?.code == .unreadable)
         #expect(error?.fileError?.code == FileLayerCode.absent)
         #expect(error?.description == "cannot open /nonexistent/lamp.png: No such file or directory")

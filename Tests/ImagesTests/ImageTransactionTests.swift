@@ -33,8 +33,8 @@ struct ImageTransactionTests {
             try items.commit()
         }
 
-        static func picture(_ shade: UInt8) -> Image {
-            Image(pixels: Pictures.pixels(8, 8) { _, _ in [shade, shade, 0] })
+        static func picture(_ shade: UInt8) -> BitmapImage {
+            BitmapImage(pixels: Pictures.pixels(8, 8) { _, _ in [shade, shade, 0] })
         }
 
         /// An item with a new picture, and another picture for the one that was there.

@@ -17,7 +17,7 @@ struct PictureFolder {
     var names: [String] { (try? scratch.contents(of: "Documents")) ?? [] }
 
     func open(
-        _ layer: any FileLayer = PosixFileLayer(), isReadOnly: Bool = false, durability: Durability = .process
+        _ layer: any FileLayer = PosixFileLayer(), isReadOnly: Bool = false, durability: CommitDurability = .process
     ) throws -> ItemStore {
         let persistence = ArchivePersistence(folder: path, using: layer, isReadOnly: isReadOnly)
         // Stores that a test leaves lying stand for processes that died.

@@ -48,7 +48,7 @@ struct TerminalImageTests {
         "a picture fits the cells, is square in them and is not enlarged",
         arguments: [(80, 24, 64, 48), (20, 50, 20, 15), (1000, 1000, 320, 240), (0, 0, 1, 1)])
     func sizing(columns: Int, rows: Int, width: Int, height: Int) throws {
-        let image = try Image.open(Pictures.example("bicycle.png"))
+        let image = try BitmapImage.open(Pictures.example("bicycle.png"))
         let pixels = try image.rgb(sizing: TerminalImage.sizing(for: image, columns: columns, rows: rows))
         #expect((pixels.width, pixels.height) == (width, height))
     }
@@ -65,7 +65,7 @@ struct TerminalGraphicsTests {
             (.halfBlocks(.palette256), "\u{1b}[38;5;", "\u{1b}[0m"),
         ])
     func drawn(graphics: TerminalGraphics, beginning: String, end: String) throws {
-        let image = try Image.open(Pictures.example("bicycle.png"))
+        let image = try BitmapImage.open(Pictures.example("bicycle.png"))
         let text = try TerminalImage.text(image, as: graphics, in: TerminalArea(columns: 10, rows: 40))
         #expect(text.hasPrefix(beginning) && text.hasSuffix(end + "\n"), "\(text.prefix(60).debugDescription)")
         let inline = try TerminalImage.inlineText(image, as: graphics, in: TerminalArea(columns: 2, rows: 1))
@@ -80,7 +80,7 @@ struct TerminalGraphicsTests {
 
     @Test("sixels show each pixel in its colour, whatever the height", arguments: [1, 6, 7, 20])
     func sixels(height: Int) throws {
-        let image = Image(
+        let image = BitmapImage(
             pixels: Pictures.pixels(30, height) { column, row in
                 column < 12 ? [255, 0, UInt8(row * 10)] : [0, UInt8(column * 8), 51]
             })
@@ -99,18 +99,18 @@ struct TerminalGraphicsTests {
 
     @Test("what kitty and iTerm2 get is the picture, no larger than its room")
     func payloads() throws {
-        let image = try Image.open(Pictures.example("bicycle.png"))
+        let image = try BitmapImage.open(Pictures.example("bicycle.png"))
         let area = TerminalArea(columns: 20, rows: 40)
         let kitty = try TerminalImage.text(image, as: .kitty, in: area)
         let pieces = kitty.split(separator: "\u{1b}_G").map {
             $0.split(separator: ";", maxSplits: 1)[1].prefix { $0 != "\u{1b}" }
         }
         #expect(pieces.allSatisfy { $0.count <= 4096 })
-        let png = try Image(bytes: [UInt8](try #require(Data(base64Encoded: pieces.joined()))))
+        let png = try BitmapImage(bytes: [UInt8](try #require(Data(base64Encoded: pieces.joined()))))
         #expect((png.format, png.width, png.height) == (.png, 160, 120))
         let iTerm2 = try TerminalImage.text(image, as: .iTerm2, in: area)
         let payload = iTerm2.split(separator: ":", maxSplits: 1)[1].prefix { $0 != "\u{07}" }
-        let jpeg = try Image(bytes: [UInt8](try #require(Data(base64Encoded: String(payload)))))
+        let jpeg = try BitmapImage(bytes: [UInt8](try #require(Data(base64Encoded: String(payload)))))
         #expect((jpeg.format, jpeg.width, jpeg.height) == (.jpeg, 160, 120))
     }
 }

@@ -32,8 +32,8 @@ package final class StoreFolder: Sendable {
     package var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
 
     package func open(
-        _ layer: any FileLayer = PosixFileLayer(), isReadOnly: Bool = false, durability: Durability = .process,
-        mapped: Bool = false, opensCut: Bool = true, schema: Schema = .household
+        _ layer: any FileLayer = PosixFileLayer(), isReadOnly: Bool = false, durability: CommitDurability = .process,
+        mapped: Bool = false, opensCut: Bool = true, schema: ItemSchema = .household
     ) throws -> ItemStore {
         if mapped { try FileManager.default.createDirectory(atPath: caches, withIntermediateDirectories: true) }
         let persistence = ArchivePersistence(

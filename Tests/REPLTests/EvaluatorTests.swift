@@ -8,14 +8,14 @@ import Testing
     @Test(
         "what is complete, and how deep the next line stands",
         arguments: [
-            ("1 + 1", Completeness.complete), ("=1", .complete), ("x = 1", .complete),
+            ("1 + 1", InputCompleteness.complete), ("=1", .complete), ("x = 1", .complete),
             ("for i = 1, 2 do", .incomplete(indent: 2)),
             ("f(function()", .incomplete(indent: 2)), ("if x then y()\nelse", .incomplete(indent: 2)),
             ("x = = 1", .invalid),
             ("return {", .incomplete(indent: 2)), ("'open", .invalid), ("", .complete),
             ("-- only a comment", .complete),
         ])
-    func completeness(text: String, expected: Completeness) throws {
+    func completeness(text: String, expected: InputCompleteness) throws {
         #expect(Evaluator.completeness(of: text, in: try LuaState()) == expected)
     }
 }

@@ -54,7 +54,7 @@ final class FieldColumn {
         (declaredKind, unset) = (nil, .absent)
     }
 
-    init(_ field: Schema.Field) {
+    init(_ field: ItemSchema.Field) {
         encoding =
             switch field.kind.kind {
             case .text, .mixed: .cells

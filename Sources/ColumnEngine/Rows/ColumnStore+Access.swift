@@ -293,7 +293,7 @@ package struct ItemDraft {
     package func carry(_ values: PropertyListFields) throws(StoreError) { try store.fill(self, with: values) }
 
     /// The fields of every item of the store.
-    package var schema: Schema { store.schema }
+    package var schema: ItemSchema { store.schema }
 
     /// The name of a field of the store.
     package func name(of field: ItemField) -> String { store.fields.name(of: field) }

@@ -25,12 +25,12 @@ package final class ColumnStore {
     @exclusivity(unchecked) package var document = DocumentRows()
 
     /// The fields of every item, which have a column from the beginning.
-    package let schema: Schema
+    package let schema: ItemSchema
     /// The number of the items' key, after the fields of every item.
     package let keyField: ItemField
 
     /// An empty store.
-    package init(_ schema: Schema) {
+    package init(_ schema: ItemSchema) {
         self.schema = schema
         keyField = schema.keyField
         table = ItemTable(schema)
@@ -192,9 +192,9 @@ package final class ColumnStore {
 /// No read escapes: reading an item needs its row, columns are not visible outside of this module, and each access to a
 /// row records it. A reference or an object is checked by `ColumnStore.isAccessible`, `isLive` or `state`: they record
 /// the row. A key goes through `row(forKey:)`, which records the row or, if there is none, the key. Everything else is
-/// the whole collection: the order (`count`, `slots`, `row(at:)`, `position(of:)`, `move`), a query (`ItemQuery.access`),
-/// an aggregate function of a group (`ItemAggregateFunction.value`), a snapshot, and a name that no
-/// item has as a field. An insertion refused for its key records the item that has it, and a reverted one its key.
+/// the whole collection: the order (`count`, `slots`, `row(at:)`, `position(of:)`, `move`), a query
+/// (`ItemQuery.access`), an aggregate function of a group (`ItemAggregateFunction.value`), a snapshot, and a name that
+/// no item has as a field. An insertion refused for its key records the item that has it, and a reverted one its key.
 /// Script iterators older than the transaction check each of their rows, since its beginning is a new epoch.
 struct ReadSet {
     /// Whether to record reads: false outside of such transactions, and when the whole collection was read.

@@ -17,7 +17,7 @@ package struct FieldTable {
     /// The declared field that is set to an item's creation time.
     let stamped: ItemField?
 
-    package init(_ schema: Schema) {
+    package init(_ schema: ItemSchema) {
         names = schema.names
         stamped = schema.fields.firstIndex { $0.isStamped }.map { ItemField(rawValue: UInt32($0)) }
         for (number, name) in names.enumerated() { numbers[ExactText(name)] = UInt32(number) }

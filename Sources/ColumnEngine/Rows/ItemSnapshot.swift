@@ -20,7 +20,7 @@ package final class ItemSnapshot: @unchecked Sendable {
     /// The contents shared with the copies for other threads.
     private struct Contents {
         let count: Int
-        let schema: Schema
+        let schema: ItemSchema
         let keyField: ItemField
         let fieldNames: [String]
         let fieldKinds: [UInt16]
@@ -75,7 +75,7 @@ package final class ItemSnapshot: @unchecked Sendable {
     package var count: Int { contents.count }
     package var fieldNames: [String] { contents.fieldNames }
     /// The fields of every item.
-    package var schema: Schema { contents.schema }
+    package var schema: ItemSchema { contents.schema }
     /// By field number, the kinds of its cells.
     package var fieldKinds: [UInt16] { contents.fieldKinds }
 

@@ -47,7 +47,7 @@ package struct ItemTable: ~Copyable {
     /// Whether some item has or had a custom field: otherwise there is nothing to free.
     private var hasCustomFields = false
 
-    init(_ schema: Schema) {
+    init(_ schema: ItemSchema) {
         let declared = schema.fields.map { Unmanaged.passRetained(FieldColumn($0)) }
         keyField = schema.keyField
         firstInteger = zip(schema.kinds, declared).first { $0.0.kind == .integer }?.1

@@ -261,7 +261,7 @@ struct InspectCommand: ParsableCommand {
 
 /// Buffered standard output, with optional colours.
 final class TextOutput {
-    private let palette: Palette
+    private let palette: TerminalPalette
     private var buffer: [UInt8] = []
     /// Whether a write has failed: what follows has no reader, or no room. The loss is said at the end.
     var isClosed: Bool { StandardStream.output.hasFailed }
@@ -305,7 +305,7 @@ final class TextOutput {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    private static func style(_ role: TreeDrawing.Role) -> Style {
+    private static func style(_ role: TreeDrawing.Role) -> TextStyle {
         switch role {
         case .guide, .detail: .dimmed
         case .label: .field

@@ -196,7 +196,7 @@ extension DebugSession {
         ])
     }
 
-    private static let types: [Candidate.Kind: String] = [
+    private static let types: [CompletionCandidate.Kind: String] = [
         .keyword: "keyword", .variable: "variable", .constant: "value", .function: "function", .method: "method",
         .field: "field", .module: "module", .type: "class", .key: "property", .string: "text", .file: "file",
     ]

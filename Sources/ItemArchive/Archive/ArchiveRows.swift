@@ -8,7 +8,7 @@ import PropertyList
 /// field, is reported in ``damage``, and makes the store keep the archive before replacing it.
 final class ArchiveRows: RowSource {
     private var items: MappedItems
-    private let schema: Schema
+    private let schema: ItemSchema
     /// By number of a declared field, the index's copy of its integers, if it has a usable one.
     private let numbers: [MappedNumbers?]
     let values: FaultedValues

@@ -24,7 +24,7 @@ package struct ArchiveSchema: Sendable, Hashable {
     package var isMutableArray = false
 
     /// The fields of every item of the store.
-    package let schema: Schema
+    package let schema: ItemSchema
     /// The keys of the fields of every item, by number, then that of the items' key.
     package var keys: [String]
     /// The fields of integers that are NSNumber objects and not inline.
@@ -41,7 +41,7 @@ package struct ArchiveSchema: Sendable, Hashable {
     package internal(set) var original: OriginalArchive?
 
     /// Creates the usual form of a store's items, of a class.
-    package init(_ schema: Schema, className: String = "Item") {
+    package init(_ schema: ItemSchema, className: String = "Item") {
         (self.schema, self.className) = (schema, className)
         keys = schema.fields.map { $0.archiveNames[0] } + schema.keyNames.prefix(1)
     }

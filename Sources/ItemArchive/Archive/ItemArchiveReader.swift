@@ -304,9 +304,9 @@ extension ItemArchiveReader {
     /// - Parameters:
     ///   - bytes: the archive.
     ///   - schema: the fields.
-    /// - Returns: nothing for a file that is not an archive of items, and for one with nothing but nil in fields that are
-    ///   objects.
-    package static func notices(on bytes: [UInt8], _ schema: Schema) -> [String] {
+    /// - Returns: nothing for a file that is not an archive of items, and for one with nothing but nil in fields that
+    ///   are objects.
+    package static func notices(on bytes: [UInt8], _ schema: ItemSchema) -> [String] {
         guard let reader = try? BinaryPropertyListReader(detecting: PropertyListStorage(bytes)) else { return [] }
         let store = ColumnStore(schema)
         var items = ItemArchiveReader(ItemLoader(store), reader, ArchiveIdentity(of: bytes))

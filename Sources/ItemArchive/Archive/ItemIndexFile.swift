@@ -55,7 +55,7 @@ package struct ItemIndexFile: Sendable {
         fieldKinds = snapshot.fieldKinds
     }
 
-    private static func integerFields(_ schema: Schema) -> [ItemField] {
+    private static func integerFields(_ schema: ItemSchema) -> [ItemField] {
         schema.numbers.filter { schema.kind($0)?.kind == .integer }
     }
 
@@ -168,7 +168,7 @@ package struct ItemIndexFile: Sendable {
     }
 
     /// Reads everything except the tables; nil if a part of it is damaged, or it is of another schema's items.
-    package init?(_ bytes: UnsafeRawBufferPointer, _ schema: Schema) {
+    package init?(_ bytes: UnsafeRawBufferPointer, _ schema: ItemSchema) {
         guard bytes.count >= Self.headerLength, bytes.prefix(8).elementsEqual(Self.magic),
             Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<120])) == bytes.littleEndian(UInt64.self, at: 120),
             bytes.littleEndian(UInt16.self, at: 8) == Self.version,

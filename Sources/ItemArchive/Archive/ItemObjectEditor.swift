@@ -157,7 +157,7 @@ struct ItemPlaces {
     ///   - graph: the archive.
     ///   - elements: the keys of the elements in the reader's order; nil for an element that is not an item.
     ///   - schema: knows the items' classes.
-    init?(_ graph: ArchiveGraph, _ elements: [String?], _ schema: Schema) {
+    init?(_ graph: ArchiveGraph, _ elements: [String?], _ schema: ItemSchema) {
         var rest = elements[...]
         for (topIndex, field) in graph.top.enumerated() {
             guard case .object(let value?) = field.value else { continue }

@@ -11,10 +11,10 @@ package final class OriginalArchive: Sendable {
 
     private let reader: BinaryPropertyListReader
     private let identity: ArchiveIdentity
-    private let schema: Schema
+    private let schema: ItemSchema
 
     /// Fails for an archive that cannot be edited in this way.
-    init?(_ reader: BinaryPropertyListReader, _ identity: ArchiveIdentity, _ schema: Schema) {
+    init?(_ reader: BinaryPropertyListReader, _ identity: ArchiveIdentity, _ schema: ItemSchema) {
         guard reader.storage.bytes.count <= Self.maximumBytes else { return nil }
         self.reader = reader
         self.identity = identity

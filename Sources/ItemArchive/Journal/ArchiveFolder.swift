@@ -37,7 +37,7 @@ struct ArchiveFolder {
     }
 
     /// The archive that the index belongs to; nil if there is no index, or it is damaged.
-    func archiveOfIndex(_ schema: Schema) -> ArchiveIdentity? {
+    func archiveOfIndex(_ schema: ItemSchema) -> ArchiveIdentity? {
         guard let indexPath, let bytes = try? layer.contents(of: indexPath) else { return nil }
         return bytes.withUnsafeBytes { ItemIndexFile($0, schema)?.archive }
     }
@@ -79,7 +79,7 @@ struct ArchiveFolder {
     /// itself is not changed.
     ///
     /// - Returns: whether there was one.
-    func adoptOtherEdition(_ schema: Schema, _ report: inout ItemLoadReport) throws(StoreError) -> Bool {
+    func adoptOtherEdition(_ schema: ItemSchema, _ report: inout ItemLoadReport) throws(StoreError) -> Bool {
         let found = try attempt { () throws(FileError) in try otherEditions(schema) }
         guard let first = found.first else { return false }
         var text = "\(first.name) was opened: its items are kept in items.archive from now on, and it stays as it is"
@@ -95,13 +95,13 @@ struct ArchiveFolder {
     }
 
     /// Another edition's archive, for a read-only process without an archive.
-    func otherEdition(_ schema: Schema, _ report: inout ItemLoadReport) throws(StoreError) -> [UInt8]? {
+    func otherEdition(_ schema: ItemSchema, _ report: inout ItemLoadReport) throws(StoreError) -> [UInt8]? {
         guard let first = try attempt({ () throws(FileError) in try otherEditions(schema).first }) else { return nil }
         report.notices.append("\(first.name) was opened")
         return first.bytes
     }
 
-    private func otherEditions(_ schema: Schema) throws(FileError) -> [(name: String, bytes: [UInt8])] {
+    private func otherEditions(_ schema: ItemSchema) throws(FileError) -> [(name: String, bytes: [UInt8])] {
         var found: [(name: String, bytes: [UInt8])] = []
         for name in Self.otherNames {
             let other = PathText.join(path, name)
@@ -115,7 +115,7 @@ struct ArchiveFolder {
     }
 
     /// Whether a file is an archive or a property list with at least one item.
-    private static func holdsItems(_ bytes: [UInt8], _ schema: Schema) -> Bool {
+    private static func holdsItems(_ bytes: [UInt8], _ schema: ItemSchema) -> Bool {
         guard bytes.withUnsafeBytes({ PropertyListFormat(detecting: $0) }) != nil,
             let reader = try? BinaryPropertyListReader(detecting: PropertyListStorage(bytes))
         else { return false }

@@ -60,7 +60,7 @@ struct ArchiveLoader {
     var schema: ArchiveSchema { loaded.schema }
 
     /// The fields of every item.
-    private var fields: Schema { loaded.schema.schema }
+    private var fields: ItemSchema { loaded.schema.schema }
 
     /// Reads the archive; called once, before ``loadJournal()``.
     ///

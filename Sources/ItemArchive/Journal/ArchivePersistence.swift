@@ -70,7 +70,7 @@ public final class ArchivePersistence: DocumentPersistence {
         self.folder = ArchiveFolder(folder, indexFolder: indexFolder, using: layer)
         options = ArchiveLoader.Options(
             isReadOnly: isReadOnly, mappedFrom: mappedFrom, opensCutArchive: opensCutArchive)
-        schema = ArchiveSchema(Schema(), className: className)
+        schema = ArchiveSchema(ItemSchema(), className: className)
         journal = ArchiveJournal(self.folder)
     }
 

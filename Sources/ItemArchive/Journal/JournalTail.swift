@@ -9,7 +9,7 @@ final class JournalTail {
     private let file: OpenFile
     private let status: FileStatus
     private let header: JournalHeader
-    private let schema: Schema
+    private let schema: ItemSchema
     private var offset = JournalHeader.length
     /// The number of the next record in this journal.
     private var sequence: UInt64
@@ -17,7 +17,7 @@ final class JournalTail {
     /// Opens the journal in place.
     ///
     /// - Throws: `FileError`; `StoreError` when it has no header.
-    init(_ path: String, _ schema: Schema, using layer: any FileLayer) throws {
+    init(_ path: String, _ schema: ItemSchema, using layer: any FileLayer) throws {
         (self.layer, self.schema) = (layer, schema)
         let file = try layer.open(path, .read)
         self.file = file

@@ -161,7 +161,7 @@ package enum RecordChange: Sendable {
     ///
     /// - Throws: `StoreError` with `corruptJournal`.
     package static func changes(
-        of record: UnsafeRawBufferPointer, _ schema: Schema, from origin: Origin = .log
+        of record: UnsafeRawBufferPointer, _ schema: ItemSchema, from origin: Origin = .log
     ) throws(StoreError) -> [RecordChange] {
         var reader = RecordReader(record)
         var names = schema.names
@@ -212,7 +212,7 @@ package enum RecordChange: Sendable {
     }
 
     private static func insertion(
-        _ reader: inout RecordReader, _ schema: Schema, _ names: [String], at position: Int?, carries: Bool
+        _ reader: inout RecordReader, _ schema: ItemSchema, _ names: [String], at position: Int?, carries: Bool
     ) throws(StoreError) -> RecordChange {
         let key = try key(&reader)
         var values: PropertyListFields = ["itemKey": .string(key)]

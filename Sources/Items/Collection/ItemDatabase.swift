@@ -23,7 +23,7 @@ public actor ItemDatabase {
     /// - Throws: as ``ItemStore/open(_:schema:durability:)``.
     public init(
         _ persistence: sending any ItemPersistence = MemoryPersistence(), attachments: String? = nil,
-        schema: Schema = .household, durability: Durability = .process
+        schema: ItemSchema = .household, durability: CommitDurability = .process
     ) throws(StoreError) {
         store = try ItemStore.open(persistence, schema: schema, durability: durability)
         if let attachments { store.attachments = ItemAttachments(folder: attachments) }

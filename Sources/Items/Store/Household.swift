@@ -5,9 +5,9 @@ public import PropertyList
 /// A household's items: the fields that the application and its archives have, and what is named after them.
 ///
 /// Nothing else in this module or below it names a field.
-extension Schema {
+extension ItemSchema {
     /// The fields of a household's items, with the names that they have in archives of this application's editions.
-    public static let household = Schema(
+    public static let household = ItemSchema(
         [
             .text("name", otherNames: ["itemName", "possessionName"]),
             .text("serialNumber", isOptional: true, otherNames: ["serialnumber", "serialName"]),
@@ -90,7 +90,7 @@ extension ItemFields {
     /// null for a field that the item lacks. Setting the field removes its value here.
     package var carried: PropertyListFields {
         var carried: PropertyListFields = [:]
-        for (name, value) in declared where Schema.household.field(named: name)?.kind.takes(value) == false {
+        for (name, value) in declared where ItemSchema.household.field(named: name)?.kind.takes(value) == false {
             carried[name] = value
         }
         return carried
@@ -103,7 +103,7 @@ extension ItemFields {
         if name == "itemKey" {
             guard case .string? = value else { throw FieldValidation.error(name, "a string", value) }
             declared[name] = value
-        } else if let kind = Schema.household.field(named: name)?.kind {
+        } else if let kind = ItemSchema.household.field(named: name)?.kind {
             declared[name] = try FieldValidation.checked(value, kind.kind, isOptional: kind.isOptional, named: name)
         } else {
             try FieldValidation.checkName(name)

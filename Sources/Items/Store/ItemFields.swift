@@ -14,7 +14,7 @@ public struct ItemFields: Sendable, Hashable {
     }
 
     /// Creates fields by name from stored values.
-    init(stored values: PropertyListFields, _ schema: Schema = .household) {
+    init(stored values: PropertyListFields, _ schema: ItemSchema = .household) {
         (declared, custom) = ([:], [:])
         for (name, value) in values {
             if schema.has(name) { declared[name] = value } else { custom[name] = value }

@@ -31,15 +31,15 @@ public final class ItemStore {
     // MARK: Settings
 
     /// Whether each commit waits until it survives a power cut.
-    package var durability: Durability
+    package var durability: CommitDurability
     /// The limits of `undo`.
     public var history = HistoryLimits()
     /// Called with a text for the user if a part of the mapped archive turns out to be unreadable.
     package var onDamage: ((String) -> Void)?
-    /// Called at the end of an answer of a query with the items that it left out, because their values are of a kind that
-    /// a comparison, a computation or a sort does not take: `n > 5 left out 2 items whose n is text`. An error that it
-    /// throws is the answer's. Nil: such items are not counted. Counting costs time for fields with values of several
-    /// kinds alone.
+    /// Called at the end of an answer of a query with the items that it left out, because their values are of a kind
+    /// that a comparison, a computation or a sort does not take: `n > 5 left out 2 items whose n is text`. An error
+    /// that it throws is the answer's. Nil: such items are not counted. Counting costs time for fields with values of
+    /// several kinds alone.
     public var onLeftOut: (([ItemsLeftOut]) throws -> Void)? {
         get { columns.questions.onLeftOut }
         set { columns.questions.onLeftOut = newValue }
@@ -56,11 +56,11 @@ public final class ItemStore {
     /// Creates an empty store in memory.
     ///
     /// - Parameter schema: the fields of every item.
-    public convenience init(schema: Schema = .household) {
+    public convenience init(schema: ItemSchema = .household) {
         self.init(persistence: MemoryPersistence(), schema, durability: .process)
     }
 
-    private init(persistence: any ItemPersistence, _ schema: Schema, durability: Durability) {
+    private init(persistence: any ItemPersistence, _ schema: ItemSchema, durability: CommitDurability) {
         columns = ColumnStore(schema)
         replica = RemoteReplica(persistence, of: columns)
         document = Document(persistence.document, of: columns)
@@ -83,7 +83,7 @@ public final class ItemStore {
     /// - Throws: `StoreError` with `inUse`, `corruptArchive` or `inputOutput`. Damage that leaves a part readable is
     ///   not an error: see ``loadReport``.
     public static func open(
-        _ persistence: any ItemPersistence, schema: Schema = .household, durability: Durability = .process
+        _ persistence: any ItemPersistence, schema: ItemSchema = .household, durability: CommitDurability = .process
     ) throws(StoreError) -> ItemStore {
         let store = ItemStore(persistence: persistence, schema, durability: durability)
         store.columns.document.onDamage = { [store = store.zeroingReference] text in
@@ -155,7 +155,7 @@ public final class ItemStore {
     }
 
     /// The fields of every item.
-    package var schema: Schema { columns.schema }
+    package var schema: ItemSchema { columns.schema }
 
     /// The name of a field.
     package func name(of field: ItemField) -> String {

@@ -198,8 +198,8 @@ extension ItemStore {
         return try commit(.change)
     }
 
-    /// Commits as part of a group: even with `Durability.power` the record only survives the process, until the next
-    /// commit outside of a group, or ``endGroup()``, makes all of the group's records survive a power cut at once.
+    /// Commits as part of a group: even with `CommitDurability.power` the record only survives the process, until the
+    /// next commit outside of a group, or ``endGroup()``, makes all of the group's records survive a power cut at once.
     ///
     /// - Returns: whether there was anything to write.
     /// - Throws: as ``commit()``.

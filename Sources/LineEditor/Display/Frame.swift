@@ -3,7 +3,7 @@ struct Frame: Sendable {
     /// One column of the screen. The second column of a wide character is a cell of width 0 without text.
     struct Cell: Equatable, Sendable {
         var character: Character
-        var style: Style
+        var style: TextStyle
         var width: UInt8
 
         static let placeholder = Cell(character: " ", style: .plain, width: 0)
@@ -56,7 +56,7 @@ struct Frame: Sendable {
                 add(scene.continuationPrompt)
                 textColumn = 0
             } else {
-                let style = Style(rawValue: styles[offset]) ?? .plain
+                let style = TextStyle(rawValue: styles[offset]) ?? .plain
                 let before = (row: rows.count, column: rows[rows.count - 1].cells.count)
                 addDisplayed(character, style, textColumn: &textColumn)
                 // A character that did not fit moved the cursor with it to the next row.
@@ -119,7 +119,7 @@ struct Frame: Sendable {
         }
     }
 
-    private mutating func addDisplayed(_ character: Character, _ style: Style, textColumn: inout Int) {
+    private mutating func addDisplayed(_ character: Character, _ style: TextStyle, textColumn: inout Int) {
         switch DisplayForm(character, atColumn: textColumn) {
         case .itself(let width):
             addCell(character, style, width: width)
@@ -132,7 +132,7 @@ struct Frame: Sendable {
         }
     }
 
-    private mutating func addCell(_ character: Character, _ style: Style, width: Int) {
+    private mutating func addCell(_ character: Character, _ style: TextStyle, width: Int) {
         let column = rows[rows.count - 1].cells.count
         // A cluster that some terminals show wider must not reach the margin there.
         let needed = width == 1 && character.utf8.count == 1 ? 1 : DisplayWidth.upperBound(character)
@@ -151,7 +151,7 @@ struct Frame: Sendable {
     private static func styles(of scene: Scene) -> [UInt8] {
         var total = 0
         for character in scene.characters { total += character.utf8.count }
-        var styles = [UInt8](repeating: Style.plain.rawValue, count: total)
+        var styles = [UInt8](repeating: TextStyle.plain.rawValue, count: total)
         for span in scene.spans {
             let range = span.range.clamped(to: 0..<total)
             for index in range { styles[index] = span.style.rawValue }

@@ -5,10 +5,10 @@ public struct StyledText: Hashable, Sendable, ExpressibleByStringLiteral {
         /// The text.
         package var text: String
         /// Its style.
-        package var style: Style
+        package var style: TextStyle
 
         /// Creates a piece.
-        package init(_ text: String, _ style: Style) {
+        package init(_ text: String, _ style: TextStyle) {
             self.text = text
             self.style = style
         }
@@ -21,7 +21,7 @@ public struct StyledText: Hashable, Sendable, ExpressibleByStringLiteral {
     package init(_ pieces: [Piece] = []) { self.pieces = pieces }
 
     /// Creates a text of one style.
-    public init(_ text: String, _ style: Style = .plain) { pieces = text.isEmpty ? [] : [Piece(text, style)] }
+    public init(_ text: String, _ style: TextStyle = .plain) { pieces = text.isEmpty ? [] : [Piece(text, style)] }
 
     public init(stringLiteral value: String) { self.init(value) }
 
@@ -29,7 +29,7 @@ public struct StyledText: Hashable, Sendable, ExpressibleByStringLiteral {
     package var text: String { pieces.map(\.text).joined() }
 
     /// Adds a piece at the end.
-    package mutating func append(_ text: String, _ style: Style = .plain) {
+    package mutating func append(_ text: String, _ style: TextStyle = .plain) {
         if !text.isEmpty { pieces.append(Piece(text, style)) }
     }
 }
@@ -39,17 +39,17 @@ public struct StyledSpan: Hashable, Sendable {
     /// The range in UTF-8 bytes from the start of the text; ranges out of bounds or inside a character are ignored.
     package var range: Range<Int>
     /// The style.
-    package var style: Style
+    package var style: TextStyle
 
     /// Creates a span of a style.
-    public init(_ range: Range<Int>, _ style: Style) {
+    public init(_ range: Range<Int>, _ style: TextStyle) {
         self.range = range
         self.style = style
     }
 }
 
-/// The role of a piece of text. A ``Palette`` maps it to an appearance.
-public enum Style: UInt8, Hashable, Sendable, CaseIterable {
+/// The role of a piece of text. A ``TerminalPalette`` maps it to an appearance.
+public enum TextStyle: UInt8, Hashable, Sendable, CaseIterable {
     /// Text without a style.
     case plain
     // For source code.

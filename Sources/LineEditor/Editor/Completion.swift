@@ -3,10 +3,10 @@ public struct CompletionResult: Hashable, Sendable {
     /// The replaced range in UTF-8 bytes; it ends at or before the end of the cursor's word.
     package var replacement: Range<Int>
     /// The candidates in display order.
-    package var candidates: [Candidate]
+    package var candidates: [CompletionCandidate]
 
     /// Creates a result: candidates for a range of the text.
-    public init(replacement: Range<Int>, candidates: [Candidate]) {
+    public init(replacement: Range<Int>, candidates: [CompletionCandidate]) {
         self.replacement = replacement
         self.candidates = candidates
     }
@@ -35,7 +35,7 @@ extension String {
 }
 
 /// A completion candidate.
-public struct Candidate: Hashable, Sendable {
+public struct CompletionCandidate: Hashable, Sendable {
     /// The kind of a candidate, shown beside it.
     package enum Kind: String, Hashable, Sendable {
         /// No particular kind.
@@ -104,15 +104,15 @@ public struct Candidate: Hashable, Sendable {
 
 /// The list of candidates below the text, with its selection.
 struct CompletionMenu: Sendable {
-    let candidates: [Candidate]
+    let candidates: [CompletionCandidate]
     /// The selected candidate, which is inserted in the text; nil without a selection.
     private(set) var selection: Int?
     /// The first candidate that is visible.
     private var first = 0
 
-    init(_ candidates: [Candidate]) { self.candidates = candidates }
+    init(_ candidates: [CompletionCandidate]) { self.candidates = candidates }
 
-    var selected: Candidate? { selection.map { candidates[$0] } }
+    var selected: CompletionCandidate? { selection.map { candidates[$0] } }
 
     /// Moves the selection by a number of candidates, cyclically.
     mutating func advance(by step: Int) {
@@ -234,7 +234,7 @@ extension TerminalLineEditor {
     }
 
     /// Handles a key while the menu is open. False if the key's own command is to run as well.
-    func handleInMenu(_ key: Key) -> Bool {
+    func handleInMenu(_ key: EditorKey) -> Bool {
         guard let current = completion.menu else { return false }
         let page = max(1, options.menuHeight - 1)
         switch (key, options.keys[key]) {
@@ -299,7 +299,7 @@ extension TerminalLineEditor {
         completion.menu = nil
     }
 
-    private func replace(_ range: Range<Int>, with candidate: Candidate, isFinal: Bool) {
+    private func replace(_ range: Range<Int>, with candidate: CompletionCandidate, isFinal: Bool) {
         buffer.closeUndoGroup()
         buffer.replace(range, with: candidate.text + (isFinal ? candidate.suffix : ""))
         buffer.closeUndoGroup()

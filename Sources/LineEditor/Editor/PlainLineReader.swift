@@ -21,40 +21,40 @@ package struct PlainLineReader {
     package init(services: EditorServices = EditorServices()) { self.services = services }
 
     /// Begins an entry. Empty prompts write nothing.
-    package mutating func begin(prompt: StyledText, continuation: StyledText = "") -> [Outcome] {
+    package mutating func begin(prompt: StyledText, continuation: StyledText = "") -> [EditorOutcome] {
         self.prompt = prompt.text
         continuationPrompt = continuation.text
         entry = []
         isActive = true
-        var outcomes: [Outcome] = []
+        var outcomes: [EditorOutcome] = []
         write(self.prompt, &outcomes)
         process(&outcomes)
         return outcomes
     }
 
     /// Processes bytes; those after a submitted entry are kept for the next one.
-    package mutating func feed(_ bytes: some Sequence<UInt8>) -> [Outcome] {
+    package mutating func feed(_ bytes: some Sequence<UInt8>) -> [EditorOutcome] {
         queue += bytes
-        var outcomes: [Outcome] = []
+        var outcomes: [EditorOutcome] = []
         process(&outcomes)
         return outcomes
     }
 
     /// Ends the input: submits the unfinished entry, and reports the end at the next `begin`.
-    package mutating func end() -> [Outcome] {
+    package mutating func end() -> [EditorOutcome] {
         hasEnded = true
-        var outcomes: [Outcome] = []
+        var outcomes: [EditorOutcome] = []
         process(&outcomes)
         return outcomes
     }
 
     /// Control-C, received as a signal: drops the unfinished entry and writes the prompt again.
-    package mutating func interrupt() -> [Outcome] {
+    package mutating func interrupt() -> [EditorOutcome] {
         guard isActive else { return [] }
         entry = []
         line = []
         queue = []
-        var outcomes: [Outcome] = []
+        var outcomes: [EditorOutcome] = []
         if !prompt.isEmpty { write("\n", &outcomes) }
         outcomes.append(.interrupt)
         write(prompt, &outcomes)
@@ -62,14 +62,14 @@ package struct PlainLineReader {
     }
 
     /// Writes the prompt again after other programs used the terminal.
-    package func resume() -> [Outcome] {
+    package func resume() -> [EditorOutcome] {
         guard isActive else { return [] }
-        var outcomes: [Outcome] = []
+        var outcomes: [EditorOutcome] = []
         write(entry.isEmpty ? prompt : continuationPrompt, &outcomes)
         return outcomes
     }
 
-    private mutating func process(_ outcomes: inout [Outcome]) {
+    private mutating func process(_ outcomes: inout [EditorOutcome]) {
         var index = 0
         while isActive, index < queue.count {
             let byte = queue[index]
@@ -93,7 +93,7 @@ package struct PlainLineReader {
         }
     }
 
-    private mutating func endLine(_ outcomes: inout [Outcome]) {
+    private mutating func endLine(_ outcomes: inout [EditorOutcome]) {
         entry += line
         line = []
         let text = String(decoding: entry, as: UTF8.self)
@@ -105,13 +105,13 @@ package struct PlainLineReader {
         }
     }
 
-    private mutating func submit(_ text: String, _ outcomes: inout [Outcome]) {
+    private mutating func submit(_ text: String, _ outcomes: inout [EditorOutcome]) {
         isActive = false
         entry = []
         outcomes.append(.submitted(text))
     }
 
-    private func write(_ text: String, _ outcomes: inout [Outcome]) {
+    private func write(_ text: String, _ outcomes: inout [EditorOutcome]) {
         if !text.isEmpty { outcomes.append(.write(Array(text.utf8))) }
     }
 }

@@ -12,7 +12,7 @@ extension TerminalLineEditor {
     }
 
     /// Handles a key during a search. False if the search has ended and the key's own command is to run.
-    func handleInSearch(_ key: Key) -> Bool {
+    func handleInSearch(_ key: EditorKey) -> Bool {
         guard var current = recall.search else { return false }
         switch (key, options.keys[key]) {
         case (_, .searchOlder), (_, .searchNewer):
@@ -71,14 +71,14 @@ struct HistoryWalk: Sendable {
     let prefix: String
     private var index: Int
 
-    init(from original: String, prefix: String, in history: History) {
+    init(from original: String, prefix: String, in history: EditorHistory) {
         self.original = original
         self.prefix = prefix
         index = history.entries.count
     }
 
     /// Moves to the next older entry; nil and no change if there is none.
-    mutating func older(in history: History) -> String? {
+    mutating func older(in history: EditorHistory) -> String? {
         var candidate = min(index, history.entries.count)
         let shown = index < history.entries.count ? history.entries[index] : original
         while let found = find(before: candidate, in: history) {
@@ -92,7 +92,7 @@ struct HistoryWalk: Sendable {
     }
 
     /// Moves to the next newer entry, after the newest to the typed text; nil at the end.
-    mutating func newer(in history: History) -> String? {
+    mutating func newer(in history: EditorHistory) -> String? {
         guard index < history.entries.count else { return nil }
         index += 1
         while index < history.entries.count {
@@ -103,7 +103,7 @@ struct HistoryWalk: Sendable {
         return original
     }
 
-    private func find(before candidate: Int, in history: History) -> Int? {
+    private func find(before candidate: Int, in history: EditorHistory) -> Int? {
         var next = candidate - 1
         while next >= 0 {
             if history.entries[next].utf8.starts(with: prefix.utf8) { return next }
@@ -128,13 +128,13 @@ struct HistorySearch: Sendable {
     init(from original: EditBuffer) { self.original = original }
 
     /// Extends the query; the match stays if it contains the longer query.
-    mutating func append(_ text: String, in history: History) {
+    mutating func append(_ text: String, in history: EditorHistory) {
         query += text
         search(from: match?.index ?? history.entries.count - 1, step: -1, in: history)
     }
 
     /// Shortens the query and searches again from the newest entry.
-    mutating func removeLast(in history: History) {
+    mutating func removeLast(in history: EditorHistory) {
         guard !query.isEmpty else { return }
         query.removeLast()
         match = nil
@@ -143,19 +143,19 @@ struct HistorySearch: Sendable {
     }
 
     /// Moves to the next matching entry, older or newer.
-    mutating func next(older: Bool, in history: History) {
+    mutating func next(older: Bool, in history: EditorHistory) {
         guard !query.isEmpty else { return }
         let step = older ? -1 : 1
         search(from: (match?.index ?? (older ? history.entries.count : -1)) + step, step: step, in: history)
     }
 
     /// Takes over the query of the last search, for C-r pressed twice.
-    mutating func resume(_ earlier: String, in history: History) {
+    mutating func resume(_ earlier: String, in history: EditorHistory) {
         query = ""
         append(earlier, in: history)
     }
 
-    private mutating func search(from start: Int, step: Int, in history: History) {
+    private mutating func search(from start: Int, step: Int, in history: EditorHistory) {
         let folds = !query.contains(where: \.isUppercase)
         let wanted = Array((folds ? query.lowercased() : query).utf8)
         var index = start

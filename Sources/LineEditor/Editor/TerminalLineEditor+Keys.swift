@@ -1,6 +1,6 @@
 /// Handling of keys.
 extension TerminalLineEditor {
-    func handle(_ key: Key) {
+    func handle(_ key: EditorKey) {
         switch key {
         case .focus(let hasFocus): outcomes.append(.focus(hasFocus))
         case .report(let report): outcomes.append(.report(report))

@@ -4,7 +4,7 @@
 ///
 /// Performs no input and output: the host's event loop feeds bytes and performs the outcomes.
 /// ```swift
-/// let editor = TerminalLineEditor(renderer: Renderer(columns: 80, rows: 24, palette: .standard))
+/// let editor = TerminalLineEditor(renderer: TerminalRenderer(columns: 80, rows: 24, palette: .standard))
 /// perform(editor.begin(prompt: "> "))
 /// // when the terminal is readable:
 /// perform(editor.feed(bytes))
@@ -18,7 +18,7 @@ public final class TerminalLineEditor {
     /// The editor's options.
     public var options: EditorOptions
     /// The entries for recall and search. Submitted entries are added.
-    public var history: History
+    public var history: EditorHistory
 
     /// The text being edited.
     package internal(set) var buffer = EditBuffer()
@@ -27,15 +27,15 @@ public final class TerminalLineEditor {
     /// Whether ``suspendDisplay()`` has hidden the line.
     package private(set) var isDisplaySuspended = false
 
-    var renderer: Renderer
+    var renderer: TerminalRenderer
     /// The prompts of the first line and of all others.
     var prompts: (first: StyledText, further: StyledText) = ("> ", "")
-    var outcomes: [Outcome] = []
+    var outcomes: [EditorOutcome] = []
     var completion = CompletionState()
     var recall = RecallState()
 
     private var decoder = KeyDecoder()
-    private var queue: [Key] = []
+    private var queue: [EditorKey] = []
     private var queueHead = 0
     private var derived = DerivedText()
 
@@ -45,7 +45,8 @@ public final class TerminalLineEditor {
     ///   - history: the entries of earlier sessions.
     ///   - options: key bindings and behaviour.
     public init(
-        renderer: Renderer = Renderer(), services: EditorServices = EditorServices(), history: History = History(),
+        renderer: TerminalRenderer = TerminalRenderer(), services: EditorServices = EditorServices(),
+        history: EditorHistory = EditorHistory(),
         options: EditorOptions = EditorOptions()
     ) {
         self.renderer = renderer
@@ -55,7 +56,7 @@ public final class TerminalLineEditor {
     }
 
     /// The palette, effective from the next drawing.
-    package var palette: Palette {
+    package var palette: TerminalPalette {
         get { renderer.palette }
         set { renderer.palette = newValue }
     }
@@ -69,7 +70,7 @@ public final class TerminalLineEditor {
     ///   - continuation: the prompt of all other lines.
     ///   - text: the initial text.
     /// - Returns: the outcomes to perform.
-    public func begin(prompt: StyledText, continuation: StyledText = "", text: String = "") -> [Outcome] {
+    public func begin(prompt: StyledText, continuation: StyledText = "", text: String = "") -> [EditorOutcome] {
         prompts = (prompt, continuation)
         leaveModes()
         buffer.reset(to: text)
@@ -81,25 +82,25 @@ public final class TerminalLineEditor {
     }
 
     /// Processes bytes from the terminal.
-    public func feed(_ bytes: some Sequence<UInt8>) -> [Outcome] {
+    public func feed(_ bytes: some Sequence<UInt8>) -> [EditorOutcome] {
         queue += decoder.decode(bytes)
         return process(redrawing: false)
     }
 
     /// Processes pending bytes as a key, to distinguish Escape from the start of an escape sequence.
-    public func flush() -> [Outcome] {
+    public func flush() -> [EditorOutcome] {
         queue += decoder.flush()
         return process(redrawing: false)
     }
 
     /// Processes one key.
-    package func press(_ key: Key) -> [Outcome] {
+    package func press(_ key: EditorKey) -> [EditorOutcome] {
         queue.append(key)
         return process(redrawing: false)
     }
 
     /// Sets the terminal's new size and redraws.
-    public func resize(columns: Int, rows: Int) -> [Outcome] {
+    public func resize(columns: Int, rows: Int) -> [EditorOutcome] {
         let bytes = renderer.resize(columns: columns, rows: rows)
         guard isVisible, !bytes.isEmpty else { return [] }
         emit(bytes)
@@ -110,7 +111,7 @@ public final class TerminalLineEditor {
     ///
     /// Line breaks get the carriage return of raw mode, and an unfinished last line is ended. While no line is visible,
     /// the output is returned unchanged.
-    public func interruptedBy(output: some Sequence<UInt8>) -> [Outcome] {
+    public func interruptedBy(output: some Sequence<UInt8>) -> [EditorOutcome] {
         guard isVisible else { return [.write(Array(output))] }
         var bytes = renderer.erase()
         var last: UInt8 = 0x0A
@@ -126,14 +127,14 @@ public final class TerminalLineEditor {
 
     /// Leaves the line on the screen and moves the cursor below it, so that other programs can use the terminal. Keys
     /// are still processed; drawing resumes at ``resumeDisplay()``.
-    public func suspendDisplay() -> [Outcome] {
+    public func suspendDisplay() -> [EditorOutcome] {
         if isVisible { leaveDisplay() }
         isDisplaySuspended = true
         return takeOutcomes()
     }
 
     /// Redraws the line at the cursor.
-    public func resumeDisplay() -> [Outcome] {
+    public func resumeDisplay() -> [EditorOutcome] {
         guard isDisplaySuspended else { return [] }
         isDisplaySuspended = false
         renderer.forget()
@@ -143,7 +144,7 @@ public final class TerminalLineEditor {
     }
 
     /// Ends the line without running it and moves the cursor below.
-    package func abandon() -> [Outcome] {
+    package func abandon() -> [EditorOutcome] {
         guard isActive else { return [] }
         leaveModes()
         if !isDisplaySuspended { leaveDisplay() }
@@ -152,7 +153,7 @@ public final class TerminalLineEditor {
     }
 
     /// Accepts the requested candidates; they are dropped if the text or the cursor has changed since.
-    package func offer(_ result: CompletionResult) -> [Outcome] {
+    package func offer(_ result: CompletionResult) -> [EditorOutcome] {
         completion.isAwaiting = false
         guard isVisible, recall.search == nil, let awaited = completion.awaited, awaited.revision == buffer.revision,
             awaited.cursor == buffer.utf8Cursor
@@ -163,7 +164,7 @@ public final class TerminalLineEditor {
     }
 
     /// Handles the keys that wait for candidates.
-    package func resume() -> [Outcome] {
+    package func resume() -> [EditorOutcome] {
         completion.isAwaiting = false
         return process(redrawing: false)
     }
@@ -185,7 +186,7 @@ public final class TerminalLineEditor {
     }
 
     /// Ends the line: erases menus and suggestion and moves the cursor to the row below.
-    func finish(_ outcome: Outcome, margin: StyledText = "") {
+    func finish(_ outcome: EditorOutcome, margin: StyledText = "") {
         leaveModes()
         if !isDisplaySuspended { leaveDisplay(margin: margin) }
         isActive = false
@@ -225,7 +226,7 @@ public final class TerminalLineEditor {
         decoder = KeyDecoder()
     }
 
-    private func process(redrawing: Bool) -> [Outcome] {
+    private func process(redrawing: Bool) -> [EditorOutcome] {
         var isStale = redrawing
         while isActive, !completion.isAwaiting, queueHead < queue.count {
             let key = queue[queueHead]
@@ -241,7 +242,7 @@ public final class TerminalLineEditor {
         return takeOutcomes()
     }
 
-    private func takeOutcomes() -> [Outcome] {
+    private func takeOutcomes() -> [EditorOutcome] {
         defer { outcomes = [] }
         return outcomes
     }
@@ -330,7 +331,7 @@ public struct EditorOptions: Sendable {
 /// at most.
 public struct EditorServices {
     /// Whether Enter runs the text or begins another line. Also called with the text before the cursor, to indent.
-    public var completeness: (_ text: String) -> Completeness = { _ in .complete }
+    public var completeness: (_ text: String) -> InputCompleteness = { _ in .complete }
     /// The styles of the text.
     public var highlight: (_ text: String) -> [StyledSpan] = { _ in [] }
     /// The candidates at a cursor, an offset in UTF-8 bytes; nil or empty without any.
@@ -353,7 +354,7 @@ public struct EditorServices {
 }
 
 /// Whether a text is a complete chunk.
-public enum Completeness: Hashable, Sendable {
+public enum InputCompleteness: Hashable, Sendable {
     /// The text can run.
     case complete
     /// More lines must follow; the next line is indented by this many columns.
@@ -363,7 +364,7 @@ public enum Completeness: Hashable, Sendable {
 }
 
 /// An action for the host after input, in order.
-public enum Outcome: Hashable, Sendable {
+public enum EditorOutcome: Hashable, Sendable {
     /// Write these bytes to the terminal.
     case write([UInt8])
     /// Run this text. The editor is idle until the next `begin` and queues keys.
@@ -401,7 +402,7 @@ struct DerivedText {
     }
 
     /// The suggestion for the text; nil for a blank one.
-    mutating func suggestion(of buffer: EditBuffer, _ services: EditorServices, _ history: History?) -> String? {
+    mutating func suggestion(of buffer: EditBuffer, _ services: EditorServices, _ history: EditorHistory?) -> String? {
         update(buffer)
         if suggestion.isKnown { return suggestion.text }
         var found: String?

@@ -1,7 +1,7 @@
 /// One complete control sequence, `ESC [` parameters final, and its meaning.
 struct ControlSequence {
     enum Meaning: Equatable {
-        case key(Key)
+        case key(EditorKey)
         case pasteBegins
         case nothing
     }

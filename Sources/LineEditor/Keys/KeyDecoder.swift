@@ -29,26 +29,26 @@ package struct KeyDecoder: Sendable {
     }
 
     /// Decodes bytes and returns the complete keys. Complexity: linear in the bytes.
-    package mutating func decode(_ bytes: some Sequence<UInt8>) -> [Key] {
+    package mutating func decode(_ bytes: some Sequence<UInt8>) -> [EditorKey] {
         let waiting = pending.count
         pending.append(contentsOf: bytes)
         if endsWithReturn, pending.first == 0x0A { pending.removeFirst() }
         endsWithReturn = pending.count > 1 && pending.last == 0x0D
-        var keys: [Key] = []
+        var keys: [EditorKey] = []
         abortPaste(waiting, into: &keys)
         run(flushing: false, into: &keys)
         return keys
     }
 
     /// Decodes the pending bytes as complete: a lone Escape, `ESC [` as Alt-[. A paste stays open.
-    package mutating func flush() -> [Key] {
+    package mutating func flush() -> [EditorKey] {
         guard paste == nil else { return [] }
-        var keys: [Key] = []
+        var keys: [EditorKey] = []
         run(flushing: true, into: &keys)
         return keys
     }
 
-    private mutating func run(flushing: Bool, into keys: inout [Key]) {
+    private mutating func run(flushing: Bool, into keys: inout [EditorKey]) {
         position = 0
         while position < pending.count {
             if paste != nil {
@@ -80,7 +80,7 @@ package struct KeyDecoder: Sendable {
     private static let pasteEnd: [UInt8] = Array("\u{1B}[201~".utf8)
 
     /// Control-C alone ends a paste whose end was lost or cut; otherwise all further keys would be lost.
-    private mutating func abortPaste(_ waiting: Int, into keys: inout [Key]) {
+    private mutating func abortPaste(_ waiting: Int, into keys: inout [EditorKey]) {
         guard let text = paste, pending.count > waiting, pending[waiting...].allSatisfy({ $0 == 0x03 }) else { return }
         keys.append(.paste(String(decoding: text, as: UTF8.self)))
         pending.removeFirst(waiting)
@@ -88,7 +88,7 @@ package struct KeyDecoder: Sendable {
     }
 
     /// Moves bytes to the paste; false before its end.
-    private mutating func takePaste(into keys: inout [Key]) -> Bool {
+    private mutating func takePaste(into keys: inout [EditorKey]) -> Bool {
         let end = Self.pasteEnd
         var text = paste ?? []
         paste = nil
@@ -116,7 +116,7 @@ package struct KeyDecoder: Sendable {
     private enum Step {
         case incomplete
         case nothing(Int)
-        case key(Key, Int)
+        case key(EditorKey, Int)
         case pasteBegins(Int)
     }
 
@@ -169,7 +169,7 @@ package struct KeyDecoder: Sendable {
     }
 
     private func multibyte(_ first: UInt8, at offset: Int, modifiers: KeyModifiers) -> Step {
-        let replacement = Key.press(.character("\u{FFFD}"), modifiers)
+        let replacement = EditorKey.press(.character("\u{FFFD}"), modifiers)
         let length: Int
         switch first {
         case 0xC2...0xDF: length = 2
@@ -259,7 +259,7 @@ package struct KeyDecoder: Sendable {
         return .key(.press(.character(character), .alt), 2)
     }
 
-    private func stringReport(_ introducer: UInt8, _ range: Range<Int>) -> Key {
+    private func stringReport(_ introducer: UInt8, _ range: Range<Int>) -> EditorKey {
         let bytes = Array(pending[position + range.lowerBound..<position + range.upperBound])
         return .report(.string(introducer: introducer, bytes: bytes))
     }

@@ -59,7 +59,7 @@ public final class TerminalMode {
         return !["", "dumb", "cons25", "emacs"].contains(term)
     }
 
-    /// Whether the terminal rewraps its lines when it becomes narrower; for ``Renderer/reflows``.
+    /// Whether the terminal rewraps its lines when it becomes narrower; for ``TerminalRenderer/reflows``.
     package static func reflows(environment: (String) -> String?) -> Bool {
         let term = environment("TERM") ?? ""
         guard environment("TMUX") == nil else { return true }

@@ -269,9 +269,9 @@ struct AttachCandidates: Equatable {
         guard let fields = JSONFields(bytes) else { return nil }
         let lower = max(fields.number("lower"), 0)
         let candidates = fields.array("candidates").compactMap(JSONFields.init).map { each in
-            Candidate(
+            CompletionCandidate(
                 each.text("text"), label: each.text("label"),
-                kind: Candidate.Kind(exactly: each.text("kind")) ?? .none,
+                kind: CompletionCandidate.Kind(exactly: each.text("kind")) ?? .none,
                 detail: each.text("detail"), suffix: each.text("suffix"), documentation: each.text("documentation"))
         }
         self.init(

@@ -7,7 +7,7 @@ import LineEditor
 extension AttachPrompt {
     var screen: TerminalSize { shared.size }
     var screenColumns: Int { screen.columns }
-    var palette: Palette { settings.palette }
+    var palette: TerminalPalette { settings.palette }
     var isEditing: Bool { console.lines.isEditing }
     var isEnding: Bool { status != nil }
     var isLent: Bool { false }
@@ -97,7 +97,7 @@ extension AttachPrompt {
         console.awaitEscape()
     }
 
-    func perform(_ outcomes: [Outcome]) {
+    func perform(_ outcomes: [EditorOutcome]) {
         for outcome in outcomes {
             switch outcome {
             case .write(let bytes): put(bytes)

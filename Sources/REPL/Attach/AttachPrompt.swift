@@ -61,7 +61,7 @@ final class AttachPrompt: ConsoleOwner {
         shared = screen
         state = try LuaState()
         settings = PromptSettings(
-            allowed: Palette.appropriate(isTerminal: screen.isTerminal, environment: ProcessEnvironment.value),
+            allowed: TerminalPalette.appropriate(isTerminal: screen.isTerminal, environment: ProcessEnvironment.value),
             environment: ProcessEnvironment.value)
         console.lines.services = services
         settings.onChange = { [unowned self] in
@@ -76,7 +76,7 @@ final class AttachPrompt: ConsoleOwner {
     private func makeConsole() -> Console {
         let files: any FileLayer = (try? BeneathFileLayer(container.path)) ?? PosixFileLayer()
         return Console(of: self, loop: loop, container: container, files: files) { file in
-            let history = shared.isEditing ? (try? file.load()) ?? History() : History()
+            let history = shared.isEditing ? (try? file.load()) ?? EditorHistory() : EditorHistory()
             return LineInput(isEditing: shared.isEditing, size: shared.size, palette: palette, history: history)
         }
     }

@@ -9,8 +9,8 @@ import Wording
 
 /// The host's side of an attached prompt: runs its entries between the host's other work, and sends it their output.
 ///
-/// The host never waits for the prompt: a waiting entry is a task, a request's answer is an event, and output for a slow
-/// prompt is dropped.
+/// The host never waits for the prompt: a waiting entry is a task, a request's answer is an event, and output for a
+/// slow prompt is dropped.
 final class AttachSession: PromptTerminal, CommitListener {
     /// Seconds within which a connection must send a greeting.
     private static let greetingLimit = 10.0
@@ -139,7 +139,7 @@ final class AttachSession: PromptTerminal, CommitListener {
 
     private func take(_ screen: AttachScreen) {
         self.screen = screen
-        let allowed = Palette.appropriate(isTerminal: screen.isTerminal, environment: environment)
+        let allowed = TerminalPalette.appropriate(isTerminal: screen.isTerminal, environment: environment)
         session.settings = PromptSettings(allowed: allowed) { screen.environment[$0] }
         if let background = screen.capabilities.background { session.settings.background = background }
         session.printer.columns = screen.size.columns
@@ -196,7 +196,8 @@ final class AttachSession: PromptTerminal, CommitListener {
         entry = nil
         guard !isEnded else { return }
         if session.hasFailed, let cause = host.exitCause {
-            // The entry itself requested the exit. Any other exit interrupts the entry, and the connection's end says so.
+            // The entry itself requested the exit. Any other exit interrupts the entry, and the connection's end says
+            // so.
             if cause == .script { channel.send(AttachMessage(.done)) }
             return
         }
@@ -227,7 +228,7 @@ final class AttachSession: PromptTerminal, CommitListener {
 
     var isEditing: Bool { screen.isEditing }
     var reportsChanges: Bool { screen.isPrompt }
-    var palette: Palette { session.settings.palette }
+    var palette: TerminalPalette { session.settings.palette }
 
     func environment(_ name: String) -> String? { screen.environment[name] }
 

@@ -41,7 +41,7 @@ struct Completer {
         return result(candidates, start..<cursor)
     }
 
-    func result(_ candidates: [Candidate], _ range: Range<Int>) -> CompletionResult? {
+    func result(_ candidates: [CompletionCandidate], _ range: Range<Int>) -> CompletionResult? {
         candidates.isEmpty
             ? nil
             : CompletionResult(replacement: range, candidates: Array(candidates.prefix(Self.candidateLimit)))
@@ -51,7 +51,7 @@ struct Completer {
 
     private func members(
         _ resolver: ExpressionResolver, _ word: String, _ separator: Int, _ after: UInt8?
-    ) -> [Candidate] {
+    ) -> [CompletionCandidate] {
         let target = resolver.expression(endingAt: separator - 1)
         let isColon = resolver.lua.isToken(separator, ":")
         let all = MemberList(resolver: resolver).members(of: target, beginning: word)
@@ -61,46 +61,50 @@ struct Completer {
         return shown.sorted { Matching.isBefore($0.name, $1.name) }.map { candidate($0, after) }
     }
 
-    func candidate(_ member: Member, _ after: UInt8?) -> Candidate {
+    func candidate(_ member: Member, _ after: UInt8?) -> CompletionCandidate {
         let call = after == UInt8(ascii: "(") ? "" : "("
         switch member.knowledge {
         case .function(let declaration, _):
             let signature = declaration.signature().dropFirst(declaration.name.count)
             let closed = declaration.parameters.isEmpty && !call.isEmpty ? "()" : call
-            return Candidate(
+            return CompletionCandidate(
                 member.name, kind: member.kind == .method ? .method : .function, detail: String(signature),
                 suffix: closed, documentation: member.documentation)
         case .value(let value):
             return candidate(member.name, value, call)
         case .type(let type):
-            return Candidate(member.name, kind: .field, detail: type.name, documentation: member.documentation)
-        default: return Candidate(member.name, kind: .field, documentation: member.documentation)
+            return CompletionCandidate(
+                member.name, kind: .field, detail: type.name, documentation: member.documentation)
+        default: return CompletionCandidate(member.name, kind: .field, documentation: member.documentation)
         }
     }
 
     /// A candidate for an existing value.
-    func candidate(_ name: String, _ value: LuaValue, _ call: String) -> Candidate {
+    func candidate(_ name: String, _ value: LuaValue, _ call: String) -> CompletionCandidate {
         switch value {
         case .function(let function):
             let described = functions.describe(function, named: name)
-            return Candidate(
+            return CompletionCandidate(
                 name, kind: .function, detail: described.parameters, suffix: call,
                 documentation: described.documentation)
         case .table(let table):
             let declaration = host.state.declarations[name, .module]
-            if let declaration { return Candidate(name, kind: .module, documentation: declaration.documentation) }
-            return Candidate(name, kind: .variable, detail: "table", documentation: table.count.counted("element"))
+            if let declaration {
+                return CompletionCandidate(name, kind: .module, documentation: declaration.documentation)
+            }
+            return CompletionCandidate(
+                name, kind: .variable, detail: "table", documentation: table.count.counted("element"))
         case .userdata(let userdata):
             let documentation = host.state.declarations[userdata.className ?? "", .class]?.documentation ?? ""
-            return Candidate(
+            return CompletionCandidate(
                 name, kind: .variable, detail: userdata.className ?? "userdata", documentation: documentation)
         case .string(let string):
-            return Candidate(name, kind: .variable, detail: "string of \(string.bytes.count.counted("byte"))")
-        case .boolean(let flag): return Candidate(name, kind: .variable, detail: flag ? "true" : "false")
-        case .integer(let number): return Candidate(name, kind: .variable, detail: "\(number)")
-        case .number(let number): return Candidate(name, kind: .variable, detail: LuaValueText.text(number))
-        case .thread: return Candidate(name, kind: .variable, detail: "coroutine")
-        case .nil: return Candidate(name, kind: .variable)
+            return CompletionCandidate(name, kind: .variable, detail: "string of \(string.bytes.count.counted("byte"))")
+        case .boolean(let flag): return CompletionCandidate(name, kind: .variable, detail: flag ? "true" : "false")
+        case .integer(let number): return CompletionCandidate(name, kind: .variable, detail: "\(number)")
+        case .number(let number): return CompletionCandidate(name, kind: .variable, detail: LuaValueText.text(number))
+        case .thread: return CompletionCandidate(name, kind: .variable, detail: "coroutine")
+        case .nil: return CompletionCandidate(name, kind: .variable)
         }
     }
 
@@ -108,22 +112,22 @@ struct Completer {
 
     private func names(
         _ resolver: ExpressionResolver, _ word: String, _ end: Int, _ after: UInt8?
-    ) -> [Candidate] {
+    ) -> [CompletionCandidate] {
         let lua = resolver.lua
         // The position of a new name.
         if lua.isToken(end - 1, "local") || lua.isToken(end - 1, "for") || lua.isToken(end - 1, "goto")
             || lua.isToken(end - 1, "::")
         {
             return Matching.filter(lua.isToken(end - 1, "local") ? ["function"] : [], by: word) { $0 }
-                .map { Candidate($0, kind: .keyword) }
+                .map { CompletionCandidate($0, kind: .keyword) }
         }
         if let options = options(resolver, word, end, after), !options.isEmpty { return options }
-        var candidates: NameTable<Candidate> = [:]
+        var candidates: NameTable<CompletionCandidate> = [:]
         let call = after == UInt8(ascii: "(") ? "" : "("
         for (name, value) in RawAccess.fields(of: host.state.globals, limit: 20_000, depth: 1, beginning: word)
         where LuaName.isValid(name) {
             if let declared = host.state.declarations[name, .global], let function = declared.functions.first {
-                candidates[name] = Candidate(
+                candidates[name] = CompletionCandidate(
                     name, kind: .function, detail: String(function.signature().dropFirst(function.name.count)),
                     suffix: call, documentation: declared.documentation)
             } else {
@@ -136,11 +140,11 @@ struct Completer {
             }
         }
         for name in resolver.names.origins.keys where Matching.matches(name, word) && name != word {
-            candidates[name] = Candidate(name, kind: .variable, detail: "local")
+            candidates[name] = CompletionCandidate(name, kind: .variable, detail: "local")
         }
         if !word.isEmpty {
             for keyword in LuaName.keywords where Matching.matches(keyword, word) {
-                candidates[keyword] = Candidate(keyword, kind: .keyword)
+                candidates[keyword] = CompletionCandidate(keyword, kind: .keyword)
             }
         }
         return Matching.filter(Array(candidates.values), by: word) { $0.text }
@@ -151,7 +155,7 @@ struct Completer {
     /// The field names of a table constructor in an argument; nil elsewhere.
     private func options(
         _ resolver: ExpressionResolver, _ word: String, _ end: Int, _ after: UInt8?
-    ) -> [Candidate]? {
+    ) -> [CompletionCandidate]? {
         let lua = resolver.lua
         guard lua.isToken(end - 1, "{") || lua.isToken(end - 1, ",") || lua.isToken(end - 1, ";"),
             let context = CallContext(in: lua, before: end), let table = context.table,
@@ -177,7 +181,7 @@ struct Completer {
         let written = Set((table..<end).compactMap { lua.isToken($0 + 1, "=") ? lua.name($0) : nil })
         let left = options.filter { !written.contains($0.name) }
         return Matching.filter(left, by: word) { $0.name }.map {
-            Candidate(
+            CompletionCandidate(
                 $0.name, kind: .key, detail: $0.type.name, suffix: after == UInt8(ascii: "=") ? "" : " = ",
                 documentation: $0.documentation)
         }
@@ -212,7 +216,7 @@ struct CommandCompletion {
         guard bytes.count > command.nameRange.upperBound else {
             let word = command.name
             let found = Command.all.filter { $0.name.hasPrefix(word) }.map {
-                Candidate(
+                CompletionCandidate(
                     $0.name, label: ":" + $0.name, kind: .command, detail: $0.arguments,
                     suffix: $0.arguments.isEmpty ? "" : " ", documentation: $0.documentation)
             }
@@ -221,19 +225,19 @@ struct CommandCompletion {
         let rest = String(decoding: bytes[command.restOffset...], as: UTF8.self)
         switch Command.named(command.name)?.completion {
         case .words(let words)?:
-            let found = Matching.filter(words, by: rest) { $0 }.map { Candidate($0, kind: .string) }
+            let found = Matching.filter(words, by: rest) { $0 }.map { CompletionCandidate($0, kind: .string) }
             return completer.result(found, command.restOffset..<bytes.count)
         case .files?: return FileCompletion().result(text, cursor: bytes.count)
         case .fields?:
             let word = rest.split(separator: " ", omittingEmptySubsequences: false).last ?? ""
             let found = Matching.filter(ChosenColumns.known(completer.host), by: String(word)) { $0 }.map {
-                Candidate($0, kind: .field, suffix: " ")
+                CompletionCandidate($0, kind: .field, suffix: " ")
             }
             return completer.result(found, bytes.count - word.utf8.count..<bytes.count)
         case .lua?: return shifted(rest, command.restOffset)
         case .commands?:
             let found = Command.all.filter { $0.name.hasPrefix(rest.drop { $0.is(":") }) }.map {
-                Candidate(":" + $0.name, kind: .command, documentation: $0.documentation)
+                CompletionCandidate(":" + $0.name, kind: .command, documentation: $0.documentation)
             }
             return completer.result(found, command.restOffset..<bytes.count)
         case .nothing?, nil: return CompletionResult(replacement: bytes.count..<bytes.count, candidates: [])

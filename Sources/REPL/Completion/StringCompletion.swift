@@ -100,13 +100,13 @@ struct StringCompletion {
 
     // MARK: Candidates
 
-    private typealias Word = (text: String, kind: Candidate.Kind, documentation: String)
+    private typealias Word = (text: String, kind: CompletionCandidate.Kind, documentation: String)
 
     private func words(_ all: [Word]) -> CompletionResult? {
         let contents = contents
         let found = Matching.filter(all, by: contents) { $0.text }
         let candidates = found.prefix(Completer.candidateLimit).map {
-            Candidate($0.text, kind: $0.kind, suffix: closing, documentation: $0.documentation)
+            CompletionCandidate($0.text, kind: $0.kind, suffix: closing, documentation: $0.documentation)
         }
         return completer.result(Array(candidates), contentStart..<end)
     }
@@ -162,12 +162,12 @@ struct StringCompletion {
     private func keys(_ owner: LuaDeclaration?) -> CompletionResult? {
         guard owner?.name == "items" || owner?.name == "images" else { return nil }
         let prefix = contents
-        var candidates: [Candidate] = []
+        var candidates: [CompletionCandidate] = []
         for position in 0..<host.items.count {
             guard let item = host.items[position], let key = try? item.itemKey, key.utf8.starts(with: prefix.utf8)
             else { continue }
             candidates.append(
-                Candidate(key, kind: .key, detail: (try? item.name) ?? "", suffix: closing))
+                CompletionCandidate(key, kind: .key, detail: (try? item.name) ?? "", suffix: closing))
             // A longer list is useless: further typing queries again.
             if candidates.count >= 200 { break }
         }
@@ -197,7 +197,7 @@ struct PredicateCompletion {
     init(_ host: ScriptHost) { self.host = host }
 
     /// The candidates at the end of a predicate's text, and the number of bytes that they replace.
-    func complete(_ text: String) -> (candidates: [Candidate], length: Int) {
+    func complete(_ text: String) -> (candidates: [CompletionCandidate], length: Int) {
         let bytes = Array(text.utf8)
         if let quoted = openQuote(bytes) { return values(bytes, quoted) }
         var start = bytes.count
@@ -207,10 +207,10 @@ struct PredicateCompletion {
         if start > 0, bytes[start - 1] == UInt8(ascii: "$") { return ([], 0) }
         if let first = word.utf8.first, LuaLexer.isDigit(first) { return ([], 0) }
         let fields = Matching.filter(host.items.fieldNames, by: word) { $0 }.map {
-            Candidate($0, kind: .field, suffix: " ")
+            CompletionCandidate($0, kind: .field, suffix: " ")
         }
         let operators = Self.operators.filter { !word.isEmpty && Matching.matches($0.0, word) }.map {
-            Candidate($0.0, kind: .keyword, suffix: " ", documentation: $0.1)
+            CompletionCandidate($0.0, kind: .keyword, suffix: " ", documentation: $0.1)
         }
         let all = wantsOperator(bytes[..<start]) && !operators.isEmpty ? operators : fields + operators
         return (all, word.utf8.count)
@@ -241,7 +241,7 @@ struct PredicateCompletion {
     }
 
     /// The values of the field before a quote: `department == 'Ph`.
-    private func values(_ bytes: [UInt8], _ quote: Int) -> (candidates: [Candidate], length: Int) {
+    private func values(_ bytes: [UInt8], _ quote: Int) -> (candidates: [CompletionCandidate], length: Int) {
         let typed = String(decoding: bytes[(quote + 1)...], as: UTF8.self)
         let before = String(decoding: bytes[..<quote], as: UTF8.self)
         let words = before.split { !($0.isLetter || $0.isNumber || $0.is("_")) }.map(String.init)
@@ -258,7 +258,7 @@ struct PredicateCompletion {
             if seen.count >= 100 { break }
         }
         return (
-            seen.sorted().map { Candidate($0, kind: .string, suffix: end) }, typed.utf8.count
+            seen.sorted().map { CompletionCandidate($0, kind: .string, suffix: end) }, typed.utf8.count
         )
     }
 }
@@ -277,20 +277,20 @@ struct FileCompletion {
     ///   - path: the typed path.
     ///   - closing: the text after a file's name.
     /// - Returns: both; the entries in the folder's order.
-    func candidates(_ path: String, closing: String = "") -> (candidates: [Candidate], length: Int) {
+    func candidates(_ path: String, closing: String = "") -> (candidates: [CompletionCandidate], length: Int) {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { String(path[..<path.utf8.index(after: $0)]) } ?? ""
         let name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
         var target = folder.isEmpty ? "." : folder
         if target.hasPrefix("~/"), let home = ProcessEnvironment.value("HOME") { target = home + target.dropFirst() }
-        var shown: [Candidate] = []
+        var shown: [CompletionCandidate] = []
         for entry in ((try? layer.list(target)) ?? []).sorted() where entry.utf8.starts(with: name.utf8) {
             // Hidden entries are shown for a name that begins with a dot.
             if entry.hasPrefix("."), !name.hasPrefix(".") { continue }
             let status = try? layer.status(PathText.join(target, entry))
             let isFolder = status?.kind == .directory
             shown.append(
-                Candidate(
+                CompletionCandidate(
                     entry + (isFolder ? "/" : ""), kind: isFolder ? .folder : .file, suffix: isFolder ? "" : closing))
             if shown.count == Self.limit { break }
         }

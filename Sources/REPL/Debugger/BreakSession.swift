@@ -281,7 +281,7 @@ struct BreakText {
     /// A line of Lua in the editor's colours.
     private static func colored(_ line: String) -> StyledText {
         let bytes = Array(line.utf8)
-        var styles = [Style](repeating: .plain, count: bytes.count)
+        var styles = [TextStyle](repeating: .plain, count: bytes.count)
         for span in LuaHighlighter.spans(line) where span.range.upperBound <= bytes.count {
             for index in span.range { styles[index] = span.style }
         }

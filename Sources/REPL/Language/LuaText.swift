@@ -301,7 +301,7 @@ enum LuaHighlighter {
 
     private static func style(
         of token: LuaToken, _ index: Int, _ previous: LuaToken?, _ lua: LuaText, _ isKnown: (String) -> Bool
-    ) -> Style {
+    ) -> TextStyle {
         let next = index + 1 < lua.all.count ? lua.all[index + 1] : nil
         let isCalled =
             next.map { next in

@@ -55,14 +55,14 @@ struct Pager {
             place < headings ? StyledText(line, .heading) : styled(line, visible.lowerBound + place - headings)
         }
         while lines.count < rows - 1 { lines.append("") }
-        let style: Style = question == nil ? .searchMatch : .plain
+        let style: TextStyle = question == nil ? .searchMatch : .plain
         return lines + [StyledText(TextTable.cut(VisibleText.line(state(visible)), to: columns), style)]
     }
 
     private func styled(_ line: String, _ number: Int) -> StyledText {
         let isSelected = view.content.isSelectable && number == view.selected
         var line = isSelected && line.first == " " ? ">" + line.dropFirst() : line
-        let style: Style = isSelected ? .emphasis : .plain
+        let style: TextStyle = isSelected ? .emphasis : .plain
         guard let pattern, pattern.isFound(in: PagerText.plain(line)) else { return StyledText(line, style) }
         line = PagerText.plain(line)
         var text = StyledText()
@@ -99,7 +99,7 @@ struct Pager {
     var isAsking: Bool { question != nil }
 
     /// Handles a key.
-    mutating func press(_ key: Key) -> Effect {
+    mutating func press(_ key: EditorKey) -> Effect {
         switch key {
         case .press(.character("c"), .control):
             if stopSearch() { return .none }
@@ -129,7 +129,7 @@ struct Pager {
         return .none
     }
 
-    private mutating func move(_ key: Key) {
+    private mutating func move(_ key: EditorKey) {
         let height = height
         found = nil
         switch key {
@@ -194,7 +194,7 @@ struct Pager {
     }
 
     /// Handles a key in a search's text.
-    private mutating func type(_ key: Key) {
+    private mutating func type(_ key: EditorKey) {
         guard let (text, forward) = question else { return }
         switch key {
         case .press(.enter, _):

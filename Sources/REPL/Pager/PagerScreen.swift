@@ -11,11 +11,11 @@ final class PagerScreen {
 
     private var pager: Pager
     private var decoder = KeyDecoder()
-    private let palette: Palette
+    private let palette: TerminalPalette
     /// Whether the alternate screen is on.
     private(set) var isShown = false
 
-    init(_ pager: Pager, palette: Palette) {
+    init(_ pager: Pager, palette: TerminalPalette) {
         self.pager = pager
         self.palette = palette
     }
@@ -90,7 +90,7 @@ final class PagerScreen {
     /// Stops a search; false if there is none.
     func stopSearch() -> Bool { pager.stopSearch() }
 
-    private func press(_ keys: [Key]) -> Pager.Effect {
+    private func press(_ keys: [EditorKey]) -> Pager.Effect {
         var pressing = pager
         defer { pager = pressing }
         for key in keys {

@@ -117,7 +117,7 @@ struct ItemRecord {
     }
 
     /// The first picture of a key, if it is local: displaying an item fetches nothing.
-    private func image(_ key: String) -> Image? {
+    private func image(_ key: String) -> BitmapImage? {
         guard host.images.pictureFiles(forKey: key).first?.isAtHand ?? false else { return nil }
         return (try? host.images.image(forKey: key)) ?? nil
     }

@@ -35,14 +35,14 @@ struct TerminalPictures {
     }
 
     /// A picture at most as wide as the screen, and low enough to keep its caption and the prompt visible.
-    func text(_ image: Image, columns: Int = 80, rows: Int = 30) -> String? {
+    func text(_ image: BitmapImage, columns: Int = 80, rows: Int = 30) -> String? {
         guard let graphics else { return nil }
         return try? TerminalImage.text(
             image, as: graphics, in: area(columns: min(size.columns, columns), rows: max(4, min(size.rows - 4, rows))))
     }
 
     /// A picture for a table's row, some cells wide.
-    func inlineText(_ image: Image, columns: Int) -> String? {
+    func inlineText(_ image: BitmapImage, columns: Int) -> String? {
         guard let graphics else { return nil }
         return try? TerminalImage.inlineText(image, as: graphics, in: area(columns: columns, rows: 1))
     }
@@ -75,12 +75,12 @@ package final class ScriptPictures: HostFrontEnd {
     }
 
     private var hasColors: Bool {
-        !Palette.appropriate(
+        !TerminalPalette.appropriate(
             isTerminal: StandardStream.output.isTerminal, isForbidden: !usesColor, environment: ProcessEnvironment.value
         ).isEmpty
     }
 
-    package func show(_ image: Image) {
+    package func show(_ image: BitmapImage) {
         guard hasColors else { return }
         host.flushOutput()
         if !hasAsked {

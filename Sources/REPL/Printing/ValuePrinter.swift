@@ -140,7 +140,7 @@ package struct ValuePrinter {
     }
 
     /// A picture, drawn if the terminal supports it, with its description.
-    package func picture(_ image: Image, _ value: LuaValue? = nil) -> String {
+    package func picture(_ image: BitmapImage, _ value: LuaValue? = nil) -> String {
         let caption = value.map(description) ?? "\(image.width)×\(image.height)"
         return (pictures?.text(image) ?? "") + "(\(caption))"
     }

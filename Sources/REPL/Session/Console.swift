@@ -15,7 +15,7 @@ protocol ConsoleOwner: PromptOutput {
     /// Whether the terminal is lent.
     var isLent: Bool { get }
 
-    func perform(_ outcomes: [Outcome])
+    func perform(_ outcomes: [EditorOutcome])
     /// Makes keys wait; Ctrl-C and Ctrl-Z are signals.
     func waitWithKeys()
     /// Gives the terminal in its original mode to a question or a program, until ``takeTerminalBack()``.

@@ -125,7 +125,7 @@ package final class Evaluator {
     }
 
     /// Whether an entry is complete, or continues in the next line.
-    package static func completeness(of text: String, in state: LuaState) -> Completeness {
+    package static func completeness(of text: String, in state: LuaState) -> InputCompleteness {
         if CommandLine.parse(text) != nil || HelpQuestion(text) != nil { return .complete }
         let entry = withoutEquals(text)
         do throws(LuaError) {

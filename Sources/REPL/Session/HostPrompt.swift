@@ -15,7 +15,7 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
     private(set) lazy var console = makeConsole()
     /// Shows breaks.
     private(set) lazy var debugger = PromptDebugger(self)
-    var palette: Palette
+    var palette: TerminalPalette
     var watch: LoopWatch?
     var timers = PromptTimers()
     var loan = TerminalLoan()
@@ -28,7 +28,7 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
     private var ownerTimer: LoopTimer?
     /// The times of changes to items.
     private let sessionChanges = SessionChanges()
-    private let allowedPalette: Palette
+    private let allowedPalette: TerminalPalette
     private let reportsFocus: Bool
     private let showsErrors = StandardStream.error.isTerminal
 
@@ -39,7 +39,7 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
     public init(_ host: ScriptHost, usesColor: Bool = true, reportsFocus: Bool = false) {
         self.host = host
         self.reportsFocus = reportsFocus
-        allowedPalette = Palette.appropriate(
+        allowedPalette = TerminalPalette.appropriate(
             isTerminal: StandardStream.output.isTerminal, isForbidden: !usesColor, environment: ProcessEnvironment.value
         )
         palette = PromptSettings(allowed: allowedPalette, environment: ProcessEnvironment.value).palette
@@ -61,12 +61,12 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
         ) { file in
             LineInput(
                 isEditing: Console.canEdit, size: Console.size,
-                palette: palette, history: (try? file.load()) ?? History())
+                palette: palette, history: (try? file.load()) ?? EditorHistory())
         }
     }
 
     /// Further lines, for the terminal's current size.
-    func makeLines(history: History) -> LineInput {
+    func makeLines(history: EditorHistory) -> LineInput {
         let lines = LineInput(isEditing: isEditing, size: Console.size, palette: palette, history: history)
         lines.editor.options = session.settings.editing
         return lines
@@ -361,7 +361,7 @@ extension HostPrompt {
         console.awaitEscape()
     }
 
-    func perform(_ outcomes: [Outcome]) {
+    func perform(_ outcomes: [EditorOutcome]) {
         for outcome in outcomes {
             switch outcome {
             case .write(let bytes): put(bytes)

@@ -12,9 +12,9 @@ final class LineInput {
     ///   - size: the terminal's size.
     ///   - palette: the colours.
     ///   - history: the entries for recall.
-    init(isEditing: Bool, size: TerminalSize, palette: Palette, history: History) {
+    init(isEditing: Bool, size: TerminalSize, palette: TerminalPalette, history: EditorHistory) {
         self.isEditing = isEditing
-        var renderer = Renderer(columns: size.columns, rows: size.rows, palette: palette)
+        var renderer = TerminalRenderer(columns: size.columns, rows: size.rows, palette: palette)
         renderer.reflows = TerminalMode.reflows(environment: ProcessEnvironment.value)
         editor = TerminalLineEditor(renderer: renderer, history: history)
     }
@@ -34,24 +34,24 @@ final class LineInput {
     var isVisible: Bool { isEditing && editor.isActive && !editor.isDisplaySuspended }
 
     /// Begins a line; an initial text is for an edited one.
-    func begin(prompt: StyledText, continuation: StyledText, text: String = "") -> [Outcome] {
+    func begin(prompt: StyledText, continuation: StyledText, text: String = "") -> [EditorOutcome] {
         isEditing
             ? editor.begin(prompt: prompt, continuation: continuation, text: text)
             : plain.begin(prompt: prompt, continuation: continuation)
     }
 
-    func feed(_ bytes: some Sequence<UInt8>) -> [Outcome] { isEditing ? editor.feed(bytes) : plain.feed(bytes) }
+    func feed(_ bytes: some Sequence<UInt8>) -> [EditorOutcome] { isEditing ? editor.feed(bytes) : plain.feed(bytes) }
 
     /// The end of the input.
-    func end() -> [Outcome] { isEditing ? [.endOfInput] : plain.end() }
+    func end() -> [EditorOutcome] { isEditing ? [.endOfInput] : plain.end() }
 
     /// Ctrl-C while nothing runs.
-    func interrupt() -> [Outcome] { isEditing ? editor.press(.control("c")) : plain.interrupt() }
+    func interrupt() -> [EditorOutcome] { isEditing ? editor.press(.control("c")) : plain.interrupt() }
 
     /// Shows the line again after other programs used the terminal.
-    func resume() -> [Outcome] { isEditing ? editor.resumeDisplay() : plain.resume() }
+    func resume() -> [EditorOutcome] { isEditing ? editor.resumeDisplay() : plain.resume() }
 
-    func resize(_ size: TerminalSize) -> [Outcome] {
+    func resize(_ size: TerminalSize) -> [EditorOutcome] {
         isEditing ? editor.resize(columns: size.columns, rows: size.rows) : []
     }
 }

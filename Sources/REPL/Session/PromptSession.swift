@@ -42,7 +42,7 @@ final class PromptSession: PromptOutput {
 }
 
 extension PromptSession {
-    var palette: Palette { terminal.palette }
+    var palette: TerminalPalette { terminal.palette }
     var screenColumns: Int { printer.columns }
 
     func draw(_ text: String, toStandardError: Bool) { terminal.draw(text, toStandardError: toStandardError) }
@@ -50,7 +50,7 @@ extension PromptSession {
     func page(_ printed: PrintedValues) { terminal.page(printed) }
 
     /// Draws a picture.
-    func show(_ image: Image) { draw(printer.picture(image) + "\n", toStandardError: false) }
+    func show(_ image: BitmapImage) { draw(printer.picture(image) + "\n", toStandardError: false) }
 
     /// Shows a text of help, wrapped at words.
     func show(help text: String) { page(WrappedText.wrapped(text, to: printer.columns)) }
@@ -87,7 +87,7 @@ struct EntryTimes {
 /// or a test's screen. It is the host's front end while an entry runs.
 protocol PromptTerminal: PromptFrontEnd {
     var session: PromptSession { get }
-    var palette: Palette { get }
+    var palette: TerminalPalette { get }
     /// Whether lines are edited.
     var isEditing: Bool { get }
     /// Whether the changes of an entry are shown below its result.
@@ -119,7 +119,7 @@ extension PromptTerminal {
     var breaks: PromptDebugger? { nil }
     var screenColumns: Int { session.printer.columns }
 
-    func show(_ image: Image) { session.show(image) }
+    func show(_ image: BitmapImage) { session.show(image) }
 
     func show(help text: String) -> Bool {
         session.show(help: text)
@@ -135,7 +135,7 @@ extension PromptTerminal {
 
 /// The output of a prompt.
 protocol PromptOutput: AnyObject {
-    var palette: Palette { get }
+    var palette: TerminalPalette { get }
     /// The width of the screen.
     var screenColumns: Int { get }
     /// Whether the entry has failed.

@@ -10,7 +10,7 @@ final class PromptSettings {
     enum Colors: String, CaseIterable, LuaRepresentable { case auto, dark, light, none }
 
     /// The allowed colours. The environment and `--no-color` take precedence: they can only remove colours.
-    private let allowed: Palette
+    private let allowed: TerminalPalette
     private let environment: (String) -> String?
     /// Called after a change.
     var onChange: () -> Void = {}
@@ -18,22 +18,22 @@ final class PromptSettings {
     /// The background by `COLORFGBG` or the terminal; nil while unknown.
     var background: TerminalBackground? { didSet { if background != oldValue { onChange() } } }
     private(set) var colors = Colors.auto { didSet { onChange() } }
-    private(set) var styles: [Style: String] = [:] { didSet { onChange() } }
+    private(set) var styles: [TextStyle: String] = [:] { didSet { onChange() } }
     private(set) var showsNumbers = true
     private(set) var editing = EditorOptions() { didSet { onChange() } }
     /// The display names of the files that were run.
     var files: [String] = []
 
-    init(allowed: Palette, environment: @escaping (String) -> String?) {
+    init(allowed: TerminalPalette, environment: @escaping (String) -> String?) {
         self.allowed = allowed
         self.environment = environment
         background = environment("COLORFGBG").flatMap(TerminalBackground.init(variable:))
     }
 
     /// The palette to use.
-    var palette: Palette {
+    var palette: TerminalPalette {
         guard allowed == .standard else { return allowed }
-        var palette: Palette
+        var palette: TerminalPalette
         switch colors {
         case .auto: palette = .colored(for: background, environment: environment)
         case .dark: palette = .colored(for: .dark, environment: environment)
@@ -81,7 +81,7 @@ final class PromptSettings {
             ],
             doc: "Sets the colour of a style.", example: "prompt:style(\"keyword\", \"1;34\")"
         ) { (settings, name: String, codes: String?) in
-            let all = Style.allCases.filter { $0 != .plain }
+            let all = TextStyle.allCases.filter { $0 != .plain }
             guard let style = all.first(where: { "\($0)" == name }) else {
                 throw LuaMismatch(
                     "a style expected (\(all.map { "\($0)" }.joined(separator: ", "))), got \"\(name)\"",

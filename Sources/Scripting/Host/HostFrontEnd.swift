@@ -22,7 +22,7 @@ package protocol HostFrontEnd: AnyObject {
     /// Whether scripts' output goes to a terminal.
     var isTerminal: Bool { get }
     /// Draws a picture.
-    func show(_ image: Image)
+    func show(_ image: BitmapImage)
     /// Shows the text of `help`; returns false to let the host print it.
     func show(help text: String) -> Bool
     /// Asks the user whether scripts may read or write a path outside the container.
@@ -38,7 +38,7 @@ extension HostFrontEnd {
     package func applicationWillTerminate() {}
     package func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool { false }
     package var isTerminal: Bool { StandardStream.output.isTerminal }
-    package func show(_ image: Image) {}
+    package func show(_ image: BitmapImage) {}
     package func show(help text: String) -> Bool { false }
     package func consent(to access: PathConsent.Access, path: String) -> PathConsent { .no }
     package func consent(toChanged program: ProgramGrant) -> Bool { false }

@@ -8,12 +8,12 @@ package import Lua
 
 /// Commits and saves what the stores have changed.
 ///
-/// For a save, a snapshot is taken on the host's thread, another thread writes the archive, and the host's thread moves it
-/// into place. The caller waits, serving timers and signals; other code does not wait.
+/// For a save, a snapshot is taken on the host's thread, another thread writes the archive, and the host's thread moves
+/// it into place. The caller waits, serving timers and signals; other code does not wait.
 package final class StoreSaver {
     private let items: ItemStore
     private let defaults: Defaults
-    private let durability: Durability
+    private let durability: CommitDurability
     private let runtime: Runtime
     private let service: ServiceManager
     /// The host's part in a shared collection; nil without one.
@@ -25,7 +25,7 @@ package final class StoreSaver {
     /// The save in progress on another thread.
     private var saveUnderWay: SaveUnderWay?
 
-    init(_ stores: Stores, _ runtime: Runtime, _ service: ServiceManager, _ durability: Durability) {
+    init(_ stores: Stores, _ runtime: Runtime, _ service: ServiceManager, _ durability: CommitDurability) {
         (items, defaults) = (stores.items, stores.defaults)
         (self.runtime, self.service, self.durability) = (runtime, service, durability)
         items.commitGeneration = { [weak scheduler = runtime.scheduler] in scheduler?.generation ?? 0 }
@@ -106,8 +106,8 @@ package final class StoreSaver {
         do { try items.synchronize() } catch { report(error, of: .items) }
     }
 
-    /// Earlier changes of the running code are a commit of their own: a stop or a kill during the transaction leaves them
-    /// in the journal. A failure stays for the next commit.
+    /// Earlier changes of the running code are a commit of their own: a stop or a kill during the transaction leaves
+    /// them in the journal. A failure stays for the next commit.
     package func commitBeforeTransaction() {
         if shared == nil, !items.isInTransaction { commit(inGroup: true) }
     }

@@ -16,7 +16,7 @@ public struct ScriptHostOptions: Sendable {
         ArchivePersistence(of: $0)
     }
     /// The fields of every item.
-    package var schema = Schema.household
+    package var schema = ItemSchema.household
     /// The shared collection that replaces the container's own items; nil for none.
     public var shared: SharedAddress?
     /// The host's name in a shared collection; if nil, the name of the container's folder.
@@ -33,7 +33,7 @@ public struct ScriptHostOptions: Sendable {
     /// with, raises an error; otherwise it logs a warning.
     public var isStrict = false
     /// The events that a commit survives.
-    public var durability: Durability = .process
+    public var durability: CommitDurability = .process
     /// Whether `Library/Scripts/init.lua` runs at launch.
     public var runsInitScript = true
     /// Maximum number of bytes of Lua's allocator; nil for no limit.

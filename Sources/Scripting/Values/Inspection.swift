@@ -10,7 +10,7 @@ package enum Inspection {
     case items([Item])
     /// An unevaluated query.
     case query(ItemQuery)
-    case image(Image)
+    case image(BitmapImage)
     case date(PropertyListDate)
     case wideInteger(Int128)
     /// A read-only array or dictionary of an item.
@@ -25,7 +25,7 @@ extension ScriptHost {
         case .userdata:
             if let item = state.luaClass(of: Item.self)?.object(of: value) { return .item(item) }
             if let query = state.luaClass(of: ItemQuery.self)?.object(of: value) { return .query(query) }
-            if let image = state.luaClass(of: Image.self)?.object(of: value) { return .image(image) }
+            if let image = state.luaClass(of: BitmapImage.self)?.object(of: value) { return .image(image) }
             if let date = values.dates.object(of: value) { return .date(date.date) }
             if let wide = values.wideIntegers.object(of: value) { return .wideInteger(wide.value) }
             return .other
@@ -53,8 +53,8 @@ extension ScriptHost {
     /// A date's text in the user's time zone, with its offset from UTC.
     package func localText(_ date: PropertyListDate) -> String { values.clock.local(date) }
 
-    /// A date for a table, to the minute in the user's zone, with `…` for seconds; midnight in UTC is a day, which is the
-    /// same in all zones.
+    /// A date for a table, to the minute in the user's zone, with `…` for seconds; midnight in UTC is a day, which is
+    /// the same in all zones.
     package func shortText(_ date: PropertyListDate) -> String {
         let text = date.text
         if text.hasSuffix(" 00:00:00 +0000") { return String(text.dropLast(15)) }

@@ -73,8 +73,8 @@ package final class WideIntegerValue {
 
     package init(_ value: Int128) { self.value = value }
 
-    /// The class: exact and comparable, convertible to text or, approximately, to a number. It takes no part in arithmetic,
-    /// whose results would not be exact.
+    /// The class: exact and comparable, convertible to text or, approximately, to a number. It takes no part in
+    /// arithmetic, whose results would not be exact.
     static func makeClass(in state: LuaState) -> LuaClass<WideIntegerValue> {
         let cls = LuaClass<WideIntegerValue>(
             "WideInteger",
@@ -162,7 +162,7 @@ package struct LuaIterator: LuaRepresentable {
 // The classes whose values are arguments and results of functions, by their names for scripts.
 
 extension Item: LuaInstance { public static var luaName: String { "Item" } }
-extension Image: LuaInstance { public static var luaName: String { "Image" } }
+extension BitmapImage: LuaInstance { public static var luaName: String { "Image" } }
 extension DataValue: LuaInstance { package static let luaName = "data" }
 extension DateValue: LuaInstance { @usableFromInline package static let luaName = "date" }
 extension UIDValue: LuaInstance { package static let luaName = "UID" }

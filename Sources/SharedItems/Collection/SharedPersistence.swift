@@ -179,7 +179,7 @@ extension SharedPersistence {
         var commits: [RemoteCommit] = []
         let logged: [LoggedCommit]
         if let announced { logged = announced } else { logged = try askLog(after: revision.rawValue) }
-        let schema = places.columns?.schema ?? Schema()
+        let schema = places.columns?.schema ?? ItemSchema()
         for commit in logged {
             var changes: [RemoteChange] = []
             if !server.log.localRevisions.contains(commit.revision) {

@@ -59,7 +59,7 @@ struct FieldColumnTests {
     @Test("a declared column keeps its encoding, and a row that was given nothing is unset", arguments: 0..<4)
     func declared(number: Int) throws {
         let declaration = [
-            Schema.Field.text("title"), .text("note", isOptional: true), .integer("amount"), .date("day"),
+            ItemSchema.Field.text("title"), .text("note", isOptional: true), .integer("amount"), .date("day"),
         ][number]
         let cells: [Cell] =
             switch declaration.kind.kind {

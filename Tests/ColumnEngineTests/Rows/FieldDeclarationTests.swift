@@ -6,7 +6,7 @@ import Testing
 @Suite("Declared fields")
 struct FieldDeclarationTests {
     private let store = ColumnStore(
-        Schema([
+        ItemSchema([
             .text("title"), .text("note", isOptional: true), .date("day", isStamped: true),
             .integer("amount", initial: 7),
         ]))

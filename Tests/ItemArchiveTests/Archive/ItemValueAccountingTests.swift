@@ -23,7 +23,7 @@ struct ItemValueAccountingTests {
             var custom = PropertyListFields()
             for _ in 0..<2 {
                 let name = foreign.name()
-                if name.isEmpty || name.hasPrefix("$") || Schema.household.field(named: name) != nil { continue }
+                if name.isEmpty || name.hasPrefix("$") || ItemSchema.household.field(named: name) != nil { continue }
                 custom[name] = foreign.value()
             }
             do throws(StoreError) {

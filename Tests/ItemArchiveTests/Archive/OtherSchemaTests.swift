@@ -10,7 +10,7 @@ import Testing
 /// Nothing but its schema tells a store, a journal and an archive which fields its items have.
 @Suite("Items of other schemas")
 struct OtherSchemaTests {
-    private static let library = Schema(
+    private static let library = ItemSchema(
         [
             .date("bought"), .text("title", otherNames: ["bookTitle"]), .integer("pages", initial: 1),
             .text("shelf", isOptional: true), .integer("copies"), .date("noted", isStamped: true),
@@ -20,7 +20,7 @@ struct OtherSchemaTests {
 
     init() throws { folder = try StoreFolder() }
 
-    private func open(_ schema: Schema, mapped: Bool = false) throws -> ItemStore {
+    private func open(_ schema: ItemSchema, mapped: Bool = false) throws -> ItemStore {
         try folder.open(mapped: mapped, schema: schema)
     }
 
@@ -64,7 +64,7 @@ struct OtherSchemaTests {
         #expect(try store.query().sum("copies") == .integer(400))
         try expect(store, records, "by the index")
         // Another schema does not take the index for its own, and reads the same archive.
-        store = try open(Schema([.text("title")], keyNames: ["isbn"], classNames: ["book"]), mapped: true)
+        store = try open(ItemSchema([.text("title")], keyNames: ["isbn"], classNames: ["book"]), mapped: true)
         #expect(store.count == 99)
         #expect(try store.query(FormatPredicate(format: "copies > 0")).count() == 1)
         #expect(try store[0]?.value(forField: "shelf") == .string("shelf 0"))
@@ -99,15 +99,15 @@ struct OtherSchemaTests {
 
     @Test("items with nothing but a key")
     func withoutFields() throws {
-        var store = try open(Schema())
+        var store = try open(ItemSchema())
         try store.createItem()
         try #require(store[0]).setValue(.string("Lamp"), forField: "name")
         try store.commit()
         let records = try store.records.map(\.values)
-        store = try open(Schema())
+        store = try open(ItemSchema())
         try expect(store, records, "from the journal")
         try store.saveChanges()
-        store = try open(Schema(), mapped: true)
+        store = try open(ItemSchema(), mapped: true)
         try expect(store, records, "from the archive")
         #expect(Set(store.fieldNames) == ["itemKey", "name"])
     }

@@ -127,8 +127,8 @@ struct ArchivePersistenceTests {
     }
 
     /// Each call of the file layer fails once, and from then on: nothing committed is lost, and a later save succeeds.
-    @Test(arguments: [false, true], [Durability.process, .power])
-    func everyFailureOfASaveIsHarmless(keepsFailing: Bool, durability: Durability) throws {
+    @Test(arguments: [false, true], [CommitDurability.process, .power])
+    func everyFailureOfASaveIsHarmless(keepsFailing: Bool, durability: CommitDurability) throws {
         var failures = 0
         for call in 1... {
             let folder = try StoreFolder()
@@ -166,8 +166,8 @@ struct ArchivePersistenceTests {
         #expect(failures >= 8)
     }
 
-    @Test(arguments: [false, true], [Durability.process, .power])
-    func everyFailureOfACommitIsHarmless(keepsFailing: Bool, durability: Durability) throws {
+    @Test(arguments: [false, true], [CommitDurability.process, .power])
+    func everyFailureOfACommitIsHarmless(keepsFailing: Bool, durability: CommitDurability) throws {
         for hasJournal in [false, true] {
             for call in 1... {
                 let folder = try StoreFolder()

@@ -12,12 +12,12 @@ struct PaletteTests {
             (["TERM": "xterm", "NO_COLOR": ""], true, false, true),
         ] as [([String: String], Bool, Bool, Bool)])
     func appropriate(_ environment: [String: String], _ isTerminal: Bool, _ isForbidden: Bool, _ hasColours: Bool) {
-        let palette = Palette.appropriate(isTerminal: isTerminal, isForbidden: isForbidden) { environment[$0] }
+        let palette = TerminalPalette.appropriate(isTerminal: isTerminal, isForbidden: isForbidden) { environment[$0] }
         #expect(palette.isEmpty == !hasColours)
     }
 
     @Test func applying() {
-        #expect(Palette.none.apply(.error, to: "x") == "x")
-        #expect(Palette([.error: "31"]).apply(.error, to: "x") == "\u{1B}[31mx\u{1B}[0m")
+        #expect(TerminalPalette.none.apply(.error, to: "x") == "x")
+        #expect(TerminalPalette([.error: "31"]).apply(.error, to: "x") == "\u{1B}[31mx\u{1B}[0m")
     }
 }

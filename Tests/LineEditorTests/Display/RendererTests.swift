@@ -39,7 +39,7 @@ struct RendererTests {
         ])
     func layout(_ example: Case) {
         var screen = Screen(columns: 10, rows: 6)
-        var renderer = Renderer(columns: 10, rows: 6)
+        var renderer = TerminalRenderer(columns: 10, rows: 6)
         screen.apply(renderer.render(Self.scene(example.text)))
         #expect(screen.lines == example.lines)
         #expect((screen.row, screen.column) == example.cursor)
@@ -49,7 +49,7 @@ struct RendererTests {
 
     @Test("A key at the end costs its own bytes")
     func minimal() {
-        var renderer = Renderer(columns: 80, rows: 24, palette: .standard)
+        var renderer = TerminalRenderer(columns: 80, rows: 24, palette: .standard)
         _ = renderer.render(Self.scene("print(1|"))
         #expect(renderer.render(Self.scene("print(1)|")) == Array(")".utf8))
         #expect(renderer.render(Self.scene("print(1|)")) == [8])
@@ -60,7 +60,7 @@ struct RendererTests {
     @Test("The screen scrolls only when the bottom is reached")
     func scrolling() {
         var screen = Screen(columns: 20, rows: 4)
-        var renderer = Renderer(columns: 20, rows: 4)
+        var renderer = TerminalRenderer(columns: 20, rows: 4)
         screen.apply(Array("one\r\ntwo\r\n".utf8))
         screen.apply(renderer.render(Self.scene("a\nb")))
         #expect(screen.scrolledOff == [])
@@ -77,7 +77,7 @@ struct RendererTests {
     @Test("Menu and suggestion come and go")
     func menu() {
         var screen = Screen(columns: 20, rows: 8)
-        var renderer = Renderer(columns: 20, rows: 8)
+        var renderer = TerminalRenderer(columns: 20, rows: 8)
         screen.apply(
             renderer.render(
                 Self.scene("pri|", suggestion: "nt(1)", below: ["  print", "  a very long line that is cut"])))
@@ -91,7 +91,7 @@ struct RendererTests {
     func tall() {
         let lines = (1...12).map { "l\($0)" }
         var screen = Screen(columns: 20, rows: 5)
-        var renderer = Renderer(columns: 20, rows: 5)
+        var renderer = TerminalRenderer(columns: 20, rows: 5)
         screen.apply(renderer.render(Self.scene(lines.joined(separator: "\n"))))
         #expect(screen.lines == ["… l8", "… l9", "… l10", "… l11", "… l12"])
         screen.apply(renderer.render(Self.scene("|" + lines.joined(separator: "\n"))))
@@ -108,7 +108,7 @@ struct RendererTests {
     @Test("Styles are reset and never spill")
     func styles() {
         var screen = Screen(columns: 20, rows: 5)
-        var renderer = Renderer(columns: 20, rows: 5, palette: .standard)
+        var renderer = TerminalRenderer(columns: 20, rows: 5, palette: .standard)
         var scene = Self.scene("local x")
         scene.spans = [StyledSpan(0..<5, .keyword)]
         screen.apply(renderer.render(scene))
@@ -116,22 +116,22 @@ struct RendererTests {
         scene.spans = [StyledSpan(0..<5, .error), StyledSpan(2..<99, .string)]
         screen.apply(renderer.render(scene))
         #expect(screen.styles[0][2...8] == ["31", "31", "32", "32", "32", "32", "32"])
-        var plain = Renderer(columns: 20, rows: 5)
+        var plain = TerminalRenderer(columns: 20, rows: 5)
         #expect(!plain.render(scene).contains(UInt8(ascii: "m")))
     }
 
     @Test("A resize finds the prompt's row where the terminal wrapped it to")
     func resize() {
-        var renderer = Renderer(columns: 20, rows: 10)
+        var renderer = TerminalRenderer(columns: 20, rows: 10)
         _ = renderer.render(Self.scene("abcdefghijklmnop\nxyz"))
         // Twelve columns: the first line takes two rows, so the cursor is in the third.
         #expect(renderer.resize(columns: 12, rows: 10) == Array("\r\u{1B}[2A\u{1B}[K\u{1B}[B\u{1B}[J\u{1B}[A".utf8))
-        var other = Renderer(columns: 20, rows: 10)
+        var other = TerminalRenderer(columns: 20, rows: 10)
         other.reflows = false
         _ = other.render(Self.scene("abcdefghijklmnop\nxyz"))
         #expect(other.resize(columns: 12, rows: 10) == Array("\r\u{1B}[1A\u{1B}[K\u{1B}[B\u{1B}[J\u{1B}[A".utf8))
         // A line that wraps is one line again when there is room.
-        var wide = Renderer(columns: 10, rows: 10)
+        var wide = TerminalRenderer(columns: 10, rows: 10)
         _ = wide.render(Self.scene("abcdefghijklmnop"))
         #expect(wide.resize(columns: 40, rows: 10) == Array("\r\u{1B}[K".utf8))
     }
@@ -143,7 +143,7 @@ struct RendererTests {
         let rows = Int.random(in: 2...8, using: &random)
         let pieces = ["a", "bc", "\n", "漢", "👩‍👧", "é", "\t", "        ", "end", "\u{1}", "🇩🇪", "xyzxyzxyz"]
         var screen = Screen(columns: columns, rows: rows)
-        var renderer = Renderer(columns: columns, rows: rows, palette: .standard)
+        var renderer = TerminalRenderer(columns: columns, rows: rows, palette: .standard)
         var buffer = EditBuffer()
         for step in 0..<80 {
             let lower = Int.random(in: 0...buffer.characters.count, using: &random)
@@ -158,7 +158,7 @@ struct RendererTests {
             let before = screen.scrolledOff.count
             screen.apply(renderer.render(scene))
             var fresh = Screen(columns: columns, rows: rows)
-            var other = Renderer(columns: columns, rows: rows, palette: .standard)
+            var other = TerminalRenderer(columns: columns, rows: rows, palette: .standard)
             other.scroll = renderer.scroll
             fresh.apply(other.render(scene))
             let height = fresh.lines.count

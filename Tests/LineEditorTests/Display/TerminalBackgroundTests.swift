@@ -42,14 +42,14 @@ struct TerminalBackgroundTests {
 
     @Test("the colours for it can be read on the usual grounds", arguments: TerminalBackground.allCases)
     func contrast(background: TerminalBackground) throws {
-        let palette: Palette = background == .dark ? .dark : .light
+        let palette: TerminalPalette = background == .dark ? .dark : .light
         // Black, GNOME's, Solarized's, a dark grey; white, Solarized's, a light grey.
         let grounds: [(Double, Double, Double)] =
             background == .dark
             ? [(0, 0, 0), (0x1E, 0x1E, 0x1E), (0, 0x2B, 0x36), (0x28, 0x28, 0x28)]
             : [(255, 255, 255), (0xFD, 0xF6, 0xE3), (0xEE, 0xEE, 0xEE)]
-        for style in Style.allCases {
-            #expect(palette[style].isEmpty == Palette.standard[style].isEmpty, "\(style)")
+        for style in TextStyle.allCases {
+            #expect(palette[style].isEmpty == TerminalPalette.standard[style].isEmpty, "\(style)")
             let codes = palette[style].split(separator: ";").compactMap { Int($0) }
             guard let place = codes.firstIndex(of: 38) else { continue }
             let color = Self.luminance(codes[place + 2])
@@ -63,11 +63,11 @@ struct TerminalBackgroundTests {
 
     @Test("a terminal with sixteen colours keeps those of its theme")
     func depth() {
-        for (term, palette) in [("xterm-256color", Palette.light), ("xterm", .standard), ("foot", .light)] {
-            #expect(Palette.colored(for: .light) { $0 == "TERM" ? term : nil } == palette, "\(term)")
+        for (term, palette) in [("xterm-256color", TerminalPalette.light), ("xterm", .standard), ("foot", .light)] {
+            #expect(TerminalPalette.colored(for: .light) { $0 == "TERM" ? term : nil } == palette, "\(term)")
         }
-        #expect(Palette.colored(for: .dark) { $0 == "COLORTERM" ? "truecolor" : "xterm" } == .dark)
-        #expect(Palette.colored(for: nil) { _ in "xterm-256color" } == .standard)
+        #expect(TerminalPalette.colored(for: .dark) { $0 == "COLORTERM" ? "truecolor" : "xterm" } == .dark)
+        #expect(TerminalPalette.colored(for: nil) { _ in "xterm-256color" } == .standard)
     }
 
     @Test("the terminal is asked where it ignores what it does not know")

@@ -240,11 +240,11 @@ struct LineEditorTests {
     func brackets() {
         let typist = Typist()
         typist.type("f(a, \")\" )")
-        #expect(typist.screen.styles[0][3] == Palette.standard[.matchingBracket])
-        #expect(typist.screen.styles[0][11] == Palette.standard[.matchingBracket])
-        #expect(typist.screen.styles[0][8] == Palette.standard[.string])
+        #expect(typist.screen.styles[0][3] == TerminalPalette.standard[.matchingBracket])
+        #expect(typist.screen.styles[0][11] == TerminalPalette.standard[.matchingBracket])
+        #expect(typist.screen.styles[0][8] == TerminalPalette.standard[.string])
         typist.type(")")
-        #expect(typist.screen.styles[0][12] == Palette.standard[.unmatchedBracket])
+        #expect(typist.screen.styles[0][12] == TerminalPalette.standard[.unmatchedBracket])
         typist.type("\r")
         #expect(typist.screen.styles[0][12] == "")
     }

@@ -6,7 +6,7 @@ import Testing
 struct HistoryTests {
     @Test("Duplicates move to the end, blanks and secrets are not kept")
     func adding() {
-        var history = History(limit: 3)
+        var history = EditorHistory(limit: 3)
         for entry in ["a", "b", "a", "", "  ", " secret", "c"] { history.add(entry) }
         #expect(history.entries == ["b", "a", "c"])
         history.add("d")
@@ -14,14 +14,14 @@ struct HistoryTests {
         history.isRecording = false
         #expect(history.add("e") == false)
         #expect(history.entries == ["a", "c", "d"])
-        #expect(History(["x", "y", "x", "z"], limit: 2).entries == ["x", "z"])
+        #expect(EditorHistory(["x", "y", "x", "z"], limit: 2).entries == ["x", "z"])
     }
 
     @Test(
         "The newest entry that goes on from a prefix",
         arguments: [("f", 3), ("foo", 1), ("foo()", nil), ("", 4), ("é", 2)] as [(String, Int?)])
     func prefix(_ prefix: String, _ index: Int?) {
-        let history = History(["for", "foo()", "été", "fa", "x"])
+        let history = EditorHistory(["for", "foo()", "été", "fa", "x"])
         #expect(history.newest(withPrefix: prefix) == index)
     }
 

@@ -5,10 +5,10 @@ import Testing
 struct KeyDecoderTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let bytes: String
-        let keys: [Key]
+        let keys: [EditorKey]
         var testDescription: String { bytes.debugDescription }
 
-        init(_ bytes: String, _ keys: Key...) {
+        init(_ bytes: String, _ keys: EditorKey...) {
             self.bytes = bytes
             self.keys = keys
         }
@@ -74,7 +74,7 @@ struct KeyDecoderTests {
     @Test("A sequence byte by byte", arguments: cases)
     func bytewise(_ example: Case) {
         var decoder = KeyDecoder()
-        var keys: [Key] = []
+        var keys: [EditorKey] = []
         for byte in example.bytes.utf8 { keys += decoder.decode([byte]) }
         #expect(keys == example.keys)
     }
@@ -82,11 +82,11 @@ struct KeyDecoderTests {
     @Test(
         "What waits is a key after all",
         arguments: [
-            ("\u{1B}", [Key.press(.escape)]), ("\u{1B}[", [.alt("[")]), ("\u{1B}O", [.alt("O")]),
+            ("\u{1B}", [EditorKey.press(.escape)]), ("\u{1B}[", [.alt("[")]), ("\u{1B}O", [.alt("O")]),
             ("\u{1B}\u{1B}", [.press(.escape), .press(.escape)]), ("\u{1B}]", [.alt("]")]), ("\u{1B}P", [.alt("P")]),
             ("\u{1B}[1;", []), ("\u{1B}]11;rgb", []),
         ])
-    func flush(_ bytes: String, _ keys: [Key]) {
+    func flush(_ bytes: String, _ keys: [EditorKey]) {
         var decoder = KeyDecoder()
         #expect(decoder.decode(Array(bytes.utf8)) == [])
         #expect(decoder.isWaiting)
@@ -141,7 +141,7 @@ struct KeyDecoderTests {
     @Test("A carriage return and a line feed are one line end in a paste without marks, wherever it is split")
     func lineEnds() {
         let bytes = Array("a\r\nb\r\n".utf8)
-        let wanted: [Key] = [
+        let wanted: [EditorKey] = [
             .press(.character("a")), .press(.enter), .press(.character("b")), .press(.enter),
         ]
         for split in 2..<bytes.count {

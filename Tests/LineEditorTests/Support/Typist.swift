@@ -6,23 +6,23 @@ import TestSupport
 final class Typist {
     let editor: TerminalLineEditor
     var screen: Screen
-    private(set) var events: [Outcome] = []
+    private(set) var events: [EditorOutcome] = []
 
-    init(columns: Int = 40, rows: Int = 12, history: [String] = [], palette: Palette = .standard) {
+    init(columns: Int = 40, rows: Int = 12, history: [String] = [], palette: TerminalPalette = .standard) {
         screen = Screen(columns: columns, rows: rows)
         editor = TerminalLineEditor(
-            renderer: Renderer(columns: columns, rows: rows, palette: palette), services: Self.services,
-            history: History(history))
+            renderer: TerminalRenderer(columns: columns, rows: rows, palette: palette), services: Self.services,
+            history: EditorHistory(history))
         see(editor.begin(prompt: "> ", continuation: "… "))
     }
 
     /// What the editor has reported, besides what is to be written; asking takes it.
-    func takeEvents() -> [Outcome] {
+    func takeEvents() -> [EditorOutcome] {
         defer { events = [] }
         return events
     }
 
-    func see(_ outcomes: [Outcome]) {
+    func see(_ outcomes: [EditorOutcome]) {
         screen.apply(outcomes)
         events += outcomes.filter { outcome in
             if case .write = outcome { return false }
@@ -78,7 +78,7 @@ final class Typist {
             let found = names.filter { $0.hasPrefix(word) }.sorted()
             return CompletionResult(
                 replacement: start..<cursor,
-                candidates: found.map { Candidate($0, kind: .function, detail: "(…)", suffix: "(") })
+                candidates: found.map { CompletionCandidate($0, kind: .function, detail: "(…)", suffix: "(") })
         }
         return services
     }
@@ -90,7 +90,7 @@ final class Typist {
 
 extension Screen {
     /// Applies what an editor wants written.
-    mutating func apply(_ outcomes: [Outcome]) {
+    mutating func apply(_ outcomes: [EditorOutcome]) {
         for case .write(let bytes) in outcomes { apply(bytes) }
     }
 }

@@ -26,11 +26,11 @@ struct AttachFormTests {
 
     @Test("candidates come back; too many are cut")
     func candidates() throws {
-        let candidate = Candidate(
+        let candidate = CompletionCandidate(
             "createItem", kind: .method, detail: "(fields)", suffix: "(", documentation: "A new item.")
         let all = AttachCandidates(number: 7, result: CompletionResult(replacement: 6..<9, candidates: [candidate]))
         #expect(AttachCandidates(json: all.json) == all)
-        let long = Candidate(String(repeating: "x", count: 100_000))
+        let long = CompletionCandidate(String(repeating: "x", count: 100_000))
         let many = CompletionResult(replacement: 0..<1, candidates: Array(repeating: long, count: 50))
         let cut = try #require(AttachCandidates(json: AttachCandidates(number: 1, result: many).json))
         #expect(cut.result.candidates.count == 1)
@@ -58,8 +58,10 @@ struct AttachFormTests {
         let seeds = [
             AttachScreen(size: TerminalSize(columns: 80, rows: 24), isTerminal: true, isPrompt: true).json,
             TerminalRequest(kind: .edit, text: "x").json, AttachQuestion(number: 1, text: "x", cursor: 1).json,
-            AttachCandidates(number: 1, result: CompletionResult(replacement: 0..<1, candidates: [Candidate("x")]))
-                .json,
+            AttachCandidates(
+                number: 1, result: CompletionResult(replacement: 0..<1, candidates: [CompletionCandidate("x")])
+            )
+            .json,
         ]
         for _ in 0..<2000 {
             guard var bytes = seeds.randomElement() else { continue }

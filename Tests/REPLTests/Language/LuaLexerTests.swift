@@ -67,7 +67,7 @@ import Testing
 
     @Test("styles cover what they should")
     func styles() {
-        func style(_ text: String, _ word: String) -> Style? {
+        func style(_ text: String, _ word: String) -> TextStyle? {
             guard let found = text.range(of: word) else { return nil }
             let start = text.utf8.distance(from: text.startIndex, to: found)
             return LuaHighlighter.spans(text) { $0 == "items" }.last { $0.range.contains(start) }?.style

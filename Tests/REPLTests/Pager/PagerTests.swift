@@ -6,14 +6,14 @@ import Testing
 @testable import REPL
 
 @Suite("The pager") struct PagerTests {
-    private static let up = Key.press(.up), down = Key.press(.down)
+    private static let up = EditorKey.press(.up), down = EditorKey.press(.down)
 
     private func pager(lines: Int = 100, rows: Int = 11) -> Pager {
         Pager(PagerText((1...lines).map { "line \($0)\n" }.joined(), columns: 80), rows: rows, columns: 80)
     }
 
     /// What the keys leave on the screen, without the state.
-    private func screen(_ pager: Pager, _ keys: [Key]) -> [String] {
+    private func screen(_ pager: Pager, _ keys: [EditorKey]) -> [String] {
         var pager = pager
         for key in keys {
             #expect(pager.press(key) == .none)
@@ -22,7 +22,9 @@ import Testing
         return pager.lines().dropLast().map(\.text)
     }
 
-    private func typed(_ text: String) -> [Key] { text.map { Key.press(.character($0)) } + [.press(.enter)] }
+    private func typed(_ text: String) -> [EditorKey] {
+        text.map { EditorKey.press(.character($0)) } + [.press(.enter)]
+    }
 
     @Test(
         "moves by lines and screens, and stays inside",
@@ -31,8 +33,8 @@ import Testing
             ([down, down, up], 2), ([up, .press(.character("b"))], 1), ([.press(.end)], 91),
             ([.press(.character("G")), down, .press(.character(" "))], 91), ([.press(.end), .press(.home)], 1),
             ([.press(.character("G")), .press(.character("g"))], 1), ([.press(.enter)], 2),
-        ] as [([Key], Int)])
-    func moves(keys: [Key], first: Int) {
+        ] as [([EditorKey], Int)])
+    func moves(keys: [EditorKey], first: Int) {
         let lines = screen(pager(), keys)
         #expect(lines == (first..<first + 10).map { "line \($0)" })
     }
@@ -43,8 +45,8 @@ import Testing
             ("/line 5", [], 5), ("/LINE", [], 1), ("/Line 5", [.press(.character("n"))], 50),
             ("/line 5", [.press(.character("n")), .press(.character("n"))], 51),
             ("/line 5", [.press(.character("n")), .press(.character("N"))], 5),
-        ] as [(String, [Key], Int)])
-    func searches(text: String, keys: [Key], first: Int) {
+        ] as [(String, [EditorKey], Int)])
+    func searches(text: String, keys: [EditorKey], first: Int) {
         // A capital finds itself alone: the screen stays.
         let found = text.contains("L") ? 1 : first
         #expect(screen(pager(), typed(text) + keys).first == "line \(found)")

@@ -14,11 +14,11 @@ private final class KeptPrompt: PromptTerminal {
     let trial: TestHost
     let host: ScriptHost
     private(set) lazy var session = PromptSession(
-        host, on: self, settings: PromptSettings(allowed: Palette([:]), environment: { _ in nil }))
+        host, on: self, settings: PromptSettings(allowed: TerminalPalette([:]), environment: { _ in nil }))
     let reportsChanges = false
     let isEditing = false
     let isTerminal = false
-    let palette = Palette([:])
+    let palette = TerminalPalette([:])
     var output = ""
 
     init(columns: Int = 80) throws {

@@ -42,13 +42,13 @@ import Testing
         settings.background = .light
         #expect(settings.palette == .light)
         try test.enter("prompt.colors = 'dark' prompt:style('keyword', '1;34')")
-        #expect(settings.palette[.keyword] == "1;34" && settings.palette[.string] == Palette.dark[.string])
+        #expect(settings.palette[.keyword] == "1;34" && settings.palette[.string] == TerminalPalette.dark[.string])
         try test.enter("prompt.colors = 'none'")
         #expect(settings.palette == .none)
     }
 
-    @Test("what the environment forbids stays forbidden", arguments: [Palette.none, .monochrome])
-    func forbidden(palette: Palette) throws {
+    @Test("what the environment forbids stays forbidden", arguments: [TerminalPalette.none, .monochrome])
+    func forbidden(palette: TerminalPalette) throws {
         let test = try TestHost()
         let settings = PromptSettings(allowed: palette) { Self.terminal[$0] }
         settings.install(in: test.host.state)

@@ -21,7 +21,7 @@ final class Recorder: HostFrontEnd {
         return true
     }
 
-    func show(_ image: Image) { shown += 1 }
+    func show(_ image: BitmapImage) { shown += 1 }
 
     func consent(to access: PathConsent.Access, path: String) -> PathConsent {
         questions.append("\(access.rawValue) \(path)")

@@ -44,7 +44,7 @@ protocol PersistencePlace {
 extension PersistencePlace {
     var mergesCommits: Bool { false }
 
-    func open(isReadOnly: Bool = false, durability: Durability = .process) throws -> ItemStore {
+    func open(isReadOnly: Bool = false, durability: CommitDurability = .process) throws -> ItemStore {
         try ItemStore.open(persistence(isReadOnly: isReadOnly), durability: durability)
     }
 

@@ -5,7 +5,7 @@ package import PropertyList
 /// A store is made with one, and journals and archives are read and written by that of their store: no field is named
 /// anywhere else in the engine or in a format. A field's number is its place here; that of the items' key follows, then
 /// those of custom fields, in the order of their appearance.
-public struct Schema: Sendable, Hashable {
+public struct ItemSchema: Sendable, Hashable {
     /// The fields.
     package let fields: [Field]
     /// The names of the items' key in archives: that of this program, then those of others, the likeliest first.
@@ -87,7 +87,7 @@ public struct Schema: Sendable, Hashable {
     }
 }
 
-extension Schema {
+extension ItemSchema {
     /// The number of the items' key.
     package var keyField: ItemField { ItemField(rawValue: UInt32(fields.count)) }
 

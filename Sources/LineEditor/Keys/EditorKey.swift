@@ -1,5 +1,5 @@
 /// One terminal event: a key, a paste, a change of focus or a report.
-package enum Key: Hashable, Sendable {
+package enum EditorKey: Hashable, Sendable {
     /// A pressed or repeated key with its modifiers.
     case press(KeyCode, KeyModifiers)
     /// The raw text of a bracketed paste, with line breaks of any kind.
@@ -10,13 +10,13 @@ package enum Key: Hashable, Sendable {
     case report(TerminalReport)
 
     /// A key without modifiers.
-    package static func press(_ code: KeyCode) -> Key { .press(code, []) }
+    package static func press(_ code: KeyCode) -> EditorKey { .press(code, []) }
 
     /// A character with Control, named by its lower-case letter.
-    package static func control(_ character: Character) -> Key { .press(.character(character), .control) }
+    package static func control(_ character: Character) -> EditorKey { .press(.character(character), .control) }
 
     /// A character with Alt.
-    package static func alt(_ character: Character) -> Key { .press(.character(character), .alt) }
+    package static func alt(_ character: Character) -> EditorKey { .press(.character(character), .alt) }
 }
 
 /// A key without its modifiers.
@@ -100,13 +100,13 @@ public enum TerminalReport: Hashable, Sendable {
 
 /// Key bindings.
 package struct KeyMap: Sendable {
-    private var commands: [Key: EditorCommand]
+    private var commands: [EditorKey: EditorCommand]
 
     /// A map of the given keys only.
-    package init(_ commands: [Key: EditorCommand]) { self.commands = commands }
+    package init(_ commands: [EditorKey: EditorCommand]) { self.commands = commands }
 
     /// The command of a key; nil removes the binding.
-    package subscript(key: Key) -> EditorCommand? {
+    package subscript(key: EditorKey) -> EditorCommand? {
         get { commands[key] }
         set { commands[key] = newValue }
     }

@@ -6,13 +6,13 @@
 ///
 /// The returned bytes are to be written to the terminal in order; other output may come between them only after
 /// `erase()` or `leave(_:)`.
-public struct Renderer: Sendable {
+public struct TerminalRenderer: Sendable {
     /// The terminal's width in columns.
     package private(set) var columns: Int
     /// The terminal's height in lines.
     package private(set) var rows: Int
     /// The palette. A change applies to the next full drawing.
-    package var palette: Palette
+    package var palette: TerminalPalette
     /// Whether the terminal rewraps long lines when its width changes. All do but xterm and the Linux console.
     package var reflows = true
 
@@ -22,7 +22,7 @@ public struct Renderer: Sendable {
     private var output = TerminalOutput()
 
     /// Creates a renderer for a terminal's size.
-    public init(columns: Int = 80, rows: Int = 24, palette: Palette = .none) {
+    public init(columns: Int = 80, rows: Int = 24, palette: TerminalPalette = .none) {
         self.columns = max(2, columns)
         self.rows = max(1, rows)
         self.palette = palette

@@ -6,7 +6,7 @@ import Items
 ///
 /// Its size and format come from the header. All output is upright and in sRGB. JPEG and PNG files can be held,
 /// measured and passed on without libvips, which is loaded on first use otherwise.
-public final class Image: Sendable {
+public final class BitmapImage: Sendable {
     /// Upright, in pixels.
     public let width: Int
     /// Upright, in pixels.
@@ -28,14 +28,14 @@ public final class Image: Sendable {
     ///   - limits: the limits.
     /// - Returns: the picture.
     /// - Throws: `ImageError` when the file cannot be read or `init(bytes:limits:)` refuses its bytes.
-    public static func open(_ path: String, limits: ImageLimits = ImageLimits()) throws(ImageError) -> Image {
+    public static func open(_ path: String, limits: ImageLimits = ImageLimits()) throws(ImageError) -> BitmapImage {
         try open(path, limits: limits, using: PosixFileLayer())
     }
 
     /// The same in a file system; `isStored` is for a picture of an ``ImageStore``.
     package static func open(
         _ path: String, limits: ImageLimits, using layer: any FileLayer, isStored: Bool = false
-    ) throws(ImageError) -> Image {
+    ) throws(ImageError) -> BitmapImage {
         let bytes: [UInt8]
         do throws(FileError) {
             bytes = try layer.contents(of: path, limit: limits.bytes)
@@ -43,7 +43,8 @@ public final class Image: Sendable {
             throw ImageError(error.code == FileLayerCode.tooLarge ? .tooManyBytes : .unreadable, error)
         }
         do throws(ImageError) {
-            return isStored ? try Image(stored: bytes, limits: limits) : try Image(bytes: bytes, limits: limits)
+            return isStored
+                ? try BitmapImage(stored: bytes, limits: limits) : try BitmapImage(bytes: bytes, limits: limits)
         } catch {
             throw ImageError(error.code, error.message, path: path)
         }
@@ -204,8 +205,8 @@ public final class Image: Sendable {
     ///   - mode: the treatment of different proportions.
     /// - Returns: a picture of pixels, without a format.
     /// - Throws: `ImageError` when the picture cannot be decoded or encoded.
-    public func resized(width: Int, height: Int, mode: ImageSizing.Mode = .fit) throws(ImageError) -> Image {
-        Image(pixels: try pixels(sizing: ImageSizing(width: width, height: height, mode: mode)), limits: limits)
+    public func resized(width: Int, height: Int, mode: ImageSizing.Mode = .fit) throws(ImageError) -> BitmapImage {
+        BitmapImage(pixels: try pixels(sizing: ImageSizing(width: width, height: height, mode: mode)), limits: limits)
     }
 
     /// The picture's pixels in a size, with an alpha channel if it has transparency.
@@ -248,7 +249,7 @@ public final class Image: Sendable {
     }
 }
 
-extension Image: CustomStringConvertible {
+extension BitmapImage: CustomStringConvertible {
     /// `640×427 JPEG, 196,653 bytes`.
     public var description: String {
         "\(width)×\(height) \(format?.displayName ?? "pixels"), \(byteCount.counted("byte"))"

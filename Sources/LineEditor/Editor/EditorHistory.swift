@@ -2,7 +2,7 @@ import CPlatform
 internal import Platform
 
 /// The entries of earlier sessions and of this one, oldest first. An entry is a whole block.
-public struct History: Sendable {
+public struct EditorHistory: Sendable {
     /// The entries, oldest first; no two are the same.
     public private(set) var entries: [String] = []
     /// Maximum number of entries; the oldest are dropped first.
@@ -93,12 +93,12 @@ package struct HistoryFile: Sendable {
     /// Reads the entries without duplicates. A missing file is an empty history.
     ///
     /// A file with many more lines than the limit is rewritten with the kept entries.
-    package func load(limit: Int = 10_000) throws(HistoryError) -> History {
-        guard let descriptor = try opened(O_RDONLY) else { return History(limit: limit) }
+    package func load(limit: Int = 10_000) throws(HistoryError) -> EditorHistory {
+        guard let descriptor = try opened(O_RDONLY) else { return EditorHistory(limit: limit) }
         defer { close(descriptor) }
         let bytes = try readAll(descriptor)
         let lines = bytes.split(separator: 0x0A)
-        let history = History(lines.map(Self.decode), limit: limit)
+        let history = EditorHistory(lines.map(Self.decode), limit: limit)
         if lines.count > 2 * history.limit { try rewrite(history) }
         return history
     }
@@ -122,7 +122,7 @@ package struct HistoryFile: Sendable {
     }
 
     /// Replaces the file's contents by a new file and a rename.
-    package func rewrite(_ history: History) throws(HistoryError) {
+    package func rewrite(_ history: EditorHistory) throws(HistoryError) {
         let lock = try openLocked()
         defer { close(lock) }
         // The folder stays open, and the new file is made under a name that was free: what others put there is neither

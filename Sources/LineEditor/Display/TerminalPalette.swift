@@ -1,12 +1,12 @@
 /// The SGR parameters (`ESC [ … m`) of each style.
-public struct Palette: Sendable, Equatable {
+public struct TerminalPalette: Sendable, Equatable {
     private var codes: [String]
 
     /// No colours and no attributes.
-    public static let none = Palette([:])
+    public static let none = TerminalPalette([:])
 
     /// The sixteen colours of the terminal's theme, readable on dark and light backgrounds.
-    public static let standard = Palette([
+    public static let standard = TerminalPalette([
         .keyword: "35", .constant: "36", .number: "36", .string: "32", .escape: "92", .comment: "3;90",
         .function: "34", .field: "", .variable: "", .type: "33", .operator: "", .punctuation: "",
         .error: "31", .prompt: "1;34", .continuationPrompt: "90", .suggestion: "90",
@@ -16,14 +16,14 @@ public struct Palette: Sendable, Equatable {
     ])
 
     /// Bold, underline and reverse for terminals without colours.
-    package static let monochrome = Palette([
+    package static let monochrome = TerminalPalette([
         .matchingBracket: "1", .unmatchedBracket: "4", .searchMatch: "7", .menuSelection: "7", .prompt: "1",
         .suggestion: "2", .heading: "1", .emphasis: "1", .error: "1", .warning: "1",
     ])
 
     /// A palette of SGR parameters by style (`"1;31"`); missing styles are plain.
-    public init(_ codes: [Style: String]) {
-        self.codes = Style.allCases.map { codes[$0] ?? "" }
+    public init(_ codes: [TextStyle: String]) {
+        self.codes = TextStyle.allCases.map { codes[$0] ?? "" }
     }
 
     /// The palette for an environment: ``none`` if the flag, `NO_COLOR` (not empty) or `TERM=dumb` forbids colours.
@@ -35,7 +35,7 @@ public struct Palette: Sendable, Equatable {
     /// - Returns: the palette.
     package static func appropriate(
         isTerminal: Bool, isForbidden: Bool = false, environment: (String) -> String?
-    ) -> Palette {
+    ) -> TerminalPalette {
         let term = environment("TERM") ?? ""
         guard isTerminal, !isForbidden, term != "dumb", !term.isEmpty else { return .none }
         // https://no-color.org: set and not empty, whatever its value.
@@ -47,13 +47,13 @@ public struct Palette: Sendable, Equatable {
     package var isEmpty: Bool { codes.allSatisfy(\.isEmpty) }
 
     /// The SGR parameters of a style, empty for plain.
-    package subscript(style: Style) -> String {
+    package subscript(style: TextStyle) -> String {
         get { codes[Int(style.rawValue)] }
         set { codes[Int(style.rawValue)] = newValue }
     }
 
     /// A text in a style, ended by a reset; the text alone if the style looks plain.
-    package func apply(_ style: Style, to text: String) -> String {
+    package func apply(_ style: TextStyle, to text: String) -> String {
         let code = self[style]
         return code.isEmpty ? text : "\u{1B}[\(code)m\(text)\u{1B}[0m"
     }
@@ -66,8 +66,8 @@ public struct Palette: Sendable, Equatable {
 
 /// Palettes for a known background. Their colours are fixed ones of xterm's 256, so that their contrast is known: at
 /// least 4.5 : 1, WCAG 2's minimum for text, on black and usual dark backgrounds, or on white and usual light ones.
-extension Palette {
-    package static let dark = Palette([
+extension TerminalPalette {
+    package static let dark = TerminalPalette([
         .keyword: "38;5;176", .constant: "38;5;80", .number: "38;5;80", .string: "38;5;114", .escape: "38;5;156",
         .comment: "3;38;5;246", .function: "38;5;75", .type: "38;5;179", .error: "38;5;210", .prompt: "1;38;5;75",
         .continuationPrompt: "38;5;246", .suggestion: "38;5;246", .matchingBracket: "1;4",
@@ -76,7 +76,7 @@ extension Palette {
         .warning: "38;5;221", .success: "38;5;114", .dimmed: "38;5;246",
     ])
 
-    package static let light = Palette([
+    package static let light = TerminalPalette([
         .keyword: "38;5;90", .constant: "38;5;24", .number: "38;5;24", .string: "38;5;22", .escape: "38;5;23",
         .comment: "3;38;5;241", .function: "38;5;25", .type: "38;5;94", .error: "38;5;124", .prompt: "1;38;5;25",
         .continuationPrompt: "38;5;241", .suggestion: "38;5;241", .matchingBracket: "1;4",
@@ -91,7 +91,9 @@ extension Palette {
     ///   - background: the terminal's; nil if it is not known.
     ///   - environment: reads a variable.
     /// - Returns: the palette.
-    package static func colored(for background: TerminalBackground?, environment: (String) -> String?) -> Palette {
+    package static func colored(for background: TerminalBackground?, environment: (String) -> String?)
+        -> TerminalPalette
+    {
         guard has256Colors(environment) else { return .standard }
         return switch background {
         case .dark: .dark
