@@ -78,7 +78,7 @@ let package = Package(
         .target(
             name: "Application",
             dependencies: [
-                "Files", "CPlatform", "PropertyList", "Wording",
+                "Files", "Platform", "CPlatform", "PropertyList", "Wording",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

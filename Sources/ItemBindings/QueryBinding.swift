@@ -199,12 +199,12 @@ enum QueryBinding {
     /// A key of a query: text, or a function of the item.
     private static func key(
         _ argument: KeyArgument, _ classes: ItemClasses, of query: ItemQuery
-    ) throws -> ItemKey {
+    ) throws -> QueryKey {
         switch argument {
         case .first(let text): return try query.store.key(text)
         case .second(let function):
             let (item, values) = (classes.item, classes.host.values)
-            return .function { each in
+            return query.store.key { each in
                 let key = try function.call(item.value(each)).first ?? .nil
                 if key.isNil { return nil }
                 do throws(ValueBridge.BridgeError) { return try values.propertyList(key) } catch {

@@ -161,7 +161,6 @@ struct Reading: CustomTestStringConvertible {
         Reading("ItemQuery.rows", .whole) { _ = try $0.query.rows() },
         Reading("ItemQuery.visit", .whole) { try $0.query.visit(changes: false) { _ in false } },
         Reading("ItemQuery.carriedNotices", .whole) { _ = try $0.query.carriedNotices(exporting: nil) },
-        Reading("ItemQuery.grouped", .whole) { _ = try $0.query.grouped(by: [.field(.name)]) },
         Reading("ItemQuery.aggregate", .whole) { _ = try $0.query.aggregate(.sum, .field(.valueInDollars)) },
         Reading("ItemQuery.each", .whole) { try $0.query.each { _ in false } },
         Reading("ItemQuery.sum", .whole) { _ = try $0.query.sum("valueInDollars") },

@@ -2,6 +2,7 @@ import CPlatform
 package import Files
 import Glibc
 @_exported import Wording
+@_exported import struct Platform.MonotonicTime
 
 /// The folders of one application, below one root.
 ///

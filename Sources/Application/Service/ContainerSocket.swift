@@ -1,6 +1,6 @@
 import CPlatform
 package import Files
-package import Glibc
+import Glibc
 
 /// The listening socket of `cubby attach` in a container.
 ///

@@ -242,7 +242,7 @@ package struct ItemAggregateFunction {
         try self.init(name, store.key(key), store)
     }
 
-    init(_ name: Name, _ key: RowKey, _ store: ColumnStore) throws {
+    init(_ name: Name, _ key: QueryKey, _ store: ColumnStore) throws {
         self.init(store, name, store.text(of: key), try VectorKey(key, store))
     }
 

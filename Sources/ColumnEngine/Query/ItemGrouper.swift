@@ -16,7 +16,7 @@ struct ItemGrouper {
 
     private let text: String
 
-    init(_ store: ColumnStore, _ key: RowKey) throws {
+    init(_ store: ColumnStore, _ key: QueryKey) throws {
         self.store = store
         text = store.text(of: key)
         self.key = try VectorKey(key, store)

@@ -76,7 +76,7 @@ public final class ItemQuery {
     }
 
     /// The rows in groups of equal values of each key, in order of appearance; no row is reused meanwhile.
-    package func grouped(by keys: [RowKey]) throws(StoreError) -> [ItemGroup] {
+    package func groupBy(_ keys: [QueryKey]) throws(StoreError) -> [ItemGroup] {
         try columns.pinningRows { () throws(StoreError) in
             try columns.reporting {
                 let rows = try foundRows()
@@ -98,7 +98,7 @@ public final class ItemQuery {
     }
 
     /// The value of an aggregate function for the rows.
-    package func aggregate(_ name: ItemAggregateFunction.Name, _ key: RowKey) throws(StoreError) -> PropertyListValue? {
+    package func aggregate(_ name: ItemAggregateFunction.Name, _ key: QueryKey) throws(StoreError) -> PropertyListValue? {
         let query = limitCount == nil && offsetCount == 0 ? sorted([]) : self
         return try columns.reporting {
             let rows = try query.foundRows()

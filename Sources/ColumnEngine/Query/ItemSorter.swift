@@ -223,10 +223,10 @@ struct ItemSorter {
 
 /// A sort key of a query.
 package struct ItemSortKey {
-    package let key: RowKey
+    package let key: QueryKey
     let isDescending: Bool
 
-    package init(_ key: RowKey, isDescending: Bool) { (self.key, self.isDescending) = (key, isDescending) }
+    package init(_ key: QueryKey, isDescending: Bool) { (self.key, self.isDescending) = (key, isDescending) }
 
     /// The field; nil for an expression or a function.
     package var field: ItemField? { if case .field(let field) = key { field } else { nil } }

@@ -326,7 +326,7 @@ extension LocalItemCollection {
         return query.sorted(key, descending: order.isDescending)
     }
 
-    private func key(_ path: PredicateKeyPath) -> ItemKey? {
+    private func key(_ path: PredicateKeyPath) -> QueryKey? {
         guard let field = store.existingField(named: coding.field(path.field)) else { return nil }
         if path.rest.isEmpty { return .field(field) }
         let expression = FormatExpression.keyPath(path)
@@ -337,7 +337,7 @@ extension LocalItemCollection {
         _ name: ItemAggregateFunction.Name, _ attribute: ItemAttribute<Model, Value>, _ condition: ItemCondition<Model>?
     ) throws(StoreError) -> PropertyListValue? {
         guard let key = key(attribute.path) else { return nil }
-        return try query(condition).aggregate(name, store.rowKey(key))
+        return try query(condition).aggregate(name, key)
     }
 
     private func converted<Value>(

@@ -76,11 +76,11 @@ package struct ItemGroups: RandomAccessCollection {
 }
 
 extension ItemQuery {
-    /// As ``groupBy(_:)-(ItemKey)``, for further refinement.
-    package func groups(by key: ItemKey) throws(StoreError) -> ItemGroups { try groups(by: [key]) }
+    /// As ``groupBy(_:)-(QueryKey)``, for further refinement.
+    package func groups(by key: QueryKey) throws(StoreError) -> ItemGroups { try groups(by: [key]) }
 
-    /// As ``groupBy(_:)-([ItemKey])``, for further refinement.
-    package func groups(by keys: [ItemKey]) throws(StoreError) -> ItemGroups { ItemGroups(store, try groupBy(keys)) }
+    /// As ``groupBy(_:)-([QueryKey])``, for further refinement.
+    package func groups(by keys: [QueryKey]) throws(StoreError) -> ItemGroups { ItemGroups(store, try groupBy(keys)) }
 }
 
 extension ItemGroup {

@@ -40,8 +40,8 @@ extension ItemQuery {
     }
 
     /// Sorts by a key.
-    package func sorted(_ key: ItemKey, descending: Bool = false) -> ItemQuery {
-        sorted(ItemSortKey(store.rowKey(key), isDescending: descending))
+    package func sorted(_ key: QueryKey, descending: Bool = false) -> ItemQuery {
+        sorted(ItemSortKey(key, isDescending: descending))
     }
 
     /// The fields that the predicates and the order use, each once, the predicates' first.
@@ -180,22 +180,17 @@ extension ItemQuery {
 
     /// Groups the items by equal results of a function.
     package func groupBy(_ key: @escaping (Item) throws -> PropertyListValue?) throws(StoreError) -> [ItemGroup] {
-        try groupBy(.function(key))
+        try groupBy(store.key(key))
     }
 
     /// Groups the items by equal values of a key.
-    package func groupBy(_ key: ItemKey) throws(StoreError) -> [ItemGroup] { try groupBy([key]) }
+    package func groupBy(_ key: QueryKey) throws(StoreError) -> [ItemGroup] { try groupBy([key]) }
 
     /// Groups the items by equal values of each of several keys, in order of appearance: ``ItemGroup/keys`` has the
     /// values. Without keys all items are one group.
     ///
     /// - Throws: as ``sum(_:as:)``.
     public func groupBy(_ keys: [String]) throws(StoreError) -> [ItemGroup] { try groupBy(keys.map(store.key)) }
-
-    /// Groups the items by equal values of each of several keys, some of which may be functions.
-    package func groupBy(_ keys: [ItemKey]) throws(StoreError) -> [ItemGroup] {
-        try grouped(by: keys.map(store.rowKey))
-    }
 
     /// The different values of a key, in order of appearance, without absent ones.
     public func distinct(_ key: String) throws(StoreError) -> [PropertyListValue] {
@@ -285,15 +280,14 @@ extension ItemQuery {
     }
 }
 
-/// A key by which a query groups, sorts or sums items.
-package typealias ItemKey = QueryKey<Item>
-
 extension ItemStore {
     /// Parses a key: the field of that name if there is one, else an expression over fields.
     ///
     /// - Throws: `unknownField` for a name that no item has; `invalidExpression`.
-    package func key(_ text: String) throws(StoreError) -> ItemKey { try columns.key(text).map(\.row) }
+    package func key(_ text: String) throws(StoreError) -> QueryKey { try columns.key(text) }
 
-    /// The key for rows. A function is not called for an item that an earlier call removed.
-    func rowKey(_ key: ItemKey) -> RowKey { key.map { [self] in columns.isLive($0) ? item(row: $0) : nil } }
+    /// The key that a function gives, which is not called for an item that an earlier call removed.
+    package func key(_ function: @escaping (Item) throws -> PropertyListValue?) -> QueryKey {
+        .function { [self] row in columns.isLive(row) ? try function(item(row: row)) : nil }
+    }
 }

@@ -226,7 +226,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func superDecoder() throws -> any Decoder {
-        decoding.nested(LuaCodingKey.super, try value(LuaCodingKey.super))
+        decoding.nested(PathKey.super, try value(PathKey.super))
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try field(key) }
@@ -276,7 +276,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
 
     /// Reads the next element; advances unless that fails.
     private mutating func element<T>(_ read: (ValueDecoding) throws -> T) throws -> T {
-        let key = LuaCodingKey(currentIndex)
+        let key = PathKey(intValue: currentIndex)
         if let failure = decoding.session.count.failure { throw failure }
         guard !isAtEnd else {
             throw DecodingError.valueNotFound(

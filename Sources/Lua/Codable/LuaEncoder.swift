@@ -154,26 +154,6 @@ final class ValueEncoding: Encoder {
     func singleValueContainer() -> any SingleValueEncodingContainer { SingleEncoding(encoding: self) }
 }
 
-/// A position, or the `super` of a class, in a coding path.
-struct LuaCodingKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
-
-    init(_ position: Int) {
-        stringValue = "\(position)"
-        intValue = position
-    }
-
-    init(stringValue: String) {
-        self.stringValue = stringValue
-        intValue = nil
-    }
-
-    init?(intValue: Int) { self.init(intValue) }
-
-    static let `super` = LuaCodingKey(stringValue: "super")
-}
-
 extension CodingKey {
     /// The key in a table: an integer for dictionaries with integer keys, else text.
     var luaKey: LuaValue {
@@ -200,7 +180,7 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { nested(key).unkeyedContainer() }
 
-    func superEncoder() -> any Encoder { nested(LuaCodingKey.super) }
+    func superEncoder() -> any Encoder { nested(PathKey.super) }
 
     func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
 
@@ -226,7 +206,7 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
 
     var codingPath: [any CodingKey] { encoding.codingPath }
     var count: Int { encoding.count }
-    private var position: LuaCodingKey { LuaCodingKey(encoding.count) }
+    private var position: PathKey { PathKey(intValue: encoding.count) }
 
     private func append(_ value: LuaValue) {
         encoding.count += 1

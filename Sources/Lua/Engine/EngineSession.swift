@@ -14,7 +14,7 @@ final class EngineSession {
     /// The run whose code is executing.
     private var current: EngineRun?
     /// The deadline for the last code of stopped runs.
-    private var closingEnd: MonotonicInstant?
+    private var closingEnd: MonotonicTime?
     private let output: EngineOutput
     private var isClosed = false
     /// The time limit for closing variables of a run that was stopped during a wait.
@@ -104,7 +104,7 @@ final class EngineSession {
             forget(wait, of: run)
             // It could have continued since then, but the thread was used by other runs.
             if wait.outcome != nil, let end = wait.end {
-                run.deadline = run.deadline?.advanced(by: .seconds(MonotonicInstant.now.seconds(since: end)))
+                run.deadline = run.deadline?.advanced(by: MonotonicTime.now().seconds(since: end))
             }
         }
         if let error = stopError(of: run) {
@@ -136,20 +136,20 @@ final class EngineSession {
     private func end(_ run: EngineRun, by error: LuaError) {
         run.stopError = error
         // After a shutdown, all runs of the engine share this time.
-        let limit = (stop.isSet ? closingEnd : nil) ?? MonotonicInstant.now.advanced(by: Self.closingLimit)
+        let limit = (stop.isSet ? closingEnd : nil) ?? MonotonicTime.now().advanced(by: Self.closingLimit)
         if stop.isSet { closingEnd = limit }
         work(for: run, until: limit) { run.thread?.close() }
     }
 
     /// Executes a step of a run with the run's settings.
     private func work<T, Failure>(
-        for run: EngineRun, until end: MonotonicInstant?, _ body: () throws(Failure) -> T
+        for run: EngineRun, until end: MonotonicTime?, _ body: () throws(Failure) -> T
     ) throws(Failure) -> T {
         current = run
         state.apply(run.limits)
         state.setOutput(run.written)
         output.ofRun = run.output
-        state.setDeadline(seconds: end.map { max($0.seconds(since: .now), 1e-6) })
+        state.setDeadline(seconds: end.map { max($0.seconds(since: .now()), 1e-6) })
         let watch = cubby_watch_work(
             cubby_watch(
                 is_stopped: { context in
@@ -170,7 +170,7 @@ final class EngineSession {
     private func stopError(of run: EngineRun) -> LuaError? {
         if stop.isSet { return Self.shutDown }
         if run.stop.isSet { return Self.cancelled }
-        return run.deadline.map { $0 <= .now } ?? false ? timeIsUp(run) : nil
+        return run.deadline.map { $0 <= .now() } ?? false ? timeIsUp(run) : nil
     }
 
     /// Whether long work of the host for the current run must end.
@@ -266,7 +266,7 @@ final class EngineRun {
     let limits: LuaLimits
     /// Its time limit in seconds, which sets the deadline.
     let timeLimit: Double?
-    var deadline: MonotonicInstant?
+    var deadline: MonotonicTime?
     /// The request to stop this run.
     let stop: StopFlag
     /// Receives its output; nil for the engine's.
@@ -283,7 +283,7 @@ final class EngineRun {
     init(limits: LuaLimits, timeLimit: Duration?, output: LuaEngine.Output?, stop: StopFlag) {
         self.limits = limits
         self.timeLimit = timeLimit.map { $0 / .seconds(1) }
-        deadline = timeLimit.map { MonotonicInstant.now.advanced(by: $0) }
+        deadline = timeLimit.map { MonotonicTime.now().advanced(by: $0) }
         self.output = output
         self.stop = stop
     }

@@ -14,11 +14,11 @@ final class EngineThread: SerialExecutor {
         var jobs: [UnownedJob] = []
         var hasEnded = false
         /// Waits with a deadline.
-        var limited: [ObjectIdentifier: (end: MonotonicInstant, wait: RunWait)] = [:]
+        var limited: [ObjectIdentifier: (end: MonotonicTime, wait: RunWait)] = [:]
         /// At or before the first of these deadlines.
-        var nextEnd: MonotonicInstant?
+        var nextEnd: MonotonicTime?
 
-        mutating func takeDue(_ now: MonotonicInstant) -> [RunWait] {
+        mutating func takeDue(_ now: MonotonicTime) -> [RunWait] {
             guard let nextEnd, nextEnd <= now else { return [] }
             let due = limited.filter { $0.value.end <= now }
             for key in due.keys { limited[key] = nil }
@@ -60,7 +60,7 @@ final class EngineThread: SerialExecutor {
     }
 
     /// Sets a wait's deadline. Must be called on this thread.
-    func limit(_ wait: RunWait, to end: MonotonicInstant) {
+    func limit(_ wait: RunWait, to end: MonotonicTime) {
         state.withLock {
             $0.limited[ObjectIdentifier(wait)] = (end, wait)
             $0.nextEnd = min($0.nextEnd ?? end, end)
@@ -73,7 +73,7 @@ final class EngineThread: SerialExecutor {
         while true {
             let (jobs, due, hasEnded, nextEnd) = state.withLock { state in
                 defer { state.jobs = [] }
-                let due = state.nextEnd == nil ? [] : state.takeDue(.now)
+                let due = state.nextEnd == nil ? [] : state.takeDue(.now())
                 return (state.jobs, due, state.hasEnded, state.nextEnd)
             }
             for wait in due { wait.end(nil) }
@@ -112,7 +112,7 @@ final class RunWait: Sendable {
         var outcome: Result<LuaCompletion, any Error>?
         var task: Task<Void, Never>?
         var waiter: Waiter?
-        var end: MonotonicInstant?
+        var end: MonotonicTime?
     }
 
     private let state = Mutex(State())
@@ -135,7 +135,7 @@ final class RunWait: Sendable {
             guard !state.hasEnded else { return (nil, nil) }
             state.hasEnded = true
             state.outcome = outcome
-            state.end = .now
+            state.end = .now()
             defer { (state.task, state.waiter) = (nil, nil) }
             return (state.task, state.waiter)
         }
@@ -151,7 +151,7 @@ final class RunWait: Sendable {
     }
 
     /// Blocks the calling thread until the wait ends; ends the wait at its deadline.
-    func block(until end: MonotonicInstant?) {
+    func block(until end: MonotonicTime?) {
         let signal = ThreadSignal()
         wait(as: .thread(signal))
         signal.wait(until: end)
@@ -167,7 +167,7 @@ final class RunWait: Sendable {
     }
 
     /// The time when it ended; nil before.
-    var end: MonotonicInstant? { state.withLock { $0.end } }
+    var end: MonotonicTime? { state.withLock { $0.end } }
 
     /// The task's outcome, if it ended the wait; nil if the wait ended earlier.
     var outcome: Result<LuaCompletion, any Error>? { state.withLock { $0.outcome } }

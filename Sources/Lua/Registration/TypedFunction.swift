@@ -95,21 +95,8 @@ struct CodableArguments {
 
     /// `lines[2].price: number expected, got string`.
     private static func text(of error: DecodingError) -> String {
-        let context: DecodingError.Context
-        switch error {
-        case .typeMismatch(_, let its), .valueNotFound(_, let its), .keyNotFound(_, let its), .dataCorrupted(let its):
-            context = its
-        @unknown default: return "\(error)"
-        }
-        var path = ""
-        for key in context.codingPath {
-            if let position = key.intValue {
-                path += "[\(position)]"
-            } else {
-                path += (path.isEmpty ? "" : ".") + key.stringValue
-            }
-        }
-        return (path.isEmpty ? "" : path + ": ") + context.debugDescription
+        let path = error.context.codingPath.text
+        return (path.isEmpty ? "" : path + ": ") + error.context.debugDescription
     }
 }
 

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    private func check(_ names: [String], _ keys: [ItemKey]) throws {
+    private func check(_ names: [String], _ keys: [QueryKey]) throws {
         var order: [[String]] = []
         var expected: [[String]: [String]] = [:]
         for item in try store.query().all() {
@@ -75,7 +75,7 @@ import Testing
     @Test(arguments: [["a"], ["a", "b"], ["c", "a"], ["b", "a", "c"]])
     func `Each item is in one group, that of the tuple of its values`(names: [String]) throws {
         try check(names, names.map(store.key))
-        try check(names, names.map { name in .function { try $0.value(forField: name) } })
+        try check(names, names.map { name in store.key { try $0.value(forField: name) } })
     }
 
     @Test func `Distinct combinations are those of the groups, without the one of nothing`() throws {
@@ -91,7 +91,7 @@ import Testing
         for place in 0..<40 {
             try store.createItem(ItemFields(name: "\(place)", custom: ["room": .string("r\(place % 3)")]))
         }
-        let changes: ItemKey = .function { item in
+        let changes = store.key { item in
             try item.setValue(.string("moved to a room with a long name"), forField: "room")
             return .integer(1)
         }

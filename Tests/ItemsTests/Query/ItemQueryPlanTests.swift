@@ -110,7 +110,7 @@ struct ItemQueryPlanTests {
             └ scan of all items                         1,000 rows
             """)
         try expect(
-            store.query(FormatPredicate(format: "year == 1999")).sorted(.function { try $0.value(forField: "title") }),
+            store.query(FormatPredicate(format: "year == 1999")).sorted(store.key { try $0.value(forField: "title") }),
             """
             sort by a function        10 →    10 rows  item by item
             └ filter year == 1999  1,000 →    10 rows  column of integers, 1 thread

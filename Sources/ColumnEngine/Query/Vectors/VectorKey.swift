@@ -8,7 +8,7 @@ enum VectorKey {
     case numbers(VectorExpression, otherwise: (UInt32) -> PropertyListValue?, KeyAudit?)
     case values((UInt32) throws -> PropertyListValue?, KeyAudit?)
 
-    init(_ key: RowKey, _ store: ColumnStore) throws {
+    init(_ key: QueryKey, _ store: ColumnStore) throws {
         switch key {
         case .field(let field): self = .view(store.view(field), field)
         case .expression(let expression, let text):
@@ -115,38 +115,26 @@ enum VectorKey {
 }
 
 /// A key by which a query groups, sorts or aggregates.
-package enum QueryKey<Element> {
+package enum QueryKey {
     /// The value of a field.
     case field(ItemField)
     /// An expression of the predicate language, and its text.
     case expression(FormatExpression, text: String)
-    /// The result of a function.
-    case function((Element) throws -> PropertyListValue?)
-
-    /// The same key for other elements.
-    package func map<Other>(_ element: @escaping (Other) -> Element?) -> QueryKey<Other> {
-        switch self {
-        case .field(let field): .field(field)
-        case .expression(let expression, let text): .expression(expression, text: text)
-        case .function(let function): .function { try element($0).flatMap(function) }
-        }
-    }
+    /// The result of a function of a row.
+    case function((UInt32) throws -> PropertyListValue?)
 }
-
-/// The key of a query of rows.
-package typealias RowKey = QueryKey<UInt32>
 
 extension ColumnStore {
     /// Parses a key: the field of that name if it exists, otherwise an expression over fields.
     ///
     /// - Throws: `unknownField` for a name that no item has; `invalidExpression` for a malformed expression, and for one
     ///   that has a value for no item because of the kinds of their values.
-    package func key(_ text: String) throws(StoreError) -> RowKey {
+    package func key(_ text: String) throws(StoreError) -> QueryKey {
         if let field = fields.existing(text) { return .field(field) }
         return try StoreError.answering { try expressionKey(text) }
     }
 
-    private func expressionKey(_ text: String) throws -> RowKey {
+    private func expressionKey(_ text: String) throws -> QueryKey {
         // An empty store has no fields, and accepts every key.
         let isEmpty = count == 0
         // A single name means a field.
@@ -165,7 +153,7 @@ extension ColumnStore {
     }
 
     /// The key's text, for users.
-    func text(of key: RowKey) -> String {
+    func text(of key: QueryKey) -> String {
         switch key {
         case .field(let field): fields.name(of: field)
         case .expression(_, let text): text

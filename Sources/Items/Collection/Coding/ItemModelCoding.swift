@@ -30,8 +30,7 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
         do {
             return try ItemModelEncoder.fields(of: model).filter { $0.name != key?.name && $0.name != "itemKey" }
         } catch EncodingError.invalidValue(_, let context) {
-            throw StoreError(
-                .invalidValue(field: ItemCodingKey.text(of: context.codingPath)), context.debugDescription)
+            throw StoreError(.invalidValue(field: context.codingPath.text), context.debugDescription)
         } catch {
             throw StoreError(.invalidValue(field: ""), "\(Model.self) cannot be encoded: \(error)", cause: error)
         }
@@ -48,15 +47,9 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
         do {
             return try Model(from: ItemModelDecoder(source: .item(reader), codingPath: []))
         } catch let error as DecodingError {
-            let context =
-                switch error {
-                case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
-                    .dataCorrupted(let context):
-                    context
-                @unknown default: DecodingError.Context(codingPath: [], debugDescription: "\(error)")
-                }
+            let context = error.context
             throw ItemModelError(
-                itemKey: itemKey, field: ItemCodingKey.text(of: context.codingPath), message: context.debugDescription)
+                itemKey: itemKey, field: context.codingPath.text, message: context.debugDescription)
         } catch {
             throw ItemModelError(itemKey: itemKey, field: "", message: "\(error)")
         }
@@ -67,28 +60,6 @@ extension StoreError {
     /// The error of reading an item that does not decode as a model.
     init(_ error: ItemModelError) {
         self.init(.invalidValue(field: error.field), error.description, cause: error)
-    }
-}
-
-/// A coding key for unkeyed elements, and the text of a coding path.
-struct ItemCodingKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
-
-    init(_ name: String) { (stringValue, intValue) = (name, nil) }
-    init(_ index: Int) { (stringValue, intValue) = ("\(index)", index) }
-    init?(stringValue: String) { self.init(stringValue) }
-    init?(intValue: Int) { self.init(intValue) }
-
-    /// `publisher.city`, `tags[0]`.
-    static func text(of path: [any CodingKey]) -> String {
-        path.reduce(into: "") { text, key in
-            if let index = key.intValue {
-                text += "[\(index)]"
-            } else {
-                text += (text.isEmpty ? "" : ".") + key.stringValue
-            }
-        }
     }
 }
 

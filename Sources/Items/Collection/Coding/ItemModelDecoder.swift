@@ -177,7 +177,7 @@ struct KeyedModelDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func superDecoder() throws -> any Decoder {
         ItemModelDecoder(
-            source: .value(source.value("super") ?? .null), codingPath: codingPath + [ItemCodingKey("super")])
+            source: .value(source.value("super") ?? .null), codingPath: codingPath + [PathKey.super])
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
@@ -217,7 +217,7 @@ struct UnkeyedModelDecoding: UnkeyedDecodingContainer {
 
     var count: Int? { elements.count }
     var isAtEnd: Bool { currentIndex == elements.count }
-    private var path: [any CodingKey] { codingPath + [ItemCodingKey(currentIndex)] }
+    private var path: [any CodingKey] { codingPath + [PathKey(intValue: currentIndex)] }
 
     private func current(_ type: Any.Type) throws -> PropertyListValue {
         guard !isAtEnd else { throw ItemModelDecoder.missing(type, at: path) }

@@ -117,7 +117,7 @@ struct KeyedModelEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { encoder(key).unkeyedContainer() }
-    func superEncoder() -> any Encoder { encoder(ItemCodingKey("super")) }
+    func superEncoder() -> any Encoder { encoder(PathKey.super) }
     func superEncoder(forKey key: Key) -> any Encoder { encoder(key) }
 
     private func encoder(_ key: some CodingKey) -> ItemModelEncoder {
@@ -158,7 +158,7 @@ struct UnkeyedModelEncoding: UnkeyedEncodingContainer {
     func encode<Value: ItemValue & Encodable>(_ value: Value) { node.add(.value(value.fieldValue)) }
 
     func encode<Value: Encodable>(_ value: Value) throws {
-        node.add(try ItemModelEncoder.part(value, at: codingPath + [ItemCodingKey(count)]))
+        node.add(try ItemModelEncoder.part(value, at: codingPath + [PathKey(intValue: count)]))
     }
 
     func nestedContainer<Nested>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
@@ -170,7 +170,7 @@ struct UnkeyedModelEncoding: UnkeyedEncodingContainer {
 
     private func encoder() -> ItemModelEncoder {
         let inner = EncodedNode()
-        let path = codingPath + [ItemCodingKey(count)]
+        let path = codingPath + [PathKey(intValue: count)]
         node.add(.node(inner))
         return ItemModelEncoder(node: inner, codingPath: path)
     }
