@@ -2,7 +2,6 @@ import KeyedArchive
 import Lua
 import PropertyList
 import Scripting
-import Wording
 
 /// Converts Lua values to objects of an archive: a table becomes one object, however often it occurs.
 final class ArchiveValueBuilder {

@@ -5,7 +5,6 @@ import KeyedArchive
 import Lua
 import PropertyList
 package import Scripting
-import Wording
 
 /// `archiver`: keyed archives, NSKeyedArchiver and NSKeyedUnarchiver.
 package final class ArchiverModule: ScriptModule {

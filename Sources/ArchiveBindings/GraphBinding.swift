@@ -7,7 +7,6 @@ import Lua
 import PredicateFormat
 import PropertyList
 import Scripting
-import Wording
 
 /// `archiver.open`: an archive as a graph, to inspect, change and save.
 enum GraphBinding {

@@ -6,7 +6,6 @@ import Logging
 import Lua
 import PropertyList
 package import Scripting
-import Wording
 
 /// `csv`: comma-separated values, read as a stream and written at once.
 package enum CSVModule: ScriptModule {

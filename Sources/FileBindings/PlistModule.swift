@@ -5,7 +5,6 @@ import Logging
 import Lua
 import PropertyList
 package import Scripting
-import Wording
 
 /// `plist`: property lists, binary and XML.
 package enum PlistModule: ScriptModule {

@@ -2,7 +2,6 @@ import Items
 import Lua
 import PropertyList
 package import Scripting
-import Wording
 
 /// Statistics of the items' fields: `describe`, and `convert`, which converts a field's values to one type.
 package final class ItemStatisticsModule: ScriptModule {

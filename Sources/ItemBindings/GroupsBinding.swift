@@ -2,7 +2,6 @@ import Items
 import Lua
 import PropertyList
 import Scripting
-import Wording
 
 /// The groups of a `groupBy` table.
 final class GroupsValue {

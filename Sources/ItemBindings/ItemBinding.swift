@@ -4,7 +4,6 @@ import Logging
 import Lua
 import PropertyList
 import Scripting
-import Wording
 
 /// An item in Lua: the domain's fields are properties, any other name is a custom field.
 final class ItemBinding {

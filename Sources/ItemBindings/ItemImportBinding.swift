@@ -5,7 +5,6 @@ import Logging
 import Lua
 import PropertyList
 import Scripting
-import Wording
 
 /// `items:import`.
 final class ItemImportBinding {

@@ -3,7 +3,6 @@ import Lua
 import PredicateFormat
 import PropertyList
 import Scripting
-import Wording
 
 /// Queries: where, sorted, limit, and evaluation.
 enum QueryBinding {

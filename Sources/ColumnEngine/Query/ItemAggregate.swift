@@ -1,7 +1,6 @@
 import CPlatform
 import PredicateFormat
 package import PropertyList
-import Wording
 
 /// The sum and the count of a key's numbers.
 struct ItemAggregate {

@@ -1,5 +1,4 @@
 import PredicateFormat
-import Wording
 
 /// How a query was answered: a tree of operators with the last one at the root.
 ///

@@ -1,6 +1,5 @@
 package import PredicateFormat
 import PropertyList
-import Wording
 
 /// The kinds of a field's values as far as its cells tell: the values of boxes are of several kinds.
 package struct KindSet: OptionSet {

@@ -1,6 +1,5 @@
 import PredicateFormat
 import PropertyList
-import Wording
 
 /// Counts the items that the predicates of a query can't decide, because their values are of other kinds than those
 /// compared. The count does not depend on how the query is run: it follows from the items and the predicates alone.

@@ -1,5 +1,4 @@
 import Synchronization
-import Wording
 
 /// A condition of an explained query: its input rows, output rows, and duration. Two threads may add to it.
 final class ConditionCount: Sendable {

@@ -1,5 +1,3 @@
-import Wording
-
 /// The store's side of the document that its rows come from.
 package struct DocumentRows {
     /// The source of rows that are not in memory; nil without a mapped archive.

@@ -3,7 +3,6 @@ import Files
 import Glibc
 import LineEditor
 package import Lua
-import Wording
 
 /// The prompt's side of `cubby attach`: greets the host, then runs one entry, or serves a prompt.
 package final class AttachClient {

@@ -4,7 +4,6 @@ import Glibc
 import LineEditor
 import Lua
 import Scripting
-import Wording
 
 /// The prompt of `cubby attach`: reads entries, sends them to the host, and shows the results.
 final class AttachPrompt: ConsoleOwner {

@@ -5,7 +5,6 @@ import Items
 import LineEditor
 import Lua
 import Scripting
-import Wording
 
 /// The host's side of an attached prompt: runs its entries between the host's other work, and sends it their output.
 ///

@@ -1,7 +1,6 @@
 import Application
 import Lua
 import Scripting
-import Wording
 
 /// `:profile` and `:bench`.
 extension PromptSession {

@@ -1,5 +1,4 @@
 import Lua
-import Wording
 
 /// A command of the prompt: its name and its documentation, and what it does.
 struct Command: Sendable {

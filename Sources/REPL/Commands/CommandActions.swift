@@ -7,7 +7,6 @@ import LineEditor
 import Lua
 import PropertyList
 import Scripting
-import Wording
 
 /// The prompt's commands.
 extension PromptSession {

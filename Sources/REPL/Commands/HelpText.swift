@@ -1,6 +1,5 @@
 import Lua
 import Scripting
-import Wording
 
 /// Help on a name or an expression, without running it.
 struct HelpText {

@@ -4,7 +4,6 @@ import Glibc
 import Lua
 import Scripting
 import Synchronization
-import Wording
 
 /// Samples a host's scripts while an entry runs.
 ///

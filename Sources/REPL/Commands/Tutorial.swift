@@ -3,7 +3,6 @@ import LineEditor
 import Lua
 import PredicateFormat
 import Scripting
-import Wording
 
 /// The progress in the lessons, and what they leave to be removed.
 struct Tutorial {

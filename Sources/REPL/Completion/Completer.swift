@@ -2,7 +2,6 @@ import Items
 package import LineEditor
 import Lua
 package import Scripting
-import Wording
 
 /// Completes Lua text at a cursor. It runs no code of scripts and never fails: tables are read raw, and calls have
 /// their declared result types.

@@ -4,7 +4,6 @@ import Glibc
 import LineEditor
 import Lua
 import Scripting
-import Wording
 
 /// A break at the prompt: the selected function, the entries evaluated in it, and how the script resumes.
 final class BreakSession {

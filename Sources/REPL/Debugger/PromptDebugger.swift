@@ -1,7 +1,6 @@
 import LineEditor
 import Lua
 import Scripting
-import Wording
 
 /// The debugger of the host's own prompt: shows breaks there, and performs the debugger commands.
 final class PromptDebugger: DebuggerFrontEnd {

@@ -4,7 +4,6 @@ import Files
 import Glibc
 import LineEditor
 import Scripting
-import Wording
 
 /// Shows output longer than the screen in a pager: the user's own or the prompt's.
 final class ConsolePager {

@@ -1,5 +1,4 @@
 import LineEditor
-import Wording
 
 /// Pages a long text or table. A value: keys in, lines of the screen out.
 struct Pager {

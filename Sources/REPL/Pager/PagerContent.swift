@@ -1,5 +1,4 @@
 import LineEditor
-import Wording
 
 /// The content of a pager: the lines of a text, or the rows of a table. It is read when it is drawn.
 protocol PagerContent {

@@ -2,7 +2,6 @@ import Items
 import Lua
 import PropertyList
 import Scripting
-import Wording
 
 /// A value that any format can represent: without Lua's identities, functions and cycles.
 indirect enum PlainValue: Equatable {

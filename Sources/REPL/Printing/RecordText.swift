@@ -4,7 +4,6 @@ import LineEditor
 import Lua
 import PropertyList
 import Scripting
-import Wording
 
 /// The fields of an object, one per line: names aligned, long values wrapped and indented.
 enum RecordText {

@@ -3,7 +3,6 @@ import Items
 import Lua
 import PropertyList
 import Scripting
-import Wording
 
 /// The rows of a table: items of a store, records of a script. They are read on drawing.
 protocol TableRows {

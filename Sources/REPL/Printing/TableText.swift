@@ -1,5 +1,3 @@
-import Wording
-
 /// Rows as aligned columns, as many as fit.
 struct TableText {
     let rows: any TableRows

@@ -7,7 +7,6 @@ import LineEditor
 package import Lua
 import PropertyList
 package import Scripting
-import Wording
 
 /// Formats values for the prompt: readable at a glance, truncated where they would fill the screen.
 package struct ValuePrinter {

@@ -1,7 +1,6 @@
 import Application
 import Items
 import PropertyList
-import Wording
 
 /// The changes in the commits of an entry, an undo or a redo: `41 items created`, `2 items removed, 69,202 changed`.
 struct ChangeNotice {

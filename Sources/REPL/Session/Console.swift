@@ -3,7 +3,6 @@ import Files
 import Glibc
 import LineEditor
 import Scripting
-import Wording
 
 /// Whose console it is: the host's own prompt, or that of `cubby attach`.
 protocol ConsoleOwner: PromptOutput {

@@ -3,7 +3,6 @@ import Items
 import LineEditor
 import Lua
 import Scripting
-import Wording
 
 /// Runs entries and shows their results.
 extension PromptSession {

@@ -5,7 +5,6 @@ import Items
 import LineEditor
 import Lua
 import Scripting
-import Wording
 
 /// A session at a prompt: entries and commands, their results, and the tutorial. It is the same whatever its terminal
 /// is: the host's own, that of `cubby attach`, or a test's screen.

@@ -3,7 +3,6 @@ import Files
 import Glibc
 import LineEditor
 import PropertyList
-import Wording
 
 /// A command's request to the terminal's side, which has the user's files, editor, history and answers.
 struct TerminalRequest: Equatable {

@@ -2,7 +2,6 @@ import Application
 import Files
 import Glibc
 import Lua
-import Wording
 
 /// One bar, drawn at most ten times a second: the work must not wait for the terminal.
 package final class ProgressBar {

@@ -1,5 +1,4 @@
 package import Lua
-import Wording
 
 /// `app:on`, `items:on` and their registrations, declared once for both.
 package struct HookBinding {

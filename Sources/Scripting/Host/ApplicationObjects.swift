@@ -2,7 +2,6 @@ package import Application
 import Logging
 package import Lua
 import PropertyList
-import Wording
 
 /// The script's delegate: functions with the names of Cocoa's delegate methods.
 package final class ScriptDelegate {

@@ -1,5 +1,4 @@
 package import Lua
-import Wording
 
 /// An error for display: the message, its source line, and the traceback.
 package enum ErrorText {

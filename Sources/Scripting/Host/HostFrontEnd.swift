@@ -5,7 +5,6 @@ package import Images
 package import Items
 package import Logging
 package import Lua
-import Wording
 
 /// The user interface of a host: a REPL, or standard output alone.
 package protocol HostFrontEnd: AnyObject {

@@ -6,7 +6,6 @@ import Items
 import Logging
 import Lua
 import PropertyList
-import Wording
 
 /// The life cycle: signals and scripts send events to its machine, and it performs the machine's actions. The last step
 /// of a host.

@@ -3,7 +3,6 @@ import Files
 import Items
 import Logging
 import SharedItems
-import Wording
 
 /// What scripts can reach, and what the host uses outside of the container: the step after the opened container.
 ///

@@ -5,7 +5,6 @@ import Logging
 import Lua
 import PropertyList
 package import SharedItems
-import Wording
 
 /// A host's part in a shared collection: applies remote commits between its own work, and reconnects after an outage.
 final class SharedSession {

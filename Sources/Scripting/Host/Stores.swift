@@ -4,7 +4,6 @@ package import Images
 package import Items
 import Logging
 import PropertyList
-import Wording
 
 /// What the container stores, opened within the fences: the step after the sandbox.
 package struct Stores {

@@ -3,7 +3,6 @@ import Files
 import Glibc
 import Items
 package import Lua
-import Wording
 
 /// Lua's own library within the sandbox: `print`, `require`, `io`, `os`.
 package enum BaseModule {

@@ -1,5 +1,4 @@
 import Lua
-import Wording
 
 /// `help()`: the text of the declarations.
 enum HelpModule {

@@ -1,7 +1,6 @@
 import Files
 import FoundationEssentials
 import Lua
-import Wording
 
 /// `data`: arbitrary bytes.
 enum DataModule {

@@ -2,7 +2,6 @@ import Glibc
 import Lua
 import PropertyList
 import TimeZones
-import Wording
 
 /// `date`: makes dates.
 enum DateModule {

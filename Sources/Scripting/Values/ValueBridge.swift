@@ -2,7 +2,6 @@ import CPlatform
 package import Lua
 package import PropertyList
 import TimeZones
-import Wording
 
 /// Converts between property-list values and Lua values.
 package final class ValueBridge {

@@ -1,6 +1,5 @@
 package import PredicateFormat
 package import PropertyList
-import Wording
 
 /// A query's key as an operator's input: a cell for each row of a batch.
 enum VectorKey {
