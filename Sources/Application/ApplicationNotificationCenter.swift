@@ -106,7 +106,7 @@ package struct ApplicationNotification {
 }
 
 /// An observer's registration. The center retains it until it is removed.
-public final class NotificationToken {
+package final class NotificationToken {
     /// The observed name; nil for all.
     package let name: String?
     /// The observed poster; nil for any.

@@ -182,7 +182,7 @@ public final class ImageStore {
     ///
     /// - Returns: the keys; O(n), with one read per file.
     /// - Throws: `ImageError` when the folder cannot be listed.
-    package func keys() throws(ImageError) -> [String] {
+    public func keys() throws(ImageError) -> [String] {
         do throws(StoreError) { return try attachments.keys().filter(isPicture) } catch {
             throw ImageError(.unreadable, error)
         }

@@ -1,5 +1,4 @@
 import PredicateFormat
-import PropertyList
 
 /// An error of a store: a code for programs, and a message with the failure, its location, and the remedy.
 public struct StoreError: Error, CustomStringConvertible {
@@ -54,10 +53,8 @@ public struct StoreError: Error, CustomStringConvertible {
         case disconnected
         /// A query's key is not an expression, or has a value for no item; the cause is a `FormatPredicateError`.
         case invalidExpression
-        /// A function that a query calls threw an error, which is the cause.
+        /// A function that a query calls threw an error, or the script that asked was stopped; see the cause.
         case functionFailed
-        /// The script that asked was stopped.
-        case interrupted
 
         /// The code's name for scripts.
         package var identifier: String {
@@ -86,7 +83,6 @@ public struct StoreError: Error, CustomStringConvertible {
             case .disconnected: "disconnected"
             case .invalidExpression: "invalidExpression"
             case .functionFailed: "functionFailed"
-            case .interrupted: "interrupted"
             }
         }
 
@@ -124,7 +120,6 @@ public struct StoreError: Error, CustomStringConvertible {
         switch error {
         case let error as StoreError: self = error
         case is FormatPredicateError: self.init(.invalidExpression, "\(error)", cause: error)
-        case is WorkStopped: self.init(.interrupted, "\(error)", cause: error)
         default: self.init(.functionFailed, "\(error)", cause: error)
         }
     }
@@ -132,7 +127,7 @@ public struct StoreError: Error, CustomStringConvertible {
     /// The error of a key, a function or a stop, which the store only passes on; nil for the store's own.
     package var passedOn: (any Error)? {
         switch code {
-        case .invalidExpression, .functionFailed, .interrupted: cause
+        case .invalidExpression, .functionFailed: cause
         default: nil
         }
     }

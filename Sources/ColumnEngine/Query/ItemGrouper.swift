@@ -218,7 +218,7 @@ public final class ItemGroup {
     public var keys: [PropertyListValue?] { [key] + otherKeys }
 
     /// The number of items when the group was made.
-    package var count: Int { rows.count }
+    public var count: Int { rows.count }
 }
 
 /// Numbers the distinct values of a key in order of appearance: the groups' numbers. Numeric values are compared by

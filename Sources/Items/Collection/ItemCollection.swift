@@ -100,7 +100,7 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
     public func setAttachment(_ bytes: [UInt8]?, forKey key: some ItemIdentifier) async throws(StoreError) {
         try await local { (books) throws(StoreError) in
             let attachments = try books.attachments()
-            try books.change { () throws(StoreError) in
+            try books.store.change { () throws(StoreError) in
                 if let bytes {
                     try attachments.setBytes(bytes, forKey: key.itemKey)
                 } else {
@@ -116,7 +116,7 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
     public func setAttachments(_ all: [[UInt8]], forKey key: some ItemIdentifier) async throws(StoreError) {
         try await local { (books) throws(StoreError) in
             let attachments = try books.attachments()
-            try books.change { () throws(StoreError) in try attachments.setAllBytes(all, forKey: key.itemKey) }
+            try books.store.change { () throws(StoreError) in try attachments.setAllBytes(all, forKey: key.itemKey) }
         }
     }
 

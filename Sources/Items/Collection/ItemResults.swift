@@ -105,7 +105,7 @@ public struct ItemCollectionChanges<Model: Codable & Sendable>: Sendable {
     package private(set) var problems: [ItemModelError] = []
 
     /// Whether nothing but the order of the items changed.
-    public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && removed.isEmpty && problems.isEmpty }
+    package var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && removed.isEmpty && problems.isEmpty }
 
     init(_ commit: ItemStoreCommit, _ collection: LocalItemCollection<Model>) {
         cause = commit.cause

@@ -37,7 +37,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     /// - Throws: `StoreError`: `duplicateKey`, `invalidValue` naming the field, `readOnly`, `vetoed`, `inputOutput`.
     @discardableResult
     public func insert(_ model: Model) throws(StoreError) -> String {
-        try change { () throws(StoreError) in try append(model) }
+        try store.change { () throws(StoreError) in try append(model) }
     }
 
     /// Appends items, all or none.
@@ -46,7 +46,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     /// - Throws: as ``insert(_:)``.
     @discardableResult
     public func insert(contentsOf models: some Sequence<Model>) throws(StoreError) -> [String] {
-        try change { () throws(StoreError) in
+        try store.change { () throws(StoreError) in
             var keys: [String] = []
             for model in models { keys.append(try append(model)) }
             return keys
@@ -67,7 +67,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     public func update(_ model: Model, forKey key: some ItemIdentifier) throws(StoreError) -> Bool {
         guard let row = row(key.itemKey) else { return false }
         let fields = try coding.fields(of: model)
-        try change { () throws(StoreError) in
+        try store.change { () throws(StoreError) in
             for (name, value) in fields {
                 if value == nil, store.columns.existingField(named: name) == nil { continue }
                 try store.set(row, try store.columns.fieldForAssignment(name, value), value)
@@ -90,7 +90,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     @discardableResult
     public func delete(key: some ItemIdentifier) throws(StoreError) -> Bool {
         guard let row = row(key.itemKey) else { return false }
-        try change { () throws(StoreError) in try store.remove(row: row) }
+        try store.change { () throws(StoreError) in try store.remove(row: row) }
         return true
     }
 
@@ -103,10 +103,6 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     /// Runs a body as a transaction; see ``ItemStore/transaction(_:)``.
     public func transaction<Result>(_ body: (Self) throws -> Result) throws -> Result {
         try store.transaction { try body(self) }
-    }
-
-    func change<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-        try StoreError.answering { try store.transaction(body) }
     }
 
     // MARK: Steps
@@ -293,7 +289,7 @@ extension LocalItemCollection {
     ) throws(StoreError) -> Int {
         var values: [String: PropertyListValue?] = [:]
         for assignment in assignments { values[coding.field(assignment.field)] = .some(assignment.value) }
-        return try change { () throws(StoreError) in
+        return try store.change { () throws(StoreError) in
             try query(condition).update(values)
         }
     }
@@ -303,7 +299,7 @@ extension LocalItemCollection {
     /// - Returns: the number of items.
     @discardableResult
     public func delete(where condition: ItemCondition<Model>?) throws(StoreError) -> Int {
-        try change { () throws(StoreError) in try query(condition).remove() }
+        try store.change { () throws(StoreError) in try query(condition).remove() }
     }
 
     // MARK: The engine's query

@@ -269,9 +269,9 @@ extension ColumnStore {
 
 extension ItemStore {
     /// Whether there is a step to undo.
-    package var canUndo: Bool { changeHistory.canUndo || hasUncommittedChanges }
+    public var canUndo: Bool { changeHistory.canUndo || hasUncommittedChanges }
     /// Whether there is a step to redo.
-    package var canRedo: Bool { changeHistory.canRedo && !hasUncommittedChanges }
+    public var canRedo: Bool { changeHistory.canRedo && !hasUncommittedChanges }
 
     /// Counts the items that ``undo()`` would restore; nil if there is nothing to undo. O(changes).
     package var undoTally: ItemCommitTally? { changeHistory.nextUndo.map { ItemCommitTally($0) } }

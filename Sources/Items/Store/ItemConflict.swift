@@ -1,11 +1,11 @@
-import ColumnEngine
+public import ColumnEngine
 package import PropertyList
 
 /// A commit of this host, made while the server did not respond, that conflicts with another host's changes.
 ///
-/// The items contain none of its changes. It is kept until it is resolved: ``ItemStore/keepMine(_:)``,
-/// ``ItemStore/keepTheirs(_:)``, ``ItemStore/resolve(_:_:)``.
-package struct ItemConflict: Sendable, Hashable {
+/// The items contain none of its changes. It is kept until it is resolved, by ``ItemStore/keepMine(_:)`` or
+/// ``ItemStore/keepTheirs(_:)``.
+public struct ItemConflict: Sendable, Hashable {
     /// The commit's change to one field of an item, or to an item as a whole.
     package struct Change: Sendable, Hashable {
         /// The kind of this host's change.
@@ -89,7 +89,7 @@ extension ItemConflict {
 
 extension ItemConflict: CustomStringConvertible {
     /// A description for people: date and other host, followed by the values side by side.
-    package var description: String { lines.joined(separator: "\n") }
+    public var description: String { lines.joined(separator: "\n") }
 
     private var lines: [String] {
         let other = host.isEmpty ? "what the collection is now" : VisibleText.line(host)
@@ -140,17 +140,17 @@ extension ItemConflict: CustomStringConvertible {
 /// Resolution of commits that conflict with other hosts' changes: see ``ItemConflict``.
 extension ItemStore {
     /// The unresolved commits, oldest first, compared with the current items.
-    package var conflicts: [ItemConflict] { replica.conflicts.map { ItemConflict($0, self) } }
+    public var conflicts: [ItemConflict] { replica.conflicts.map { ItemConflict($0, self) } }
 
     /// Repeats a commit over the changes of other hosts, as a new commit.
     ///
     /// - Throws: `StoreError`, as a transaction does; the conflict is then kept.
-    package func keepMine(_ conflict: ItemConflict) throws { try resolve(conflict, [:]) }
+    public func keepMine(_ conflict: ItemConflict) throws(StoreError) { try resolve(conflict, [:]) }
 
     /// Leaves the items unchanged, and discards the commit.
     ///
     /// - Throws: `StoreError` with `itemRemoved` if it is already resolved.
-    package func keepTheirs(_ conflict: ItemConflict) throws(StoreError) {
+    public func keepTheirs(_ conflict: ItemConflict) throws(StoreError) {
         try checkNoTransaction("settling a conflict")
         try replica.end(try pendingCommit(conflict))
     }
@@ -163,10 +163,10 @@ extension ItemStore {
     /// - Throws: `StoreError`, as a transaction does; the conflict is then kept.
     package func resolve(
         _ conflict: ItemConflict, _ values: [String: PropertyListFields]
-    ) throws {
+    ) throws(StoreError) {
         try checkNoTransaction("settling a conflict")
         let commit = try pendingCommit(conflict)
-        try transaction {
+        try change { () throws(StoreError) in
             for change in conflict.changes { try redo(change, commit) }
             for (key, fields) in values {
                 guard let item = item(forKey: key) else {

@@ -27,6 +27,11 @@ extension ItemStore {
         return result
     }
 
+    /// A transaction of the store's own steps.
+    func change<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try StoreError.answering { try transaction(body) }
+    }
+
     /// Begins a transaction, or a savepoint within one. Earlier changes become a separate step of `undo`.
     package func beginTransaction() {
         if columns.depth == 0 {

@@ -49,70 +49,97 @@ public struct StyledSpan: Hashable, Sendable {
 }
 
 /// The role of a piece of text. A ``TerminalPalette`` maps it to an appearance.
-public enum TextStyle: UInt8, Hashable, Sendable, CaseIterable {
+public struct TextStyle: Hashable, Sendable, CustomStringConvertible {
+    /// The styles in the order of their numbers.
+    private enum Role: UInt8, CaseIterable {
+        case plain, keyword, constant, number, string, escape, comment, function, field, variable, type, `operator`,
+            punctuation, error, prompt, continuationPrompt, suggestion, matchingBracket, unmatchedBracket,
+            searchPrompt, searchMatch, menuText, menuSelection, menuKind, menuDetail, notice, heading, emphasis,
+            warning, success, dimmed
+    }
+
+    private let role: Role
+
+    /// The style of a name, such as `menuSelection`: those of source code, of the editor and of a program's output.
+    public init?(_ name: String) {
+        guard let role = Role.allCases.first(where: { "\($0)" == name }) else { return nil }
+        self.role = role
+    }
+
+    private init(_ role: Role) { self.role = role }
+
+    init?(rawValue: UInt8) {
+        guard let role = Role(rawValue: rawValue) else { return nil }
+        self.role = role
+    }
+
+    var rawValue: UInt8 { role.rawValue }
+    public var description: String { "\(role)" }
+    package static var allCases: [TextStyle] { Role.allCases.map(TextStyle.init) }
+
     /// Text without a style.
-    case plain
+    public static var plain: TextStyle { TextStyle(.plain) }
     // For source code.
     /// A keyword of the language.
-    case keyword
+    public static var keyword: TextStyle { TextStyle(.keyword) }
     /// A constant.
-    case constant
+    public static var constant: TextStyle { TextStyle(.constant) }
     /// A number.
-    case number
+    public static var number: TextStyle { TextStyle(.number) }
     /// A quoted string.
-    case string
+    public static var string: TextStyle { TextStyle(.string) }
     /// An escape in a string.
-    case escape
+    public static var escape: TextStyle { TextStyle(.escape) }
     /// A comment.
-    case comment
+    public static var comment: TextStyle { TextStyle(.comment) }
     /// A function's name.
-    case function
+    public static var function: TextStyle { TextStyle(.function) }
     /// A field's name.
-    case field
+    public static var field: TextStyle { TextStyle(.field) }
     /// A variable's name.
-    case variable
+    public static var variable: TextStyle { TextStyle(.variable) }
     /// A type's name.
-    case type
+    public static var type: TextStyle { TextStyle(.type) }
     /// An operator.
-    case `operator`
+    public static var `operator`: TextStyle { TextStyle(.operator) }
     /// Brackets, commas.
-    case punctuation
+    public static var punctuation: TextStyle { TextStyle(.punctuation) }
     /// An error.
-    case error
+    public static var error: TextStyle { TextStyle(.error) }
     // For the editor.
     /// The prompt.
-    case prompt
+    package static var prompt: TextStyle { TextStyle(.prompt) }
     /// The prompt of a continuation line.
-    case continuationPrompt
+    package static var continuationPrompt: TextStyle { TextStyle(.continuationPrompt) }
     /// The suggested text.
-    case suggestion
+    package static var suggestion: TextStyle { TextStyle(.suggestion) }
     /// The counterpart of the bracket at the cursor.
-    case matchingBracket
+    package static var matchingBracket: TextStyle { TextStyle(.matchingBracket) }
     /// A bracket without a counterpart.
-    case unmatchedBracket
+    package static var unmatchedBracket: TextStyle { TextStyle(.unmatchedBracket) }
     /// The prompt of a search.
-    case searchPrompt
+    package static var searchPrompt: TextStyle { TextStyle(.searchPrompt) }
     /// A match of a search.
-    case searchMatch
+    package static var searchMatch: TextStyle { TextStyle(.searchMatch) }
     /// A candidate in the menu.
-    case menuText
+    package static var menuText: TextStyle { TextStyle(.menuText) }
     /// The selected candidate.
-    case menuSelection
+    package static var menuSelection: TextStyle { TextStyle(.menuSelection) }
     /// A candidate's kind.
-    case menuKind
+    package static var menuKind: TextStyle { TextStyle(.menuKind) }
     /// A candidate's detail.
-    case menuDetail
+    package static var menuDetail: TextStyle { TextStyle(.menuDetail) }
     /// A message of the editor.
-    case notice
+    package static var notice: TextStyle { TextStyle(.notice) }
     // For a host's output.
     /// A heading.
-    case heading
+    package static var heading: TextStyle { TextStyle(.heading) }
     /// An emphasised word.
-    case emphasis
+    package static var emphasis: TextStyle { TextStyle(.emphasis) }
     /// A warning.
-    case warning
+    package static var warning: TextStyle { TextStyle(.warning) }
     /// A success.
-    case success
+    package static var success: TextStyle { TextStyle(.success) }
     /// Less important text.
-    case dimmed
+    package static var dimmed: TextStyle { TextStyle(.dimmed) }
 }

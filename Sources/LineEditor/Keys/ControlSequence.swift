@@ -52,7 +52,7 @@ struct ControlSequence {
             return press(Self.letterKey(final))
         case UInt8(ascii: "R"):
             guard parameters.count >= 2 else { return press(.function(3)) }
-            return .key(.report(.cursorPosition(row: parameter(0), column: parameter(1))))
+            return .key(.report(TerminalReport(.cursorPosition(row: parameter(0), column: parameter(1)))))
         case UInt8(ascii: "a")...UInt8(ascii: "d"):
             return .key(.press(Self.letterKey(final - 0x20) ?? .begin, .shift))
         case UInt8(ascii: "Z"): return .key(.press(.tab, modifiers.union(.shift)))
@@ -63,21 +63,21 @@ struct ControlSequence {
         case UInt8(ascii: "$"): return press(Self.numberKey(parameter(0)), .shift)
         case UInt8(ascii: "@"): return press(Self.numberKey(parameter(0)), [.control, .shift])
         case UInt8(ascii: "u"): return codePoint(parameter(0), shifted: parameter(0, 1))
-        case UInt8(ascii: "c"): return .key(.report(.deviceAttributes(body)))
+        case UInt8(ascii: "c"): return .key(.report(TerminalReport(.deviceAttributes(body))))
         default: return other
         }
     }
 
     private var marked: Meaning {
         switch (marker, final) {
-        case (0x3F, UInt8(ascii: "u")): return .key(.report(.keyboardFlags(parameter(0))))
-        case (_, UInt8(ascii: "c")): return .key(.report(.deviceAttributes(body)))
+        case (0x3F, UInt8(ascii: "u")): return .key(.report(TerminalReport(.keyboardFlags(parameter(0)))))
+        case (_, UInt8(ascii: "c")): return .key(.report(TerminalReport(.deviceAttributes(body))))
         default: return other
         }
     }
 
     private var other: Meaning {
-        .key(.report(.controlSequence(body + String(Character(Unicode.Scalar(final))))))
+        .key(.report(TerminalReport(.controlSequence(body + String(Character(Unicode.Scalar(final)))))))
     }
 
     private func press(_ code: KeyCode?, _ held: KeyModifiers? = nil) -> Meaning {

@@ -261,6 +261,6 @@ package struct KeyDecoder: Sendable {
 
     private func stringReport(_ introducer: UInt8, _ range: Range<Int>) -> EditorKey {
         let bytes = Array(pending[position + range.lowerBound..<position + range.upperBound])
-        return .report(.string(introducer: introducer, bytes: bytes))
+        return .report(TerminalReport(.string(introducer: introducer, bytes: bytes)))
     }
 }

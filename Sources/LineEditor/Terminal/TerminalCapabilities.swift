@@ -70,7 +70,7 @@ package struct TerminalCapabilities: Hashable, Sendable {
 
     /// Takes an answer; unrelated ones are ignored.
     package mutating func take(_ report: TerminalReport) {
-        switch report {
+        switch report.answer {
         case .deviceAttributes(let body): hasSixel = Self.attributes(body).contains("4")
         case .cursorPosition(_, let column) where emojiColumns == nil && 2...3 ~= column:
             emojiColumns = column - 1
@@ -134,7 +134,7 @@ extension TerminalCapabilities {
             for case .report(let report) in decoder.decode(buffer[..<count]) {
                 capabilities.take(report)
                 // Every terminal answers this query, which is the last.
-                if case .deviceAttributes = report { return capabilities }
+                if case .deviceAttributes = report.answer { return capabilities }
             }
         }
     }

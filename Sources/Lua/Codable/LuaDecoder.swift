@@ -19,7 +19,7 @@ internal import Foundation
 public struct LuaDecoder {
     /// Maximum nesting depth; decoding throws beyond it, for example for a table that contains itself. The limits of the
     /// state may be narrower.
-    public var maximumDepth = 100
+    package var maximumDepth = 100
 
     /// Creates a decoder.
     public init() {}

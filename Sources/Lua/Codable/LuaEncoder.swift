@@ -19,7 +19,7 @@ internal import Foundation
 public struct LuaEncoder {
     /// Maximum nesting depth; encoding throws beyond it, for example for a cycle of objects. The limits of the state may
     /// be narrower.
-    public var maximumDepth = 100
+    package var maximumDepth = 100
 
     private let state: LuaState
 

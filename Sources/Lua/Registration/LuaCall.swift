@@ -169,35 +169,38 @@ public struct LuaCall {
     /// Returns no results.
     @usableFromInline package func returnsNothing() -> LuaResults { .none }
 
+    /// Returns a value of a Swift type with a counterpart in Lua.
+    public func returns(_ value: some LuaRepresentable) -> LuaResults { returns(value.luaValue(in: state)) }
+
     /// Returns an integer.
-    public func returns(_ value: Int64) -> LuaResults {
+    @usableFromInline package func returns(_ value: Int64) -> LuaResults {
         clua_pushinteger(L, value)
         return .one
     }
 
     /// Returns an integer.
-    public func returns(_ value: Int) -> LuaResults { returns(Int64(value)) }
+    @usableFromInline package func returns(_ value: Int) -> LuaResults { returns(Int64(value)) }
 
     /// Returns a float.
-    public func returns(_ value: Double) -> LuaResults {
+    @usableFromInline package func returns(_ value: Double) -> LuaResults {
         clua_pushnumber(L, value)
         return .one
     }
 
     /// Returns a boolean.
-    public func returns(_ value: Bool) -> LuaResults {
+    @usableFromInline package func returns(_ value: Bool) -> LuaResults {
         clua_pushboolean(L, value ? 1 : 0)
         return .one
     }
 
     /// Returns a string with the text's UTF-8.
-    public func returns(_ text: String) -> LuaResults {
+    @usableFromInline package func returns(_ text: String) -> LuaResults {
         pushText(text, on: L)
         return .one
     }
 
     /// Returns a string.
-    public func returns(_ string: LuaString) -> LuaResults {
+    @usableFromInline package func returns(_ string: LuaString) -> LuaResults {
         state.push(bytes: string.bytes, on: L)
         return .one
     }
@@ -209,7 +212,7 @@ public struct LuaCall {
     }
 
     /// Returns a value of the call's state.
-    public func returns(_ value: LuaValue) -> LuaResults {
+    @usableFromInline package func returns(_ value: LuaValue) -> LuaResults {
         state.push(value, on: L)
         return .one
     }

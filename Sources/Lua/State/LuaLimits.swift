@@ -40,20 +40,20 @@ public struct LuaLimits: Sendable {
 /// each time: a few tables that contain each other can stand for 2^40 values.
 public struct LuaConversionLimits: Sendable {
     /// Maximum number of values, those of tables included.
-    public var values: Int
+    package var values: Int
 
     /// Maximum number of bytes of strings.
-    public var bytes: Int
+    package var bytes: Int
 
     /// Maximum depth of tables, and of Swift types.
-    public var depth: Int
+    package var depth: Int
 
     /// Creates limits.
     ///
     /// - Parameters:
-    ///   - values: the number of values; 16,777,216 if not given.
+    ///   - values: the number of values, those of tables included; 16,777,216 if not given.
     ///   - bytes: the bytes of strings; a gigabyte if not given.
-    ///   - depth: the depth; 100 if not given.
+    ///   - depth: the depth of tables, and of Swift types; 100 if not given.
     public init(values: Int = 1 << 24, bytes: Int = 1 << 30, depth: Int = 100) {
         self.values = values
         self.bytes = bytes

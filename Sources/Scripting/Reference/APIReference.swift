@@ -54,7 +54,7 @@ public struct APIReference: Sendable {
     }
 
     /// The pages in Markdown, the index first.
-    public var pages: [ReferencePage] { MarkdownWriter(self).pages }
+    package var pages: [ReferencePage] { MarkdownWriter(self).pages }
 
     /// The settings of editors and linters for a folder of scripts, including annotations.
     public var editorFiles: [ReferencePage] { EditorSettings(self).files }

@@ -171,7 +171,7 @@ extension ItemQuery: LuaInstance { public static var luaName: String { "Query" }
 extension ItemGroup: LuaInstance { public static var luaName: String { "Group" } }
 extension Hook: LuaInstance { package static let luaName = "Hook" }
 extension ProgressBar: LuaInstance { package static let luaName = "Progress" }
-extension NotificationToken: LuaInstance { public static var luaName: String { "Observer" } }
+extension NotificationToken: LuaInstance { package static var luaName: String { "Observer" } }
 
 // Words for scripts.
 

@@ -41,7 +41,7 @@ public enum SharedSchema {
     /// - Returns: the former format.
     /// - Throws: ``SharedError``.
     @discardableResult
-    public static func migrate(_ address: SharedAddress) throws(SharedError) -> Int {
+    package static func migrate(_ address: SharedAddress) throws(SharedError) -> Int {
         try asOwner(address) { (connection) throws(PostgresError) in
             try checkServer(connection)
             guard let found = try installedFormat(connection) else { throw missingSchema(address) }
@@ -54,7 +54,7 @@ public enum SharedSchema {
     /// Lets a role use the collections of the database: it reads the tables, and changes items only through functions.
     ///
     /// - Throws: ``SharedError``.
-    public static func grant(_ role: String, _ address: SharedAddress) throws(SharedError) {
+    package static func grant(_ role: String, _ address: SharedAddress) throws(SharedError) {
         try asOwner(address) { (connection) throws(PostgresError) in
             guard try installedFormat(connection) != nil else { throw missingSchema(address) }
             let quoted =

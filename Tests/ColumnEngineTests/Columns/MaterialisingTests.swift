@@ -34,7 +34,7 @@ struct MaterialisingTests {
         let predicate = try FormatPredicate(format: "shelf == 'shelf 3'")
         let former = cubby_watch_work(cubby_watch(is_stopped: { _ in 1 }, capacity: nil, context: nil))
         let error = #expect(throws: StoreError.self) { try store.query(predicate).count() }
-        #expect(error?.code == .interrupted)
+        #expect(error?.cause is WorkStopped)
         _ = cubby_watch_work(former)
         #expect(store.columns.table.column(field) == nil)
         #expect(try store.query(predicate).count() == (Self.count + 5) / 9)

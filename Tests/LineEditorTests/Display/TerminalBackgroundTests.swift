@@ -15,7 +15,7 @@ struct TerminalBackgroundTests {
     func answers(text: String, background: TerminalBackground?) {
         #expect(TerminalBackground(answer: text) == background)
         var capabilities = TerminalCapabilities()
-        capabilities.take(.string(introducer: UInt8(ascii: "]"), bytes: Array(text.utf8)))
+        capabilities.take(TerminalReport(.string(introducer: UInt8(ascii: "]"), bytes: Array(text.utf8))))
         #expect(capabilities.background == background)
     }
 

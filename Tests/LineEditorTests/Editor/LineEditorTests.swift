@@ -253,7 +253,8 @@ struct LineEditorTests {
     func reports() {
         let typist = Typist()
         typist.send("\u{1B}[I\u{1B}[O\u{1B}[?62;4c")
-        #expect(typist.takeEvents() == [.focus(true), .focus(false), .report(.deviceAttributes("?62;4"))])
+        #expect(
+            typist.takeEvents() == [.focus(true), .focus(false), .report(TerminalReport(.deviceAttributes("?62;4")))])
         #expect(typist.screen.lines == [">"])
     }
 

@@ -54,14 +54,18 @@ struct KeyDecoderTests {
         Case("\u{1B}[200~a\u{1B}[Ab\r\u{1B}[201~c", .paste("a\u{1B}[Ab\r"), .press(.character("c"))),
         Case("\u{1B}[200~\u{1B}[201~", .paste("")), Case("\u{1B}[201~"),
         Case("\u{1B}[I", .focus(true)), Case("\u{1B}[O", .focus(false)),
-        Case("\u{1B}[12;40R", .report(.cursorPosition(row: 12, column: 40))),
-        Case("\u{1B}[?62;4c", .report(.deviceAttributes("?62;4"))), Case("\u{1B}[?1u", .report(.keyboardFlags(1))),
-        Case("\u{1B}[?2026;2$y", .report(.controlSequence("?2026;2$y"))),
+        Case("\u{1B}[12;40R", .report(TerminalReport(.cursorPosition(row: 12, column: 40)))),
+        Case("\u{1B}[?62;4c", .report(TerminalReport(.deviceAttributes("?62;4")))),
+        Case("\u{1B}[?1u", .report(TerminalReport(.keyboardFlags(1)))),
+        Case("\u{1B}[?2026;2$y", .report(TerminalReport(.controlSequence("?2026;2$y")))),
         Case(
-            "\u{1B}]11;rgb:0/0/0\u{1B}\\x", .report(.string(introducer: 0x5D, bytes: Array("11;rgb:0/0/0".utf8))),
+            "\u{1B}]11;rgb:0/0/0\u{1B}\\x",
+            .report(TerminalReport(.string(introducer: 0x5D, bytes: Array("11;rgb:0/0/0".utf8)))),
             .press(.character("x"))),
-        Case("\u{1B}_Gi=1;OK\u{1B}\\", .report(.string(introducer: 0x5F, bytes: Array("Gi=1;OK".utf8)))),
-        Case("\u{1B}[<0;3;4M", .report(.controlSequence("<0;3;4M"))), Case("\u{1B}[M !!x", .press(.character("x"))),
+        Case(
+            "\u{1B}_Gi=1;OK\u{1B}\\", .report(TerminalReport(.string(introducer: 0x5F, bytes: Array("Gi=1;OK".utf8))))),
+        Case("\u{1B}[<0;3;4M", .report(TerminalReport(.controlSequence("<0;3;4M")))),
+        Case("\u{1B}[M !!x", .press(.character("x"))),
     ]
 
     @Test("A sequence at once", arguments: cases)

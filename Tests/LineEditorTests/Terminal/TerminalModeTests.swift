@@ -94,10 +94,10 @@ struct TerminalModeTests {
         let other = TerminalCapabilities.questions { $0 == "TERM" ? "xterm-256color" : nil }
         #expect(!String(decoding: other, as: UTF8.self).contains("☺️"))
         var capabilities = TerminalCapabilities()
-        capabilities.take(.cursorPosition(row: 4, column: 40))
+        capabilities.take(TerminalReport(.cursorPosition(row: 4, column: 40)))
         #expect(capabilities.emojiColumns == nil)
-        capabilities.take(.cursorPosition(row: 4, column: 3))
-        capabilities.take(.cursorPosition(row: 4, column: 2))
+        capabilities.take(TerminalReport(.cursorPosition(row: 4, column: 3)))
+        capabilities.take(TerminalReport(.cursorPosition(row: 4, column: 2)))
         #expect(capabilities.emojiColumns == 2)
     }
 }

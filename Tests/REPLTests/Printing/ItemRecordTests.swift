@@ -37,7 +37,7 @@ import Testing
         let entry = "for i = 1, 20 do items:createItem{}.image = \(Self.picture) end return items:query()"
         let values = try test.evaluator.evaluate(entry).get()
         #expect(printer.printed(values, seconds: 0).table?.rows.record(0, columns: 80)?.contains("▀") ?? false)
-        printer.pictures?.capabilities.take(.string(introducer: 0x5F, bytes: Array("Gi=31;OK".utf8)))
+        printer.pictures?.capabilities.take(TerminalReport(.string(introducer: 0x5F, bytes: Array("Gi=31;OK".utf8))))
         let kitty = try #require(printer.printed(values, seconds: 0).table?.rows.record(0, columns: 80))
         #expect(kitty.hasSuffix("1 image, 1×1"))
     }
