@@ -38,8 +38,8 @@ public final class ItemStore {
     package var onDamage: ((String) -> Void)?
     /// Called at the end of an answer of a query with the items that it left out, because their values are of a kind
     /// that a comparison, a computation or a sort does not take: `n > 5 left out 2 items whose n is text`. An error
-    /// that it throws is the answer's. Nil: such items are not counted. Counting costs time for fields with values of
-    /// several kinds alone.
+    /// that it throws is the answer's, or its cause. Nil: such items are not counted. Counting costs time for fields with
+    /// values of several kinds alone.
     public var onLeftOut: (([ItemsLeftOut]) throws -> Void)? {
         get { columns.questions.onLeftOut }
         set { columns.questions.onLeftOut = newValue }
