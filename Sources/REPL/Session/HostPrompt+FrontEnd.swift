@@ -44,7 +44,7 @@ extension HostPrompt {
         pause()
     }
 
-    package func show(_ image: Image) { session.show(image) }
+    package func show(_ image: BitmapImage) { session.show(image) }
 
     package func show(help text: String) -> Bool {
         session.show(help: text)
