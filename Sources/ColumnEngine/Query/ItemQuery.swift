@@ -98,7 +98,9 @@ public final class ItemQuery {
     }
 
     /// The value of an aggregate function for the rows.
-    package func aggregate(_ name: ItemAggregateFunction.Name, _ key: QueryKey) throws(StoreError) -> PropertyListValue? {
+    package func aggregate(
+        _ name: ItemAggregateFunction.Name, _ key: QueryKey
+    ) throws(StoreError) -> PropertyListValue? {
         let query = limitCount == nil && offsetCount == 0 ? sorted([]) : self
         return try columns.reporting {
             let rows = try query.foundRows()
