@@ -67,8 +67,11 @@ package struct FencedFileLayer: PathLayer {
         }
     }
 
-    /// ``inFolder(of:_:_:)`` finds each path's grant, before it opens anything.
-    package func checkMayChange(_ paths: [String], by operation: FileError.Operation) {}
+    /// One path's grant is found when its folder is opened; of two, neither folder is opened unless both are granted.
+    package func checkMayChange(_ paths: [String], by operation: FileError.Operation) throws(FileError) {
+        if paths.count == 1 { return }
+        for path in paths { _ = try fence.place(path, .readWrite, operation) }
+    }
 
     package func entry(of path: String, _ operation: FileError.Operation) throws(FileError) -> FolderEntry {
         let place = try fence.place(path, .readWrite, operation)
