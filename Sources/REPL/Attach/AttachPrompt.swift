@@ -18,6 +18,7 @@ final class AttachPrompt: ConsoleOwner {
     /// Whether a pager of the host has the terminal.
     var isPaging = false
     var isRunningEntry = false
+    private var beginsAgain = false
     var hasFailed = false
     /// Lines read from a file or a pipe while an entry ran.
     var waiting: [String] = []
@@ -170,10 +171,18 @@ final class AttachPrompt: ConsoleOwner {
         if isRunningEntry { return waiting.append(text) }
         if isEditing {
             waitWithKeys()
-            if text.trimmed.isEmpty { return begin() }
+            if text.trimmed.isEmpty { return beginAgain() }
             console.remember(text)
         }
         send(text)
+    }
+
+    /// Begins the line after a blank one: keys may have come for many of them.
+    private func beginAgain() {
+        if beginsAgain { return }
+        beginsAgain = true
+        defer { beginsAgain = false }
+        repeat { begin() } while !console.lines.isActive && !isRunningEntry && status == nil
     }
 
     func send(_ text: String) {

@@ -176,7 +176,7 @@ extension HostPrompt {
     func readAtBreak(_ stop: BreakSession) {
         let asked = MonotonicTime.now()
         let outer = (lines: console.lines, watch: watch, events: watch?.events ?? [])
-        let (wasRunning, wasQuiet) = (isRunningEntry, peerChanges.isQuiet)
+        let (wasRunning, wasQuiet, wasBeginning) = (isRunningEntry, peerChanges.isQuiet, beginsNext)
         let (wasEntered, hadLeft) = (console.mode.isEntered, loan.hasLeft)
         let wasVisible = outer.lines.isVisible
         if wasVisible { perform(outer.lines.editor.suspendDisplay()) }
@@ -188,7 +188,7 @@ extension HostPrompt {
         lines.services = services
         console.lines = lines
         watch = host.loop.watch(StandardDescriptor.input) { [unowned self] ready in readable(ready) }
-        isRunningEntry = false
+        (isRunningEntry, beginsNext) = (false, false)
         waitWithKeys()
         stop.begin()
         beginEntry()
@@ -203,7 +203,7 @@ extension HostPrompt {
         watch = outer.watch
         outer.lines.editor.history = lines.editor.history
         console.lines = outer.lines
-        (isRunningEntry, peerChanges.isQuiet) = (wasRunning, wasQuiet)
+        (isRunningEntry, peerChanges.isQuiet, beginsNext) = (wasRunning, wasQuiet, wasBeginning)
         session.times.secondsOfQuestions += MonotonicTime.now().seconds(since: asked)
         resized()
         guard host.exitCode == nil else { return }

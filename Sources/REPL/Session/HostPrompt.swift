@@ -20,6 +20,10 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
     var timers = PromptTimers()
     var loan = TerminalLoan()
     var isRunningEntry = false
+    /// The entry to be performed next, if it was submitted before the end of another one.
+    private var submission: String?
+    /// Whether the line after an entry is being begun.
+    var beginsNext = false
     /// Reports changes by attached prompts and the owner.
     lazy var peerChanges = PeerChanges(host.loop) { [unowned self] text in
         host.write(Array((palette.apply(.dimmed, to: text) + "\n").utf8))
@@ -415,9 +419,19 @@ extension HostPrompt {
     }
 
     private func submitted(_ text: String) {
+        submission = text
+        // Its line was begun at the end of the entry before, which goes on with it: keys may have come for many lines.
+        if beginsNext { return }
+        while let text = submission {
+            submission = nil
+            perform(entry: text)
+        }
+    }
+
+    private func perform(entry text: String) {
         waitWithKeys()
         let stop = debugger.current
-        if text.trimmed.isEmpty, stop == nil { return beginEntry() }
+        if text.trimmed.isEmpty, stop == nil { return beginNext() }
         if isEditing { console.remember(text) }
         pause()
         isRunningEntry = true
@@ -432,8 +446,15 @@ extension HostPrompt {
         // What was typed ahead of a script that read lines.
         let rest = host.input.takeRest()
         if isEditing { console.typeAhead(rest) }
-        beginEntry()
+        beginNext()
         if !isEditing, !rest.isEmpty { perform(console.lines.feed(rest)) }
         peerChanges.isQuiet = false
+    }
+
+    /// Begins the line after an entry.
+    private func beginNext() {
+        beginsNext = true
+        defer { beginsNext = false }
+        beginEntry()
     }
 }

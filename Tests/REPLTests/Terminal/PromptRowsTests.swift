@@ -405,6 +405,19 @@ struct PromptRowsTests {
         #expect(!output.stderr.contains("\u{1B}"))
     }
 
+    @Test("lines that come by thousands are entries one after the other, in a pipe and at a terminal")
+    func manyLines() throws {
+        let program = try Program()
+        let lines = "sum = 0\n" + String(repeating: "sum = sum + 1\n", count: 300)
+        let blank = String(repeating: "\n", count: 30_000)
+        let output = try program(["-i", "-e", ""], input: lines + blank + "print(sum)\n")
+        #expect(output.stdout == "300\n" && output.stderr.isEmpty)
+        let terminal = try program.terminal()
+        try terminal.waitForPrompt()
+        try terminal.send(String(repeating: "\r", count: 4000))
+        try terminal.enter("print('the ' .. 'end')", andExpect: "the end")
+    }
+
     @Test("6 what is typed is coloured, and NO_COLOR, --no-color and dumb terminals are not", arguments: [0, 1, 2, 3])
     func colours(way: Int) throws {
         let program = try Program()
