@@ -25,6 +25,29 @@ struct ExportCommand: ParsableCommand {
         completion: .fields)
     var columns: String?
 
+    @Option(help: ArgumentHelp("Rename a field; an empty new name omits it.", valueName: "old=new"))
+    var map: [String] = []
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp(
+            "Write CSV for a spreadsheet: excel, with the locale's separator and decimal sign.", valueName: "program"),
+        completion: .list(SpreadsheetDialect.Program.allCases.map(\.rawValue)))
+    var program: String?
+
+    @Option(help: ArgumentHelp("The separator of CSV cells.", valueName: "character"))
+    var delimiter: String?
+
+    @Option(
+        help: ArgumentHelp("The table to write in a SQLite database, whose other tables stay.", valueName: "name"))
+    var table: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write NaN and infinities as null where the format has none (default: an error).", valueName: "null"),
+        completion: .list(["null"]))
+    var nan: String?
+
     @Argument(
         help: ArgumentHelp(
             "A predicate, such as 'valueInDollars > 100' (default: all items), then the file.",
@@ -37,7 +60,14 @@ struct ExportCommand: ParsableCommand {
             let names = ItemFileFormat.allCases.map(\.rawValue).joined(separator: ", ")
             throw ValidationError("--format takes one of \(names).")
         }
-        if format == nil, file.flatMap(ItemFileFormat.init(path:)) == nil {
+        if let program, SpreadsheetDialect.Program(rawValue: program) == nil {
+            throw ValidationError("--for takes excel.")
+        }
+        if let nan, nan != "null" { throw ValidationError("--nan takes null.") }
+        if let wrong = map.first(where: { !$0.dropFirst().contains("=") }) {
+            throw ValidationError("--map takes OLD=NEW, and '\(wrong)' has no new name.")
+        }
+        if format == nil, program == nil, file.flatMap(ItemFileFormat.init(path:)) == nil {
             throw ValidationError("cubby export needs --format where no file's extension says it.")
         }
     }
@@ -61,19 +91,35 @@ struct ExportCommand: ParsableCommand {
             let place = path == "-" ? "" : " to \(file ?? path)"
             host.inform("\(count.counted("item")) exported\(place)")
         }
-        try ScriptSession(
-            host, source: .work(work), arguments: [path, format ?? "", columns ?? "", predicate ?? ""],
-            staysAtPrompt: false
-        ).run()
+        var words = [path, predicate ?? ""]
+        func add(_ name: String, _ value: String?) { if let value { words += [name, value] } }
+        let isForSpreadsheet = program != nil && format == nil && file.flatMap(ItemFileFormat.init(path:)) == nil
+        add("format", isForSpreadsheet ? ItemFileFormat.csv.rawValue : format)
+        add("columns", columns)
+        map.forEach { add("map", $0) }
+        add("for", program)
+        add("delimiter", delimiter)
+        add("table", table)
+        add("nan", nan)
+        try ScriptSession(host, source: .work(work), arguments: words, staysAtPrompt: false).run()
     }
 
     /// The chunk, as a script would write it.
     private static let chunk = """
-        local path, format, columns, predicate = ...
-        local options = { progress = true, format = format ~= "" and format or nil }
-        if columns ~= "" then
-            options.columns = {}
-            for name in columns:gmatch("[^,]+") do table.insert(options.columns, name) end
+        local path, predicate, words = ..., select(2, ...), { select(3, ...) }
+        local options = { progress = true }
+        for place = 1, #words, 2 do
+            local name, value = words[place], words[place + 1]
+            if name == "map" then
+                local old, new = value:match("^(.[^=]*)=(.*)$")
+                options.map = options.map or {}
+                options.map[old] = new ~= "" and new
+            elseif name == "columns" then
+                options.columns = {}
+                for column in value:gmatch("[^,]+") do table.insert(options.columns, column) end
+            else
+                options[name] = value
+            end
         end
         return assert(items:query(predicate ~= "" and predicate or nil):export(path, options))
         """

@@ -1,4 +1,5 @@
 import Application
+import Files
 import Items
 import Logging
 import Lua
@@ -74,28 +75,76 @@ extension LuaEither<String, [String]> {
 /// `items:export` and `query:export`.
 enum ItemExportBinding {
     private struct Options: LuaOptions {
+        enum Numbers: String, CaseIterable, LuaRepresentable { case null }
+
         var format: ItemFileFormat?
         var columns: [String]?
         var map: LuaTable?
         var table: String?
         var delimiter: String?
+        var program: SpreadsheetDialect.Program?
+        var nan: Numbers?
         var progress = false
 
         static var luaOptions: [LuaOption<Options>] {
             LuaOption("format", \.format, doc: "the file's format (default: from its extension)")
-            LuaOption("columns", \.columns, doc: "the fields to write, in order (default: all fields in use)")
+            LuaOption(
+                "columns", \.columns,
+                doc: "the fields to write, in order, or parts of them, such as dims.w (default: all fields in use)")
             LuaOption("map", \.map, doc: "new field names by field name; false omits the field")
-            LuaOption("table", \.table, doc: "the table's name in a SQLite database (default: items)")
+            LuaOption(
+                "table", \.table,
+                doc:
+                    "the table to write in a SQLite database, whose other tables stay (default: items, in a new database)"
+            )
             LuaOption("delimiter", \.delimiter, doc: ItemFiles.delimiter)
+            LuaOption(
+                "for", \.program,
+                doc:
+                    "the spreadsheet that CSV is for: excel, with its mark, days, the locale's separator and decimal sign, and texts that stay texts"
+            )
+            LuaOption(
+                "nan", \.nan,
+                doc: "how to write NaN and infinities where the format has none: \"null\" (default: an error)")
             LuaOption("progress", \.progress, doc: ItemFiles.progress)
         }
 
         func fileOptions(_ path: String) throws -> ItemFileOptions {
             var options = ItemFileOptions(format: try ItemFilesBinding.format(format, path))
-            if let delimiter { options.delimiter = try ItemFiles.delimiter(delimiter) }
+            try check(options.format)
+            let separator = try delimiter.map { try ItemFiles.delimiter($0) }
+            if let separator { options.delimiter = separator }
+            if program != nil {
+                let isTabs = options.format == .tsv && separator == nil
+                options.spreadsheet = SpreadsheetDialect(
+                    locale: locale, delimiter: isTabs ? UInt8(ascii: "\t") : separator)
+            }
             if let map { options.names = try ItemFilesBinding.names(map) }
             (options.columns, options.table) = (columns, table)
+            options.writesNullForNaN = nan == .null
+            options.adviceOnNaN = ": nan = \"null\" writes null (on the command line --nan null)"
             return options
+        }
+
+        /// Refuses options that a format does not use.
+        private func check(_ format: ItemFileFormat) throws(LuaMismatch) {
+            func refuse(_ option: String, _ formats: String) -> LuaMismatch {
+                LuaMismatch(
+                    "option '\(option)': for \(formats), and the format is \(format.rawValue)", argument: "options")
+            }
+            let isText = format == .csv || format == .tsv
+            if program != nil, !isText { throw refuse("for", "csv and tsv") }
+            if delimiter != nil, !isText { throw refuse("delimiter", "csv and tsv") }
+            if table != nil, format != .sqlite { throw refuse("table", "sqlite") }
+            if nan != nil, format == .propertyList || format == .keyedArchive {
+                throw refuse("nan", "formats without such numbers")
+            }
+        }
+
+        /// The locale of numbers.
+        private var locale: String {
+            let surroundings = ProcessSurroundings.current
+            return ["LC_ALL", "LC_NUMERIC", "LANG"].lazy.compactMap(surroundings.value).first { !$0.isEmpty } ?? "C"
         }
     }
 
@@ -148,7 +197,7 @@ enum ItemExportBinding {
                 try host.attempt(path, .readWrite) { _ in
                     try ItemFiles.work(&options, "Exporting", showsBar: given.progress, in: host.runtime) {
                         options in
-                        try DatabaseFile.replace(host, path) { try query.exportItems(options, into: $0) }
+                        try write(query, options, into: path, host)
                     }
                 }
             }
@@ -160,5 +209,15 @@ enum ItemExportBinding {
                 }
             }
         }
+    }
+
+    /// Writes a named table into a database that is there; anything else as a new database, in place of the file.
+    private static func write(
+        _ query: ItemQuery, _ options: ItemFileOptions, into path: String, _ host: ScriptHost
+    ) throws -> Int {
+        guard options.table != nil, try host.fence.layer.status(path) != nil else {
+            return try DatabaseFile.replace(host, path) { try query.exportItems(options, into: $0) }
+        }
+        return try DatabaseFile.update(host, path) { try query.exportItems(options, into: $0) }
     }
 }

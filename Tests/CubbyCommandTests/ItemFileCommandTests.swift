@@ -118,4 +118,66 @@ struct ItemFileCommandTests {
         #expect(packed.status == .exited(65))
         #expect(packed.stderr.contains("gunzip"))
     }
+
+    @Test("an export for a spreadsheet follows the locale, and options are of the format")
+    func exportOptions() throws {
+        let made = try program(
+            "-e",
+            """
+            items:createItem{ itemKey = "k", name = "0042", price = 12.5, n = 0/0, dims = { w = 2 },
+              dateCreated = date("2024-01-31") }
+            """)
+        #expect(made.status == .exited(0), "\(made.stderr)")
+        let words = ["export", "--for", "excel", "--columns", "name,price,dims.w,dateCreated", "--map", "dims.w=width"]
+        let german = try program(words, environment: ["LC_ALL": "de_DE.UTF-8"])
+        #expect(
+            german.stdout
+                == "\u{FEFF}name;price;width;dateCreated\r\n\"=\"\"0042\"\"\";12,5;2;2024-01-31\r\n", "\(german.stderr)"
+        )
+        #expect(german.stderr.contains("1 item exported"))
+        let other = try program(words + ["--delimiter", ","], environment: ["LC_ALL": "de_DE.UTF-8"])
+        #expect(other.stdout.contains(",12.5,2,"))
+        let refused = try program("export", "--format", "jsonl", "--columns", "n")
+        #expect(refused.status == .exited(65))
+        #expect(refused.stderr.contains("item '0042', itemKey k, field n: ") && refused.stderr.contains("--nan null"))
+        #expect(
+            try program("export", "--format", "jsonl", "--columns", "n", "--nan", "null").stdout == "{\"n\":null}\n")
+        for wrong in [["--for", "word"], ["--nan", "0"], ["--map", "name"]] {
+            #expect(try program(["export", "--format", "csv"] + wrong).status == .exited(64))
+        }
+        for wrong in [["--for", "excel"], ["--table", "t"], ["--delimiter", ";"]] {
+            #expect(try program(["export", "--format", "jsonl"] + wrong).stderr.contains("the format is jsonl"))
+        }
+    }
+
+    @Test("a table goes into a database that is there, beside its other tables")
+    func table() throws {
+        let file = program.scratch.file("shop.sqlite")
+        let setUp = try program(
+            "--allow-write", program.scratch.path, "-e",
+            """
+            local db = assert(sqlite.open(...))
+            db:execute("create table mine(x)")
+            db:execute("insert into mine values(1)")
+            db:close()
+            items:createItem{ name = "Lamp" }
+            """, file)
+        #expect(setUp.status == .exited(0), "\(setUp.stderr)")
+        let tables = [
+            "-e",
+            """
+            for row in sqlite.open(..., { readOnly = true }):rows("select name from sqlite_master order by 1") do
+              io.write(row.name, " ")
+            end
+            """, file,
+        ]
+        let first = try program("export", file, "--table", "things", "--columns", "name")
+        #expect(first.stderr.contains("1 item exported"))
+        #expect(try program(tables).stdout == "mine things ")
+        #expect(try program("export", file, "--table", "things").stderr.contains("with 1 row: replaced"))
+        #expect(try program(tables).stdout == "mine things ")
+        // Without a table's name the file is the items' alone.
+        #expect(try program("export", file).status == .exited(0))
+        #expect(try program(tables).stdout == "items ")
+    }
 }

@@ -38,7 +38,7 @@ print(json.encode(lamp))
 -- expect: nil	item 'Lamp', itemKey k, field x: JSON has no inf
 local none, err = items:export(app.container.tmp .. "/a.jsonl")
 print(none, err.code, err.message)
--- expect: nil	unwritableValue	item 'Lamp', itemKey k, field x: JSON has no inf
+-- expect: nil	unwritableValue	item 'Lamp', itemKey k, field x: JSON has no inf: nan = "null" writes null (on the command line --nan null)
 items:removeItem(lamp)
 
 -- An import counts what JSON has and items do not.

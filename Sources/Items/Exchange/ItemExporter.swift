@@ -5,8 +5,20 @@ package import SQLite
 
 /// Writes items as a file, in pieces if the format allows it.
 struct ItemExporter {
-    /// An exported field with its name in the file.
-    typealias Column = (field: ItemField, name: String)
+    /// An exported field, or a part of one, with its name in the file. An object, as each cell passes one.
+    final class Column {
+        let field: ItemField
+        /// The keys below the field's dictionaries, `["w"]` for `dims.w`; empty for the field itself.
+        let path: [String]
+        /// The name in the store.
+        let title: String
+        /// The name in the file.
+        let name: String
+
+        init(field: ItemField, path: [String], title: String, name: String) {
+            (self.field, self.path, self.title, self.name) = (field, path, title, name)
+        }
+    }
 
     /// The size of a piece, in bytes.
     static let pieceSize = 1 << 20
@@ -17,6 +29,8 @@ struct ItemExporter {
     let rows: [UInt32]
     /// Receives the next bytes of the file.
     let write: (UnsafeRawBufferPointer) throws -> Void
+    /// What the format does not hold whole.
+    let losses = ExportLosses()
 
     /// Creates an exporter of a query's items.
     init(
@@ -33,11 +47,26 @@ struct ItemExporter {
     }
 
     func checkNames() throws {
-        for name in options.names.keys.sorted() + (options.columns ?? []) { _ = try store.columns.queriedField(name) }
+        let chosen = NameSet(options.columns ?? [])
+        for name in chosen.sorted() { _ = try place(of: name) }
+        for name in options.names.keys.sorted() {
+            let (_, path) = try place(of: name)
+            guard !path.isEmpty, !chosen.contains(name) else { continue }
+            throw StoreError(
+                .invalidValue(field: name), "\(name) is a part of a field: it is renamed if it is among the columns")
+        }
     }
 
     func run() throws {
         try checkNames()
+        try writeFile()
+        report()
+    }
+
+    /// Says what was left out.
+    func report() { for remark in losses.remarks { options.onRemark?(remark) } }
+
+    private func writeFile() throws {
         switch options.format {
         case .csv, .tsv:
             var writer = ItemCSVWriter(self)
@@ -50,6 +79,10 @@ struct ItemExporter {
             try writer.writeLines()
         case .propertyList: try put(try records().encoded(as: .xml))
         case .keyedArchive:
+            for name in options.columns ?? [] where try !place(of: name).path.isEmpty {
+                throw StoreError(
+                    .invalidValue(field: name), "an archive has whole fields, and \(name) is a part of one")
+            }
             let isWhole = options.names.isEmpty && options.columns == nil && rows.count == store.count
             let columns = isWhole ? store.columns : try copy().columns
             try put(try ItemArchiveWriter(ItemSnapshot(columns), ArchiveSchema(columns.schema)).bytes())
@@ -68,37 +101,99 @@ struct ItemExporter {
 
     /// The exported fields: the chosen ones in their order, or else the domain's, followed by custom ones by name.
     func columns() throws -> [Column] {
-        let fields: [ItemField]
+        let places: [(field: ItemField, path: [String])]
         if let chosen = options.columns {
-            fields = try chosen.map { try store.columns.queriedField($0) }
+            places = try chosen.map(place)
         } else {
             let custom = store.columns.customFieldsInUse.map { (number: $0, name: store.columns.fieldNames[Int($0)]) }
-            fields = store.schema.numbers + custom.sorted { $0.name < $1.name }.map { ItemField(rawValue: $0.number) }
+            let fields =
+                store.schema.numbers + custom.sorted { $0.name < $1.name }.map { ItemField(rawValue: $0.number) }
+            places = fields.map { ($0, []) }
         }
         // Many cells of a mapped archive are read in batches.
-        if rows.count > 1000 { store.columns.prepareColumns(fields) }
-        return fields.compactMap { field in options.name(for: store.name(of: field)).map { (field, $0) } }
+        if rows.count > 1000 { store.columns.prepareColumns(places.map(\.field)) }
+        var names: NameSet = []
+        return try places.compactMap { field, path in
+            let title = ([store.name(of: field)] + path).joined(separator: ".")
+            guard let name = options.name(for: title) else { return nil }
+            guard names.insert(name).inserted else {
+                throw StoreError(
+                    .invalidValue(field: title), "two columns have the name \(name): rename one, or leave it out")
+            }
+            let column = Column(field: field, path: path, title: title, name: name)
+            if !path.isEmpty { try checkUse(of: column) }
+            return column
+        }
+    }
+
+    /// The field of a name, or of the longest beginning of it that is a field; the rest is a path of keys.
+    private func place(of name: String) throws(StoreError) -> (field: ItemField, path: [String]) {
+        if let field = store.columns.existingField(named: name) { return (field, []) }
+        let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map {
+            String($0) ?? ""
+        }
+        if !parts.contains("") {
+            for count in stride(from: parts.count - 1, to: 0, by: -1) {
+                let start = parts[..<count].joined(separator: ".")
+                if let field = store.columns.existingField(named: start) { return (field, Array(parts[count...])) }
+            }
+        }
+        return (try store.columns.queriedField(name), [])
+    }
+
+    /// Refuses a part that no item has, as a field that no item has is refused.
+    private func checkUse(of column: Column) throws {
+        func isIn(_ row: UInt32) -> Bool { row != ItemOrder.hole && value(row, column) != nil }
+        if rows.isEmpty || rows.contains(where: isIn) || store.columns.slots.contains(where: isIn) { return }
+        throw StoreError(.unknownField(column.title), "no item has \(column.title)")
+    }
+
+    /// A value of an item, or the part of it.
+    func value(_ row: UInt32, _ column: Column) -> PropertyListValue? {
+        if column.field == store.columns.keyField { return .string(store.columns.keyString(row)) }
+        var value = store.columns.value(row, column.field)
+        for key in column.path {
+            guard case .dictionary(let entries)? = value else { return nil }
+            value = entries[key]
+        }
+        return value
+    }
+
+    /// The value that is written: numbers that the format does not have are null if that is chosen.
+    func written(_ value: PropertyListValue) -> PropertyListValue? {
+        guard options.writesNullForNaN else { return value }
+        switch value {
+        case .real(let number) where !number.isFinite:
+            losses.numbers += 1
+            return nil
+        case .single(let number) where !number.isFinite:
+            losses.numbers += 1
+            return nil
+        case .array(let elements): return .array(elements.map { written($0) ?? .null })
+        case .set(let elements): return .set(elements.map { written($0) ?? .null })
+        case .dictionary(let entries): return .dictionary(entries.mapValues { written($0) ?? .null })
+        default: return value
+        }
+    }
+
+    /// The error of a number that the format does not have.
+    func numberError(_ row: UInt32, _ column: Column, _ message: String) -> StoreError {
+        error(row, column.title, message + options.adviceOnNaN)
     }
 
     private func records() throws -> PropertyListValue {
         let columns = try columns()
         var records: [PropertyListValue] = []
-        var cut = 0
         records.reserveCapacity(rows.count)
         for row in rows {
             try options.report(records.count, rows.count)
             var record: PropertyListFields = [:]
-            for (field, name) in columns {
-                guard let value = store.columns.value(row, field) else { continue }
-                record[name] = value
-                cut += value.datesWithFraction
+            for column in columns {
+                guard let value = value(row, column) else { continue }
+                record[column.name] = value
+                losses.wholeSeconds += value.datesWithFraction
             }
             records.append(.fields(record))
-        }
-        if cut > 0 {
-            options.onRemark?(
-                "a property list in XML has whole seconds: \(cut.counted("date")) cut to them (an archive has all digits)"
-            )
         }
         return .array(records)
     }
@@ -127,6 +222,44 @@ struct ItemExporter {
             }
         }
         return other
+    }
+}
+
+/// What an export left out, counted.
+final class ExportLosses {
+    /// Dates of which XML has whole seconds.
+    var wholeSeconds = 0
+    /// Numbers that are none, or infinite, written as null.
+    var numbers = 0
+    /// Numbers with more digits than a spreadsheet reads.
+    var digits = 0
+    /// Dates with more digits than a spreadsheet has.
+    var milliseconds = 0
+    /// Texts longer than a cell of a spreadsheet.
+    var longTexts = 0
+    /// The rows of a table of the same name before.
+    var replaced: Int?
+
+    /// A sentence for each kind.
+    var remarks: [String] {
+        var remarks: [String] = []
+        func add(_ count: Int, _ text: @autoclosure () -> String) { if count > 0 { remarks.append(text()) } }
+        add(
+            wholeSeconds,
+            "a property list in XML has whole seconds: \(wholeSeconds.counted("date")) cut to them (an archive has all digits)"
+        )
+        add(numbers, "\(numbers.counted("number")) NaN or infinite: written as null")
+        add(
+            digits,
+            "\(digits.counted("number")) with more digits than the \(SpreadsheetDialect.digitLimit) that a spreadsheet reads"
+        )
+        add(milliseconds, "\(milliseconds.counted("date")) cut to milliseconds, as a spreadsheet has them")
+        add(
+            longTexts,
+            "\(longTexts.counted("text")) longer than a cell of a spreadsheet, \(SpreadsheetDialect.cellLimit.grouped) characters"
+        )
+        if let replaced { remarks.append("a table of this name was there, with \(replaced.counted("row")): replaced") }
+        return remarks
     }
 }
 
@@ -174,7 +307,7 @@ extension ItemQuery {
         return exporter.rows.count
     }
 
-    /// Writes the items into a new table of a database.
+    /// Writes the items into a new table of a database, in place of a table of its name; other tables stay.
     ///
     /// - Parameters:
     ///   - options: the table and its columns.
@@ -185,6 +318,7 @@ extension ItemQuery {
         let exporter = try ItemExporter(self, options) { _ in }
         try exporter.checkNames()
         try SQLiteItemWriter(exporter, database).write()
+        exporter.report()
         return exporter.rows.count
     }
 

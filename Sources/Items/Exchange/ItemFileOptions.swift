@@ -44,10 +44,18 @@ package struct ItemFileOptions {
 
     // MARK: Writing
 
-    /// The exported fields in order; if nil, all that some item has, the domain's first.
+    /// The exported fields in order, or parts of them (`dims.w`); if nil, all fields that some item has, the domain's
+    /// first.
     package var columns: [String]?
     /// Called with a sentence about values that the format does not hold whole.
     package var onRemark: ((String) -> Void)?
+
+    /// The spreadsheet that comma-separated values are for; nil for a file that an import reads.
+    package var spreadsheet: SpreadsheetDialect?
+    /// Whether NaN and infinities are written as null; else they are an error where the format does not have them.
+    package var writesNullForNaN = false
+    /// What the error of such a number advises, after its message.
+    package var adviceOnNaN = ""
 
     /// Creates the default options for a format.
     package init(format: ItemFileFormat) { self.format = format }
@@ -59,7 +67,7 @@ package struct ItemFileOptions {
     }
 
     var cellDelimiter: UInt8 {
-        format == .tsv && delimiter == UInt8(ascii: ",") ? UInt8(ascii: "\t") : delimiter
+        format == .tsv && delimiter == UInt8(ascii: ",") ? UInt8(ascii: "\t") : spreadsheet?.delimiter ?? delimiter
     }
 
     /// The number of rows between two progress reports.

@@ -13,40 +13,108 @@ struct ItemCSVWriter {
     mutating func write() throws {
         var writer = try CSVWriter(delimiter: exporter.options.cellDelimiter)
         let columns = try exporter.columns()
-        for column in columns { writer.append(column.name) }
+        if let dialect = exporter.options.spreadsheet {
+            try exporter.put(SpreadsheetDialect.mark)
+            for column in columns {
+                var name = column.name
+                writer.append(name.withUTF8 { dialect.cell($0) } ?? name)
+            }
+        } else {
+            for column in columns { writer.append(column.name) }
+        }
         writer.endRow()
         for (index, row) in exporter.rows.enumerated() {
             try exporter.options.report(index, exporter.rows.count)
-            for column in columns { try append(row, column.field, to: &writer) }
+            for column in columns {
+                if let dialect = exporter.options.spreadsheet {
+                    writer.append(try cell(row, column, dialect))
+                } else {
+                    try append(row, column, to: &writer)
+                }
+            }
             writer.endRow()
             if writer.bytes.count >= ItemExporter.pieceSize { try exporter.put(writer.take()) }
         }
         try exporter.put(writer.take())
     }
 
-    private mutating func append(_ row: UInt32, _ field: ItemField, to writer: inout CSVWriter) throws {
+    private mutating func append(_ row: UInt32, _ column: ItemExporter.Column, to writer: inout CSVWriter) throws {
         let columns = exporter.store.columns
-        if field == columns.keyField { return columns.withKey(row) { writer.append($0) } }
-        let cell = columns.cell(row, field)
-        if cell.isText { return cell.withText { writer.append($0) } }
-        switch columns.value(cell) {
+        if column.path.isEmpty {
+            if column.field == columns.keyField { return columns.withKey(row) { writer.append($0) } }
+            let cell = columns.cell(row, column.field)
+            if cell.isText { return cell.withText { writer.append($0) } }
+        }
+        switch exporter.value(row, column).flatMap(exporter.written) {
         case nil: writer.append("")
         case .date(let date)?:
             scratch.removeAll(keepingCapacity: true)
             date.appendExchangeText(to: &scratch)
             writer.append(scratch)
-        case .real(let number)?:
+        case .real(let number)? where number.isFinite:
             scratch.removeAll(keepingCapacity: true)
             number.appendShortest(to: &scratch)
             writer.append(scratch)
-        case let value?:
-            if let text = ImportKeys.text(value) { return writer.append(text) }
-            // JSON text of data is Base64 in quotes; the cell omits the quotes.
-            let text: [UInt8]
-            do throws(JSONError) { text = try value.json() } catch {
-                throw exporter.error(row, exporter.store.name(of: field), error.message)
+        case let value?: writer.append(try text(value, row, column))
+        }
+    }
+
+    /// The text of a value of the other kinds.
+    private func text(
+        _ value: PropertyListValue, _ row: UInt32, _ column: ItemExporter.Column
+    ) throws(StoreError) -> String {
+        let number: Double? =
+            switch value {
+            case .real(let number): number
+            case .single(let number): Double(number)
+            default: nil
             }
-            if case .data = value { writer.append(text.dropFirst().dropLast()) } else { writer.append(text) }
+        if let number, !number.isFinite {
+            throw exporter.numberError(row, column, "a cell of CSV has no \(number): it would be read as a text")
+        }
+        if let text = ImportKeys.text(value) { return text }
+        do throws(JSONError) {
+            let json = try value.json()
+            // JSON text of data is Base64 in quotes; the cell omits the quotes.
+            if case .data = value { return String(decoding: json.dropFirst().dropLast(), as: UTF8.self) }
+            return String(decoding: json, as: UTF8.self)
+        } catch {
+            throw exporter.numberError(row, column, error.message)
+        }
+    }
+
+    // MARK: For spreadsheets
+
+    private func cell(
+        _ row: UInt32, _ column: ItemExporter.Column, _ dialect: SpreadsheetDialect
+    ) throws(StoreError) -> String {
+        switch exporter.value(row, column).flatMap(exporter.written) {
+        case nil: return ""
+        case .date(let date)?:
+            let (text, isCut) = dialect.cell(date)
+            if isCut { exporter.losses.milliseconds += 1 }
+            return text
+        case .real(let number)? where number.isFinite:
+            let (text, isRounded) = dialect.cell(number)
+            if isRounded { exporter.losses.digits += 1 }
+            return text
+        case .single(let number)? where number.isFinite:
+            let (text, isRounded) = dialect.cell(Double(number))
+            if isRounded { exporter.losses.digits += 1 }
+            return text
+        case .integer(let number)?: return dialect.cell(integer: String(number))
+        case .wideInteger(let number)?: return dialect.cell(integer: String(number))
+        case .boolean(let flag)?: return flag ? "true" : "false"
+        case let value?:
+            var text = try text(value, row, column)
+            if text.utf16.count > SpreadsheetDialect.cellLimit { exporter.losses.longTexts += 1 }
+            guard let cell = text.withUTF8({ dialect.cell($0) }) else {
+                throw exporter.error(
+                    row, column.title,
+                    "a spreadsheet would compute this text of \(text.utf8.count.counted("byte")), which is too long to be marked as one"
+                )
+            }
+            return cell
         }
     }
 }
@@ -103,19 +171,25 @@ struct ItemJSONWriter {
             text.append(byte: UInt8(ascii: "{"))
             var isFirst = true
             for place in columns.indices {
-                let field = columns[place].field
-                let cell = store.cell(row, field)
-                if cell.isAbsent, field != store.keyField { continue }
+                let column = columns[place]
+                let cell = store.cell(row, column.field)
+                let isKey = column.field == store.keyField
+                if cell.isAbsent, !isKey { continue }
+                let isText = column.path.isEmpty && (isKey || cell.isText)
+                let value = isText ? nil : exporter.value(row, column)
+                if value == nil, !isText { continue }
                 text.next(level + 1, isFirst: isFirst)
                 text.append(json: keys[place])
                 isFirst = false
-                if field == store.keyField {
-                    store.withKey(row) { text.string(utf8: $0) }
-                } else if cell.isText {
-                    cell.withText { text.string(utf8: $0) }
-                } else if let value = store.value(cell) {
-                    do throws(JSONError) { try append(value) } catch {
-                        throw exporter.error(row, columns[place].name, error.message)
+                if isText {
+                    if isKey {
+                        store.withKey(row) { text.string(utf8: $0) }
+                    } else {
+                        cell.withText { text.string(utf8: $0) }
+                    }
+                } else if let value {
+                    do throws(JSONError) { try append(exporter.written(value) ?? .null) } catch {
+                        throw exporter.numberError(row, column, error.message)
                     }
                 }
             }
@@ -155,42 +229,132 @@ struct SQLiteItemWriter {
             throw StoreError(.invalidValue(field: ""), "a table needs a column: all fields are left out")
         }
         let table = SQLiteDatabase.quoted(exporter.options.table ?? Self.table)
-        let definitions = columns.map { "\(SQLiteDatabase.quoted($0.name)) \(type(of: $0.field))" }
+        let types = types(of: columns)
+        let definitions = zip(columns, types).map { "\(SQLiteDatabase.quoted($0.name)) \($1)" }
         try database.transaction {
+            try removeTable()
             try database.execute("create table \(table)(\(definitions.joined(separator: ", ")))")
             let places = columns.map { _ in "?" }.joined(separator: ", ")
             let insertion = try SQLiteStatement(database, "insert into \(table) values(\(places))")
             for (index, row) in exporter.rows.enumerated() {
                 try exporter.options.report(index, exporter.rows.count)
-                for (place, column) in columns.enumerated() { try bind(row, column.field, insertion, place) }
+                for (place, column) in columns.enumerated() { try bind(row, column, insertion, place) }
                 try insertion.run()
             }
         }
     }
 
-    /// The declared type of a column, from all of its values. SQLite stores dates as texts and booleans as numbers.
-    private func type(of field: ItemField) -> String {
-        let columns = exporter.store.columns
-        if field == columns.keyField { return "TEXT" }
-        let kinds = columns.cellKinds(field)
-        func areOnly(_ allowed: Cell.Kind...) -> Bool {
-            allowed.reduce(kinds) { $0 & ~(1 << UInt16($1.rawValue)) } == 0
+    /// Removes the table of this name that an earlier export wrote. A view is not an export's.
+    private func removeTable() throws {
+        let name = exporter.options.table ?? Self.table
+        let known = try SQLiteStatement(
+            database, "select type, name from sqlite_master where name = ? collate nocase and type in ('table', 'view')"
+        )
+        try known.bind([.text(Array(name.utf8))])
+        guard try known.step() else { return }
+        guard case .text(let type) = known.cell(0), case .text(let present) = known.cell(1),
+            String(decoding: type, as: UTF8.self) == "table"
+        else {
+            throw StoreError(.unwritableValue(field: ""), "the database has a view \(name): give another table")
         }
-        if areOnly(.shortText, .longText) { return "TEXT" }
-        if areOnly(.integer) { return "INTEGER" }
-        if areOnly(.real, .single) { return "REAL" }
-        if areOnly(.yes, .no) { return "BOOLEAN" }
-        return areOnly(.date) ? "DATETIME" : ""
+        let quoted = SQLiteDatabase.quoted(String(decoding: present, as: UTF8.self))
+        let count = try SQLiteStatement(database, "select count(*) from \(quoted)")
+        if try count.step(), case .integer(let rows) = count.cell(0) { exporter.losses.replaced = Int(clamping: rows) }
+        try database.execute("drop table \(quoted)")
     }
 
-    private func bind(_ row: UInt32, _ field: ItemField, _ insertion: SQLiteStatement, _ place: Int) throws {
-        let columns = exporter.store.columns
-        if field == columns.keyField {
-            return try columns.withKey(row) { key in Result { try insertion.bind(text: key, at: place) } }.get()
+    // MARK: Types
+
+    /// The kinds of a column's values.
+    private struct Kinds: OptionSet {
+        let rawValue: UInt8
+
+        static let text = Kinds(rawValue: 1)
+        static let integer = Kinds(rawValue: 2)
+        static let real = Kinds(rawValue: 4)
+        static let boolean = Kinds(rawValue: 8)
+        static let date = Kinds(rawValue: 16)
+        static let other = Kinds(rawValue: 32)
+
+        init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        init(_ value: PropertyListValue) {
+            switch value {
+            case .string: self = .text
+            case .integer: self = .integer
+            case .real, .single: self = .real
+            case .boolean: self = .boolean
+            case .date: self = .date
+            default: self = .other
+            }
         }
-        let cell = columns.cell(row, field)
-        if cell.isText { return try cell.withText { text in try insertion.bind(text: text, at: place) } }
-        let value = columns.value(cell)
+
+        /// The kind of a field of every item.
+        init(_ kind: FieldKind?) {
+            switch kind {
+            case .text?: self = .text
+            case .integer?: self = .integer
+            case .date?: self = .date
+            case .mixed?, nil: self = []
+            }
+        }
+
+        /// The type that a column is declared with. SQLite stores dates as texts and booleans as numbers.
+        var type: String {
+            switch self {
+            case .text: "TEXT"
+            case .integer: "INTEGER"
+            case .real: "REAL"
+            case .boolean: "BOOLEAN"
+            case .date: "DATETIME"
+            default: ""
+            }
+        }
+    }
+
+    /// The types of the columns: from the values that are written, and not from those of removed or other items; for a
+    /// column without values from the field's declaration.
+    private func types(of columns: [ItemExporter.Column]) -> [String] {
+        var kinds = [Kinds](repeating: [], count: columns.count)
+        let store = exporter.store.columns
+        for row in exporter.rows {
+            for (place, column) in columns.enumerated() where !kinds[place].contains(.other) {
+                if column.path.isEmpty, column.field == store.keyField || store.cell(row, column.field).isText {
+                    kinds[place].insert(.text)
+                } else if let value = exporter.value(row, column), !isLeftOut(value) {
+                    kinds[place].insert(Kinds(value))
+                }
+            }
+        }
+        return zip(columns, kinds).map { column, kinds in
+            guard kinds.isEmpty, column.path.isEmpty else { return kinds.type }
+            return column.field == store.keyField ? "TEXT" : Kinds(store.schema.kind(column.field)?.kind).type
+        }
+    }
+
+    private func isLeftOut(_ value: PropertyListValue) -> Bool {
+        guard exporter.options.writesNullForNaN else { return false }
+        return switch value {
+        case .real(let number): !number.isFinite
+        case .single(let number): !number.isFinite
+        default: false
+        }
+    }
+
+    // MARK: Values
+
+    private func bind(
+        _ row: UInt32, _ column: ItemExporter.Column, _ insertion: SQLiteStatement, _ place: Int
+    ) throws {
+        let columns = exporter.store.columns
+        if column.path.isEmpty {
+            if column.field == columns.keyField {
+                return try columns.withKey(row) { key in Result { try insertion.bind(text: key, at: place) } }.get()
+            }
+            let cell = columns.cell(row, column.field)
+            if cell.isText { return try cell.withText { text in try insertion.bind(text: text, at: place) } }
+        }
+        let value = exporter.value(row, column).flatMap(exporter.written)
         let isNaN =
             switch value {
             case .real(let number)?: number.isNaN
@@ -198,11 +362,10 @@ struct SQLiteItemWriter {
             default: false
             }
         if isNaN {
-            throw exporter.error(
-                row, exporter.store.name(of: field), "SQLite would keep nan as NULL, which is not a value")
+            throw exporter.numberError(row, column, "SQLite would keep nan as NULL, which is not a value")
         }
         do { try insertion.bind(try self.value(value), at: place) } catch let error as JSONError {
-            throw exporter.error(row, exporter.store.name(of: field), error.message)
+            throw exporter.numberError(row, column, error.message)
         }
     }
 

@@ -59,6 +59,15 @@ package enum DatabaseFile {
         }
     }
 
+    /// Runs a body that changes a database, in its own transaction.
+    package static func update<Result>(
+        _ host: ScriptHost, _ path: String, _ body: (SQLiteDatabase) throws -> Result
+    ) throws -> Result {
+        let database = try open(host, path, isReadOnly: false)
+        defer { database.close() }
+        return try body(database)
+    }
+
     /// Runs a body that writes a new database, which replaces the file at a path once it is complete.
     package static func replace<Result>(
         _ host: ScriptHost, _ path: String, _ body: (SQLiteDatabase) throws -> Result

@@ -179,6 +179,7 @@ extension PropertyListFormat: LuaRepresentable {}
 extension ItemGroups.Order: LuaRepresentable {}
 extension ItemFieldKind: LuaRepresentable {}
 extension ItemFileFormat: LuaRepresentable {}
+extension SpreadsheetDialect.Program: LuaRepresentable {}
 extension ItemFileEncoding: LuaRepresentable {}
 extension ItemStore.Isolation: LuaRepresentable {}
 
