@@ -134,7 +134,7 @@ let package = Package(
         .target(
             name: "ItemBindings",
             dependencies: [
-                "Scripting", "Lua", "Application", "Items", "PredicateFormat", "PropertyList", "Files",
+                "Scripting", "Lua", "Application", "Images", "Items", "PredicateFormat", "PropertyList", "Files",
                 "Wording",
                 .product(name: "Logging", package: "swift-log"),
             ]),

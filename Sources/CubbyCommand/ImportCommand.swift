@@ -10,7 +10,10 @@ struct ImportCommand: ParsableCommand {
         commandName: "import",
         abstract:
             "Import items from a file: CSV, JSON, JSON Lines, SQLite, a property list or an archive with its pictures.",
-        discussion: "With --key, an import can be repeated: rows of existing items update them.")
+        discussion: """
+            With --key, an import can be repeated: rows of existing items update them. Without a file, --pictures attaches \
+            pictures to the items that are there.
+            """)
 
     @OptionGroup var host: HostOptions
 
@@ -19,8 +22,10 @@ struct ImportCommand: ParsableCommand {
         completion: .fields)
     var key: [String] = []
 
-    @Flag(inversion: .prefixedNo, help: "With --key: update the fields of existing items.")
-    var update = true
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Update the fields of existing items (default with --key), and replace pictures they have.")
+    var update: Bool?
 
     @Option(help: ArgumentHelp("Rename a column; an empty new name omits it.", valueName: "old=new"))
     var map: [String] = []
@@ -60,10 +65,28 @@ struct ImportCommand: ParsableCommand {
     @Flag(help: "Change nothing, and report what would be done.")
     var dryRun = false
 
+    @Option(
+        help: ArgumentHelp(
+            "A folder with pictures of the items: A1.jpg, and A1-2.jpg as a further one.", valueName: "folder"),
+        completion: .directory)
+    var pictures: String?
+
+    @Option(
+        help: ArgumentHelp("The field whose text is the name of an item's pictures.", valueName: "field"),
+        completion: .fields)
+    var by: String?
+
     @Argument(help: ArgumentHelp("The file; - is standard input.", valueName: "file"), completion: .file())
-    var file: String
+    var file: String?
 
     func validate() throws {
+        if (pictures == nil) != (by == nil), pictures != nil || file == nil {
+            throw ValidationError("--pictures FOLDER and --by FIELD go together.")
+        }
+        if file == nil, pictures == nil {
+            throw ValidationError(
+                "cubby import takes a file, or a folder of --pictures and --by, the field of their names.")
+        }
         if let wrong = map.first(where: { !$0.dropFirst().contains("=") }) {
             throw ValidationError("--map takes OLD=NEW, and '\(wrong)' has no new name.")
         }
@@ -71,7 +94,10 @@ struct ImportCommand: ParsableCommand {
 
     func run() throws {
         var host = host
-        let path = ItemFileArgument.absolute(file)
+        let folder = pictures.map(ItemFileArgument.absolute)
+        if let folder { host.allowRead.append(folder) }
+        // Without a file the pictures are for the items that are there.
+        let path = file.map(ItemFileArgument.absolute) ?? folder ?? "-"
         // Naming the file is consent to read it, and for an archive also the files beside it.
         if path != "-" {
             let kind = format.flatMap { ItemFileFormat(rawValue: $0) } ?? ItemFileFormat(path: path)
@@ -98,7 +124,9 @@ struct ImportCommand: ParsableCommand {
             if path != "-" { host.allowWrite.append(PathText.parent(of: path)) }
             add("rejects", path)
         }
-        if !key.isEmpty, update { add("update", "true") }
+        add("pictures", file == nil ? nil : folder)
+        add("by", by)
+        if update ?? !key.isEmpty { add("update", "true") }
         if dryRun { add("dryRun", "true") }
         let work = HostWork(Self.chunk, name: "cubby import", status: ExitStatus.ofExchange) { results, _ in
             for line in (results.first?.textValue ?? "").split(separator: "\n") { Report.line(String(line)) }

@@ -84,14 +84,15 @@ public final class ImageStore {
     ///   picture remains.
     public func setImage(_ image: BitmapImage, forKey key: String, quality: Double = 0.5) throws(ImageError) {
         try checkKey(key)
-        let bytes = try jpeg(image, quality)
+        let bytes = try Self.jpeg(image, quality)
         do throws(StoreError) { try attachments.setBytes(bytes, forKey: key) } catch {
             throw ImageError(.unwritable, error)
         }
         if let file = attachments.file(forKey: key) { cache.insert(image, forKey: file.name) }
     }
 
-    func jpeg(_ image: BitmapImage, _ quality: Double) throws(ImageError) -> [UInt8] {
+    /// The JPEG file that a store keeps of a picture; without libvips, a JPEG file's bytes. On any thread.
+    package static func jpeg(_ image: BitmapImage, _ quality: Double = 0.5) throws(ImageError) -> [UInt8] {
         do throws(ImageError) {
             return try image.jpegData(quality: quality)
         } catch {
@@ -261,7 +262,7 @@ extension ImageStore {
             } else if image.isStored, let bytes = image.encodedJPEG {
                 contents.append(.bytes(bytes))
             } else {
-                contents.append(.bytes(try jpeg(image, quality)))
+                contents.append(.bytes(try Self.jpeg(image, quality)))
             }
         }
         do throws(StoreError) { try attachments.set(contents, forKey: key) } catch {

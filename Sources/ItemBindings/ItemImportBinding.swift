@@ -30,6 +30,8 @@ final class ItemImportBinding {
         var dryRun = false
         var delimiter: String?
         var progress = false
+        var pictures: String?
+        var by: String?
 
         static let kinds = ItemFieldKind.allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -68,6 +70,12 @@ final class ItemImportBinding {
             LuaOption("dryRun", \.dryRun, doc: "whether to create only the report, without changes")
             LuaOption("delimiter", \.delimiter, doc: ItemFiles.delimiter)
             LuaOption("progress", \.progress, doc: ItemFiles.progress)
+            LuaOption(
+                "pictures", \.pictures,
+                doc:
+                    "a folder with pictures for the rows' items, named by a field: A1.jpg, and A1-2.jpg as a further one"
+            )
+            LuaOption("by", \.by, doc: "the field whose text is the name of an item's pictures")
         }
     }
 
@@ -79,7 +87,7 @@ final class ItemImportBinding {
             LuaParameter("unchanged", .integer, "items matched by a row, but unchanged"),
             LuaParameter("rejected", .integer, "rows that could not be imported"),
             LuaParameter("total", .integer, "rows in the file"),
-            LuaParameter("pictures", .integer, "pictures imported with the items of an archive"),
+            LuaParameter("pictures", .integer, "pictures imported with the items of an archive, or from a folder"),
             LuaParameter("unnamed", .integer, "columns without a name, imported as column1, column2, …"),
             LuaParameter("renamed", .integer, "columns with the name of an earlier one, imported as NAME_2, …"),
             LuaParameter("leftOut", .integer, "columns without a name and without any cell, left out"),
@@ -88,6 +96,9 @@ final class ItemImportBinding {
                 "nulls", .integer, "nulls in JSON records and in dictionaries, left out; those in arrays are values"),
             LuaParameter("duplicateKeys", .integer, "keys that one object has again: the last counts"),
             LuaParameter("otherKinds", .integer, "values of another kind than their column declares, unchanged"),
+            LuaParameter("withoutPicture", .integer, "items without a picture in the folder of pictures"),
+            LuaParameter("presentPictures", .integer, "items with pictures already, which stay"),
+            LuaParameter("leftPictures", .integer, "files in the folder of pictures that no item got"),
             LuaParameter("remarks", .array(.text), "what was left out or carried differently, a sentence each"),
         ])
 
@@ -106,10 +117,20 @@ final class ItemImportBinding {
     private func importItems(
         _ store: ItemStore, _ path: String, _ given: Options
     ) throws -> OrError<LuaVariadic<LuaValue>> {
+        if given.pictures != nil, given.by == nil {
+            throw Self.mismatch("option 'pictures' needs the option 'by', the field that names an item's pictures")
+        }
+        if given.by != nil, given.pictures == nil { return try importPictures(store, path, given) }
         if given.format == nil, let preparation = ItemFilesBinding.preparation(path) {
             return .failure(StoreError(.unreadableFile, preparation, path: path))
         }
         var options = try options(given, path)
+        if let folder = given.pictures, let field = given.by {
+            switch try pictures(in: folder, by: field, store, options) {
+            case .success(let attach): options.afterRows = attach
+            case .failure(let error): return .failure(error)
+            }
+        }
         return try ItemFiles.finish {
             try read(path, options.format) { file -> OrError<LuaVariadic<LuaValue>> in
                 var report = ItemImportReport()
@@ -152,6 +173,52 @@ final class ItemImportBinding {
         for kind in ItemImportRemark.Kind.allCases { table[kind.rawValue] = .integer(Int64(report.count(kind))) }
         classes.describe(table, as: "report", report.description)
         return LuaVariadic([.integer(Int64(report.created + report.updated)), .table(table)])
+    }
+
+    // MARK: A folder of pictures
+
+    /// Imports a folder of pictures for the items that are there.
+    private func importPictures(
+        _ store: ItemStore, _ path: String, _ given: Options
+    ) throws -> OrError<LuaVariadic<LuaValue>> {
+        let rowOptions: [(String, Bool)] = [
+            ("format", given.format != nil), ("map", given.map != nil), ("key", given.key != nil),
+            ("types", given.types != nil), ("transform", given.transform != nil), ("rejects", given.rejects != nil),
+            ("encoding", given.encoding != nil), ("table", given.table != nil), ("delimiter", given.delimiter != nil),
+        ]
+        if let (name, _) = rowOptions.first(where: \.1) {
+            throw Self.mismatch(
+                "option '\(name)' is for a file; without the option 'pictures' the path is their folder")
+        }
+        var options = ItemFileOptions(format: .csv)
+        options.updates = given.update
+        options.isDryRun = given.dryRun
+        options.skipsRow = given.onError.flatMap(skipsRow)
+        return try ItemFiles.finish {
+            switch try pictures(in: path, by: given.by ?? "", store, options) {
+            case .failure(let error): return .failure(error)
+            case .success(let attach): options.afterRows = attach
+            }
+            return .success(results(of: try store.importToAllItems(options)))
+        }
+    }
+
+    /// What attaches the pictures of a folder to rows' items.
+    private func pictures(
+        in folder: String, by field: String, _ store: ItemStore, _ options: ItemFileOptions
+    ) throws -> OrError<(_ rows: [UInt32], _ report: inout ItemImportReport) throws -> Void> {
+        try host.attempt(folder, .read) { layer in
+            let names = try layer.list(folder)
+            let source = PictureFolder(folder, in: host)
+            return { [unowned host] rows, report in
+                let pictures = try ImportedPictures(
+                    in: folder, names, by: field, of: rows, store, replaces: options.updates)
+                let work = try LongWork("Attaching", total: pictures.assignments.count, in: host.runtime)
+                defer { work.finish() }
+                let outcome = try source.attach(pictures, to: store, options, progress: work.step)
+                report.add(pictures, count: outcome.count, failures: outcome.failures)
+            }
+        }
     }
 
     // MARK: Options

@@ -180,4 +180,33 @@ struct ItemFileCommandTests {
         #expect(try program("export", file).status == .exited(0))
         #expect(try program(tables).stdout == "items ")
     }
+
+    @Test("pictures of a folder come with a file's rows, or alone to the items that are there")
+    func picturesOfFolder() throws {
+        let source = "\(Project.root)/examples/data/pictures/teapot.jpg"
+        try FileManager.default.createDirectory(
+            atPath: program.scratch.file("photos"), withIntermediateDirectories: true)
+        for name in ["A1.jpg", "A1-2.JPG", "stray.jpg"] {
+            try FileManager.default.copyItem(atPath: source, toPath: program.scratch.file("photos/" + name))
+        }
+        let file = try program.scratch.write("serial,name\nA1,Teapot\nB2,Chair\n", to: "a.csv")
+        let pictures = ["--pictures", program.scratch.file("photos"), "--by", "serial"]
+        let output = try program(["import", file, "--key", "serial"] + pictures)
+        #expect(output.status == .exited(0), "\(output.stderr)")
+        #expect(output.stdout.hasPrefix("2 created, 0 updated, 0 unchanged, 0 rejected, 2 pictures\n1 item without"))
+        #expect(output.stdout.contains(", by serial: B2\n") && output.stdout.contains(", by serial: stray.jpg\n"))
+        #expect(try program("-e", "print(#items[1].images, #items[2].images)").stdout == "2\t0\n")
+        try FileManager.default.moveItem(
+            atPath: program.scratch.file("photos/stray.jpg"), toPath: program.scratch.file("photos/B2.jpg"))
+        // From the folder itself, by a relative path.
+        let alone = try program(["import", "--pictures", "photos", "--by", "serial"], directory: program.scratch.path)
+        #expect(
+            alone.stdout.hasPrefix("0 created, 0 updated, 0 unchanged, 0 rejected, 1 picture\n1 item with pictures"))
+        #expect(try program("-e", "print(#items[1].images, #items[2].images)").stdout == "2\t1\n")
+        #expect(
+            try program(["import", "--update"] + pictures).stdout == "0 created, 0 updated, 0 unchanged, 0 rejected\n")
+        for wrong in [["import"], ["import", "--by", "serial"], ["import", file, "--pictures", "photos"]] {
+            #expect(try program(wrong).status == .exited(64), "\(wrong)")
+        }
+    }
 }

@@ -34,6 +34,8 @@ package struct ItemFileOptions {
     package var skipsRow: ((_ row: PropertyListFields, _ line: Int, _ message: String) throws -> Bool)?
     /// The attachment for an item's key, stored beside the imported archive; nil if there is none.
     package var attachment: ((_ key: String) throws -> [UInt8]?)?
+    /// Called after the rows, in their transaction, with the items that they created or matched.
+    package var afterRows: ((_ rows: [UInt32], _ report: inout ItemImportReport) throws -> Void)?
     /// Called once with the inferred kinds of columns.
     package var onKinds: ((String) -> Void)?
 

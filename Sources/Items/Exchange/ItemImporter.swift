@@ -41,7 +41,9 @@ struct ItemImporter {
                 throw StoreError(.unreadableFile, "\(path): \(error.message)", path: path)
             }
             if merger.report.total > 0 { try ImportedNames(options, row.names, path).check() }
-            return try merger.finish()
+            var report = try merger.finish()
+            try options.afterRows?(merger.rows, &report)
+            return report
         }
     }
 }
@@ -96,6 +98,12 @@ package struct ItemImportRemark: Sendable, Hashable, CustomStringConvertible {
         case missing
         /// Contents of an archive that items do not hold: left out.
         case objects
+        /// Items without a picture in a folder of pictures.
+        case withoutPicture
+        /// Items that had pictures before, and keep them.
+        case presentPictures
+        /// Files of a folder of pictures that no item got.
+        case leftPictures
     }
 
     /// What the remark is about.

@@ -5,6 +5,8 @@ import PropertyList
 /// Merges a file's rows into a store, each as a whole: as a new item, as changes of an existing one, or as a rejection.
 final class ItemMerger {
     private(set) var report = ItemImportReport()
+    /// The items that rows created or matched, if something is done with them afterwards.
+    private(set) var rows: [UInt32] = []
     let store: ItemStore
     private let options: ItemFileOptions
     private let path: String
@@ -127,6 +129,7 @@ final class ItemMerger {
         switch keys?.find(key) ?? .none {
         case .none: keys?.add(try create(row), key)
         case .row(let found):
+            if options.afterRows != nil { rows.append(found) }
             if options.updates, try update(found, row) { report.updated += 1 } else { report.unchanged += 1 }
         case .seenBefore: throw StoreError(.duplicateKey(keyText), "an earlier row has the same \(keyText)")
         case .severalItems:
@@ -191,6 +194,7 @@ final class ItemMerger {
             throw error
         }
         report.created += 1
+        if options.afterRows != nil { rows.append(draft.row) }
         try bringPictures(draft.row, row.attachmentNames)
         return draft.row
     }
