@@ -33,6 +33,7 @@ struct MainCommand: ParsableCommand {
             cubby import [<options>] FILE
             cubby export [<options>] [PREDICATE] [FILE] --format FORMAT
             cubby gallery [<options>] [PREDICATE] DIR
+            cubby report [<options>] [PREDICATE] FILE.html
             cubby inspect | convert | check FILE … [<options>]
             cubby inspect PATH … --json-lines | --find TEXT
             cubby shared init | migrate | grant | status | push | pull URL
@@ -49,7 +50,8 @@ struct MainCommand: ParsableCommand {
             StartCommand.self, RunCommand.self, DebugCommand.self, AttachCommand.self, BackupCommand.self,
             RestoreCommand.self, ImportCommand.self, ExportCommand.self, InspectCommand.self, ConvertCommand.self,
             CheckCommand.self,
-            GalleryCommand.self, ConfigCommand.self, DoctorCommand.self, SharedCommand.self, APICommand.self,
+            GalleryCommand.self, ReportCommand.self, ConfigCommand.self, DoctorCommand.self, SharedCommand.self,
+            APICommand.self,
             InitCommand.self,
         ],
         defaultSubcommand: StartCommand.self)
@@ -137,7 +139,8 @@ struct MainCommand: ParsableCommand {
     /// The commands with the options of ``StartCommand``.
     private static let commandsOfHosts: [any ParsableCommand.Type] = [
         RunCommand.self, DebugCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self,
-        DoctorCommand.self, GalleryCommand.self, ImportCommand.self, ExportCommand.self, SharedCommand.self,
+        DoctorCommand.self, GalleryCommand.self, ReportCommand.self, ImportCommand.self, ExportCommand.self,
+        SharedCommand.self,
         ConfigCommand.self,
     ]
 }

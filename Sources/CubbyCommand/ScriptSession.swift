@@ -267,13 +267,16 @@ struct HostWork {
     let name: String
     /// The exit status of an error.
     let status: (LuaError) -> ExitStatus
+    /// Makes a function of the command's own, the chunk's first argument; nil for none.
+    let function: ((ScriptHost) -> LuaFunction)?
     /// Reports the results.
     let report: ([LuaValue], ScriptHost) -> Void
 
     init(
         _ chunk: String, name: String, status: @escaping (LuaError) -> ExitStatus = { _ in .scriptError },
-        report: @escaping ([LuaValue], ScriptHost) -> Void
+        function: ((ScriptHost) -> LuaFunction)? = nil, report: @escaping ([LuaValue], ScriptHost) -> Void
     ) {
+        self.function = function
         self.chunk = Array(chunk.utf8)
         self.name = name
         self.status = status
@@ -284,7 +287,8 @@ struct HostWork {
     ///
     /// - Returns: nil on success.
     func run(_ arguments: [String], on host: ScriptHost) -> LuaError? {
-        switch host.run(chunk, name: "=" + name, arguments: arguments.map(LuaValue.text)) {
+        let functions = [function?(host)].compactMap { $0.map(LuaValue.function) }
+        switch host.run(chunk, name: "=" + name, arguments: functions + arguments.map(LuaValue.text)) {
         case .success(let results):
             report(results, host)
             return nil

@@ -8,7 +8,7 @@ enum GalleryPage {
     /// - Parameter title: plain text.
     /// - Returns: the page.
     static func html(title: String) -> String {
-        let title = escaped(title)
+        let title = HTMLText.escaped(title)
         return """
             <!DOCTYPE html>
             <html lang="en">
@@ -43,20 +43,6 @@ enum GalleryPage {
             </html>
 
             """
-    }
-
-    private static func escaped(_ text: String) -> String {
-        var result = ""
-        for character in text {
-            switch character {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            default: result.append(character)
-            }
-        }
-        return result
     }
 }
 
@@ -146,7 +132,17 @@ enum GalleryStyle {
           select { max-width: 9rem; }
           footer { display: none; }
         }
-        @media print { header form, footer, #more { display: none; } }
+        @page { margin: 15mm; }
+        @media print {
+          :root { color-scheme: light; --ground: #fff; --card: #fff; --ink: #1d1d1f; --soft: #6b6b70; --line: #dedcd6; --accent: #0b63ce; }
+          body { font-size: 10pt; }
+          header { position: static; padding: 0 0 .5rem; }
+          header form, footer, #more { display: none; }
+          #totals { margin: .75rem 0 0; break-inside: avoid; }
+          #cards { display: block; padding: .75rem 0 0; font-size: 0; }
+          .card { display: inline-flex; width: 23%; margin: 0 1% .75rem; border-radius: 0; vertical-align: top; break-inside: avoid; font-size: 9pt; print-color-adjust: exact; }
+          .card strong { display: block; }
+        }
 
         """
 }

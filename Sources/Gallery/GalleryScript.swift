@@ -212,6 +212,12 @@ enum GalleryScript {
             new IntersectionObserver((seen) => { if (seen[0].isIntersecting && drawn < shown.length) draw(); }, { rootMargin: "600px" }).observe(more);
           }
           window.addEventListener("resize", chart);
+          // On paper there is no scrolling: all cards are drawn.
+          window.addEventListener("beforeprint", () => {
+            while (drawn < shown.length) draw();
+            for (const picture of cards.querySelectorAll("img")) picture.loading = "eager";
+            chart();
+          });
           update();
         })();
 

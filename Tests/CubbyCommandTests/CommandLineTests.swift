@@ -344,7 +344,7 @@ struct CommandLineTests {
         let folder = program.scratch.file("out")
         let runs: [[String]] = [
             ["export", "--format", "csv", "-"], ["export", "\(folder).json"], ["gallery", folder],
-            ["check", program.container], ["config"], ["backup", "\(folder).tar"],
+            ["report", "\(folder).html"], ["check", program.container], ["config"], ["backup", "\(folder).tar"],
         ]
         for arguments in runs {
             let output = try program(arguments)

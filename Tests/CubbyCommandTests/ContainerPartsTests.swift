@@ -103,7 +103,7 @@ struct ContainerPartsTests {
         for command in [
             ["check", program.container], ["check", program.container, "--repair"],
             ["backup", program.scratch.file("copy")], ["gallery", program.scratch.file("page")],
-            ["--read-only", "-e", "print(1)"],
+            ["report", program.scratch.file("list.html")], ["--read-only", "-e", "print(1)"],
         ] {
             let result = try program(command)
             #expect(result.status == .exited(65), "\(part), \(command): \(result.stderr)")

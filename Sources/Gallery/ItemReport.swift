@@ -1,0 +1,238 @@
+import Application
+import Files
+package import Images
+package import Items
+import PropertyList
+@_exported import Wording
+
+/// Items as a page to print and to hand over: one HTML file with its pictures inside, which needs nothing else.
+///
+/// The same items give the same bytes.
+package struct ItemReport {
+    /// What is on the page.
+    package struct Options: Sendable {
+        /// The heading, plain text.
+        package var title = "Items"
+        /// The day of the report, as text.
+        package var date = ""
+        /// The condition of the items, as text; nil for all items.
+        package var condition: String?
+        /// The field by which the items are grouped and summed; nil for a fitting one, empty for none.
+        package var group: String?
+        /// The field that is summed; nil for `valueInDollars` if an item has one, empty for none.
+        package var value: String?
+        /// The fields of each item, in order; nil for all but the key of items.
+        package var columns: [String]?
+
+        /// Creates default options.
+        package init() {}
+    }
+
+    /// The outcome.
+    package struct Summary: Sendable, Hashable {
+        /// The number of items.
+        package internal(set) var items = 0
+        /// The number of pictures on the page.
+        package internal(set) var pictures = 0
+        /// The reasons for pictures that could not be read, by key.
+        package internal(set) var failures: [String: String] = [:]
+    }
+
+    /// The longest side of a picture, in pixels: 28 mm at 290 dots an inch.
+    private static let side = 320
+    private static let quality = 0.75
+
+    private let images: ImageStore
+    private let options: Options
+
+    /// - Parameters:
+    ///   - images: the store of the items' pictures.
+    ///   - options: what is on the page.
+    package init(images: ImageStore, _ options: Options) { (self.images, self.options) = (images, options) }
+
+    /// Writes the page in pieces.
+    ///
+    /// - Parameters:
+    ///   - items: the items, in order.
+    ///   - progress: called after each item with the number of finished ones; an error from it ends the work.
+    ///   - append: receives the next bytes.
+    /// - Returns: the outcome. A picture that cannot be read is not an error: the page says so.
+    /// - Throws: `StoreError` for a removed item, and for a field that none of the items has; errors of the functions.
+    package func write(
+        _ items: [Item], progress: (Int) throws -> Void, to append: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Summary {
+        let content = try ReportContent(items, options)
+        let order = content.sections.flatMap(\.items)
+        let files = try order.map { images.pictureFiles(forKey: try items[$0].itemKey) }
+        var summary = Summary(items: items.count)
+        let page = ReportPage(content, options, pictures: files.reduce(0) { $0 + $1.count })
+        func put(_ text: String) throws { try Array(text.utf8).withUnsafeBytes(append) }
+        try put(page.head)
+        // The places in the order at which sections begin.
+        var starts: [Int: Int] = [:]
+        var place = 0
+        for (number, section) in content.sections.enumerated() {
+            starts[place] = number
+            place += section.items.count
+        }
+        try ParallelWork.forEach(order.count) { number in
+            ImageLibrary.concurrently { files[number].map(Self.picture) }
+        } consume: { number, results in
+            if let section = starts[number] { try put(page.start(ofSection: section)) }
+            let item = items[order[number]]
+            var pictures: [[UInt8]?] = []
+            for (file, result) in zip(files[number], results) {
+                switch result {
+                case .success(let bytes):
+                    pictures.append(bytes)
+                    summary.pictures += 1
+                case .failure(let error):
+                    pictures.append(nil)
+                    summary.failures[file.key] = error.message
+                }
+            }
+            try put(page.row(number + 1, try content.row(item), pictures))
+            if starts[number + 1] != nil || number + 1 == order.count { try put(page.endOfSection) }
+            try progress(number + 1)
+        }
+        try put(page.foot)
+        return summary
+    }
+
+    /// A picture for paper, as a JPEG file.
+    private static func picture(_ file: PictureFile) -> Result<[UInt8], ImageError> {
+        do throws(ImageError) {
+            let image = try file.open()
+            let isLarge = image.width > side || image.height > side
+            if !isLarge, let bare = image.bareJPEG { return .success(bare) }
+            return .success(
+                try image.jpegData(quality: quality, sizing: isLarge ? ImageSizing(width: side, height: side) : nil))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+/// The items of a report in their groups, with totals.
+struct ReportContent {
+    /// The items of a group.
+    struct Section {
+        /// The group's value, as text.
+        let title: String
+        /// The items' places.
+        var items: [Int] = []
+        var sum = ReportSum()
+    }
+
+    /// The texts of an item.
+    struct Row {
+        let name: String
+        let fields: [(name: String, text: String)]
+        let value: String
+    }
+
+    /// The field of the groups; nil for one section of all items.
+    let group: String?
+    /// The field that is summed; nil for none.
+    let value: String?
+    private(set) var sections: [Section] = []
+    private(set) var total = ReportSum()
+    private let fields: [String]
+
+    /// The field that is money.
+    static let money = "valueInDollars"
+    private static let name = "name"
+    /// The most groups that are chosen without being asked for.
+    private static let groupLimit = 40
+
+    init(_ items: [Item], _ options: ItemReport.Options) throws {
+        var custom: NameSet = []
+        for item in items { custom.formUnion(try item.customFieldNames) }
+        let domain = items.first?.store.schema.names.filter { $0 != "itemKey" } ?? []
+        let known = domain + custom.sorted(by: <)
+        for name in [options.group, options.value].compactMap({ $0 }) + (options.columns ?? [])
+        where !items.isEmpty && !name.isEmpty && name != "itemKey" && !known.contains(where: { $0 == name }) {
+            let hint = NearestNames.hint(for: name, among: known)
+            throw StoreError(.unknownField(name), "none of the items has a field \(name)\(hint)")
+        }
+        value = try Self.value(options.value, items, domain)
+        let candidates = known.filter { [value] in
+            $0 != value && $0 != Self.name && $0 != "serialNumber" && $0 != "dateCreated"
+        }
+        group = try Self.group(options.group, candidates, items)
+        fields = options.columns ?? known
+        try arrange(items)
+    }
+
+    private static func value(_ given: String?, _ items: [Item], _ domain: [String]) throws -> String? {
+        if let given { return given.isEmpty ? nil : given }
+        guard domain.contains(money) else { return nil }
+        return try items.contains { try $0.value(forField: money) != .integer(0) } ? money : nil
+    }
+
+    /// The field of the groups: the room, or the first of those that few different values group.
+    private static func group(_ given: String?, _ candidates: [String], _ items: [Item]) throws -> String? {
+        if let given { return given.isEmpty ? nil : given }
+        let ordered = candidates.filter { $0 == "room" } + candidates.filter { $0 != "room" }
+        return try ordered.first { name in
+            var texts: NameSet = []
+            for item in items {
+                switch try item.value(forField: name) {
+                case nil: continue
+                case .string(let text)?: texts.insert(text)
+                case .boolean(let flag)?: texts.insert(flag ? "yes" : "no")
+                default: return false
+                }
+                if texts.count > groupLimit { return false }
+            }
+            return texts.count > 1 && texts.count <= items.count / 2
+        }
+    }
+
+    private mutating func arrange(_ items: [Item]) throws {
+        var places: [ExactText: Int] = [:]
+        for (number, item) in items.enumerated() {
+            let worth = try value.flatMap { try item.value(forField: $0) }
+            let title = try group.map { ReportText.of(try item.value(forField: $0)) } ?? ""
+            let place = places[ExactText(title)] ?? sections.count
+            if place == sections.count {
+                places[ExactText(title)] = place
+                sections.append(Section(title: title))
+            }
+            sections[place].items.append(number)
+            sections[place].sum.add(worth)
+            total.add(worth)
+        }
+        // Items without the field are last.
+        sections.sort { a, b in
+            if a.title.isEmpty != b.title.isEmpty { return b.title.isEmpty }
+            let (first, second) = (Self.number(a.title), Self.number(b.title))
+            if (first == nil) != (second == nil) { return second == nil }
+            if let first, let second, first != second { return first < second }
+            return a.title < b.title
+        }
+    }
+
+    /// The number that a title is; nil for another title. Numbers are before texts.
+    private static func number(_ title: String) -> Double? { Double(title).flatMap { $0.isFinite ? $0 : nil } }
+
+    /// The texts of an item, without fields that it does not have.
+    func row(_ item: Item) throws -> Row {
+        var texts: [(name: String, text: String)] = []
+        for name in fields where name != Self.name && name != value && name != group {
+            let text = ReportText.of(try item.value(forField: name))
+            if !text.isEmpty { texts.append((name, text)) }
+        }
+        let worth = try value.flatMap { try item.value(forField: $0) }
+        var sum = ReportSum()
+        sum.add(worth)
+        let text = sum.count > 0 ? sum.text(currency, hasDecimals: total.isDecimal) : ReportText.of(worth)
+        return Row(name: ReportText.of(try item.value(forField: Self.name)), fields: texts, value: text)
+    }
+
+    /// What is before an amount.
+    var currency: String { value == Self.money ? "$" : "" }
+
+    /// A sum, as amounts of this report are written.
+    func text(_ sum: ReportSum) -> String { sum.text(currency, hasDecimals: total.isDecimal) }
+}
