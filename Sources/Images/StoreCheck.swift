@@ -88,6 +88,7 @@ package struct StoreCheck {
             for misfits in opened.misfits() {
                 record(misfits.isOnlyNil ? .note : .warning, "\(misfits): carried as it is, until it is changed")
             }
+            for notice in opened.declarationNotices { record(.warning, notice) }
             for remark in report.remarks { record(.warning, remark) }
             form = persistence.schema
             store = opened

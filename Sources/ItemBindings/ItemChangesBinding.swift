@@ -31,6 +31,9 @@ enum ItemChangesBinding {
         case .move:
             set("old", number(change.formerPosition))
             set("new", number(change.position))
+        case .declare:
+            set("old", try values.readOnly(change.old))
+            set("new", try values.readOnly(change.new))
         }
         return .table(table)
     }

@@ -106,7 +106,8 @@ import Testing
     // Items, ItemArchive, ColumnEngine
     static let stores: [Any.Type] = [
         AttachmentProblem.self, ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self,
-        (any DocumentPersistence).self, CommitDurability.self, FieldMisfits.self, ForeignFields.self,
+        (any DocumentPersistence).self, CommitDurability.self, FieldDeclaration.self, FieldDeclaration.Format.self,
+        FieldDeclaration.Kind.self, FieldDeclarations.self, FieldMisfits.self, ForeignFields.self,
         HistoryLimits.self, Item.self, ItemAggregateFunction.self, ItemAttachments.self, ItemChange.self,
         ItemCommit.Entry.self,
         (any ItemCommitObserver).self, ItemCursor.self, ItemField.self, ItemFieldDescription.self,

@@ -50,12 +50,13 @@ public struct ItemCommit: ~Copyable {
             case .remove: try body(Entry(.remove, change.row))
             case .set: try body(Entry(.update, change.row, field: change.field))
             case .move: try body(Entry(.move, change.row, position: change.field))
+            case .declare: try body(Entry(.declare, 0, field: change.field))
             }
         }
     }
 
-    /// The key of the changed item.
-    package func key(_ entry: Entry) -> String { rows.keyString(entry.row) }
+    /// The key of the changed item; empty for a declaration, which is about no item.
+    package func key(_ entry: Entry) -> String { entry.kind == .declare ? "" : rows.keyString(entry.row) }
 
     /// The row of the changed item.
     package func row(_ entry: Entry) -> UInt32 { entry.row }
@@ -79,6 +80,7 @@ public struct ItemCommit: ~Copyable {
         case .remove: return .remove(key)
         case .update: return .update(key, fieldName(entry), to: value(entry))
         case .move: return .move(key, to: entry.position ?? 0)
+        case .declare: return .declare(rows.declarations(ofVersion: entry.field))
         }
     }
 
@@ -107,19 +109,21 @@ public struct ItemChange: Sendable, Hashable {
         case remove
         /// An item moved to another position.
         case move
+        /// Fields were declared; the change is about no item.
+        case declare
     }
 
     /// The kind of change.
     public var kind: Kind
-    /// The item's key.
+    /// The item's key; empty for a declaration.
     public var itemKey: String
     /// The item's name after the commit; empty in a change that is to be applied.
     package var name: String
     /// The name of the field that an update changed; nil for the other kinds.
     public var field: String?
-    /// The field's value before an update; nil if it had none.
+    /// The field's value before an update, nil if it had none; the record of all declarations before one.
     public var old: PropertyListValue?
-    /// The field's value after an update; nil if it has none.
+    /// The field's value after an update, nil if it has none; the record of all declarations after one.
     public var new: PropertyListValue?
     /// By name, the fields of an inserted item, or the last fields of a removed one, including `itemKey`; nil for the
     /// other kinds. Null marks a field of every item that this one, from an application's archive, lacks.
@@ -161,6 +165,20 @@ public struct ItemChange: Sendable, Hashable {
     public static func move(_ itemKey: String, to position: Int) -> ItemChange {
         var change = ItemChange(.move, itemKey: itemKey)
         change.position = position
+        return change
+    }
+
+    /// The declaration that undoes a declaration.
+    package var declaredBefore: ItemChange {
+        var change = self
+        (change.new, change.old) = (old ?? .array([]), new)
+        return change
+    }
+
+    /// Declares fields, in the place of all declarations before.
+    package static func declare(_ declarations: FieldDeclarations) -> ItemChange {
+        var change = ItemChange(.declare, itemKey: "")
+        change.new = declarations.record
         return change
     }
 }

@@ -40,6 +40,11 @@ public struct ItemLoader {
         }
     }
 
+    /// Declares fields, in the place of all declarations before.
+    package func declare(_ declarations: FieldDeclarations) throws(StoreError) {
+        try replaying { () throws(StoreError) in store.declare(declarations) }
+    }
+
     /// Runs a body that replays changes: they are rolled back if it throws, and otherwise committed.
     package func replaying(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         let start = store.log.changes.count

@@ -194,7 +194,7 @@ package struct PendingCommit: Sendable {
             switch change.kind {
             case .insert: RemoteChange(.insert(change.values ?? [:]), rank: rank)
             case .move: RemoteChange(.move(change.itemKey, to: 0), rank: rank)
-            case .update, .remove: RemoteChange(change)
+            case .update, .remove, .declare: RemoteChange(change)
             }
         }
 
@@ -205,6 +205,7 @@ package struct PendingCommit: Sendable {
             case .remove: RemoteChange(.insert(change.values ?? [:]), rank: formerRank)
             case .update: RemoteChange(.update(change.itemKey, change.field ?? "", to: change.old))
             case .move: RemoteChange(.move(change.itemKey, to: 0), rank: formerRank)
+            case .declare: RemoteChange(change.declaredBefore)
             }
         }
     }

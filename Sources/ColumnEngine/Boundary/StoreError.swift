@@ -9,6 +9,8 @@ public struct StoreError: Error, CustomStringConvertible {
     public enum Code: Sendable, Hashable {
         /// A value that the named field cannot hold.
         case invalidValue(field: String)
+        /// Items do not fit what is to be declared of the named field.
+        case unfittingItems(field: String)
         /// The field is read-only.
         case readOnlyField(field: String)
         /// A query names a field that no item has.
@@ -60,6 +62,7 @@ public struct StoreError: Error, CustomStringConvertible {
         package var identifier: String {
             switch self {
             case .invalidValue: "invalidValue"
+            case .unfittingItems: "unfittingItems"
             case .readOnlyField: "readOnlyField"
             case .unknownField: "unknownField"
             case .duplicateKey: "duplicateKey"
@@ -89,7 +92,8 @@ public struct StoreError: Error, CustomStringConvertible {
         /// Whether the caller's program is at fault, so that a script gets it raised and not returned.
         package var isProgrammerError: Bool {
             switch self {
-            case .corruptArchive, .corruptJournal, .newerFormat, .unreadableFile, .unwritableValue, .invalidRow,
+            case .unfittingItems, .corruptArchive, .corruptJournal, .newerFormat, .unreadableFile, .unwritableValue,
+                .invalidRow,
                 .inputOutput,
                 .readOnly, .inUse, .full, .conflict, .disconnected:
                 false

@@ -318,16 +318,28 @@ extension ColumnStore {
         for place in 0..<indexes.count {
             Unmanaged.passUnretained(indexes[place])._withUnsafeGuaranteedRef { $0.rowCame(row) }
         }
+        for rule in declared.unique { rule.index?.rowCame(row) }
     }
 
     @inline(__always)
     func rowGoes(_ row: UInt32) {
         for index in indexes { index.rowGoes(row) }
+        for rule in declared.unique { rule.index?.rowGoes(row) }
     }
 
     /// Sets a field of an item that is in the store.
     @inline(__always)
     func setStored(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
+        if !declared.unique.isEmpty, let unique = rule(field)?.index {
+            unique.rowGoes(row)
+            setIndexed(row, field, cell)
+            return unique.rowCame(row)
+        }
+        setIndexed(row, field, cell)
+    }
+
+    @inline(__always)
+    private func setIndexed(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
         guard !indexes.isEmpty else { return table.setCell(row, field, cell) }
         for index in indexes where index.field == field {
             index.valueGoes(row)

@@ -192,6 +192,8 @@ package struct Change: BitwiseCopyable {
         case set
         /// `row` was moved from `position` to the position `field`.
         case move
+        /// The version `field` of the declared fields took the place of the version `position`; it is about no row.
+        case declare
     }
 
     package var kind: Kind

@@ -78,6 +78,18 @@ extension ColumnStore {
         table.withKey(row) { body($0) }
     }
 
+    /// The text of an item's first field, which is its name for people; nil if it has none.
+    package func title(_ row: UInt32) -> String? {
+        let cell = schema.fields.isEmpty ? .absent : cell(row, ItemField(rawValue: 0))
+        return cell.isText ? CellHeap.string(cell) : nil
+    }
+
+    /// An item for messages: its name in quotes, or its key if it has no name.
+    package func label(_ row: UInt32) -> String {
+        guard let name = title(row), !name.isEmpty else { return keyString(row) }
+        return (name.count <= 40 ? name : name.prefix(40) + "…").quoted()
+    }
+
     // MARK: Fields
 
     /// Whether a field is neither one of every item nor the key.

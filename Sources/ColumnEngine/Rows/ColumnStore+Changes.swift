@@ -9,7 +9,7 @@ extension ColumnStore {
         if index.needsCapacity { reserveIndexCapacity(for: row) }
         index.insert(row, hash: hash)
         table.states[row] = ItemTable.State.live.rawValue
-        if !indexes.isEmpty { rowCame(row) }
+        if !indexes.isEmpty || !declared.unique.isEmpty { rowCame(row) }
         version &+= 1
         log.recordAppended(row, at: position)
     }
@@ -47,7 +47,9 @@ extension ColumnStore {
 
     /// As ``change(_:_:to:)``, in a replay: an old value that is only in the archive is not read.
     package func replayChange(_ row: UInt32, _ field: ItemField, to cell: Cell) {
-        guard indexes.isEmpty, table.isArchived(row, field) else { return change(row, field, to: cell) }
+        guard indexes.isEmpty, declared.unique.isEmpty, table.isArchived(row, field) else {
+            return change(row, field, to: cell)
+        }
         table.setCell(row, field, cell)
         version &+= 1
         log.record(Change(kind: .set, row: row, field: field.rawValue, cell: .archived))
@@ -144,6 +146,9 @@ extension ColumnStore {
             version &+= 1
         case .move:
             takeBackMove(change)
+        case .declare:
+            use(change.position)
+            version &+= 1
         }
     }
 }
@@ -168,6 +173,7 @@ extension ColumnStore {
             let (from, to) = (order.position(of: try givenRow(change)), change.position ?? -1)
             try checkPosition(to, limit: order.count - 1)
             if from != to { move(from: from, to: to) }
+        case .declare: declare(try FieldDeclarations(record: change.new))
         }
     }
 

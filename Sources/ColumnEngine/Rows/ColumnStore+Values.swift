@@ -50,6 +50,8 @@ extension ColumnStore {
     /// - Throws: ``StoreError`` for a value that the field does not accept.
     package func checked(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> PropertyListValue? {
         if field == table.keyField { throw FieldValidation.keyIsReadOnly }
+        var value = value
+        if hasDeclarations, let rule = rule(field) { value = try rule.fitted(value) }
         guard let (kind, isOptional) = table.declared(field) else {
             return try FieldValidation.checked(value, custom: fields.name(of: field))
         }
@@ -58,7 +60,9 @@ extension ColumnStore {
 
     /// A cell for a value of a field, absent for nil; as ``checked(_:for:)``.
     package func checkedCell(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> Cell {
-        if case .integer(let number)? = value, table.declared(field)?.kind == .integer { return .integer(number) }
+        if case .integer(let number)? = value, table.declared(field)?.kind == .integer, !hasDeclarations {
+            return .integer(number)
+        }
         return try checked(value, for: field).map { cell($0, for: field) } ?? .absent
     }
 
@@ -77,6 +81,9 @@ extension ColumnStore {
             throw StoreError(
                 .invalidValue(field: name),
                 "\(name) is \(bytes.count) bytes long: \(FieldValidation.byteLimit) is the most")
+        }
+        if hasDeclarations, rule(field) != nil {
+            return try checkedCell(.string(String(decoding: bytes, as: UTF8.self)), for: field)
         }
         return table.entry(for: bytes, field) ?? heap.text(bytes)
     }
@@ -118,9 +125,12 @@ extension ColumnStore {
 
     /// Appends a draft.
     ///
-    /// - Throws: `duplicateKey`.
+    /// - Throws: `duplicateKey`; `invalidValue` for an item that lacks what is declared as required, or has a value of
+    ///   another item in a unique field.
     package func appendDraft(_ row: UInt32) throws(StoreError) {
-        append(row, try newKeyHash(row))
+        let hash = try newKeyHash(row)
+        if hasDeclarations { try checkWhole(row) }
+        append(row, hash)
     }
 
     /// The hash of a draft's key, which must be unused.

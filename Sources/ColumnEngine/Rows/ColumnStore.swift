@@ -14,6 +14,7 @@ package final class ColumnStore {
     @exclusivity(unchecked) package var keySource = KeySource()
     @exclusivity(unchecked) var heap = CellHeap()
     @exclusivity(unchecked) var fields: FieldTable
+    @exclusivity(unchecked) var declared = DeclaredFields()
     @exclusivity(unchecked) package var indexes: [OrderedIndex] = []
     /// The changes since the last successful commit.
     @exclusivity(unchecked) var log = ChangeLog()

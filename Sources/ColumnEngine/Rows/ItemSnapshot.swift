@@ -35,6 +35,7 @@ package final class ItemSnapshot: @unchecked Sendable {
         let slots: [UInt32]?
         /// The key of each copied item's original, by the copy's key.
         let copies: NameTable<String>
+        let declarations: FieldDeclarations
 
         init(_ store: ColumnStore) {
             store.recordWholeRead()
@@ -52,6 +53,7 @@ package final class ItemSnapshot: @unchecked Sendable {
             copiedBlocks = store.table.shareBlocks()
             slots = store.order.snapshot
             copies = store.document.copies
+            declarations = store.declarations
         }
     }
 
@@ -78,6 +80,9 @@ package final class ItemSnapshot: @unchecked Sendable {
     package var schema: ItemSchema { contents.schema }
     /// By field number, the kinds of its cells.
     package var fieldKinds: [UInt16] { contents.fieldKinds }
+
+    /// The declared fields.
+    package var declarations: FieldDeclarations { contents.declarations }
 
     /// Whether all items are in memory.
     package var isInMemory: Bool { source == nil }

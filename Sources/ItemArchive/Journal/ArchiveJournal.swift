@@ -23,34 +23,34 @@ struct ArchiveJournal {
     ///
     /// - Parameters:
     ///   - record: with space for its header in front.
-    ///   - carries: whether it has values of other kinds than their fields'.
+    ///   - version: the version of journals that it needs.
     ///   - archive: the archive in place, which a new journal follows.
     ///   - durable: whether to wait for the disk.
     /// - Throws: `FileError`; then nothing has been appended.
     mutating func append(
-        _ record: inout [UInt8], carries: Bool, to archive: ArchiveIdentity, durable: Bool
+        _ record: inout [UInt8], version: UInt16, to archive: ArchiveIdentity, durable: Bool
     ) throws(FileError) {
-        let writer = try writer(carries: carries, archive, durable: durable)
+        let writer = try writer(of: version, archive, durable: durable)
         try writer.append(&record, kind: .changes, durable: durable)
-        following?.add(record, carries: carries)
+        following?.add(record, version: version)
     }
 
     func synchronize() throws(FileError) { try writer?.synchronize() }
 
-    /// The journal for the next record, which is of the version whose records have values of any kind if `carries`.
+    /// The journal for the next record, which is of the version that the record needs, or a later one.
     private mutating func writer(
-        carries: Bool, _ archive: ArchiveIdentity, durable: Bool
+        of version: UInt16, _ archive: ArchiveIdentity, durable: Bool
     ) throws(FileError) -> JournalWriter {
         try settle()
         if let writer {
-            guard carries, writer.header.version < JournalHeader.latestVersion else { return writer }
-            let raised = try writer.raised()
+            guard version > JournalHeader.usualVersion, writer.header.version < version else { return writer }
+            let raised = try writer.raised(to: version)
             writer.isReplaced = true
             self.writer = raised
             return raised
         }
         var header = JournalHeader(archive: archive, identifier: Self.identifier(), firstSequence: nextSequence)
-        if carries { header.version = JournalHeader.latestVersion }
+        header.version = version
         let created = try JournalWriter.create(
             folder.journalPath, header, nextSequence: nextSequence, durable: durable, using: folder.layer)
         writer = created
@@ -68,8 +68,9 @@ struct ArchiveJournal {
             let start = try layer.contents(of: file)
             let header = try? start.withBytes { bytes throws(StoreError) in try JournalHeader(bytes) }
             if let header, header.identifier == next.identifier {
+                let records = start.count - header.bytes.count
                 writer = try JournalWriter(
-                    path, header, next.nextSequence, length: header.bytes.count + next.bytes.count, using: layer)
+                    path, header, next.nextSequence, length: header.bytes.count + records, using: layer)
                 nextSequence = next.nextSequence
             }
         }
@@ -102,22 +103,35 @@ struct ArchiveJournal {
     }
 
     /// Records an archive that is about to take its place.
-    func addCheckpoint(_ archive: ArchiveIdentity, upTo last: UInt64) throws(FileError) {
+    ///
+    /// - Parameters:
+    ///   - archive: the archive.
+    ///   - last: the last record that it contains.
+    ///   - declarations: the fields declared by then, which the archive does not have.
+    /// - Throws: `FileError`; then nothing has been appended.
+    func addCheckpoint(
+        _ archive: ArchiveIdentity, upTo last: UInt64, _ declarations: FieldDeclarations
+    ) throws(FileError) {
         guard let writer else { return }
-        var record = JournalRecord.checkpoint(archive, upTo: last, sequence: 0, identifier: 0)
+        var record = JournalRecord.checkpoint(archive, upTo: last, declarations)
         try writer.append(&record, kind: .checkpoint, durable: true)
     }
 
-    /// Begins the journal of the archive in place, with the commits since its snapshot.
-    mutating func follow(_ archive: ArchiveIdentity, with next: FollowingRecords) throws(FileError) {
+    /// Begins the journal of the archive in place, with the fields declared at its snapshot, and the commits since.
+    mutating func follow(
+        _ archive: ArchiveIdentity, with next: FollowingRecords, _ declarations: FieldDeclarations
+    ) throws(FileError) {
         // If this fails, the old journal's checkpoint names the new archive: commits appended to it are found.
         unsettled = next
         try folder.layer.syncDirectory(folder.path)
         if writer != nil || next.count > 0 {
             var header = JournalHeader(archive: archive, identifier: next.identifier, firstSequence: next.firstSequence)
-            if next.carries { header.version = JournalHeader.latestVersion }
+            header.version = declarations.isEmpty ? next.version : JournalHeader.latestVersion
+            let declared = JournalRecord.declarations(
+                declarations, sequence: next.firstSequence, identifier: next.identifier)
             let created = try JournalWriter.create(
-                folder.journalPath, header, records: next.bytes, nextSequence: next.nextSequence, durable: true,
+                folder.journalPath, header, records: declared + next.bytes, nextSequence: next.nextSequence,
+                durable: true,
                 using: folder.layer)
             writer?.isReplaced = true
             writer = created
@@ -180,11 +194,11 @@ package final class JournalWriter {
         return writer
     }
 
-    /// The same journal in the latest format version, put in its place: an older program then refuses it as a whole,
+    /// The same journal in a later format version, put in its place: an older program then refuses it as a whole,
     /// instead of the first record that it does not know. The records' checksums stay valid.
-    func raised() throws(FileError) -> JournalWriter {
+    func raised(to version: UInt16) throws(FileError) -> JournalWriter {
         var header = header
-        header.version = JournalHeader.latestVersion
+        header.version = version
         let old = try layer.open(path, .read)
         defer { layer.close(old) }
         let records = try layer.contents(of: old)[header.bytes.count..<length]
@@ -255,8 +269,8 @@ struct FollowingRecords {
     private(set) var nextSequence: UInt64
     private(set) var bytes: [UInt8] = []
     private(set) var count = 0
-    /// Whether a record has values of other kinds than their fields'.
-    private(set) var carries = false
+    /// The version of journals that the records need.
+    private(set) var version = JournalHeader.usualVersion
 
     init(identifier: UInt64, firstSequence: UInt64) {
         self.identifier = identifier
@@ -266,9 +280,9 @@ struct FollowingRecords {
 
     /// - Parameters:
     ///   - record: with space for its header in front, whose content is ignored.
-    ///   - carries: whether it has values of other kinds than their fields'.
-    mutating func add(_ record: consuming [UInt8], carries: Bool) {
-        if carries { self.carries = true }
+    ///   - version: the version of journals that it needs.
+    mutating func add(_ record: consuming [UInt8], version: UInt16) {
+        self.version = max(self.version, version)
         JournalRecord.seal(&record, kind: .changes, sequence: nextSequence, identifier: identifier)
         bytes += record
         nextSequence &+= 1

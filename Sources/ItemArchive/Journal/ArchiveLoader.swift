@@ -295,6 +295,11 @@ struct ArchiveLoader {
         guard let records = own ?? (isTolerant ? scan.records(followingDamaged: identity) : nil) else {
             return try keepJournal(as: "items.journal.other", "the journal follows another archive than items.archive")
         }
+        if let declared = bytes.withUnsafeBytes({ scan.declarations(of: identity, in: $0) }) {
+            do throws(StoreError) { try declare(bytes, declared) } catch {
+                return try keepJournal(as: "items.journal.torn", error.message)
+            }
+        }
         let usable = replay(records, scan, bytes, isTolerant: isTolerant)
         defer {
             if usable.skipped > 0 {
@@ -329,6 +334,15 @@ struct ArchiveLoader {
         }
         loaded.journal = ArchiveJournal(folder, journal, nextSequence: usable.next)
         loaded.report.revision = ItemRevision(rawValue: usable.next &- 1)
+    }
+
+    /// Declares the fields of a record.
+    private func declare(_ bytes: [UInt8], _ payload: Range<Int>) throws(StoreError) {
+        let declarations = try bytes.withBytes { bytes throws(StoreError) in
+            var reader = RecordReader(UnsafeRawBufferPointer(rebasing: bytes[payload]))
+            return try FieldDeclarations(record: try reader.value())
+        }
+        try items.declare(declarations)
     }
 
     /// Applies records to the store, up to the first unusable one.

@@ -141,10 +141,10 @@ public final class ArchivePersistence: DocumentPersistence {
     public func append(_ commit: borrowing ItemCommit, durable: Bool) throws(StoreError) -> ItemRevision {
         if isReadOnly { throw .storeIsReadOnly }
         try commit.checkFollows(revision)
-        var (record, carries) = JournalEncoder.record(of: commit)
+        var (record, version) = JournalEncoder.record(of: commit)
         do throws(FileError) {
             if durable { try newEntries?.sync() }
-            try journal.append(&record, carries: carries, to: archive.identity, durable: durable)
+            try journal.append(&record, version: version, to: archive.identity, durable: durable)
         } catch { throw StoreError(error) }
         revision = revision.next
         return revision
@@ -192,14 +192,15 @@ public final class ArchivePersistence: DocumentPersistence {
         }
         archive.becomes(replacement.identity)
         do throws(FileError) {
-            try journal.follow(replacement.identity, with: next)
+            try journal.follow(replacement.identity, with: next, replacement.declarations)
         } catch { throw StoreError(error) }
     }
 
     /// Records the new archive in the old journal, and puts it in place.
     private func prepare(_ replacement: ArchiveReplacement) throws(FileError) {
         try keepOriginal()
-        try journal.addCheckpoint(replacement.identity, upTo: replacement.lastSequence)
+        try journal.addCheckpoint(
+            replacement.identity, upTo: replacement.lastSequence, replacement.declarations)
         try newEntries?.sync()
         try replacement.putInPlace()
         indexTurn.end {
@@ -251,6 +252,9 @@ final class ArchiveReplacement: ItemReplacement {
         temporary = PathText.join(PathText.parent(of: path), TemporaryName.next())
         indexTemporary = indexPath.map { PathText.join(PathText.parent(of: $0), TemporaryName.next()) }
     }
+
+    /// The fields declared at the snapshot.
+    var declarations: FieldDeclarations { snapshot.declarations }
 
     /// The identity of the written archive.
     var identity: ArchiveIdentity { written.withLock { $0.identity } }

@@ -62,6 +62,7 @@ struct JournalDecoder {
                 let row = try existingRow()
                 let source = try reader.string()
                 if let row { store.document.recordCopy(of: source, as: store.keyString(row)) }
+            case .declare: store.declare(try FieldDeclarations(record: try reader.value()))
             case .rank, nil:
                 reader.stepBack()
                 throw corrupt("an unknown change")

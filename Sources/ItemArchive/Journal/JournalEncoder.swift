@@ -20,6 +20,8 @@ package struct JournalEncoder {
     private let givesPlaces: Bool
     /// Whether a value is of another kind than its field's: the journal's version must say so.
     private(set) var carries = false
+    /// Whether fields are declared: the journal's version must say so.
+    private var declares = false
 
     /// - Parameters:
     ///   - rows: the items.
@@ -40,11 +42,17 @@ package struct JournalEncoder {
     /// The record of a commit: space for the header, which the journal fills in, then the changes. This avoids copying
     /// the changes, which may be many, behind a header.
     ///
-    /// - Returns: the record, and whether it has values of other kinds than their fields'.
-    static func record(of commit: borrowing ItemCommit) -> (bytes: [UInt8], carries: Bool) {
+    /// - Returns: the record, and the version of journals that it needs.
+    static func record(of commit: borrowing ItemCommit) -> (bytes: [UInt8], version: UInt16) {
         var encoder = JournalEncoder(commit.rows, reserved: JournalRecord.headerLength, givesPlaces: true)
         encoder.encode(commit)
-        return (encoder.writer.bytes, encoder.carries || encoder.writer.hasLatestKinds)
+        return (encoder.writer.bytes, encoder.version)
+    }
+
+    /// The version of journals that the changes so far need.
+    private var version: UInt16 {
+        if declares { return JournalHeader.latestVersion }
+        return carries || writer.hasLatestKinds ? JournalHeader.carryingVersion : JournalHeader.usualVersion
     }
 
     private mutating func encode(_ commit: borrowing ItemCommit) {
@@ -58,7 +66,7 @@ package struct JournalEncoder {
         for (index, change) in changes.enumerated() {
             // The items are scattered: their cache misses overlap.
             let coming = index + Self.lookahead
-            if coming < changes.count {
+            if coming < changes.count, changes[coming].kind != .declare {
                 rows.prefetchChanged(changes[coming].row, ItemField(rawValue: changes[coming].field))
             }
             switch change.kind {
@@ -72,6 +80,10 @@ package struct JournalEncoder {
                 begin(.move)
                 placedKey(change.row)
                 writer.varint(UInt64(change.field))
+            case .declare:
+                declares = true
+                begin(.declare)
+                writer.value(rows.declarations(ofVersion: change.field).record)
             }
         }
     }
@@ -189,6 +201,8 @@ package enum JournalCode {
         case appendCarrying = 9
         /// position, key, fields: the same at a position
         case insertCarrying = 10
+        /// value: all declarations of fields, in the place of those before
+        case declare = 11
     }
 
     package enum Key: UInt8 {

@@ -5,9 +5,11 @@ import Files
 package struct JournalHeader: Sendable, Hashable {
     /// The header's size in bytes.
     package static let length = 64
-    /// The newest format version that this code reads and writes: its records may have values of other kinds than
-    /// their fields', texts that are not Unicode and dictionaries with keys of any kind.
-    package static let latestVersion: UInt16 = 3
+    /// The newest format version that this code reads and writes: its records may declare fields.
+    package static let latestVersion: UInt16 = 4
+    /// The version of journals without declarations, whose records may have values of other kinds than their fields',
+    /// texts that are not Unicode and dictionaries with keys of any kind.
+    package static let carryingVersion: UInt16 = 3
     /// The version of journals without such values. Version 1, which has no indices of items, is read, too.
     package static let usualVersion: UInt16 = 2
 

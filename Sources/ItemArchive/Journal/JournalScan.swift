@@ -19,6 +19,8 @@ package struct JournalScan: Sendable {
     package private(set) var header: JournalHeader
     /// The intact records, in order.
     package private(set) var records: [Record] = []
+    /// The number of the next record.
+    package private(set) var nextSequence: UInt64
     /// The bytes up to the end of the last intact record.
     package private(set) var intactLength: Int
     /// What is wrong with the bytes after that; nil if there are only zeros, which are space for more records.
@@ -29,6 +31,7 @@ package struct JournalScan: Sendable {
     /// - Throws: `StoreError` with `corruptJournal` if even the header is unusable.
     package init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
         header = try JournalHeader(bytes)
+        nextSequence = header.firstSequence
         intactLength = JournalHeader.length
         var expected = header.firstSequence
         while intactLength < bytes.count {
@@ -64,7 +67,9 @@ package struct JournalScan: Sendable {
             records.append(
                 Record(
                     kind: kind, sequence: sequence, offset: start, payload: start + JournalRecord.headerLength..<end))
-            expected &+= 1
+            // The declarations at the beginning are no record of their own: the first commit has the same number.
+            if kind != .declarations { expected &+= 1 }
+            nextSequence = expected
             intactLength = end
         }
     }
@@ -74,13 +79,22 @@ package struct JournalScan: Sendable {
         bytes.allSatisfy { $0 == 0 }
     }
 
-    /// The number of the next record.
-    package var nextSequence: UInt64 { (records.last?.sequence).map { $0 &+ 1 } ?? header.firstSequence }
-
     /// The journal's records for a damaged archive, whose identity no longer matches; nil if the journal's archive was
     /// shorter than this one.
     package func records(followingDamaged archive: ArchiveIdentity) -> [Record]? {
         header.archive.size < archive.size ? nil : records.filter { $0.kind == .changes }
+    }
+
+    /// The record of the fields declared when an archive was written, as ``RecordReader/value()`` reads it: the first
+    /// of the archive's own journal, or in the checkpoint of an interrupted save; nil if none were declared.
+    func declarations(of archive: ArchiveIdentity, in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
+        let first = records.first { $0.kind == .declarations }?.payload
+        if archive == header.archive { return first }
+        for checkpoint in checkpoints(in: bytes).reversed() where checkpoint.archive == archive {
+            return checkpoint.declarations.isEmpty ? nil : checkpoint.declarations
+        }
+        // The journal of a damaged archive.
+        return first
     }
 
     /// The records that are not yet in an archive; nil if the journal does not belong to it.
@@ -96,13 +110,16 @@ package struct JournalScan: Sendable {
     }
 
     /// The archives announced by saves, each with the number of its last record.
-    func checkpoints(in bytes: UnsafeRawBufferPointer) -> [(archive: ArchiveIdentity, last: UInt64)] {
-        records.filter { $0.kind == .checkpoint && $0.payload.count == 24 }.map { record in
+    func checkpoints(
+        in bytes: UnsafeRawBufferPointer
+    ) -> [(archive: ArchiveIdentity, last: UInt64, declarations: Range<Int>)] {
+        records.filter { $0.kind == .checkpoint && $0.payload.count >= 24 }.map { record in
             let start = record.payload.lowerBound
             let archive = ArchiveIdentity(
                 size: bytes.littleEndian(UInt64.self, at: start),
                 checksum: bytes.littleEndian(UInt64.self, at: start + 8))
-            return (archive, bytes.littleEndian(UInt64.self, at: start + 16))
+            let last = bytes.littleEndian(UInt64.self, at: start + 16)
+            return (archive, last, start + 24..<record.payload.upperBound)
         }
     }
 }
@@ -115,6 +132,8 @@ package enum JournalRecord {
         case changes = 1
         /// An archive that is about to replace the old one, and the last record that it contains.
         case checkpoint = 2
+        /// The fields declared when the journal's archive was written: the first record, with the next one's number.
+        case declarations = 3
     }
 
     /// The size of a record's header in bytes.
@@ -134,15 +153,26 @@ package enum JournalRecord {
         }
     }
 
-    /// The record for a checkpoint.
+    /// The record for a checkpoint, to be sealed, with the fields declared at that archive.
     static func checkpoint(
-        _ archive: ArchiveIdentity, upTo last: UInt64, sequence: UInt64, identifier: UInt64
+        _ archive: ArchiveIdentity, upTo last: UInt64, _ declarations: FieldDeclarations
     ) -> [UInt8] {
         var record = [UInt8](repeating: 0, count: headerLength)
         record.appendLittleEndian(archive.size)
         record.appendLittleEndian(archive.checksum)
         record.appendLittleEndian(last)
-        seal(&record, kind: .checkpoint, sequence: sequence, identifier: identifier)
-        return record
+        if declarations.isEmpty { return record }
+        var writer = RecordWriter(record)
+        writer.value(declarations.record)
+        return writer.bytes
+    }
+
+    /// The sealed record of the declared fields; empty if nothing is declared.
+    static func declarations(_ declarations: FieldDeclarations, sequence: UInt64, identifier: UInt64) -> [UInt8] {
+        if declarations.isEmpty { return [] }
+        var writer = RecordWriter([UInt8](repeating: 0, count: headerLength))
+        writer.value(declarations.record)
+        seal(&writer.bytes, kind: .declarations, sequence: sequence, identifier: identifier)
+        return writer.bytes
     }
 }

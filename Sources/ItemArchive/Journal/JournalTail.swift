@@ -96,6 +96,7 @@ extension RecordChange {
         case .remove(let key): .remove(key)
         case .set(let key, let field, let value): .update(key, field, to: value)
         case .move(let key, let position): .move(key, to: position)
+        case .declare(let declarations): .declare(declarations)
         case .rank: nil
         }
     }

@@ -146,6 +146,7 @@ package enum RecordChange: Sendable {
     case set(key: String, field: String, PropertyListValue?)
     case move(key: String, to: Int)
     case rank(key: String, [UInt8])
+    case declare(FieldDeclarations)
 
     package enum Origin: Sendable {
         /// Items have positions, and keys may come with places in the archive.
@@ -188,6 +189,7 @@ package enum RecordChange: Sendable {
                 // The source of a copied item matters only for writing the archive.
                 _ = try key(&reader, origin)
                 _ = try reader.string()
+            case (.declare, _): changes.append(.declare(try FieldDeclarations(record: try reader.value())))
             case (.rank, .log):
                 let key = try key(&reader)
                 let rank = [UInt8](try reader.piece(try reader.varint()))

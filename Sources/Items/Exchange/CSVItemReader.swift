@@ -208,6 +208,7 @@ struct CSVItemReader {
             return false
         }
         if case .named(let kinds)? = options.kinds, kinds[column.fieldName] != nil { return false }
+        if store.columns.declaration(of: column.field)?.kind.ofTexts != nil { return false }
         return !store.columns.hasTexts(column.field)
     }
 }

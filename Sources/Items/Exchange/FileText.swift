@@ -18,6 +18,11 @@ enum FileText {
         case .real:
             if let number = real(text) { return .real(number) }
             wanted = "a number"
+        case .number:
+            if let number = integer(text) { return .integer(number) }
+            if let number = Int128(string(text)) { return .wideInteger(number) }
+            if let number = real(text) { return .real(number) }
+            wanted = "a number"
         case .boolean:
             if let value = boolean(text) { return .boolean(value) }
             wanted = "true or false"

@@ -103,8 +103,9 @@ final class ImportedRow {
     /// The kind for a field's texts in all formats: many formats have no dates.
     private func fileKind(of field: ItemField, _ name: String) -> ItemFieldKind? {
         if store.schema.kind(field)?.kind == .date { return .date }
-        if case .named(let kinds)? = options.kinds, store.columns.isCustom(field) { return kinds[exactly: name] }
-        return nil
+        guard store.columns.isCustom(field) else { return nil }
+        if case .named(let kinds)? = options.kinds, let kind = kinds[exactly: name] { return kind }
+        return store.columns.declaration(of: field)?.kind.ofTexts
     }
 
     /// The row's values by field name, as passed to host functions.
@@ -125,6 +126,21 @@ final class ImportedRow {
             }
         }
         return values
+    }
+}
+
+extension FieldDeclaration.Kind {
+    /// What the texts of a file become in a declared field; nil if they stay, or are inferred.
+    var ofTexts: ItemFieldKind? {
+        switch self {
+        case .string: .string
+        case .integer: .integer
+        case .real: .real
+        case .number: .number
+        case .boolean: .boolean
+        case .date: .date
+        case .data, .array, .dictionary, .any: nil
+        }
     }
 }
 

@@ -154,6 +154,7 @@ struct ChangeHistory {
                 guard live(change.row), !foreignChanges.moved(change.row, since: group.epoch) else {
                     return conflict(about: change.row, "its position")
                 }
+            case .declare: continue
             }
         }
         return nil
@@ -374,6 +375,7 @@ extension ItemStore {
                 // Changes from elsewhere may have shifted the position.
                 let (from, to) = (columns.position(of: change.row), min(Int(change.position), count - 1))
                 if from != to { columns.move(from: from, to: to) }
+            case .declare: columns.declare(columns.declarations(ofVersion: change.position))
             }
         }
         let done = columns.changeCount

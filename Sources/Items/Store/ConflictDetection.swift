@@ -60,7 +60,7 @@ struct PendingConflicts {
             theirs[change.itemKey, default: Theirs(host: host)].fields.updateValue(
                 change.new, forKey: change.field ?? "")
         // Of two moves, the later one wins.
-        case .move: break
+        case .move, .declare: break
         }
         theirs[change.itemKey, default: Theirs(host: host)].host = host
     }
@@ -94,6 +94,7 @@ struct PendingConflicts {
                 doubtful[change.itemKey] = known.union([change.field ?? ""])
             // A later removal of the item depends on this position.
             case .move: doubtful[change.itemKey] = doubtful[change.itemKey, default: []]
+            case .declare: break
             }
         }
     }
@@ -119,7 +120,7 @@ struct PendingConflicts {
             case .insert, .remove: return .conflicts(host: "")
             case .update where fields?.contains(change.field ?? "") ?? true: return .conflicts(host: "")
             case .move where fields == nil: return .conflicts(host: "")
-            case .update, .move: break
+            case .update, .move, .declare: break
             }
         }
         guard let theirs = theirs[change.itemKey] else { return .follows }
@@ -127,6 +128,7 @@ struct PendingConflicts {
         case .remove where theirs.isRemoved && !theirs.isInserted: return .agrees
         case .insert, .remove: return .conflicts(host: theirs.host)
         case .move: return theirs.isRemoved ? .conflicts(host: theirs.host) : .follows
+        case .declare: return .follows
         case .update:
             if theirs.isRemoved || theirs.isInserted { return .conflicts(host: theirs.host) }
             guard let value = theirs.fields[change.field ?? ""], value != change.new else { return .follows }
@@ -155,6 +157,7 @@ struct LocalChanges {
                 fields[key] = known.union([columns.name(of: ItemField(rawValue: change.field))])
             case .move:
                 if fields[columns.keyString(change.row)] == nil { fields[columns.keyString(change.row)] = .some([]) }
+            case .declare: break
             }
         }
     }
@@ -170,7 +173,7 @@ struct LocalChanges {
             switch change.kind {
             case .insert, .remove: return Self.conflict("\(name) was removed by \(commit.host)")
             // Of two moves, the later one wins.
-            case .move: continue
+            case .move, .declare: continue
             case .update:
                 guard let field = change.field, own.contains(field) else { continue }
                 var key = change.itemKey

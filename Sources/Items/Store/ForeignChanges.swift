@@ -30,6 +30,7 @@ struct ForeignChanges {
                 places[change.changedField] = epoch
                 places[ChangedField(row: change.row, field: Self.anyField)] = epoch
             case .move: places[ChangedField(row: change.row, field: Self.position)] = epoch
+            case .declare: break
             }
         }
     }
@@ -165,6 +166,9 @@ extension ItemStore {
     /// The changes that turn this store's items into those of another.
     private func changes(to latest: ItemStore) -> [ItemChange] {
         var changes: [ItemChange] = []
+        if columns.declarations != latest.columns.declarations {
+            changes.append(.declare(latest.columns.declarations))
+        }
         var keys: [String] = []
         for position in 0..<columns.count {
             let key = columns.keyString(columns.row(at: position))

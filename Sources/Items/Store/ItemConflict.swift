@@ -81,7 +81,7 @@ extension ItemConflict {
             result.theirs = values?[change.field ?? ""]
         case .insert: (result.mine, result.theirs) = (change.values.map { .fields($0) }, all)
         case .remove: (result.base, result.theirs) = (change.values.map { .fields($0) }, all)
-        case .move: break
+        case .move, .declare: break
         }
         return result
     }
@@ -117,6 +117,7 @@ extension ItemConflict: CustomStringConvertible {
             ]
         case .insert: return [[item, "", "(new)", change.isPresent ? "(new, too)" : "", ""]]
         case .remove: return [[item, "", "(removed)", change.isPresent ? "(changed)" : "(removed)", ""]]
+        case .declare: return [["", "", "(declared fields)", "", ""]]
         case .move: return [[item, "", "(moved)", change.isPresent ? "" : "(removed)", ""]]
         }
     }
@@ -197,7 +198,7 @@ extension ItemStore {
                     "the item \(change.itemKey) was removed by another host: keep theirs, or create it anew")
             }
             try set(item, change.field ?? "", change.mine)
-        case .move: break
+        case .move, .declare: break
         }
     }
 

@@ -9,6 +9,8 @@ package enum ItemFieldKind: String, Sendable, CaseIterable {
     case integer
     /// A finite floating-point number.
     case real
+    /// An integer where the text is one, else a real.
+    case number
     /// `true` or `false`, 1 or 0.
     case boolean
     /// A date in ISO 8601.
@@ -32,6 +34,9 @@ extension ItemFieldKind {
             if let integer = Int64(text) { return .integer(integer) }
             return real(text).flatMap { Int64(exactly: $0) }.map { .integer($0) }
         case .real: return real(text).map { .real($0) }
+        case .number:
+            if let number = Int128(text) { return Int64(exactly: number).map { .integer($0) } ?? .wideInteger(number) }
+            return real(text).map { .real($0) }
         case .date: return ISO8601.parse(text).map { .date($0) }
         case .boolean:
             switch text.lowercased() {
@@ -54,7 +59,8 @@ extension ItemFieldKind {
     private func convert(_ value: PropertyListValue) -> PropertyListValue? {
         switch (self, value) {
         case (.integer, .integer), (.real, .real), (.date, .date), (.boolean, .boolean), (.string, .string): value
-        case (.integer, .boolean(let value)): .integer(value ? 1 : 0)
+        case (.number, .integer), (.number, .wideInteger), (.number, .real), (.number, .single): value
+        case (.integer, .boolean(let value)), (.number, .boolean(let value)): .integer(value ? 1 : 0)
         case (.integer, .real(let number)): Int64(exactly: number).map { .integer($0) }
         case (.integer, .single(let number)): Int64(exactly: number).map { .integer($0) }
         case (.real, .integer(let integer)): Double(exactly: integer).map { .real($0) }
@@ -77,13 +83,21 @@ extension ItemStore {
     ///   - name: the field.
     ///   - kind: the new kind of values.
     /// - Returns: the number of items whose value changed.
-    /// - Throws: `StoreError`: `unknownField`; `readOnlyField` for a field of the domain, whose kind is fixed;
+    /// - Throws: `StoreError`: `unknownField`; `readOnlyField` for a field of the domain, whose kind is fixed, and for
+    ///   one that is declared of another kind;
     ///   `invalidValue`, naming the first value that cannot be converted and its item.
     @discardableResult
     package func convert(_ name: String, to kind: ItemFieldKind) throws -> Int {
         let field = try columns.queriedField(name)
         if !columns.isCustom(field) {
             throw StoreError(.readOnlyField(field: name), "\(name) is a field of every item: its kind cannot change")
+        }
+        if let declared = columns.declaration(of: field)?.kind, declared != .any, declared.rawValue != kind.rawValue,
+            declared != .number || ![.integer, .real].contains(kind)
+        {
+            throw StoreError(
+                .readOnlyField(field: name),
+                "\(name) is declared as \(declared.named): declare it anew to change its kind")
         }
         let count = try query().changeEach { row in
             let cell = columns.cell(row, field)

@@ -195,8 +195,8 @@ extension ItemStore {
     /// Sets a field of integers.
     package func setInteger(_ value: Int64, for field: ItemField, of reference: ItemReference) throws(StoreError) {
         let row = try row(reference)
-        guard columns.isLive(row), !publisher.isWatched, !isReadOnly else {
-            return try setCell(row, field, .integer(value))
+        guard columns.isLive(row), !publisher.isWatched, !isReadOnly, !columns.hasDeclarations else {
+            return try set(row, field, .integer(value))
         }
         let old = columns.cell(row, field)
         if old.kind != .integer || old.integerValue != value { columns.change(row, field, to: .integer(value)) }
@@ -241,6 +241,7 @@ extension ItemStore {
         }
         if isReadOnly { throw readOnlyError }
         if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
+        if columns.hasDeclarations { try columns.checkUnique(row, field, cell) }
         if !publisher.isWatched { return columns.change(row, field, to: cell) }
         keepLatestCommit()
         if publisher.observers.isEmpty { return columns.change(row, field, to: cell) }
@@ -260,6 +261,7 @@ extension ItemStore {
             columns.discard(cell, of: field)
             new = try columns.checked(new, for: field)
             cell = new.map { columns.cell($0, for: field) } ?? .absent
+            if columns.hasDeclarations { try columns.checkUnique(row, field, cell) }
         }
         if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
         columns.change(row, field, to: cell)

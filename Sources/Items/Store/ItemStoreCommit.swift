@@ -136,6 +136,11 @@ struct RetainedChanges {
                 entry.formerPosition = change.position
                 entry.position = change.field
                 append(entry, change.row, store)
+            case .declare:
+                var entry = Entry(kind: .declare, key: PackedKey(high: 0, low: 0), name: "")
+                entry.old = store.declarations(ofVersion: change.position).record
+                entry.new = store.declarations(ofVersion: change.field).record
+                entries.append(entry)
             }
         }
         entries.reverse()
@@ -150,7 +155,7 @@ struct RetainedChanges {
             case .append: rows.formUnion(change.row..<change.row + UInt32(change.count))
             case .insert: rows.insert(change.row)
             case .move where orMoved: rows.insert(change.row)
-            case .remove, .set, .move: break
+            case .remove, .set, .move, .declare: break
             }
         }
         return rows
@@ -182,6 +187,11 @@ struct RetainedChanges {
 
     subscript(index: Int) -> ItemChange {
         let entry = entries[index]
+        if entry.kind == .declare {
+            var change = ItemChange(.declare, itemKey: "")
+            (change.old, change.new) = (entry.old, entry.new)
+            return change
+        }
         var change = ItemChange(
             entry.kind, itemKey: textKeys[index] ?? entry.key.uuidString, name: entry.name)
         switch entry.kind {
@@ -196,6 +206,7 @@ struct RetainedChanges {
         case .move:
             change.formerPosition = Int(entry.formerPosition)
             change.position = Int(entry.position)
+        case .declare: break
         }
         return change
     }
@@ -255,6 +266,7 @@ package struct ItemCommitTally: Sendable, Hashable {
             case .remove: if inserted.remove(change.row) == nil { gone.insert(change.row) }
             case .set: set.insert(change.row)
             case .move: placed.insert(change.row)
+            case .declare: break
             }
         }
         appended.sort { $0.lowerBound < $1.lowerBound }

@@ -100,6 +100,7 @@ public struct ItemStoreChanges: Sendable, Hashable {
             case .remove: removed += 1
             case .set: updated += 1
             case .move: moved += 1
+            case .declare: break
             }
         }
     }

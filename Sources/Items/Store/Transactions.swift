@@ -363,6 +363,7 @@ package struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
                         itemKey: store.keyString(change.row),
                         name: store.title(change.row) ?? "", from: Int(change.position),
                         to: Int(change.field)))
+            case .declare: continue
             }
         }
         inserted = insertedRows.filter { store.isLive($0) }.map { store.fields(of: $0) }

@@ -98,6 +98,7 @@ struct EncodedCommit {
                     if !$0.fields.contains(change.field) { $0.fields.append(change.field) }
                 }
             case .move: record(change.row, wasThere: true) { $0.isMoved = true }
+            case .declare: continue
             }
         }
         return effects

@@ -271,7 +271,7 @@ extension SharedPersistence {
             case .rank(let key, let rank):
                 if !inserted.contains(key) { result.append(RemoteChange(.move(key, to: 0), rank: rank)) }
             // The log has ranks instead of positions.
-            case .move: continue
+            case .move, .declare: continue
             }
         }
         return result

@@ -219,6 +219,7 @@ struct CachedCollection {
                     try LoggedCommit(cached: UnsafeRawBufferPointer(rebasing: bytes[record.payload]))
                 }
                 later[commit.revision] = commit
+            case .declarations: continue
             }
         }
         var next = revision + 1

@@ -178,7 +178,7 @@ final class CacheReplacement: ItemReplacement, @unchecked Sendable {
         var source = SystemRandomNumberGenerator()
         var header = JournalHeader(
             archive: SharedCache.identity(of: collection.epoch), identifier: source.next(), firstSequence: 1)
-        if snapshot.hasMisfits { header.version = JournalHeader.latestVersion }
+        if snapshot.hasMisfits { header.version = JournalHeader.carryingVersion }
         self.header = header
     }
 

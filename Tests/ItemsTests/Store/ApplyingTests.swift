@@ -261,7 +261,7 @@ struct ApplyingTests {
                     names[change.itemKey] = nil
                 case .update: if case .string(let name)? = change.new { names[change.itemKey] = name }
                 case .insert: names[change.itemKey] = change.fields?.name
-                case .move: break
+                case .move, .declare: break
                 }
             default:
                 driver.model.items = try store.records

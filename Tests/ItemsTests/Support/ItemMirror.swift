@@ -54,6 +54,7 @@ final class ItemMirror: ItemCommitObserver {
             }
             #expect(items[index].value(field) == change.old)
             items[index].assign(change.new, field)
+        case .declare: #expect(change.old != change.new)
         }
     }
 }

@@ -21,6 +21,7 @@ struct SharedReadsTests {
             "createItem": "return pcall(items.createItem, items, { itemKey = 'k' })",
             "import": "return pcall(items.import, items, file('itemKey\\nk\\n'))",
             "export": "return items:export(file(''))", "describe": "return items:describe()",
+            "fields": "return items:fields()", "declare": nil,
             "convert": "return pcall(items.convert, items, 'unknown', 'integer')",
             "dryRun": "return items:dryRun(function() end)",
             "transaction": "return items:transaction(function() return k.name end)",

@@ -1,0 +1,80 @@
+import PropertyList
+
+/// The items by their values of a unique field: finds the other item with a value in O(1).
+///
+/// It is built at its first use, and updated with every later change of the store. Values that an archive or another
+/// host brought twice are both in it.
+final class UniqueIndex {
+    private let field: ItemField
+    /// Unchecked: the store owns its indexes.
+    private unowned(unsafe) let store: ColumnStore
+    @exclusivity(unchecked) private var rows = HashIndex()
+    @exclusivity(unchecked) private var isBuilt = false
+
+    init(_ store: ColumnStore, _ field: ItemField) { (self.store, self.field) = (store, field) }
+
+    // MARK: Changes of the store
+
+    /// Called when a row has entered the store, or its value has changed.
+    func rowCame(_ row: UInt32) {
+        guard isBuilt, let hash = hash(store.table.cell(row, field)) else { return }
+        rows.insert(row, hash: hash) { rehash($0) }
+    }
+
+    /// Called before a row's value changes, and before it leaves the store.
+    func rowGoes(_ row: UInt32) {
+        guard isBuilt, let hash = hash(store.table.cell(row, field)) else { return }
+        rows.remove(row, hash: hash) { rehash($0) }
+    }
+
+    // MARK: Looking up
+
+    /// Another row in the store with a value; nil if there is none, or the cell has no value.
+    func holder(of cell: Cell, except row: UInt32) -> UInt32? {
+        guard let hash = hash(cell) else { return nil }
+        if !isBuilt { build() }
+        return rows.find(hash) { other in
+            other != row && CellOrder.areSame(store.table.cell(other, field), cell, store.heap)
+        }
+    }
+
+    private func build() {
+        isBuilt = true
+        rows.reserve(store.order.count) { _ in 0 }
+        for row in store.order.slots where row != ItemOrder.hole { rowCame(row) }
+    }
+
+    private func rehash(_ row: UInt32) -> UInt64 { hash(store.table.cell(row, field)) ?? 0 }
+
+    /// Nil for no value, and for an empty text, which is none. Equal numbers have equal hashes.
+    private func hash(_ cell: Cell) -> UInt64? {
+        func hash(_ bits: UInt64, _ kind: UInt64) -> UInt64 { rows.hasher.hash(PackedKey(high: bits, low: kind)) }
+        switch cell.kind {
+        case .absent: return nil
+        case .no: return hash(0, 1)
+        case .yes: return hash(1, 1)
+        case .integer: return hash(UInt64(bitPattern: cell.integerValue), 2)
+        case .real, .single:
+            let number = CellOrder.number(cell)
+            if let integer = Int64(exactly: number) { return hash(UInt64(bitPattern: integer), 2) }
+            return hash(number.bitPattern, 3)
+        case .date: return hash(cell.realValue.bitPattern, 4)
+        case .shortText, .longText:
+            return cell.withText { $0.isEmpty ? nil : rows.hasher.hash(text: $0) }
+        case .box: return hash(UInt64(bitPattern: Int64(store.heap.value(ofBox: cell).hashValue)), 5)
+        }
+    }
+}
+
+extension CellOrder {
+    /// Whether two cells have equal values, numbers by what they are.
+    static func areSame(_ first: Cell, _ second: Cell, _ heap: CellHeap) -> Bool {
+        if first.isNumber, second.isNumber { return compare(first, second) == 0 }
+        return heap.areEqual(first, second)
+    }
+}
+
+extension Cell {
+    /// Whether it is a number outside of a box.
+    var isNumber: Bool { kind == .integer || kind == .real || kind == .single }
+}

@@ -1,0 +1,183 @@
+package import PropertyList
+
+/// The declared fields of a store: their versions in this process, and what the current one demands of each field.
+///
+/// The log and the history name a version by its number: each is kept as long as the process runs.
+struct DeclaredFields {
+    /// All versions, oldest first; the first declares nothing.
+    private(set) var versions = [FieldDeclarations()]
+    /// The number of the current version.
+    private(set) var current: UInt32 = 0
+    /// What is declared of each field, by number; empty if nothing is declared.
+    private(set) var rules: [FieldRule?] = []
+    /// The rules of unique fields.
+    private(set) var unique: [FieldRule] = []
+    /// The rules that a new item is checked by as a whole: of required fields, and of those with a default.
+    private(set) var whole: [FieldRule] = []
+
+    var declarations: FieldDeclarations { versions[Int(current)] }
+
+    /// The number of a version with these declarations.
+    mutating func version(of declarations: FieldDeclarations) -> UInt32 {
+        if let known = versions.firstIndex(of: declarations) { return UInt32(known) }
+        versions.append(declarations)
+        return UInt32(versions.count - 1)
+    }
+
+    mutating func use(_ version: UInt32, _ rules: [FieldRule]) {
+        current = version
+        self.rules = []
+        for rule in rules {
+            let number = Int(rule.field.rawValue)
+            while self.rules.count <= number { self.rules.append(nil) }
+            self.rules[number] = rule
+        }
+        unique = rules.filter { $0.index != nil }
+        whole = rules.filter { $0.declaration.isRequired || $0.declaration.initial != nil }
+    }
+}
+
+/// What is declared of one field of a store.
+final class FieldRule {
+    let field: ItemField
+    let declaration: FieldDeclaration
+    /// The items by their values, if the field is unique.
+    let index: UniqueIndex?
+    /// Whether every item has the field: then an empty text is no value.
+    let isOfEveryItem: Bool
+
+    init(_ declaration: FieldDeclaration, _ field: ItemField, in store: ColumnStore) {
+        (self.declaration, self.field) = (declaration, field)
+        index = declaration.isUnique ? UniqueIndex(store, field) : nil
+        isOfEveryItem = field.rawValue < store.keyField.rawValue
+    }
+
+    /// The value in the form that the field stores.
+    func fitted(_ value: PropertyListValue?) throws(StoreError) -> PropertyListValue? {
+        if isOfEveryItem, !declaration.isRequired, value.map(FieldDeclaration.isBlank) ?? true { return value }
+        return try declaration.fitted(value)
+    }
+
+    /// Whether a stored value, or its absence, could be assigned.
+    func fits(_ value: PropertyListValue?) -> Bool {
+        if isOfEveryItem, !declaration.isRequired, value.map(FieldDeclaration.isBlank) ?? true { return true }
+        return declaration.fits(value)
+    }
+}
+
+extension ColumnStore {
+    /// The declared fields.
+    package var declarations: FieldDeclarations { declared.declarations }
+
+    /// Whether a field is declared; O(1).
+    package var hasDeclarations: Bool { !declared.rules.isEmpty }
+
+    /// What is declared of a field; nil for a free one.
+    package func declaration(of field: ItemField) -> FieldDeclaration? { rule(field)?.declaration }
+
+    @inline(__always)
+    func rule(_ field: ItemField) -> FieldRule? {
+        Int(field.rawValue) < declared.rules.count ? declared.rules[Int(field.rawValue)] : nil
+    }
+
+    // MARK: Declaring
+
+    /// Declares fields in the place of all declarations, as a logged change. The items are not looked at.
+    package func declare(_ declarations: FieldDeclarations) {
+        let (old, new) = (declared.current, declared.version(of: declarations))
+        if old == new { return }
+        use(new)
+        log.record(Change(kind: .declare, row: 0, field: new, position: old))
+        version &+= 1
+    }
+
+    /// Makes a version the current one, unlogged.
+    func use(_ version: UInt32) {
+        let rules = declared.versions[Int(version)].all.map { declaration in
+            FieldRule(declaration, fields.field(named: declaration.name), in: self)
+        }
+        declared.use(version, rules)
+    }
+
+    /// The declarations of a version of the log, as a record has them.
+    package func declarations(ofVersion version: UInt32) -> FieldDeclarations { declared.versions[Int(version)] }
+
+    // MARK: Checking
+
+    /// The value in the form that a declared field stores; the value itself for a free field.
+    package func fitted(
+        _ value: PropertyListValue?, for field: ItemField
+    ) throws(StoreError) -> PropertyListValue? {
+        guard let rule = rule(field) else { return value }
+        return try rule.fitted(value)
+    }
+
+    /// Whether a stored value, or its absence, is one that could be assigned to a declared field.
+    package func fits(_ value: PropertyListValue?, _ field: ItemField) -> Bool { rule(field)?.fits(value) ?? true }
+
+    /// Checks a new item as a whole: gives it the defaults, and refuses one that lacks a required value, or has one
+    /// that another item has.
+    func checkWhole(_ row: UInt32) throws(StoreError) {
+        for rule in declared.whole {
+            if let initial = rule.declaration.initial, table.cell(row, rule.field).isAbsent {
+                table.setCell(row, rule.field, cell(initial, for: rule.field))
+            }
+            if rule.declaration.isRequired {
+                let cell = table.cell(row, rule.field)
+                if cell.isAbsent || cell.isText && cell.withText({ $0.isEmpty }) {
+                    _ = try rule.declaration.fitted(nil)
+                }
+            }
+        }
+        for rule in declared.unique { try checkUnique(row, rule, table.cell(row, rule.field)) }
+    }
+
+    /// Refuses a value that another item has, for a unique field.
+    @inline(__always)
+    package func checkUnique(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
+        if declared.unique.isEmpty { return }
+        guard let rule = rule(field), rule.index != nil else { return }
+        try checkUnique(row, rule, cell)
+    }
+
+    private func checkUnique(_ row: UInt32, _ rule: FieldRule, _ cell: Cell) throws(StoreError) {
+        guard let other = rule.index?.holder(of: cell, except: row) else { return }
+        recordRead(other)
+        throw rule.declaration.duplicate(heap.value(cell), of: label(other))
+    }
+
+    // MARK: Counting
+
+    /// The items whose value of a field, or its absence, does not fit what is declared: how many, and the first
+    /// three, with their values. O(items).
+    package func unfitting(_ field: ItemField) -> DeclaredMisfits {
+        recordWholeRead()
+        var misfits = DeclaredMisfits()
+        guard let rule = rule(field) else { return misfits }
+        _ = materialise(field)
+        var holders: [PropertyListValue: UInt32] = [:]
+        for row in order.slots where row != ItemOrder.hole {
+            let value = self.value(row, field)
+            var isDuplicate = false
+            if rule.index != nil, let value, !FieldDeclaration.isBlank(value) {
+                isDuplicate = holders.updateValue(row, forKey: value) != nil
+            }
+            if rule.fits(value), !isDuplicate { continue }
+            misfits.count += 1
+            if misfits.examples.count < 3 {
+                misfits.examples.append(
+                    "\(FieldValidation.describe(value)) in \(label(row))\(isDuplicate ? ", which another item has" : "")"
+                )
+            }
+        }
+        return misfits
+    }
+}
+
+/// The items that do not fit what is declared of a field.
+package struct DeclaredMisfits: Sendable, Hashable {
+    /// How many.
+    package internal(set) var count = 0
+    /// The first three, with their values, in words.
+    package internal(set) var examples: [String] = []
+}

@@ -1,0 +1,113 @@
+package import PropertyList
+
+/// The declared fields of a collection, in the order in which they were declared. Names are compared by bytes.
+public struct FieldDeclarations: Sendable, Hashable {
+    /// In order.
+    public private(set) var all: [FieldDeclaration] = []
+
+    /// Declares nothing.
+    public init() {}
+
+    /// Creates declarations in order; of two of one field the last holds.
+    public init(_ declarations: [FieldDeclaration]) {
+        for declaration in declarations { declare(declaration) }
+    }
+
+    /// Whether nothing is declared.
+    public var isEmpty: Bool { all.isEmpty }
+
+    /// What is declared of a field; nil for a free one.
+    public subscript(_ name: String) -> FieldDeclaration? { all.first { $0.name == name } }
+
+    /// Declares a field, in its place if it was declared before.
+    package mutating func declare(_ declaration: FieldDeclaration) {
+        if let place = all.firstIndex(where: { $0.name == declaration.name }) {
+            all[place] = declaration
+        } else {
+            all.append(declaration)
+        }
+    }
+
+    /// Frees a field.
+    ///
+    /// - Returns: false if it was free.
+    @discardableResult
+    package mutating func remove(_ name: String) -> Bool {
+        guard let place = all.firstIndex(where: { $0.name == name }) else { return false }
+        all.remove(at: place)
+        return true
+    }
+}
+
+/// Their form in records: an array of dictionaries in order, each with `name`, `kind`, and what else is declared.
+extension FieldDeclarations {
+    /// The value of a record; an empty array if nothing is declared.
+    package var record: PropertyListValue { .array(all.map { .fields($0.record) }) }
+
+    /// Reads a record. Its bytes are not trusted.
+    ///
+    /// - Throws: `corruptJournal` for another value; `newerFormat` for a kind or a constraint that this program does
+    ///   not know, and would not keep.
+    package init(record: PropertyListValue?) throws(StoreError) {
+        guard case .array(let elements)? = record else {
+            throw StoreError(.corruptJournal, "the declarations of fields are none")
+        }
+        for element in elements { declare(try FieldDeclaration(record: element)) }
+    }
+}
+
+extension FieldDeclaration {
+    /// The declaration by the names that it has in scripts.
+    package var record: PropertyListFields {
+        var fields: PropertyListFields = ["name": .string(name), "kind": .string(kind.rawValue)]
+        if let format { fields["format"] = .string(format.text) }
+        if isUnique { fields["unique"] = .boolean(true) }
+        if isRequired { fields["required"] = .boolean(true) }
+        if !values.isEmpty { fields["oneOf"] = .array(values) }
+        fields["least"] = least
+        fields["most"] = most
+        fields["default"] = initial
+        fields["desc"] = summary.map { .string($0) }
+        return fields
+    }
+
+    private static let names: NameSet = [
+        "name", "kind", "format", "unique", "required", "oneOf", "least", "most", "default", "desc",
+    ]
+
+    fileprivate init(record: PropertyListValue) throws(StoreError) {
+        guard let fields = record.fields, case .string(let name)? = fields["name"],
+            case .string(let kindName)? = fields["kind"], (try? FieldValidation.checkName(name)) != nil
+        else { throw StoreError(.corruptJournal, "the declaration of a field is none") }
+        guard let kind = Kind(rawValue: kindName), fields.keys.allSatisfy(Self.names.contains) else {
+            throw StoreError(
+                .newerFormat, "the declaration of \(name) has what this program does not know: a newer one wrote it")
+        }
+        self.init(name, kind)
+        func text(_ key: String) throws(StoreError) -> String? {
+            switch fields[key] {
+            case nil: return nil
+            case .string(let text)?: return text
+            default: throw StoreError(.corruptJournal, "the \(key) of the declaration of \(name) is none")
+            }
+        }
+        func flag(_ key: String) throws(StoreError) -> Bool {
+            switch fields[key] {
+            case nil: return false
+            case .boolean(let value)?: return value
+            default: throw StoreError(.corruptJournal, "\(key) in the declaration of \(name) is none")
+            }
+        }
+        format = try text("format").map { Format($0) }
+        isUnique = try flag("unique")
+        isRequired = try flag("required")
+        if let list = fields["oneOf"] {
+            guard case .array(let elements) = list else {
+                throw StoreError(.corruptJournal, "oneOf in the declaration of \(name) is none")
+            }
+            values = elements
+        }
+        (least, most, initial) = (fields["least"], fields["most"], fields["default"])
+        summary = try text("desc")
+    }
+}

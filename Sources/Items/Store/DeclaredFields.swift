@@ -1,0 +1,207 @@
+public import ColumnEngine
+import PropertyList
+
+/// Declared fields: what is declared of them holds for every way in.
+extension ItemStore {
+    /// The declared fields, in order.
+    public var declarations: FieldDeclarations { columns.declarations }
+
+    /// Declares fields, each in the place of what was declared of it before. A declaration is a change like others: it
+    /// is committed, undone and rolled back.
+    ///
+    /// ```swift
+    /// var sku = FieldDeclaration("sku", .string)
+    /// sku.isUnique = true
+    /// try store.declare([sku, FieldDeclaration("price", .real)])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - declarations: in order.
+    ///   - freed: the names of fields about which nothing is declared any more.
+    ///   - converts: whether to convert values of the items that do not fit, such as texts that are numbers, all or
+    ///     none. What converts without loss always is.
+    /// - Throws: `StoreError`: `invalidValue` for a declaration that is none; `unfittingItems`, with the number of items
+    ///   and the first three: nothing is then changed; `unknownField` for a freed field that is not declared;
+    ///   `readOnly`.
+    public func declare(
+        _ declarations: [FieldDeclaration], freeing freed: [String] = [], converting converts: Bool = false
+    ) throws {
+        if isReadOnly { throw readOnlyError }
+        if replica.isShared {
+            throw StoreError(
+                .readOnly,
+                "the fields of a shared collection cannot be declared: its hosts would not know of the declarations")
+        }
+        var next = columns.declarations
+        for declaration in declarations {
+            let field = schema.field(named: declaration.name)
+            if field == nil, declaration.name != "itemKey" { try FieldValidation.checkName(declaration.name) }
+            next.declare(try declaration.checked(field))
+        }
+        for name in freed where !next.remove(name) {
+            let near = NearestNames.nearest(to: name, among: next.all.map(\.name))
+            throw StoreError(
+                .unknownField(name), "the field \(name) is not declared\(NearestNames.suggestion(near))")
+        }
+        let former = columns.declarations
+        if next == former { return }
+        beginBulkChange()
+        defer { endBulkChange() }
+        openSavepoint()
+        do {
+            keepCommitBeforeChange()
+            columns.declare(next)
+            for declaration in next.all where former[declaration.name] != declaration {
+                try fit(declaration, converting: converts)
+            }
+        } catch {
+            rollBackSavepoint()
+            throw error
+        }
+        closeSavepoint()
+    }
+
+    /// Brings the values of all items into the form of a newly declared field.
+    private func fit(_ declaration: FieldDeclaration, converting converts: Bool) throws {
+        let field = columns.field(named: declaration.name)
+        var misfits: (count: Int, examples: [String]) = (0, [])
+        var isTaken: Set<PropertyListValue> = []
+        for row in columns.slots where row != ItemOrder.hole && columns.isLive(row) {
+            if Interruption.isDue { throw WorkStopped() }
+            let present = columns.value(row, field)
+            let wanted = wanted(present, declaration, field, converts)
+            var isUnfit = wanted == nil
+            if let wanted, wanted != present {
+                do throws(StoreError) { try set(row, field, wanted) } catch {
+                    guard case .invalidValue = error.code else { throw error }
+                    isUnfit = true
+                }
+            }
+            if declaration.isUnique, let value = wanted ?? nil, !FieldDeclaration.isBlank(value),
+                !isTaken.insert(value).inserted
+            {
+                isUnfit = true
+            }
+            guard isUnfit else { continue }
+            misfits.count += 1
+            if misfits.count <= 3 {
+                misfits.examples.append("\(FieldValidation.describe(present)) in \(columns.label(row))")
+            }
+        }
+        columns.recountKinds(field)
+        if misfits.count > 0 { throw error(declaration, misfits.count, misfits.examples, converts) }
+    }
+
+    /// The value that an item's is to become, nil inside for none; nil if it does not fit, and must not be converted.
+    private func wanted(
+        _ present: PropertyListValue?, _ declaration: FieldDeclaration, _ field: ItemField, _ converts: Bool
+    ) -> PropertyListValue?? {
+        if let fitted = try? columns.fitted(present, for: field) as PropertyListValue?? {
+            // The time of day is a loss.
+            if converts || fitted == present || declaration.kind != .date { return fitted }
+        }
+        guard converts else { return nil }
+        guard let present else { return declaration.initial.map { .some($0) } }
+        guard let converted = declaration.kind.converted(present) else { return nil }
+        return try? columns.fitted(converted, for: field) as PropertyListValue??
+    }
+
+    private func error(
+        _ declaration: FieldDeclaration, _ count: Int, _ examples: [String], _ converts: Bool
+    ) -> StoreError {
+        let what = count == 1 ? "1 item does" : "\(count) items do"
+        let listed = examples.joined(separator: ", ") + (count > examples.count ? ", …" : "")
+        return StoreError(
+            .unfittingItems(field: declaration.name),
+            "\(what) not fit \(declaration.name), \(declaration.constraints): \(listed); nothing was declared"
+                + (converts ? "" : ": change them, or convert what can be (convert = true)"))
+    }
+
+    /// What of the items does not fit the declarations, as an archive or another host brought it: a line for each
+    /// field, for the user. O(items) for each declared field.
+    package var declarationNotices: [String] {
+        declarations.all.compactMap { declaration in
+            let misfits = columns.unfitting(columns.field(named: declaration.name))
+            guard misfits.count > 0 else { return nil }
+            let listed = misfits.examples.joined(separator: ", ") + (misfits.count > 3 ? ", …" : "")
+            return "\(declaration.name) does not fit what is declared, \(declaration.constraints), in "
+                + "\(misfits.count.counted("item")): \(listed)"
+        }
+    }
+}
+
+extension FieldDeclaration {
+    /// The kind and the constraints in words: `a string, unique, required`.
+    package var constraints: String {
+        var parts = [kind.named]
+        if let format { parts.append("format \(format.text)") }
+        return (parts + restrictions).joined(separator: ", ")
+    }
+
+    /// The constraints alone, each in words.
+    package var restrictions: [String] {
+        var parts: [String] = []
+        if isUnique { parts.append("unique") }
+        if isRequired { parts.append("required") }
+        if !values.isEmpty { parts.append("one of \(values.map(FieldValidation.describe).joined(separator: ", "))") }
+        if let least { parts.append("at least \(FieldValidation.describe(least))") }
+        if let most { parts.append("at most \(FieldValidation.describe(most))") }
+        if let initial { parts.append("default \(FieldValidation.describe(initial))") }
+        return parts
+    }
+}
+
+extension FieldDeclaration.Kind {
+    /// A value of the kind for another one, such as a number for its text; nil inside for blank text, nil if there is
+    /// none.
+    func converted(_ value: PropertyListValue) -> PropertyListValue?? {
+        switch self {
+        case .string: ItemFieldKind.string.converted(value)
+        case .integer: ItemFieldKind.integer.converted(value)
+        case .real: ItemFieldKind.real.converted(value)
+        case .boolean: ItemFieldKind.boolean.converted(value)
+        case .date: ItemFieldKind.date.converted(value)
+        case .number: ItemFieldKind.number.converted(value)
+        case .data, .array, .dictionary, .any: nil
+        }
+    }
+}
+
+/// A field for people: what is declared of it, and what the items have.
+package struct FieldSummary: Sendable {
+    /// Its name.
+    package let name: String
+    /// The kind of its values: the declared one, or the one that they have.
+    package let kind: String
+    /// What is declared of it; nil for a free field, and for one of every item about which nothing more is declared.
+    package let declaration: FieldDeclaration?
+    /// Whether every item has the field.
+    package let isOfEveryItem: Bool
+    /// The number of items with a value.
+    package let count: Int
+    /// The number of items that do not fit what is declared.
+    package let misfits: Int
+}
+
+extension ItemStore {
+    /// The fields: those of every item, then the declared ones in order, then the others that items have. O(items) for
+    /// each field.
+    package func fieldSummaries() throws -> [FieldSummary] {
+        var known: [ExactText: ItemFieldDescription] = [:]
+        for description in try query().describe() { known[ExactText(description.field)] = description }
+        let declarations = declarations
+        var names = schema.names
+        names += declarations.all.map(\.name).filter { !schema.has($0) }
+        let listed = NameSet(names)
+        names += columns.fieldNames.filter { known[ExactText($0)] != nil && !listed.contains($0) }
+        return names.map { name in
+            let declaration = declarations[name]
+            let own = schema.field(named: name).map { FieldDeclaration.Kind($0.kind.kind) }
+            let kind = (declaration?.kind ?? own)?.rawValue ?? known[ExactText(name)]?.kind.rawValue ?? "string"
+            let misfits = declaration.map { columns.unfitting(columns.field(named: $0.name)).count } ?? 0
+            return FieldSummary(
+                name: name, kind: kind, declaration: declaration, isOfEveryItem: schema.has(name),
+                count: known[ExactText(name)]?.count ?? 0, misfits: misfits)
+        }
+    }
+}
