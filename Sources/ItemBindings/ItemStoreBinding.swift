@@ -14,6 +14,7 @@ enum ItemStoreBinding {
         indexing(cls, classes)
         ItemImportBinding.declare(on: cls, classes)
         ItemExportBinding.declare(on: cls, classes)
+        FieldsBinding.declare(on: cls, classes)
         cls.method(
             "on", HookBinding.arguments(for: .items),
             doc:

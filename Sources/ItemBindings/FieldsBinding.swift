@@ -1,0 +1,147 @@
+import Items
+import Lua
+import PropertyList
+import Scripting
+import Wording
+
+/// `items:declare` and `items:fields`: what is declared of the items' fields.
+enum FieldsBinding {
+    /// Options of a declaration.
+    private struct Options: LuaOptions {
+        var converts = false
+
+        static var luaOptions: [LuaOption<Options>] {
+            LuaOption(
+                "convert", \.converts,
+                doc:
+                    "converts values of items that do not fit, such as texts that are numbers: all, or none (default: false)"
+            )
+        }
+    }
+
+    static func declare(on cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
+        cls.method(
+            "declare",
+            [
+                "fields":
+                    "by field name a kind (string, integer, real, number, boolean, date, data, array, dictionary, any), a table of kind, format, unique, required, oneOf, least, most, default and desc, or false, which frees the field; or an array of such tables with a name each, in their order",
+                "options": "what becomes of items that do not fit",
+            ],
+            doc:
+                "Declares fields: from then on every way in takes only values that fit. Returns true, or nil and an error with the number of items that do not fit and the first three, and nothing is changed. It can be undone.",
+            example:
+                "items:declare{ price = \"real\", sku = { kind = \"string\", unique = true } } return items:createItem{ price = 12 }.price"
+        ) { [unowned classes] (store, fields: LuaTable, options: Options) -> OrError<Bool> in
+            let declared = try read(fields, classes)
+            do {
+                try store.declare(declared.fields, freeing: declared.freed, converting: options.converts)
+                return .success(true)
+            } catch let error as StoreError where !error.code.isProgrammerError {
+                return .failure(error)
+            }
+        }
+        let host = classes.host
+        let tostring = host.state.makeFunction("tostring", ["fields"]) { [unowned host] (fields: LuaTable) in
+            text(of: fields, host)
+        }
+        let metatable = host.state.makeTable(["__name": "fields", "__tostring": tostring])
+        cls.method(
+            "fields", returns: [.array(.table)],
+            doc:
+                "The fields: those of every item, the declared ones in order, then those that items have. A table each: field, kind, declared, format, constraints, count (items with a value), misfits (items that do not fit) and desc. Prints as a table.",
+            example: "items:declare{ price = \"real\" } print(items:fields())"
+        ) { [unowned host] store in
+            let rows = host.state.makeTable()
+            for (place, field) in try store.fieldSummaries().enumerated() {
+                let declaration = field.declaration
+                rows[place + 1] = .table(
+                    host.state.makeTable([
+                        "field": field.name, "kind": field.kind,
+                        "declared": declaration != nil || field.isOfEveryItem,
+                        "format": declaration?.format?.text, "constraints": declaration?.restrictions ?? [],
+                        "count": field.count, "misfits": field.misfits, "desc": declaration?.summary,
+                    ]))
+            }
+            rows.setMetatable(metatable)
+            return rows
+        }
+    }
+
+    /// Reads the table of a declaration: by name, or an array with a name each.
+    static func read(
+        _ given: LuaTable, _ classes: ItemClasses
+    ) throws -> (fields: [FieldDeclaration], freed: [String]) {
+        var fields: [FieldDeclaration] = []
+        var freed: [String] = []
+        if given.count > 0 {
+            for position in 1...given.count {
+                let place = "the field \(position) of the array"
+                guard case .table(let entry) = given[position], let name = entry["name"].textValue else {
+                    throw LuaError(.argument, "\(place) is a table with a name and what is declared of it")
+                }
+                guard var specification = try value(.table(entry), name, classes).fields else { continue }
+                specification["name"] = nil
+                try classes.itemBinding.checkName(name)
+                fields.append(try FieldDeclaration(name, .fields(specification)))
+            }
+            return (fields, [])
+        }
+        var named: [(name: String, value: LuaValue)] = []
+        try given.forEach { key, value in
+            guard let name = key.textValue else {
+                throw LuaError(.argument, "a field's name is text, got \(classes.host.state.describe(key))")
+            }
+            named.append((name, value))
+            return true
+        }
+        // A table has no order: that of the names is the same each time.
+        for (name, given) in named.sorted(by: { $0.name < $1.name }) {
+            if case .boolean(false) = given {
+                freed.append(name)
+            } else {
+                try classes.itemBinding.checkName(name)
+                fields.append(try FieldDeclaration(name, try value(given, name, classes)))
+            }
+        }
+        return (fields, freed)
+    }
+
+    private static func value(_ given: LuaValue, _ name: String, _ classes: ItemClasses) throws -> PropertyListValue {
+        do throws(ValueBridge.BridgeError) {
+            return try classes.host.values.propertyList(given, path: name)
+        } catch {
+            throw LuaError(.argument, error.message)
+        }
+    }
+
+    /// The current rows, aligned; columns without an entry are left out.
+    private static func text(of fields: LuaTable, _ host: ScriptHost) -> String {
+        let rows = (1...max(fields.count, 1)).compactMap { position -> LuaTable? in
+            if case .table(let row) = fields[position] { row } else { nil }
+        }
+        var table = TextTable(columns: host.activePrompt?.screenColumns ?? 132)
+        func add(_ title: String, isNumber: Bool = false, _ cell: (LuaTable) -> String) {
+            let cells = rows.map(cell)
+            if title == "field" || title == "kind" || cells.contains(where: { !$0.isEmpty }) {
+                table.add(TextTable.Column(title: title, cells: cells, isNumber: isNumber))
+            }
+        }
+        func text(_ name: String) -> (LuaTable) -> String { { $0[name].textValue ?? "" } }
+        add("field", text("field"))
+        add("kind") { row in
+            let isFree = row["declared"] == .boolean(false)
+            return (row["kind"].textValue ?? "") + (isFree ? " (free)" : "")
+        }
+        add("format", text("format"))
+        add("declared") { row in
+            guard case .table(let constraints) = row["constraints"], constraints.count > 0 else { return "" }
+            return (1...constraints.count).compactMap { constraints[$0].textValue }.joined(separator: ", ")
+        }
+        add("count", isNumber: true) { $0["count"].integerValue.map { String($0) } ?? "" }
+        add("misfits", isNumber: true) { row in
+            row["misfits"].integerValue.flatMap { $0 > 0 ? String($0) : nil } ?? ""
+        }
+        add("desc", text("desc"))
+        return table.lines.joined(separator: "\n")
+    }
+}
