@@ -32,6 +32,7 @@ struct MainCommand: ParsableCommand {
             cubby debug [<options>] --dap [FILE [ARGS …]]
             cubby import [<options>] FILE
             cubby export [<options>] [PREDICATE] [FILE] --format FORMAT
+            cubby fields [<options>] [FILE]
             cubby gallery [<options>] [PREDICATE] DIR
             cubby report [<options>] [PREDICATE] FILE.html
             cubby inspect | convert | check FILE … [<options>]
@@ -49,9 +50,8 @@ struct MainCommand: ParsableCommand {
         subcommands: [
             StartCommand.self, RunCommand.self, DebugCommand.self, AttachCommand.self, BackupCommand.self,
             RestoreCommand.self, ImportCommand.self, ExportCommand.self, InspectCommand.self, ConvertCommand.self,
-            CheckCommand.self,
-            GalleryCommand.self, ReportCommand.self, ConfigCommand.self, DoctorCommand.self, SharedCommand.self,
-            APICommand.self,
+            CheckCommand.self, FieldsCommand.self, GalleryCommand.self, ReportCommand.self, ConfigCommand.self,
+            DoctorCommand.self, SharedCommand.self, APICommand.self,
             InitCommand.self,
         ],
         defaultSubcommand: StartCommand.self)
@@ -139,7 +139,8 @@ struct MainCommand: ParsableCommand {
     /// The commands with the options of ``StartCommand``.
     private static let commandsOfHosts: [any ParsableCommand.Type] = [
         RunCommand.self, DebugCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self,
-        DoctorCommand.self, GalleryCommand.self, ReportCommand.self, ImportCommand.self, ExportCommand.self,
+        DoctorCommand.self, FieldsCommand.self, GalleryCommand.self, ReportCommand.self, ImportCommand.self,
+        ExportCommand.self,
         SharedCommand.self,
         ConfigCommand.self,
     ]

@@ -2,7 +2,6 @@ import Items
 import Lua
 import PropertyList
 import Scripting
-import Wording
 
 /// `items:declare` and `items:fields`: what is declared of the items' fields.
 enum FieldsBinding {
@@ -41,18 +40,15 @@ enum FieldsBinding {
             }
         }
         let host = classes.host
-        let tostring = host.state.makeFunction("tostring", ["fields"]) { [unowned host] (fields: LuaTable) in
-            text(of: fields, host)
-        }
-        let metatable = host.state.makeTable(["__name": "fields", "__tostring": tostring])
         cls.method(
             "fields", returns: [.array(.table)],
             doc:
                 "The fields: those of every item, the declared ones in order, then those that items have. A table each: field, kind, declared, format, constraints, count (items with a value), misfits (items that do not fit) and desc. Prints as a table.",
             example: "items:declare{ price = \"real\" } print(items:fields())"
-        ) { [unowned host] store in
+        ) { [unowned host, unowned classes] store in
             let rows = host.state.makeTable()
-            for (place, field) in try store.fieldSummaries().enumerated() {
+            let summaries = try store.fieldSummaries()
+            for (place, field) in summaries.enumerated() {
                 let declaration = field.declaration
                 rows[place + 1] = .table(
                     host.state.makeTable([
@@ -62,7 +58,8 @@ enum FieldsBinding {
                         "count": field.count, "misfits": field.misfits, "desc": declaration?.summary,
                     ]))
             }
-            rows.setMetatable(metatable)
+            let text = FieldSummary.text(of: summaries, columns: host.activePrompt?.screenColumns ?? 132)
+            classes.describe(rows, as: "fields", text)
             return rows
         }
     }
@@ -112,36 +109,5 @@ enum FieldsBinding {
         } catch {
             throw LuaError(.argument, error.message)
         }
-    }
-
-    /// The current rows, aligned; columns without an entry are left out.
-    private static func text(of fields: LuaTable, _ host: ScriptHost) -> String {
-        let rows = (1...max(fields.count, 1)).compactMap { position -> LuaTable? in
-            if case .table(let row) = fields[position] { row } else { nil }
-        }
-        var table = TextTable(columns: host.activePrompt?.screenColumns ?? 132)
-        func add(_ title: String, isNumber: Bool = false, _ cell: (LuaTable) -> String) {
-            let cells = rows.map(cell)
-            if title == "field" || title == "kind" || cells.contains(where: { !$0.isEmpty }) {
-                table.add(TextTable.Column(title: title, cells: cells, isNumber: isNumber))
-            }
-        }
-        func text(_ name: String) -> (LuaTable) -> String { { $0[name].textValue ?? "" } }
-        add("field", text("field"))
-        add("kind") { row in
-            let isFree = row["declared"] == .boolean(false)
-            return (row["kind"].textValue ?? "") + (isFree ? " (free)" : "")
-        }
-        add("format", text("format"))
-        add("declared") { row in
-            guard case .table(let constraints) = row["constraints"], constraints.count > 0 else { return "" }
-            return (1...constraints.count).compactMap { constraints[$0].textValue }.joined(separator: ", ")
-        }
-        add("count", isNumber: true) { $0["count"].integerValue.map { String($0) } ?? "" }
-        add("misfits", isNumber: true) { row in
-            row["misfits"].integerValue.flatMap { $0 > 0 ? String($0) : nil } ?? ""
-        }
-        add("desc", text("desc"))
-        return table.lines.joined(separator: "\n")
     }
 }

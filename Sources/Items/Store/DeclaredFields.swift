@@ -181,6 +181,29 @@ package struct FieldSummary: Sendable {
     package let count: Int
     /// The number of items that do not fit what is declared.
     package let misfits: Int
+
+    /// The fields as a table; columns without an entry are left out.
+    ///
+    /// - Parameters:
+    ///   - fields: the fields.
+    ///   - columns: the width of the screen.
+    package static func text(of fields: [FieldSummary], columns: Int) -> String {
+        var table = TextTable(columns: columns)
+        func add(_ title: String, isNumber: Bool = false, isAlways: Bool = false, _ cell: (FieldSummary) -> String) {
+            let cells = fields.map { VisibleText.line(cell($0)) }
+            if isAlways || cells.contains(where: { !$0.isEmpty }) {
+                table.add(TextTable.Column(title: title, cells: cells, isNumber: isNumber))
+            }
+        }
+        add("field", isAlways: true) { $0.name }
+        add("kind", isAlways: true) { $0.kind + ($0.declaration == nil && !$0.isOfEveryItem ? " (free)" : "") }
+        add("format") { $0.declaration?.format?.text ?? "" }
+        add("declared") { $0.declaration?.restrictions.joined(separator: ", ") ?? "" }
+        add("count", isNumber: true, isAlways: true) { String($0.count) }
+        add("misfits", isNumber: true) { $0.misfits > 0 ? String($0.misfits) : "" }
+        add("desc") { $0.declaration?.summary ?? "" }
+        return table.lines.joined(separator: "\n")
+    }
 }
 
 extension ItemStore {

@@ -216,6 +216,14 @@ extension PromptSession {
         return table.lines.joined(separator: "\n") + "\n"
     }
 
+    func showFields() {
+        do {
+            page(FieldSummary.text(of: try host.items.fieldSummaries(), columns: printer.columns) + "\n")
+        } catch {
+            complain("\(error)")
+        }
+    }
+
     func showErrors() {
         seenFailures = host.handlerFailureCount
         let failures = host.handlerFailures
