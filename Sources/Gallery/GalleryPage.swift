@@ -69,6 +69,14 @@ enum GalleryValue {
         }
     }
 
+    /// Whether a value is a number.
+    static func isNumber(_ value: PropertyListValue) -> Bool {
+        switch value {
+        case .integer, .wideInteger, .real, .single: true
+        default: false
+        }
+    }
+
     private static func real(_ number: Double) -> PropertyListValue {
         guard number.isFinite else { return .string("\(number)") }
         return Int64(exactly: number).map { .integer($0) } ?? .real(number)

@@ -4,6 +4,8 @@ enum GalleryScript {
         "use strict";
         (() => {
           const { fields, items } = window.gallery;
+          // The fields of amounts: they have two decimals, and more only if two would be another number.
+          const amounts = new Set(window.gallery.money ?? []);
           // A field may have the name of a member of every object: toString, __proto__.
           for (const item of items) item.values = new Map(Object.entries(item.values));
           const byId = (id) => document.getElementById(id);
@@ -26,6 +28,8 @@ enum GalleryScript {
           const worth = (item) => typeof item.values.get(money) === "number" ? item.values.get(money) : 0;
           const said = (value, field) => {
             if (value === undefined || value === null) return "";
+            if (typeof value === "number" && amounts.has(field))
+              return Number(value.toFixed(2)) === value ? value.toFixed(2) : String(value);
             if (typeof value === "number") return field === money ? "$" + grouped(value) : String(value);
             if (isDay(value)) return value.endsWith("T00:00:00Z") ? value.slice(0, 10) : value.slice(0, 16).replace("T", " ") + (value.endsWith(":00Z") ? "" : "…");
             if (Array.isArray(value)) return value.map((one) => said(one)).join(", ");

@@ -92,7 +92,10 @@ public struct WebGallery {
             let names = try item.customFieldNames
             custom.formUnion(names)
             for name in Self.domain + names {
-                if let value = try item.value(forField: name) { entry.values[name] = GalleryValue.of(value) }
+                guard let value = try item.value(forField: name) else { continue }
+                let isNumber = GalleryValue.isNumber(value)
+                let shown = isNumber ? nil : item.store.shown(value, name)
+                entry.values[name] = shown.map { .string($0) } ?? GalleryValue.of(value)
             }
             work.append(
                 images.pictureFiles(forKey: try item.itemKey).enumerated().map { place, file in
@@ -121,7 +124,9 @@ public struct WebGallery {
             try progress(number + 1)
         }
         summary.items = entries.count
-        try write(javaScript(Self.domain + custom.sorted(by: <), entries), "items.js", in: folder)
+        let fields = Self.domain + (items.first?.store.ordered(custom) ?? [])
+        let amounts = items.first?.store.declarations.all.filter { $0.format == .money }.map(\.name) ?? []
+        try write(javaScript(fields, amounts, entries), "items.js", in: folder)
         try write(Array(GalleryScript.javaScript.utf8), "gallery.js", in: folder)
         // The page is last, after its files.
         try write(Array(GalleryPage.html(title: title).utf8), "index.html", in: folder)
@@ -152,10 +157,16 @@ public struct WebGallery {
 
     private static let domain = ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"]
 
-    private func javaScript(_ fields: [String], _ entries: [Entry]) throws(JSONError) -> [UInt8] {
+    private func javaScript(
+        _ fields: [String], _ amounts: [String], _ entries: [Entry]
+    ) throws(JSONError) -> [UInt8] {
         var json = JSONText(.compact)
         json.append("{\"fields\":")
         json.append(json: try PropertyListValue.array(fields.map { .string($0) }).json())
+        if !amounts.isEmpty {
+            json.append(",\"money\":")
+            json.append(json: try PropertyListValue.array(amounts.map { .string($0) }).json())
+        }
         json.append(",\"items\":[")
         for (place, entry) in entries.enumerated() {
             json.next(1, isFirst: place == 0)

@@ -28,6 +28,9 @@ final class ItemBinding {
             object: { [unowned store] in store.item(ItemReference(bits: $0)) },
             unknownMember: { item, name, call in
                 guard let value = try item.value(forField: name) else { return call.returns(LuaValue.nil) }
+                if case .date(let date) = value, item.store.hasDays(name) {
+                    return call.returns(DateValue(day: date), values.dates)
+                }
                 return call.returns(try values.readOnly(value))
             },
             assignUnknown: { [unowned self] item, call in
@@ -64,7 +67,8 @@ final class ItemBinding {
             guard let date = try store.date(of: .dateCreated, ItemReference(bits: item)) else {
                 return try Self.carried(store, .dateCreated, item, values, call)
             }
-            return call.returns(DateValue(date), values.dates)
+            let isDay = store.hasDays("dateCreated")
+            return call.returns(isDay ? DateValue(day: date) : DateValue(date), values.dates)
         }
         text(cls, "itemKey", .text, "Its key, a UUID; also the key of its image.", .itemKey, isReadOnly: true)
         return cls

@@ -103,6 +103,23 @@ struct GalleryTests {
     }
 
     /// What the page's script reads.
+    @Test("declared fields come first, amounts are named, and dates are in their pattern")
+    func declaredFields() throws {
+        var (paid, sold) = (FieldDeclaration("paid", .real), FieldDeclaration("sold", .date))
+        (paid.format, sold.format) = (.money, .pattern("dd.MM.yyyy"))
+        try store.declare([sold, paid])
+        let date = PropertyListDate(secondsSinceReferenceDate: 0)
+        try store.createItem(
+            ItemFields(name: "a", custom: ["paid": .real(12.5), "sold": .date(date), "art": .real(1)]))
+        _ = try write()
+        let contents = try items()
+        #expect(contents.fields.suffix(3) == ["sold", "paid", "art"])
+        #expect(contents.items[0]["paid"] as? Double == 12.5)
+        #expect(contents.items[0]["sold"] as? String == "01.01.2001")
+        let script = String(decoding: try scratch.read("page/items.js"), as: UTF8.self)
+        #expect(script.contains(#"\"money\":[\"paid\"]"#))
+    }
+
     private func items() throws -> (fields: [String], items: [[String: Any]]) {
         let script = String(decoding: try scratch.read("page/items.js"), as: UTF8.self)
         let literal = script.dropFirst("window.gallery = JSON.parse(".count).dropLast(");\n".count)

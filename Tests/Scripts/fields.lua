@@ -81,3 +81,37 @@ denied(function() items:declare{ nothing = false } end)
 -- expect: the field nothing is not declared
 denied(function() items:declare{ [1] = "string" } end)
 -- expect: the field 1 of the array is a table with a name and what is declared of it
+
+-- Days: no time, no zone; money and patterns are how files and people see values.
+items:declare{ bought = { kind = "date", format = "day" }, paid = { kind = "real", format = "money" },
+  sold = { kind = "date", format = "dd.MM.yyyy" } }
+lamp.bought, lamp.paid, lamp.sold = date("2024-02-29T17:30:00Z"), 12.5, date("2024-03-01")
+print(tostring(lamp.bought), lamp.bought == date("2024-02-29"), lamp.bought.hour, lamp.bought.day)
+-- expect: 2024-02-29	true	0	29
+local there = lamp.bought:inZone("America/New_York")
+print(there.year, there.month, there.day, there.hour)
+-- expect: 2024	2	29	0
+print(tostring(lamp.bought:add{ days = 1 }), tostring(lamp.bought + 86400), lamp.bought < date("2024-03-01"))
+-- expect: 2024-03-01	2024-03-01	true
+print(tostring(lamp.bought + 1), lamp.bought:format("EEEE", "Asia/Tokyo"))
+-- expect: 2024-02-29 00:00:01 +0000	Thursday
+print(json.encode({ lamp.bought }))
+-- expect: ["2024-02-29"]
+lamp.bought = lamp.bought
+print(tostring(lamp.bought))
+-- expect: 2024-02-29
+items:query("name == 'Lamp'"):export("-", { format = "csv", columns = { "name", "bought", "paid", "sold" } })
+-- expect: name,bought,paid,sold
+-- expect: Lamp,2024-02-29,12.50,01.03.2024
+fs.write(path, "name,bought,paid,sold\nDesk,2024-01-31,7.50,02.03.2024\nRug,2024-01-31,7.125,2024-03-02\n")
+items:import(path)
+print(tostring(items[#items - 1].bought), items[#items - 1].paid, items[#items - 1].sold == items[#items].sold)
+-- expect: 2024-01-31	7.5	true
+-- Over dates with a time it is not declared, unless they are to be converted.
+lamp.seen = date("2024-02-29T17:30:00Z")
+print(items:declare{ seen = { kind = "date", format = "day" } })
+-- expect: nil	1 item does not fit seen, a date, format day: the date 2024-02-29 17:30:00 +0000 in "Lamp"; nothing was declared: change them, or convert what can be (convert = true)
+print(items:declare({ seen = { kind = "date", format = "day" } }, { convert = true }), tostring(lamp.seen))
+-- expect: true	2024-02-29
+denied(function() items:declare{ seen = { kind = "date", format = "bb" } } end)
+-- expect: seen cannot be declared so: the format "bb": ...

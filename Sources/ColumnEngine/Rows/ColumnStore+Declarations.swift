@@ -33,7 +33,10 @@ struct DeclaredFields {
             self.rules[number] = rule
         }
         unique = rules.filter { $0.index != nil }
-        whole = rules.filter { $0.declaration.isRequired || $0.declaration.initial != nil }
+        whole = rules.filter { rule in
+            rule.declaration.isRequired || rule.declaration.initial != nil
+                || rule.isOfEveryItem && rule.declaration.format == .day
+        }
     }
 }
 
@@ -121,6 +124,10 @@ extension ColumnStore {
         for rule in declared.whole {
             if let initial = rule.declaration.initial, table.cell(row, rule.field).isAbsent {
                 table.setCell(row, rule.field, cell(initial, for: rule.field))
+            }
+            // A new item's time of creation was set without a check.
+            if rule.declaration.format == .day, case .date(let date)? = heap.value(table.cell(row, rule.field)) {
+                table.setCell(row, rule.field, .date(date.startOfDay.secondsSinceReferenceDate))
             }
             if rule.declaration.isRequired {
                 let cell = table.cell(row, rule.field)

@@ -259,8 +259,15 @@ extension FieldDeclaration {
             throw error("least and most are for strings, numbers and dates")
         }
         switch format {
-        case .day?, .pattern?:
-            if result.kind != .date { throw error("the format \(format?.text.quoted() ?? "") is for dates") }
+        case .day?: if result.kind != .date { throw error("the format day is for dates") }
+        case .pattern(let pattern)?:
+            if result.kind != .date { throw error("the format \(pattern.quoted()) is for dates") }
+            do throws(DatePatternError) {
+                try DatePattern.checkLength(pattern)
+                try DatePattern(pattern).checkParsing()
+            } catch {
+                throw self.error("the format \(pattern.quoted()): \(error.description)")
+            }
         case .money?: if !result.kind.isNumeric { throw error("the format money is for numbers") }
         case nil: break
         }

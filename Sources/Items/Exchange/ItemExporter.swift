@@ -105,9 +105,8 @@ struct ItemExporter {
         if let chosen = options.columns {
             places = try chosen.map(place)
         } else {
-            let custom = store.columns.customFieldsInUse.map { (number: $0, name: store.columns.fieldNames[Int($0)]) }
-            let fields =
-                store.schema.numbers + custom.sorted { $0.name < $1.name }.map { ItemField(rawValue: $0.number) }
+            let custom = store.columns.customFieldsInUse.map { store.columns.fieldNames[Int($0)] }
+            let fields = store.schema.numbers + store.ordered(custom).map { store.columns.field(named: $0) }
             places = fields.map { ($0, []) }
         }
         // Many cells of a mapped archive are read in batches.

@@ -202,6 +202,9 @@ final class ItemMerger {
     private func value(
         _ text: UnsafeBufferPointer<UInt8>, _ column: ImportedColumn
     ) throws(StoreError) -> PropertyListValue {
+        if column.kind == .date, let date = store.columns.declaration(of: column.field)?.date(FileText.string(text)) {
+            return .date(date)
+        }
         do throws(StoreError) { return try FileText.value(text, column.kind ?? .string, column.fieldName) } catch {
             // Refuses a real with the field's own message.
             if store.schema.kind(column.field)?.kind == .integer, let real = FileText.real(text) { return .real(real) }

@@ -7,6 +7,8 @@ import SQLite
 struct ItemCSVWriter {
     private let exporter: ItemExporter
     private var scratch: [UInt8] = []
+    /// The number of dates that are less in the pattern declared of their field.
+    private var cutDates = 0
 
     init(_ exporter: ItemExporter) { self.exporter = exporter }
 
@@ -36,6 +38,11 @@ struct ItemCSVWriter {
             if writer.bytes.count >= ItemExporter.pieceSize { try exporter.put(writer.take()) }
         }
         try exporter.put(writer.take())
+        if cutDates > 0 {
+            exporter.options.onRemark?(
+                "\(cutDates.counted("date")) cut to the pattern declared of the field (JSON and an archive have all of it)"
+            )
+        }
     }
 
     private mutating func append(_ row: UInt32, _ column: ItemExporter.Column, to writer: inout CSVWriter) throws {
@@ -44,6 +51,12 @@ struct ItemCSVWriter {
             if column.field == columns.keyField { return columns.withKey(row) { writer.append($0) } }
             let cell = columns.cell(row, column.field)
             if cell.isText { return cell.withText { writer.append($0) } }
+            if columns.hasDeclarations, let declaration = columns.declaration(of: column.field),
+                declaration.format != nil, let value = columns.value(cell), let text = declaration.shown(value)
+            {
+                if case .date(let date) = value, declaration.date(text) ?? date != date { cutDates += 1 }
+                return writer.append(text)
+            }
         }
         switch exporter.value(row, column).flatMap(exporter.written) {
         case nil: writer.append("")

@@ -1,5 +1,5 @@
 public import ColumnEngine
-import PropertyList
+package import PropertyList
 
 /// Declared fields: what is declared of them holds for every way in.
 extension ItemStore {
@@ -115,6 +115,27 @@ extension ItemStore {
             .unfittingItems(field: declaration.name),
             "\(what) not fit \(declaration.name), \(declaration.constraints): \(listed); nothing was declared"
                 + (converts ? "" : ": change them, or convert what can be (convert = true)"))
+    }
+
+    /// A value's text in the format declared of its field; nil if there is none.
+    package func shown(_ value: PropertyListValue, _ name: String) -> String? {
+        columns.hasDeclarations ? columns.declarations[name]?.shown(value) : nil
+    }
+
+    /// Whether a field is declared to have days.
+    package func hasDays(_ name: String) -> Bool {
+        columns.hasDeclarations && columns.declarations[name]?.format == .day
+    }
+
+    /// Names of custom fields in the order for tables and files: the declared ones first, in their order, then the
+    /// others by name.
+    package func ordered(_ names: some Sequence<String>) -> [String] {
+        let sorted = names.sorted()
+        if !columns.hasDeclarations { return sorted }
+        let known = NameSet(sorted)
+        let declared = columns.declarations.all.map(\.name).filter(known.contains)
+        let first = NameSet(declared)
+        return declared + sorted.filter { !first.contains($0) }
     }
 
     /// What of the items does not fit the declarations, as an archive or another host brought it: a line for each

@@ -103,7 +103,7 @@ struct PlainValues {
     /// An item's fields, those of the domain first.
     private func plain(_ item: Item) -> PlainValue {
         let names = ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"]
-        let custom = ((try? item.customFieldNames) ?? []).sorted()
+        let custom = item.store.ordered((try? item.customFieldNames) ?? [])
         return .object(
             (names + custom).compactMap { name in
                 guard let value = (try? item.value(forField: name)) ?? nil else { return nil }

@@ -93,9 +93,10 @@ struct ItemRecord {
     func text(_ item: Item, columns: Int) -> String? {
         guard let custom = try? item.customFieldNames else { return nil }
         var fields: [(name: String, value: String)] = []
-        for name in ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"] + custom {
+        for name in ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"] + item.store.ordered(custom) {
             guard let value = (try? item.value(forField: name)) ?? nil, value != .null else { continue }
-            fields.append((name, text(value, isMoney: name == "valueInDollars")))
+            let shown = item.store.shown(value, name)
+            fields.append((name, shown ?? text(value, isMoney: name == "valueInDollars")))
         }
         if let key = try? item.itemKey, let images = imageText(key) { fields.append(("images", images)) }
         if let date = changed(item) { fields.append(("(changed)", host.localText(date))) }

@@ -62,7 +62,7 @@ struct ItemRows: TableRows {
         names.append("dateCreated")
         var custom: NameSet = []
         for item in items { custom.formUnion((try? item.customFieldNames) ?? []) }
-        names += custom.sorted()
+        names += record.host.items.ordered(custom)
         if !custom.contains("images"), items.contains(where: { record.imageCount($0) > 1 }) { names.append("images") }
         // Only a query that names the key adds its column; other fields have theirs already.
         let known = NameSet(names)
@@ -75,6 +75,7 @@ struct ItemRows: TableRows {
             let images = name == "images" ? record.imageCount(item) : 0
             return images > 0 ? TableCell(text: String(images), isNumber: true) : nil
         }
+        if let text = item.store.shown(value, name) { return TableCell(text: text, isNumber: value.isNumber) }
         switch value {
         case .null: return nil
         case .integer, .wideInteger, .real, .single:
@@ -119,6 +120,15 @@ struct ItemRows: TableRows {
         case .dictionary(let entries): "{\(entries.count.counted("field"))}"
         case .null: "null"
         case .uid(let number): "UID \(number)"
+        }
+    }
+}
+
+extension PropertyListValue {
+    fileprivate var isNumber: Bool {
+        switch self {
+        case .integer, .wideInteger, .real, .single: true
+        default: false
         }
     }
 }

@@ -114,7 +114,7 @@ enum DateClass {
                 "The date as text, in English. The moment is rounded to the microsecond, and `S`, the fraction of a second, is cut to as many digits as it has letters; more than six show the exact moment.",
             example: "return date(0):format(\"d MMMM yyyy\"), date(0):format(\"%d.%m.%Y %H:%M %Z\", \"Europe/Berlin\")"
         ) { (value, pattern: String?, zone: String?) in
-            let zone = try clock.zone(named: zone)
+            let zone = value.isDay ? .utc : try clock.zone(named: zone)
             let text: String?
             do throws(DatePatternError) {
                 text = try Self.text(of: value.date, pattern ?? "yyyy-MM-dd", zone)
@@ -132,7 +132,8 @@ enum DateClass {
             doc: "The parts of the local time in a zone; `date` accepts them.",
             example: "local there = date(0):inZone(\"Asia/Kathmandu\") return there.hour, there.minute, there.offset"
         ) { [unowned state] (value, zone: String?) in
-            let zone = try clock.zone(named: zone ?? "local")
+            // A day is the same day everywhere.
+            let zone = value.isDay ? .utc : try clock.zone(named: zone ?? "local")
             guard let table = DateFields.table(of: value.date, in: zone, state) else {
                 throw LuaError(.runtime, "the date is beyond the calendar")
             }
@@ -147,7 +148,8 @@ enum DateClass {
         ) { value, call in
             let table = try call.table(0)
             do throws(LuaMismatch) {
-                return call.returns(try DateChange.add(table, to: value.date, clock), cls)
+                let moved = try DateChange.add(table, to: value.date, clock)
+                return call.returns(value.isDay ? DateValue(day: moved.date) : moved, cls)
             } catch {
                 throw call.refuse(0, error.message)
             }
@@ -178,7 +180,9 @@ enum DateClass {
         cls.declareOperator("sub", .object("date"), returns: .number, doc: "Seconds between two dates.")
         cls.declareOperator("sub", .number, returns: .object("date"), doc: "The date a number of seconds earlier.")
         cls.declareOperator("add", .number, returns: .object("date"), doc: "The date a number of seconds later.")
-        cls.metamethod("__tostring") { value, call in call.returns(clock.text(value.date)) }
+        cls.metamethod("__tostring") { value, call in
+            call.returns(value.isDay ? value.date.exchangeText : clock.text(value.date))
+        }
         cls.rawMetamethod("__eq") { call in
             call.returns(call.optionalObject(0, cls) == call.optionalObject(1, cls))
         }

@@ -8,24 +8,58 @@ public import PropertyList
 
 /// A date as an inline Lua value.
 @usableFromInline
-package struct DateValue: LuaInline, Equatable {
+package struct DateValue: LuaInline {
     @usableFromInline package var date: PropertyListDate
+    /// Whether it is a day, without a time and a zone: then the date is its beginning in UTC.
+    @usableFromInline package private(set) var isDay: Bool
 
-    @inlinable package init(_ date: PropertyListDate) { self.date = date }
+    @inlinable package init(_ date: PropertyListDate) { (self.date, isDay) = (date, false) }
+    /// The day of a date; the date itself if that is not the beginning of a day in UTC.
+    package init(day date: PropertyListDate) {
+        self.date = date
+        isDay = Self.number(of: date) != nil
+    }
     /// - Parameters:
     ///   - seconds: since 1970.
     ///   - digits: the decimal digits of a fraction.
     package init(_ seconds: Int64, fraction digits: String) {
-        date = PropertyListDate(secondsSince1970: Int(seconds), fraction: digits)
+        self.init(PropertyListDate(secondsSince1970: Int(seconds), fraction: digits))
     }
-    @inlinable
-    package init(luaBits: UInt64) { date = PropertyListDate(secondsSinceReferenceDate: Double(bitPattern: luaBits)) }
-    /// The date a number of seconds later.
+    @inlinable package init(luaBits: UInt64) {
+        isDay = luaBits >> 48 == Self.mark
+        date = PropertyListDate(
+            secondsSinceReferenceDate: isDay
+                ? Double(Int64(bitPattern: luaBits << 16) >> 16) * 86400 : Double(bitPattern: luaBits))
+    }
+    /// The date a number of seconds later; of a day a day, if it is one.
     func moved(by seconds: Double) -> DateValue {
-        DateValue(PropertyListDate(secondsSinceReferenceDate: date.secondsSinceReferenceDate + seconds))
+        let date = PropertyListDate(secondsSinceReferenceDate: date.secondsSinceReferenceDate + seconds)
+        return isDay ? DateValue(day: date) : DateValue(date)
     }
 
-    @inlinable package var luaBits: UInt64 { date.secondsSinceReferenceDate.bitPattern }
+    @inlinable package var luaBits: UInt64 { isDay ? bitsOfDay : date.secondsSinceReferenceDate.bitPattern }
+
+    @usableFromInline var bitsOfDay: UInt64 {
+        guard let day = Self.number(of: date) else { return date.secondsSinceReferenceDate.bitPattern }
+        return Self.mark << 48 | UInt64(bitPattern: day) & (1 << 48 - 1)
+    }
+
+    /// The upper bits of a day, those of no finite number: dates are finite. The lower ones are its number.
+    @usableFromInline static let mark: UInt64 = 0xFFFA
+
+    /// The number of a day from the reference date on; nil for another date.
+    private static func number(of date: PropertyListDate) -> Int64? {
+        let days = date.secondsSinceReferenceDate / 86400
+        guard let number = Int64(exactly: days), number.magnitude < 1 << 46,
+            Double(number) * 86400 == date.secondsSinceReferenceDate
+        else { return nil }
+        return number
+    }
+}
+
+extension DateValue: Equatable {
+    /// A day is equal to the date of its beginning in UTC.
+    @inlinable package static func == (first: DateValue, second: DateValue) -> Bool { first.date == second.date }
 }
 
 /// Bytes of a property list as a Lua object.
