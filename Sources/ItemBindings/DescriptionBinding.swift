@@ -62,6 +62,7 @@ package final class ItemStatisticsModule: ScriptModule {
                 "field": each.field, "kind": each.kind.rawValue, "count": each.count, "distinct": each.distinct,
                 "min": try values.readOnly(each.min), "max": try values.readOnly(each.max),
                 "examples": try each.examples.map { try values.readOnly($0) },
+                "desc": host.items.declarations[each.field]?.summary,
             ])
             rows[place + 1] = .table(row)
         }
@@ -86,6 +87,8 @@ package final class ItemStatisticsModule: ScriptModule {
             return TextTable.cut(texts.joined(separator: ", "), to: 36)
         }
         table.add(TextTable.Column(title: "examples", cells: examples))
+        let summaries = rows.map { $0["desc"].textValue ?? "" }
+        if summaries.contains(where: { !$0.isEmpty }) { table.add(TextTable.Column(title: "desc", cells: summaries)) }
         return table.lines.joined(separator: "\n")
     }
 

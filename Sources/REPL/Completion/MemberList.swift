@@ -45,9 +45,13 @@ struct MemberList {
         var members = members(declaration)
         guard name == "Item" else { return members }
         let declared = Set(members.map(\.name))
+        let declarations = resolver.host.items.declarations
         for field in resolver.host.items.fieldNames where !declared.contains(field) && LuaName.isValid(field) {
+            let declaration = declarations[field]
             members.append(
-                Member(name: field, kind: .property, knowledge: .type(.any), documentation: "A custom field."))
+                Member(
+                    name: field, kind: .property, knowledge: .type(declaration?.kind.luaType ?? .any),
+                    documentation: declaration?.documentation ?? "A custom field."))
         }
         return members
     }
@@ -89,6 +93,26 @@ struct MemberList {
         guard case .table(let library) = resolver.host.state.globals["string"] else { return [] }
         return members(of: library).map {
             Member(name: $0.name, kind: .method, knowledge: $0.knowledge, documentation: $0.documentation)
+        }
+    }
+}
+
+extension FieldDeclaration {
+    /// What is known of the field: what it is, and what is declared of it.
+    fileprivate var documentation: String { (summary.map { $0 + ": " } ?? "A declared field: ") + constraints + "." }
+}
+
+extension FieldDeclaration.Kind {
+    /// The type of the values in scripts.
+    fileprivate var luaType: LuaType {
+        switch self {
+        case .string: .optional(.text)
+        case .integer: .optional(.integer)
+        case .real, .number: .optional(.number)
+        case .boolean: .optional(.boolean)
+        case .date: .optional(.object("date"))
+        case .data: .optional(.object("data"))
+        case .array, .dictionary, .any: .any
         }
     }
 }
