@@ -1,3 +1,4 @@
+public import ColumnEngine
 public import PredicateFormat
 import PropertyList
 
@@ -34,7 +35,36 @@ public struct ItemAttribute<Model, Value: ItemValue>: Sendable {
     ) -> ItemCondition<Model> {
         ItemCondition(
             .comparison(
-                PredicateComparison(.keyPath(path), operation, .constant(value ?? .null), options: options)))
+                PredicateComparison(.keyPath(path), operation, .constant(value ?? .null), options: options)), [use])
+    }
+
+    /// The attribute as something that a model can contradict.
+    var use: AttributeUse<Model> {
+        let property = property
+        return AttributeUse(name: name, property: property) { model, encoded in
+            let own = model[keyPath: property].fieldValue
+            guard let encoded, encoded != .null else { return own == nil ? nil : false }
+            return Value(fieldValue: encoded)?.fieldValue == own
+        }
+    }
+}
+
+// MARK: Declaring
+
+extension ItemAttribute {
+    /// The declaration of the attribute's field, with the kind of its type: what is declared holds for every way in,
+    /// of scripts and of imports, too.
+    ///
+    /// ```swift
+    /// try await database.declare([Book.title.declared { $0.isRequired = true }, Book.pages.declared()])
+    /// ```
+    ///
+    /// - Parameter more: what else is declared of it.
+    /// - Returns: the declaration, for ``ItemStore/declare(_:freeing:converting:)``.
+    public func declared(_ more: (inout FieldDeclaration) -> Void = { _ in }) -> FieldDeclaration {
+        var declaration = FieldDeclaration(name, Value.fieldKind)
+        more(&declaration)
+        return declaration
     }
 }
 
@@ -135,21 +165,25 @@ extension ItemAttribute {
 /// It is a predicate tree, not a function: the engine plans it onto indexes and columns.
 public struct ItemCondition<Model>: Sendable {
     let node: PredicateNode
+    /// The attributes in it.
+    let uses: [AttributeUse<Model>]
 
-    init(_ node: PredicateNode) { self.node = node }
+    init(_ node: PredicateNode, _ uses: [AttributeUse<Model>]) { (self.node, self.uses) = (node, uses) }
 
     /// Both conditions hold.
     public static func && (first: Self, second: Self) -> Self {
-        ItemCondition(.and(first.parts(of: \.conjunction) + second.parts(of: \.conjunction)))
+        let parts = first.parts(of: \.conjunction) + second.parts(of: \.conjunction)
+        return ItemCondition(.and(parts), first.uses + second.uses)
     }
 
     /// At least one of the conditions holds.
     public static func || (first: Self, second: Self) -> Self {
-        ItemCondition(.or(first.parts(of: \.disjunction) + second.parts(of: \.disjunction)))
+        let parts = first.parts(of: \.disjunction) + second.parts(of: \.disjunction)
+        return ItemCondition(.or(parts), first.uses + second.uses)
     }
 
     /// The condition does not hold.
-    public static prefix func ! (condition: Self) -> Self { ItemCondition(.not(condition.node)) }
+    public static prefix func ! (condition: Self) -> Self { ItemCondition(.not(condition.node), condition.uses) }
 
     /// The operands of a chain, which becomes a single node so that a long chain is not a deep tree.
     private func parts(of operands: (PredicateNode) -> [PredicateNode]?) -> [PredicateNode] {
@@ -181,17 +215,18 @@ extension PredicateNode {
 public struct ItemOrdering<Model>: Sendable {
     let path: PredicateKeyPath
     let isDescending: Bool
+    let use: AttributeUse<Model>
 
     /// Lowest first; items without a value precede all others. Text is sorted by its bytes.
     public static func ascending<Value>(_ attribute: ItemAttribute<Model, Value>) -> Self
     where Value.Wrapped: OrderedItemValue {
-        ItemOrdering(path: attribute.path, isDescending: false)
+        ItemOrdering(path: attribute.path, isDescending: false, use: attribute.use)
     }
 
     /// Highest first; items without a value follow all others.
     public static func descending<Value>(_ attribute: ItemAttribute<Model, Value>) -> Self
     where Value.Wrapped: OrderedItemValue {
-        ItemOrdering(path: attribute.path, isDescending: true)
+        ItemOrdering(path: attribute.path, isDescending: true, use: attribute.use)
     }
 }
 
@@ -199,9 +234,10 @@ public struct ItemOrdering<Model>: Sendable {
 public struct ItemAssignment<Model>: Sendable {
     let field: String
     let value: PropertyListValue?
+    let use: AttributeUse<Model>
 
     /// Sets an attribute; nil removes an optional's value. Sets a whole field, never a part of a nested struct.
     public static func set<Value>(_ attribute: ItemAttribute<Model, Value>, to value: Value) -> Self {
-        ItemAssignment(field: attribute.name, value: value.fieldValue)
+        ItemAssignment(field: attribute.name, value: value.fieldValue, use: attribute.use)
     }
 }

@@ -69,6 +69,13 @@ public actor ItemDatabase {
     @discardableResult
     public func save() throws(StoreError) -> Bool { try store.saveChanges() }
 
+    /// Declares fields; see ``ItemStore/declare(_:freeing:converting:)``.
+    public func declare(
+        _ declarations: [FieldDeclaration], freeing freed: [String] = [], converting converts: Bool = false
+    ) throws {
+        try store.transaction { try store.declare(declarations, freeing: freed, converting: converts) }
+    }
+
     /// Makes an ordered index on an attribute's field, used automatically by conditions and orders.
     ///
     /// - Returns: whether it is new.

@@ -112,7 +112,7 @@ public struct ItemCollectionChanges<Model: Codable & Sendable>: Sendable {
         // An item's first and last change within the commit decide.
         var kinds: [String: (wasThere: Bool, isThere: Bool)] = [:]
         var keys: [String] = []
-        for change in commit where change.kind != .move {
+        for change in commit where change.kind != .move && change.kind != .declare {
             if kinds[change.itemKey] == nil { keys.append(change.itemKey) }
             let wasThere = kinds[change.itemKey]?.wasThere ?? (change.kind != .insert)
             kinds[change.itemKey] = (wasThere, change.kind != .remove)

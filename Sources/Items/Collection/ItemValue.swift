@@ -1,3 +1,4 @@
+public import ColumnEngine
 public import FoundationEssentials
 public import PropertyList
 
@@ -8,6 +9,9 @@ public import PropertyList
 public protocol ItemValue: Sendable {
     /// The type without the optional.
     associatedtype Wrapped: ItemValue = Self
+
+    /// The kind of the field's values, for declarations; any by default.
+    static var fieldKind: FieldDeclaration.Kind { get }
 
     /// The field's value; nil for no value.
     var fieldValue: PropertyListValue? { get }
@@ -22,7 +26,13 @@ public protocol OrderedItemValue: ItemValue {}
 /// A number, which can be summed.
 public protocol NumericItemValue: OrderedItemValue {}
 
+extension ItemValue {
+    public static var fieldKind: FieldDeclaration.Kind { .any }
+}
+
 extension ItemValue where Self: RawRepresentable, RawValue: ItemValue {
+    public static var fieldKind: FieldDeclaration.Kind { RawValue.fieldKind }
+
     public var fieldValue: PropertyListValue? { rawValue.fieldValue }
 
     public init?(fieldValue: PropertyListValue) {
@@ -32,6 +42,8 @@ extension ItemValue where Self: RawRepresentable, RawValue: ItemValue {
 }
 
 extension NumericItemValue where Self: FixedWidthInteger {
+    public static var fieldKind: FieldDeclaration.Kind { .integer }
+
     public var fieldValue: PropertyListValue? {
         Int64(exactly: self).map { .integer($0) } ?? .wideInteger(Int128(self))
     }
@@ -59,6 +71,8 @@ extension UInt32: NumericItemValue {}
 extension UInt64: NumericItemValue {}
 
 extension Double: NumericItemValue {
+    public static var fieldKind: FieldDeclaration.Kind { .real }
+
     public var fieldValue: PropertyListValue? { .real(self) }
 
     public init?(fieldValue: PropertyListValue) {
@@ -73,6 +87,8 @@ extension Double: NumericItemValue {
 }
 
 extension Float: NumericItemValue {
+    public static var fieldKind: FieldDeclaration.Kind { .real }
+
     // As a double: the engine's columns of reals store doubles.
     public var fieldValue: PropertyListValue? { .real(Double(self)) }
 
@@ -83,6 +99,8 @@ extension Float: NumericItemValue {
 }
 
 extension String: OrderedItemValue {
+    public static var fieldKind: FieldDeclaration.Kind { .string }
+
     public var fieldValue: PropertyListValue? { .string(self) }
 
     public init?(fieldValue: PropertyListValue) {
@@ -92,6 +110,8 @@ extension String: OrderedItemValue {
 }
 
 extension Bool: ItemValue {
+    public static var fieldKind: FieldDeclaration.Kind { .boolean }
+
     public var fieldValue: PropertyListValue? { .boolean(self) }
 
     public init?(fieldValue: PropertyListValue) {
@@ -101,6 +121,8 @@ extension Bool: ItemValue {
 }
 
 extension Date: OrderedItemValue {
+    public static var fieldKind: FieldDeclaration.Kind { .date }
+
     public var fieldValue: PropertyListValue? {
         .date(PropertyListDate(secondsSinceReferenceDate: timeIntervalSinceReferenceDate))
     }
@@ -112,6 +134,8 @@ extension Date: OrderedItemValue {
 }
 
 extension Data: ItemValue {
+    public static var fieldKind: FieldDeclaration.Kind { .data }
+
     public var fieldValue: PropertyListValue? { .data([UInt8](self)) }
 
     public init?(fieldValue: PropertyListValue) {
@@ -121,6 +145,8 @@ extension Data: ItemValue {
 }
 
 extension UUID: ItemValue {
+    public static var fieldKind: FieldDeclaration.Kind { .string }
+
     public var fieldValue: PropertyListValue? { .string(uuidString) }
 
     public init?(fieldValue: PropertyListValue) {
@@ -130,6 +156,8 @@ extension UUID: ItemValue {
 }
 
 extension URL: ItemValue {
+    public static var fieldKind: FieldDeclaration.Kind { .string }
+
     public var fieldValue: PropertyListValue? { .string(absoluteString) }
 
     public init?(fieldValue: PropertyListValue) {
@@ -139,6 +167,8 @@ extension URL: ItemValue {
 }
 
 extension Optional: ItemValue where Wrapped: ItemValue {
+    public static var fieldKind: FieldDeclaration.Kind { Wrapped.fieldKind }
+
     public var fieldValue: PropertyListValue? { self?.fieldValue }
 
     public init?(fieldValue: PropertyListValue) {
@@ -148,6 +178,8 @@ extension Optional: ItemValue where Wrapped: ItemValue {
 }
 
 extension Array: ItemValue where Element: ItemValue {
+    public static var fieldKind: FieldDeclaration.Kind { .array }
+
     public var fieldValue: PropertyListValue? { .array(map { $0.fieldValue ?? .null }) }
 
     public init?(fieldValue: PropertyListValue) {

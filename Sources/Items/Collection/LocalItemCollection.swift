@@ -184,7 +184,8 @@ extension LocalItemCollection {
         where condition: ItemCondition<Model>? = nil, sortedBy orders: [ItemOrdering<Model>] = [], limit: Int? = nil,
         offset: Int = 0
     ) throws(StoreError) -> [ItemEntry<Model>] {
-        var query = query(condition).offset(offset)
+        try check(orders.map(\.use))
+        var query = try query(condition).offset(offset)
         for order in orders { query = sorted(query, order) }
         if let limit { query = query.limit(limit) }
         let rows = try query.rows()
@@ -268,6 +269,7 @@ extension LocalItemCollection {
     public func counts<Value>(
         by attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) throws(StoreError) -> [(value: Value.Wrapped, count: Int)] {
+        try check([attribute.use])
         guard let key = key(attribute.path) else { return [] }
         let groups = try query(condition).groupBy(key)
         var counts: [(value: Value.Wrapped, count: Int)] = []
@@ -288,6 +290,7 @@ extension LocalItemCollection {
         where condition: ItemCondition<Model>?, _ assignments: [ItemAssignment<Model>]
     ) throws(StoreError) -> Int {
         var values: [String: PropertyListValue?] = [:]
+        try check(assignments.map(\.use))
         for assignment in assignments { values[coding.field(assignment.field)] = .some(assignment.value) }
         return try store.change { () throws(StoreError) in
             try query(condition).update(values)
@@ -310,8 +313,9 @@ extension LocalItemCollection {
     }
 
     /// Does not use ``ItemQuery/filter(_:)``, which refuses fields that no item has: the compiler knows the model's.
-    func query(_ condition: ItemCondition<Model>?) -> ItemQuery {
+    func query(_ condition: ItemCondition<Model>?) throws(StoreError) -> ItemQuery {
         guard let condition else { return store.query() }
+        try check(condition.uses)
         let node = coding.key.map { condition.node.renaming($0.name, to: "itemKey") } ?? condition.node
         return store.query().filter(.predicate(FormatPredicate(node)))
     }
@@ -332,6 +336,7 @@ extension LocalItemCollection {
     private func aggregate<Value>(
         _ name: ItemAggregateFunction.Name, _ attribute: ItemAttribute<Model, Value>, _ condition: ItemCondition<Model>?
     ) throws(StoreError) -> PropertyListValue? {
+        try check([attribute.use])
         guard let key = key(attribute.path) else { return nil }
         return try query(condition).aggregate(name, key)
     }

@@ -208,6 +208,7 @@ package struct FieldSummary: Sendable {
     /// - Parameters:
     ///   - fields: the fields.
     ///   - columns: the width of the screen.
+    /// - Returns: the lines.
     package static func text(of fields: [FieldSummary], columns: Int) -> String {
         var table = TextTable(columns: columns)
         func add(_ title: String, isNumber: Bool = false, isAlways: Bool = false, _ cell: (FieldSummary) -> String) {

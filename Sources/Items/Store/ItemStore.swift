@@ -45,6 +45,9 @@ public final class ItemStore {
         set { columns.questions.onLeftOut = newValue }
     }
 
+    /// The attributes of models that the store's items have confirmed.
+    var confirmedAttributes: Set<AttributeIdentity> = []
+
     /// A number that grows with every change; equal readings mean that nothing changed in between.
     package var version: UInt64 {
         columns.recordWholeRead()
