@@ -149,7 +149,14 @@ struct SharedPushCommand: ParsableCommand {
 
     func run() throws {
         try transfer.run { (local, shared, show) throws(StoreError) in
-            try ItemTransfer.copy(from: local, to: shared, progress: show)
+            let declared = local.declarations.all.map(\.name)
+            if !declared.isEmpty {
+                CommandFailure.say(
+                    VisibleText.line(
+                        "what is declared of \(declared.joined(separator: ", ")) stays with the container: "
+                            + "the fields of a shared collection cannot be declared"))
+            }
+            return try ItemTransfer.copy(from: local, to: shared, progress: show)
         }
     }
 }
