@@ -222,6 +222,8 @@ package struct ItemCommitTally: Sendable, Hashable {
     package private(set) var changed = 0
     /// Items with another position.
     package private(set) var moved = 0
+    /// Whether fields were declared, which are no items.
+    package private(set) var hasDeclarations = false
 
     /// Creates the tally of an empty commit.
     package init() {}
@@ -235,6 +237,7 @@ package struct ItemCommitTally: Sendable, Hashable {
         sum.removed += second.removed
         sum.changed += second.changed
         sum.moved += second.moved
+        sum.hasDeclarations = first.hasDeclarations || second.hasDeclarations
         return sum
     }
 
@@ -266,7 +269,7 @@ package struct ItemCommitTally: Sendable, Hashable {
             case .remove: if inserted.remove(change.row) == nil { gone.insert(change.row) }
             case .set: set.insert(change.row)
             case .move: placed.insert(change.row)
-            case .declare: break
+            case .declare: hasDeclarations = true
             }
         }
         appended.sort { $0.lowerBound < $1.lowerBound }

@@ -24,9 +24,10 @@ struct ChangeNotice {
         let parts = [
             (tally.created, "created"), (tally.removed, "removed"), (tally.changed, "changed"), (tally.moved, "moved"),
         ].filter { $0.0 > 0 }
-        return parts.enumerated().map { place, part in
+        let texts = parts.enumerated().map { place, part in
             "\(place == 0 ? part.0.counted("item") : part.0.grouped) \(part.1)"
-        }.joined(separator: ", ")
+        }
+        return (texts + (tally.hasDeclarations ? ["fields declared"] : [])).joined(separator: ", ")
     }
 }
 
@@ -69,7 +70,7 @@ final class PeerChanges {
 
     /// Adds a commit.
     func add(_ tally: ItemCommitTally, by author: String) {
-        guard tally.count > 0 else { return }
+        guard tally.count > 0 || tally.hasDeclarations else { return }
         if let index = tallies.firstIndex(where: { $0.author == author }) {
             tallies[index].tally = tallies[index].tally + tally
         } else {
