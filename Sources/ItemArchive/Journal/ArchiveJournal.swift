@@ -11,9 +11,15 @@ struct ArchiveJournal {
     private var following: FollowingRecords?
     /// The records of a new journal that may or may not be in place.
     private var unsettled: FollowingRecords?
+    /// The fields declared in a journal of another archive, which a new journal begins with.
+    private let inherited: FieldDeclarations
 
-    init(_ folder: ArchiveFolder, _ writer: JournalWriter? = nil, nextSequence: UInt64 = 1) {
+    init(
+        _ folder: ArchiveFolder, _ writer: JournalWriter? = nil, nextSequence: UInt64 = 1,
+        inheriting inherited: FieldDeclarations = FieldDeclarations()
+    ) {
         (self.folder, self.writer, self.nextSequence) = (folder, writer, nextSequence)
+        self.inherited = inherited
     }
 
     /// The size of the records; nil if there is no journal yet.
@@ -50,9 +56,12 @@ struct ArchiveJournal {
             return raised
         }
         var header = JournalHeader(archive: archive, identifier: Self.identifier(), firstSequence: nextSequence)
-        header.version = version
+        header.version = inherited.isEmpty ? version : JournalHeader.latestVersion
+        let declared = JournalRecord.declarations(
+            inherited, sequence: nextSequence, identifier: header.identifier)
         let created = try JournalWriter.create(
-            folder.journalPath, header, nextSequence: nextSequence, durable: durable, using: folder.layer)
+            folder.journalPath, header, records: declared, nextSequence: nextSequence, durable: durable,
+            using: folder.layer)
         writer = created
         return created
     }
@@ -124,7 +133,7 @@ struct ArchiveJournal {
         // If this fails, the old journal's checkpoint names the new archive: commits appended to it are found.
         unsettled = next
         try folder.layer.syncDirectory(folder.path)
-        if writer != nil || next.count > 0 {
+        if writer != nil || next.count > 0 || !declarations.isEmpty {
             var header = JournalHeader(archive: archive, identifier: next.identifier, firstSequence: next.firstSequence)
             header.version = declarations.isEmpty ? next.version : JournalHeader.latestVersion
             let declared = JournalRecord.declarations(

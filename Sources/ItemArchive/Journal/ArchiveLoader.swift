@@ -293,7 +293,7 @@ struct ArchiveLoader {
         let own = bytes.withUnsafeBytes { scan.records(following: identity, in: $0) }
         let isTolerant = own == nil && loaded.report.isSalvaged
         guard let records = own ?? (isTolerant ? scan.records(followingDamaged: identity) : nil) else {
-            return try keepJournal(as: "items.journal.other", "the journal follows another archive than items.archive")
+            return try keepOtherJournal(scan, bytes)
         }
         if let declared = bytes.withUnsafeBytes({ scan.declarations(of: identity, in: $0) }) {
             do throws(StoreError) { try declare(bytes, declared) } catch {
@@ -334,6 +334,37 @@ struct ArchiveLoader {
         }
         loaded.journal = ArchiveJournal(folder, journal, nextSequence: usable.next)
         loaded.report.revision = ItemRevision(rawValue: usable.next &- 1)
+    }
+
+    /// Quarantines the journal of another archive: somebody put the archive there. The fields are the container's, and
+    /// what was declared of them holds.
+    private mutating func keepOtherJournal(_ scan: JournalScan, _ bytes: [UInt8]) throws(StoreError) {
+        let reason = "the journal follows another archive than items.archive"
+        var inherited = FieldDeclarations()
+        let fields = fields
+        bytes.withUnsafeBytes { bytes in
+            for record in scan.records {
+                let payload = UnsafeRawBufferPointer(rebasing: bytes[record.payload])
+                switch record.kind {
+                case .checkpoint: continue
+                case .declarations:
+                    var reader = RecordReader(payload)
+                    if let value = try? reader.value(), let declared = try? FieldDeclarations(record: value) {
+                        inherited = declared
+                    }
+                case .changes:
+                    for case .declare(let declared) in (try? RecordChange.changes(of: payload, fields, from: .journal))
+                        ?? []
+                    {
+                        inherited = declared
+                    }
+                }
+            }
+        }
+        guard !inherited.isEmpty else { return try keepJournal(as: "items.journal.other", reason) }
+        try keepJournal(as: "items.journal.other", reason + " (the fields declared in it stay declared)")
+        try items.declare(inherited)
+        loaded.journal = ArchiveJournal(folder, inheriting: inherited)
     }
 
     /// Declares the fields of a record.

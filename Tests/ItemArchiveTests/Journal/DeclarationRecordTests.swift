@@ -109,6 +109,29 @@ struct DeclarationRecordTests {
         #expect(step > 4 && step <= 200)
     }
 
+    @Test("another archive in the place of this one does not free the fields")
+    func otherArchive() throws {
+        var store = try folder.open()
+        try fill(store)
+        try store.saveChanges()
+        let other = try StoreFolder()
+        let another = try other.open()
+        try another.createItem(ItemFields(name: "of the application", custom: ["price": .string("n/a")]))
+        try another.saveChanges()
+        try folder.write(try other.read(other.archive), folder.archive)
+        store = try folder.open()
+        #expect(folder.names.contains("items.journal.other-1") && store.count == 1)
+        #expect(store.declarations.all == [price] && store.declarationNotices.count == 1)
+        #expect(store.loadReport.notices.contains { $0.contains("stay declared") })
+        try store.createItem(ItemFields(name: "new", custom: ["price": .integer(4)]))
+        try store.commit()
+        store = try folder.open()
+        #expect(store.declarations.all == [price] && store.count == 2)
+        try store.saveChanges()
+        store = try folder.open()
+        #expect(store.declarations.all == [price] && store.loadReport.notices.isEmpty)
+    }
+
     @Test("a reader follows them")
     func followed() throws {
         let owner = try folder.open()
