@@ -59,7 +59,7 @@ struct PictureFolder: Sendable {
     private func read(_ name: String) -> Result<[UInt8], ImageError> {
         let file = PathText.join(path, name)
         do throws(ImageError) {
-            return .success(try ImageStore.jpeg(try Image.open(file, limits: limits, using: layer)))
+            return .success(try ImageStore.jpeg(try BitmapImage.open(file, limits: limits, using: layer)))
         } catch {
             return .failure(error)
         }

@@ -35,8 +35,8 @@ struct ItemReportTests {
         return try store.createItem(fields)
     }
 
-    private func picture(_ side: Int, shade: UInt8 = 90) -> Image {
-        Image(
+    private func picture(_ side: Int, shade: UInt8 = 90) -> BitmapImage {
+        BitmapImage(
             pixels: ImagePixels(
                 width: side, height: side, channels: 3, bytes: [UInt8](repeating: shade, count: side * side * 3)))
     }
@@ -124,7 +124,7 @@ struct ItemReportTests {
         #expect(told == [1, 2, 3])
         #expect(lines(html).contains("(the picture cannot be read)"))
         let sources = html.matches(of: #/src="data:image\/jpeg;base64,([^"]*)"/#).map { String($0.output.1) }
-        let sides = try sources.map { try Image(bytes: Array(try #require(Data(base64Encoded: $0)))).width }
+        let sides = try sources.map { try BitmapImage(bytes: Array(try #require(Data(base64Encoded: $0)))).width }
         #expect(sides == [320, 8, 8, 40])
         #expect(html.utf8.count < 20_000)
         struct Stop: Error {}

@@ -243,7 +243,7 @@ extension FieldDeclaration {
     /// - Parameter field: the field of every item with this name, if there is one.
     /// - Returns: the declaration.
     /// - Throws: `invalidValue` for a constraint that does not go with the kind.
-    package func checked(_ field: Schema.Field?) throws(StoreError) -> FieldDeclaration {
+    package func checked(_ field: ItemSchema.Field?) throws(StoreError) -> FieldDeclaration {
         var result = self
         if name == "itemKey" { throw error("itemKey has its kind, is unique and required in every store") }
         if let field {
