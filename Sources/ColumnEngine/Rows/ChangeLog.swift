@@ -8,11 +8,16 @@ struct ChangeLog {
     private var groupEnds: [Int] = []
     /// The log's length at the beginning of each open transaction.
     private var savepoints: [Int] = []
+    /// Increases with every change, also with those that the log does not list.
+    private(set) var version: UInt64 = 0
 
     // MARK: Recording
 
     /// The entries from this index on may be merged with a new one.
     private var mergeFloor: Int { max(savepoints.last ?? 0, groupEnds.last ?? 0) }
+
+    @inline(__always)
+    mutating func didChange() { version &+= 1 }
 
     mutating func record(_ change: Change) {
         changes.append(change)
@@ -174,7 +179,7 @@ extension ColumnStore {
         let rows = order.slots.filter { $0 != ItemOrder.hole }.sorted(by: precedes)
         for (position, row) in rows.enumerated() where order.row(at: position) != row {
             order.move(from: order.position(of: row), to: position)
-            version &+= 1
+            log.didChange()
         }
     }
 }

@@ -10,7 +10,7 @@ extension ColumnStore {
         index.insert(row, hash: hash)
         table.states[row] = ItemTable.State.live.rawValue
         if !indexes.isEmpty || !declared.unique.isEmpty { rowCame(row) }
-        version &+= 1
+        log.didChange()
         log.recordAppended(row, at: position)
     }
 
@@ -34,14 +34,14 @@ extension ColumnStore {
         recordWholeRead()
         let row = order.row(at: from)
         order.move(from: from, to: to)
-        version &+= 1
+        log.didChange()
         log.record(Change(kind: .move, row: row, field: UInt32(to), position: UInt32(from)))
     }
 
     package func change(_ row: UInt32, _ field: ItemField, to cell: Cell) {
         let old = table.cell(row, field)
         setStored(row, field, cell)
-        version &+= 1
+        log.didChange()
         if !log.recordSet(row, field, old) { discard(old, of: field) }
     }
 
@@ -51,7 +51,7 @@ extension ColumnStore {
             return change(row, field, to: cell)
         }
         table.setCell(row, field, cell)
-        version &+= 1
+        log.didChange()
         log.record(Change(kind: .set, row: row, field: field.rawValue, cell: .archived))
     }
 
@@ -63,7 +63,7 @@ extension ColumnStore {
         index.insert(row, hash: keyHash(row, hasher)) { keyHash($0, hasher) }
         table.states[row] = ItemTable.State.live.rawValue
         rowCame(row)
-        version &+= 1
+        log.didChange()
     }
 
     func withdraw(_ row: UInt32) -> Int {
@@ -72,7 +72,7 @@ extension ColumnStore {
         let hasher = index.hasher
         index.remove(row, hash: keyHash(row, hasher)) { keyHash($0, hasher) }
         table.states[row] = ItemTable.State.removed.rawValue
-        version &+= 1
+        log.didChange()
         epochCounter.pointee &+= 1
         return position
     }
@@ -103,7 +103,7 @@ extension ColumnStore {
     /// Remote changes may have shifted the item since.
     private func takeBackMove(_ change: Change) {
         order.move(from: order.position(of: change.row), to: min(Int(change.position), order.count - 1))
-        version &+= 1
+        log.didChange()
     }
 
     /// Drops the log without adding it to the history: data that only it held is freed.
@@ -143,12 +143,12 @@ extension ColumnStore {
             } else {
                 setStored(change.row, field, change.cell)
             }
-            version &+= 1
+            log.didChange()
         case .move:
             takeBackMove(change)
         case .declare:
             use(change.position)
-            version &+= 1
+            log.didChange()
         }
     }
 }

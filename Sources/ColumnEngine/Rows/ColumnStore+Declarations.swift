@@ -91,7 +91,7 @@ extension ColumnStore {
         if old == new { return }
         use(new)
         log.record(Change(kind: .declare, row: 0, field: new, position: old))
-        version &+= 1
+        log.didChange()
     }
 
     /// Makes a version the current one, unlogged.

@@ -18,8 +18,6 @@ package final class ColumnStore {
     @exclusivity(unchecked) package var indexes: [OrderedIndex] = []
     /// The changes since the last successful commit.
     @exclusivity(unchecked) var log = ChangeLog()
-    /// Increases with every change.
-    @exclusivity(unchecked) package var version: UInt64 = 0
     @exclusivity(unchecked) private var reads = ReadSet()
     @exclusivity(unchecked) private var iterations = RowIterations()
     @exclusivity(unchecked) package var questions = QuestionRecord()
@@ -27,13 +25,10 @@ package final class ColumnStore {
 
     /// The fields of every item, which have a column from the beginning.
     package let schema: ItemSchema
-    /// The number of the items' key, after the fields of every item.
-    package let keyField: ItemField
 
     /// An empty store.
     package init(_ schema: ItemSchema) {
         self.schema = schema
-        keyField = schema.keyField
         table = ItemTable(schema)
         fields = FieldTable(schema)
     }
@@ -118,9 +113,6 @@ package final class ColumnStore {
 
     // MARK: Iterations
 
-    /// Whether an iteration or a query is in progress.
-    package var isPinned: Bool { iterations.arePending }
-
     /// Prevents the reuse of removed rows until ``unpinRows()``.
     package func pinRows() { iterations.begin() }
 
@@ -134,9 +126,6 @@ package final class ColumnStore {
         defer { unpinRows() }
         return try body()
     }
-
-    /// A counter that changes whenever an item leaves the store. At a stable address, for readers that poll it.
-    package var epochCounter: UnsafeMutablePointer<UInt64> { iterations.epoch }
 
     // MARK: Reads
 
@@ -186,6 +175,17 @@ package final class ColumnStore {
         if log.depth == 0, reads.isTracking { reads = ReadSet() }
         return start
     }
+}
+
+extension ColumnStore {
+    /// Increases with every change.
+    package var version: UInt64 { log.version }
+    /// The number of the items' key, after the fields of every item.
+    package var keyField: ItemField { table.keyField }
+    /// Whether an iteration or a query is in progress.
+    package var isPinned: Bool { iterations.arePending }
+    /// A counter that changes whenever an item leaves the store. At a stable address, for readers that poll it.
+    package var epochCounter: UnsafeMutablePointer<UInt64> { iterations.epoch }
 }
 
 /// The reads of a serializable transaction on a collection that other hosts change, too.

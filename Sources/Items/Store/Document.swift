@@ -10,11 +10,17 @@ final class Document {
     private var isSaving = false
     /// The result of opening, with the damage found since.
     private(set) var loadReport = ItemLoadReport()
+    /// Called with a text for the user if a part of the mapped archive turns out to be unreadable.
+    var onDamage: ((String) -> Void)?
 
     init(_ persistence: (any DocumentPersistence)?, of columns: ColumnStore) {
         (self.persistence, self.columns) = (persistence, columns)
         // Weak: it has the columns, and a persistence may have them, too.
         columns.document.remembersCopies = { [weak self] in self?.holdsMoreThanFields == true }
+        columns.document.onDamage = { [weak self] text in
+            self?.loadReport.notices.append(text)
+            self?.onDamage?(text)
+        }
     }
 
     /// Whether there is an archive to be written.
@@ -36,9 +42,6 @@ final class Document {
         let isNew = isShared && !persistence.hasArchive && columns.count > 0
         lacksCommits = report.replayedRecords > 0 || report.isSalvaged || isNew
     }
-
-    /// Records damage of the archive, in words for the user.
-    func record(_ damage: String) { loadReport.notices.append(damage) }
 
     /// Records a commit, which the archive does not have.
     func didCommit() { lacksCommits = persistence != nil }

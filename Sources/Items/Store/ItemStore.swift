@@ -35,7 +35,10 @@ public final class ItemStore {
     /// The limits of `undo`.
     public var history = HistoryLimits()
     /// Called with a text for the user if a part of the mapped archive turns out to be unreadable.
-    package var onDamage: ((String) -> Void)?
+    package var onDamage: ((String) -> Void)? {
+        get { document.onDamage }
+        set { document.onDamage = newValue }
+    }
     /// Called at the end of an answer of a query with the items that it left out, because their values are of a kind
     /// that a comparison, a computation or a sort does not take: `n > 5 left out 2 items whose n is text`. An error
     /// that it throws is the answer's, or its cause. Nil: such items are not counted. Counting costs time for fields with
@@ -89,10 +92,6 @@ public final class ItemStore {
         _ persistence: any ItemPersistence, schema: ItemSchema = .household, durability: CommitDurability = .process
     ) throws(StoreError) -> ItemStore {
         let store = ItemStore(persistence: persistence, schema, durability: durability)
-        store.columns.document.onDamage = { [store = store.zeroingReference] text in
-            store.store?.document.record(text)
-            store.store?.onDamage?(text)
-        }
         let report = try persistence.load(into: ItemLoader(store.columns))
         store.isReadOnly = persistence.isReadOnly
         store.replica.wasLoaded(report)
