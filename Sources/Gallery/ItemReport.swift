@@ -3,7 +3,6 @@ import Files
 package import Images
 package import Items
 import PropertyList
-@_exported import Wording
 
 /// Items as a page to print and to hand over: one HTML file with its pictures inside, which needs nothing else.
 ///
@@ -138,6 +137,8 @@ struct ReportContent {
     private(set) var sections: [Section] = []
     private(set) var total = ReportSum()
     private let fields: [String]
+    /// Whether amounts have decimals, even if all of them are whole.
+    private let hasDecimals: Bool
 
     /// The field that is money.
     static let money = "valueInDollars"
@@ -149,25 +150,32 @@ struct ReportContent {
         var custom: NameSet = []
         for item in items { custom.formUnion(try item.customFieldNames) }
         let domain = items.first?.store.schema.names.filter { $0 != "itemKey" } ?? []
-        let known = domain + custom.sorted(by: <)
+        let known = domain + (items.first?.store.ordered(custom) ?? [])
         for name in [options.group, options.value].compactMap({ $0 }) + (options.columns ?? [])
         where !items.isEmpty && !name.isEmpty && name != "itemKey" && !known.contains(where: { $0 == name }) {
             let hint = NearestNames.hint(for: name, among: known)
             throw StoreError(.unknownField(name), "none of the items has a field \(name)\(hint)")
         }
-        value = try Self.value(options.value, items, domain)
+        let hasMoney =
+            try domain.contains(Self.money) && items.contains { try $0.value(forField: Self.money) != .integer(0) }
+        value = try Self.value(options.value, items, hasMoney)
         let candidates = known.filter { [value] in
             $0 != value && $0 != Self.name && $0 != "serialNumber" && $0 != "dateCreated"
         }
         group = try Self.group(options.group, candidates, items)
-        fields = options.columns ?? known
+        // Every item has the field: zeros alone say nothing.
+        fields = options.columns ?? known.filter { $0 != Self.money || hasMoney }
+        hasDecimals = value.flatMap { items.first?.store.declarations[$0] }?.format == .money
         try arrange(items)
     }
 
-    private static func value(_ given: String?, _ items: [Item], _ domain: [String]) throws -> String? {
+    private static func value(_ given: String?, _ items: [Item], _ hasMoney: Bool) throws -> String? {
         if let given { return given.isEmpty ? nil : given }
-        guard domain.contains(money) else { return nil }
-        return try items.contains { try $0.value(forField: money) != .integer(0) } ? money : nil
+        if hasMoney { return money }
+        // Else the first field that is declared as money.
+        return try items.first?.store.declarations.all.first { declaration in
+            try declaration.format == .money && items.contains { try $0.value(forField: declaration.name) != nil }
+        }?.name
     }
 
     /// The field of the groups: the room, or the first of those that few different values group.
@@ -220,19 +228,25 @@ struct ReportContent {
     func row(_ item: Item) throws -> Row {
         var texts: [(name: String, text: String)] = []
         for name in fields where name != Self.name && name != value && name != group {
-            let text = ReportText.of(try item.value(forField: name))
+            let value = try item.value(forField: name)
+            let text = value.flatMap { Self.shown($0, name, item.store) } ?? ReportText.of(value)
             if !text.isEmpty { texts.append((name, text)) }
         }
         let worth = try value.flatMap { try item.value(forField: $0) }
         var sum = ReportSum()
         sum.add(worth)
-        let text = sum.count > 0 ? sum.text(currency, hasDecimals: total.isDecimal) : ReportText.of(worth)
+        let text = sum.count > 0 ? text(sum) : ReportText.of(worth)
         return Row(name: ReportText.of(try item.value(forField: Self.name)), fields: texts, value: text)
+    }
+
+    /// A value in the declared format of its field; nil without one, and for days, which all dates at midnight are.
+    private static func shown(_ value: PropertyListValue, _ name: String, _ store: ItemStore) -> String? {
+        store.hasDays(name) ? nil : store.shown(value, name)
     }
 
     /// What is before an amount.
     var currency: String { value == Self.money ? "$" : "" }
 
     /// A sum, as amounts of this report are written.
-    func text(_ sum: ReportSum) -> String { sum.text(currency, hasDecimals: total.isDecimal) }
+    func text(_ sum: ReportSum) -> String { sum.text(currency, hasDecimals: hasDecimals || total.isDecimal) }
 }

@@ -1,5 +1,4 @@
 import PropertyList
-@_exported import Wording
 
 /// Text in HTML.
 enum HTMLText {

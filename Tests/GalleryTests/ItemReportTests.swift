@@ -159,6 +159,20 @@ struct ItemReportTests {
         }
     }
 
+    @Test("declared money is the value if nothing else is, and values have their declared formats")
+    func declared() throws {
+        var paid = FieldDeclaration("paid", .real)
+        paid.format = .money
+        var sold = FieldDeclaration("sold", .date)
+        sold.format = .pattern("dd.MM.yyyy")
+        try store.declare([sold, paid, FieldDeclaration("area", .string)])
+        let day = try #require(ISO8601.parse("2024-03-02"))
+        try add("Desk", 0, ["paid": .real(1_200), "sold": .date(day), "area": .string("x")])
+        let text = lines(try report().html)
+        #expect(text.contains("1 item · 1,200.00 · 2026-01-31") && text.contains("paid"))
+        #expect(text.suffix(5) == ["sold", "02.03.2024", "area", "x", "1,200.00"])
+    }
+
     @Test("a page of no items is a page")
     func empty() throws {
         #expect(lines(try report().html) == ["Items", "0 items · 2026-01-31"])

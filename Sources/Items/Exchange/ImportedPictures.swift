@@ -1,6 +1,5 @@
 import ColumnEngine
 import PropertyList
-@_exported import Wording
 
 /// The pictures of a folder, by the items that their names say: `A1.jpg` belongs to the item whose field is `A1`, and
 /// `A1-2.jpg` to it as a further one, unless another item's field is `A1-2`.

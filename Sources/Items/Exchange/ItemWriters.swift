@@ -101,7 +101,14 @@ struct ItemCSVWriter {
     private func cell(
         _ row: UInt32, _ column: ItemExporter.Column, _ dialect: SpreadsheetDialect
     ) throws(StoreError) -> String {
-        switch exporter.value(row, column).flatMap(exporter.written) {
+        let value = exporter.value(row, column).flatMap(exporter.written)
+        let store = exporter.store.columns
+        if let value, column.path.isEmpty, let declaration = store.declaration(of: column.field),
+            declaration.format == .money, let amount = declaration.shown(value)
+        {
+            return dialect.cell(amount: amount)
+        }
+        switch value {
         case nil: return ""
         case .date(let date)?:
             let (text, isCut) = dialect.cell(date)
@@ -260,20 +267,31 @@ struct SQLiteItemWriter {
     /// Removes the table of this name that an earlier export wrote. A view is not an export's.
     private func removeTable() throws {
         let name = exporter.options.table ?? Self.table
+        guard let (type, present) = try existing(name) else { return }
+        guard type == "table" else {
+            throw StoreError(.unwritableValue(field: ""), "the database has a view \(name): give another table")
+        }
+        let quoted = SQLiteDatabase.quoted(present)
+        let count = try SQLiteStatement(database, "select count(*) from \(quoted)")
+        // To the end: a statement in progress locks the table.
+        while try count.step() {
+            if case .integer(let rows) = count.cell(0) { exporter.losses.replaced = Int(clamping: rows) }
+        }
+        try database.execute("drop table \(quoted)")
+    }
+
+    /// The type and the name of the table or view that SQLite takes for one of this name; nil for none.
+    private func existing(_ name: String) throws(SQLiteError) -> (type: String, name: String)? {
         let known = try SQLiteStatement(
             database, "select type, name from sqlite_master where name = ? collate nocase and type in ('table', 'view')"
         )
         try known.bind([.text(Array(name.utf8))])
-        guard try known.step() else { return }
-        guard case .text(let type) = known.cell(0), case .text(let present) = known.cell(1),
-            String(decoding: type, as: UTF8.self) == "table"
-        else {
-            throw StoreError(.unwritableValue(field: ""), "the database has a view \(name): give another table")
+        var found: (type: String, name: String)?
+        while try known.step() {
+            guard case .text(let type) = known.cell(0), case .text(let name) = known.cell(1) else { continue }
+            found = (String(decoding: type, as: UTF8.self), String(decoding: name, as: UTF8.self))
         }
-        let quoted = SQLiteDatabase.quoted(String(decoding: present, as: UTF8.self))
-        let count = try SQLiteStatement(database, "select count(*) from \(quoted)")
-        if try count.step(), case .integer(let rows) = count.cell(0) { exporter.losses.replaced = Int(clamping: rows) }
-        try database.execute("drop table \(quoted)")
+        return found
     }
 
     // MARK: Types
@@ -312,6 +330,18 @@ struct SQLiteItemWriter {
             }
         }
 
+        /// The declared kind of a field; empty for one whose values SQLite has no type for.
+        init(_ kind: FieldDeclaration.Kind) {
+            switch kind {
+            case .string: self = .text
+            case .integer: self = .integer
+            case .real: self = .real
+            case .boolean: self = .boolean
+            case .date: self = .date
+            case .number, .data, .array, .dictionary, .any: self = []
+            }
+        }
+
         /// The type that a column is declared with. SQLite stores dates as texts and booleans as numbers.
         var type: String {
             switch self {
@@ -341,7 +371,9 @@ struct SQLiteItemWriter {
         }
         return zip(columns, kinds).map { column, kinds in
             guard kinds.isEmpty, column.path.isEmpty else { return kinds.type }
-            return column.field == store.keyField ? "TEXT" : Kinds(store.schema.kind(column.field)?.kind).type
+            if column.field == store.keyField { return "TEXT" }
+            if let declaration = store.declaration(of: column.field) { return Kinds(declaration.kind).type }
+            return Kinds(store.schema.kind(column.field)?.kind).type
         }
     }
 

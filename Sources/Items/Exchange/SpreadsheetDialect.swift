@@ -1,5 +1,4 @@
 import PropertyList
-@_exported import Wording
 
 /// How comma-separated values are written for a spreadsheet, which reads cells by its own rules and those of its locale.
 ///
@@ -88,6 +87,13 @@ package struct SpreadsheetDialect: Sendable, Hashable {
         let digits = mantissa.drop { $0 == 0x30 }.reversed().drop { $0 == 0x30 }
         if usesDecimalComma, let point = bytes.firstIndex(of: UInt8(ascii: ".")) { bytes[point] = UInt8(ascii: ",") }
         return (String(decoding: bytes, as: UTF8.self), digits.count > Self.digitLimit)
+    }
+
+    /// An amount of money with its decimals, `1234.50`; one with more digits than a spreadsheet reads is a text.
+    func cell(amount: String) -> String {
+        let text = usesDecimalComma ? amount.replacing(".", with: ",") : amount
+        let digits = amount.utf8.count { 0x30...0x39 ~= $0 }
+        return digits > Self.digitLimit ? Self.formula(Array(text.utf8)) : text
     }
 
     /// An integer; one with more digits than a spreadsheet reads is a text.

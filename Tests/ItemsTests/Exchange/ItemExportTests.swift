@@ -115,6 +115,21 @@ struct ItemExportTests {
         #expect(try declaration(database, "items").contains(#""itemKey" TEXT, "valueInDollars" INTEGER, "n" , "m" "#))
     }
 
+    @Test("a column without values has the type that is declared of its field")
+    func declaredTypes() throws {
+        let kinds: [FieldDeclaration.Kind] = [.string, .integer, .real, .boolean, .date, .number, .any]
+        try store.declare(kinds.map { FieldDeclaration($0.rawValue, $0) })
+        try add("A", ["number": .real(1.5)])
+        let database = try SQLiteScene().open()
+        var options = ItemFileOptions(format: .sqlite)
+        options.columns = kinds.map(\.rawValue)
+        _ = try store.query().exportItems(options, into: database)
+        #expect(
+            try declaration(database, "items").hasSuffix(
+                #"("string" TEXT, "integer" INTEGER, "real" REAL, "boolean" BOOLEAN, "date" DATETIME, "number" REAL, "any" )"#
+            ))
+    }
+
     @Test("a table is written beside others, in place of an earlier export, and never of a view")
     func tables() throws {
         try add("A", ["n": .real(.nan)])

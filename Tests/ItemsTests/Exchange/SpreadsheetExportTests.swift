@@ -1,4 +1,5 @@
 import CSV
+import ColumnEngine
 import PropertyList
 import TestSupport
 import Testing
@@ -84,6 +85,24 @@ struct SpreadsheetExportTests {
             }
         }
         #expect(formulas > 100)
+    }
+
+    @Test("amounts that are declared as money have two decimals")
+    func money() throws {
+        let store = ItemStore()
+        var paid = FieldDeclaration("paid", .number)
+        paid.format = .money
+        try store.declare([paid])
+        for value: PropertyListValue in [.integer(1_622), .real(12.5), .real(0.125), .integer(12_345_678_901_234)] {
+            var fields = ItemFields()
+            try fields.set(value, forField: "paid")
+            try store.createItem(fields)
+        }
+        var options = ItemFileOptions(format: .csv)
+        (options.spreadsheet, options.columns) = (SpreadsheetDialect(locale: "de_DE"), ["paid"])
+        #expect(
+            String(decoding: try store.exportItems(options), as: UTF8.self)
+                == "\u{FEFF}paid\r\n1622,00\r\n12,50\r\n0,125\r\n\"=\"\"12345678901234,00\"\"\"\r\n")
     }
 
     @Test("days are days, moments have a blank, and what is cut or rounded is counted")
