@@ -68,6 +68,10 @@ let package = Package(
         // SQLite's library is loaded when a database is opened.
         .target(name: "CSQLite", dependencies: ["CPlatform"]),
         .target(name: "SQLite", dependencies: ["CSQLite", "PropertyList", "Wording"]),
+        // zlib, libarchive and expat are loaded when a compressed file or a spreadsheet is read.
+        .target(name: "CFileFormats"),
+        .target(name: "FileFormats", dependencies: ["CFileFormats", "PropertyList", "Wording"]),
+        .target(name: "Spreadsheets", dependencies: ["FileFormats", "CFileFormats", "PropertyList", "Wording"]),
         .target(name: "Lua", dependencies: ["CLuaShim", "Platform", "CPlatform", "Wording"]),
         .target(name: "LineEditor", dependencies: ["Platform", "CPlatform", "Wording"]),
 
@@ -208,7 +212,10 @@ let package = Package(
         .testTarget(
             name: "PredicateFormatTests",
             dependencies: ["PredicateFormat", "PropertyList", "CPlatform", "TestSupport"]),
-        .testTarget(name: "CSVTests", dependencies: ["CSV", "TestSupport"]),
+        .testTarget(name: "CSVTests", dependencies: ["CSV", "PropertyList", "TestSupport"]),
+        .testTarget(name: "FileFormatsTests", dependencies: ["FileFormats", "TestSupport"]),
+        .testTarget(
+            name: "SpreadsheetsTests", dependencies: ["Spreadsheets", "FileFormats", "PropertyList", "TestSupport"]),
         .testTarget(name: "TimeZonesTests", dependencies: ["TimeZones", "PropertyList", "Files", "TestSupport"]),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "CSQLite", "CPlatform", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),

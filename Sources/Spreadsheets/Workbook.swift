@@ -1,0 +1,265 @@
+import FileFormats
+import PropertyList
+
+/// The parts of an `.xlsx` file that its sheets share: their names, the formats of numbers, the texts.
+final class Workbook {
+    private(set) var sheets: [Spreadsheet.Sheet] = []
+    private(set) var dates = SerialDate(countsFrom1904: false)
+    private var formats: [NumberFormat] = []
+    private var textsMember: String?
+    private var texts: SharedTexts?
+
+    init(_ archive: ZipReader) throws {
+        let root = try Relationships(archive, of: "")
+        guard let member = root.first("officeDocument"), let document = try archive.open(member) else {
+            throw FormatError(
+                .unsupported,
+                "it is a ZIP file without a spreadsheet in it, or one that is cut: .xlsx and .ods are read")
+        }
+        guard !member.lowercased().hasSuffix(".bin") else {
+            throw FormatError(.unsupported, "it is a binary workbook (.xlsb): save it as .xlsx")
+        }
+        let reader = try WorkbookReader(document)
+        try reader.readAll()
+        guard reader.isWorkbook else {
+            throw FormatError(.unsupported, "it is not a spreadsheet but another document of an office program")
+        }
+        dates = SerialDate(countsFrom1904: reader.countsFrom1904)
+        let parts = try Relationships(archive, of: member)
+        // Charts have tabs, too.
+        sheets = reader.sheets.compactMap { sheet in
+            parts.target(sheet.id, kind: "worksheet").map {
+                Spreadsheet.Sheet(name: sheet.name, isHidden: sheet.isHidden, member: $0)
+            }
+        }
+        if let member = parts.first("styles"), let document = try archive.open(member) {
+            let reader = try StyleReader(document)
+            try reader.readAll()
+            formats = reader.formats
+        }
+        textsMember = parts.first("sharedStrings")
+    }
+
+    func format(_ style: Int) -> NumberFormat { formats.indices.contains(style) ? formats[style] : .number }
+
+    /// The texts that cells share, read once.
+    func sharedTexts(_ archive: ZipReader, _ limits: SpreadsheetLimits) throws -> SharedTexts {
+        if let texts { return texts }
+        let texts = SharedTexts(limits)
+        if let textsMember, let document = try archive.open(textsMember) {
+            try SharedTextReader(document, texts).readAll()
+        }
+        self.texts = texts
+        return texts
+    }
+}
+
+extension XMLReader {
+    /// A reader of a member's document.
+    convenience init(_ member: ZipMemberReader) throws(FormatError) { try self.init { try member.read(into: $0) } }
+
+    final func readAll() throws { while try resume() {} }
+}
+
+/// The other parts that a part of an `.xlsx` file names.
+private struct Relationships {
+    private var entries: [(id: String, kind: String, target: String)] = []
+
+    /// Reads those of a member; of the file itself if its name is empty.
+    init(_ archive: ZipReader, of member: String) throws {
+        let slash = member.lastIndex(of: "/")
+        let folder = slash.map { String(member[...$0]) } ?? ""
+        let name = slash.map { String(member[member.index(after: $0)...]) } ?? member
+        guard let document = try archive.open("\(folder)_rels/\(name).rels") else { return }
+        let reader = try RelationshipReader(document)
+        try reader.readAll()
+        entries = reader.entries.map { ($0.id, $0.kind, Self.path($0.target, in: folder)) }
+    }
+
+    /// The part of a kind, such as `styles`: the last component of its type's address.
+    func first(_ kind: String) -> String? { entries.first { $0.kind == kind }?.target }
+
+    func target(_ id: String, kind: String) -> String? { entries.first { $0.id == id && $0.kind == kind }?.target }
+
+    private static func path(_ target: String, in folder: String) -> String {
+        if target.hasPrefix("/") { return String(target.dropFirst()) }
+        var parts = folder.split(separator: "/").map(String.init)
+        for part in target.split(separator: "/") where part != "." {
+            if part == ".." { _ = parts.popLast() } else { parts.append(String(part)) }
+        }
+        return parts.joined(separator: "/")
+    }
+}
+
+private final class RelationshipReader: XMLReader {
+    var entries: [(id: String, kind: String, target: String)] = []
+
+    override func start(_ name: XMLName, _ attributes: XMLAttributes) {
+        guard name.isLocal("Relationship"), entries.count < 65_536, let id = attributes.string("Id"),
+            let target = attributes.string("Target"), let type = attributes.string("Type")
+        else { return }
+        let kind = type.lastIndex(of: "/").map { String(type[type.index(after: $0)...]) } ?? type
+        entries.append((id, kind, target))
+    }
+}
+
+private final class WorkbookReader: XMLReader {
+    var isWorkbook = false
+    var countsFrom1904 = false
+    var sheets: [(name: String, id: String, isHidden: Bool)] = []
+
+    override func start(_ name: XMLName, _ attributes: XMLAttributes) {
+        if name.isLocal("workbook") {
+            isWorkbook = true
+        } else if name.isLocal("workbookPr") {
+            countsFrom1904 = ["1", "true", "on"].contains(attributes.string("date1904"))
+        } else if name.isLocal("sheet"), sheets.count < 65_536, let title = attributes.string("name") {
+            let id =
+                attributes.string("http://schemas.openxmlformats.org/officeDocument/2006/relationships id")
+                ?? attributes.string("http://purl.oclc.org/ooxml/officeDocument/relationships id")
+            let isHidden = attributes.string("state").map { $0 != "visible" } ?? false
+            sheets.append((title, id ?? "", isHidden))
+        }
+    }
+}
+
+/// Reads what the styles of cells mean for their numbers.
+private final class StyleReader: XMLReader {
+    /// By the style's number.
+    var formats: [NumberFormat] = []
+    private var custom: [Int: NumberFormat] = [:]
+    private var isInCellFormats = false
+
+    override func start(_ name: XMLName, _ attributes: XMLAttributes) {
+        if name.isLocal("numFmt"), let number = attributes["numFmtId"].flatMap(DecimalText.integer),
+            let code = attributes["formatCode"], custom.count < 65_536
+        {
+            custom[Int(number)] = NumberFormat(code: code.prefix(1024))
+        } else if name.isLocal("cellXfs") {
+            isInCellFormats = true
+        } else if isInCellFormats, name.isLocal("xf"), formats.count < 1 << 20 {
+            let number = Int(attributes["numFmtId"].flatMap(DecimalText.integer) ?? 0)
+            formats.append(custom[number] ?? NumberFormat(builtIn: number))
+        }
+    }
+
+    override func end(_ name: XMLName) { if name.isLocal("cellXfs") { isInCellFormats = false } }
+}
+
+/// The texts that cells share, in one buffer.
+final class SharedTexts {
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+    private let limits: SpreadsheetLimits
+
+    init(_ limits: SpreadsheetLimits) { self.limits = limits }
+
+    subscript(number: Int) -> ArraySlice<UInt8>? {
+        guard ends.indices.contains(number) else { return nil }
+        return bytes[(number == 0 ? 0 : ends[number - 1])..<ends[number]]
+    }
+
+    func append(_ text: [UInt8]) throws(FormatError) {
+        guard bytes.count + text.count <= limits.sharedBytes, ends.count < limits.sharedTexts else {
+            throw FormatError(
+                .tooLarge,
+                "its cells share more than \(limits.sharedTexts.grouped) texts, or than \(limits.sharedBytes.grouped) bytes of them: save the sheet as CSV and import that"
+            )
+        }
+        bytes += text
+        ends.append(bytes.count)
+    }
+}
+
+private final class SharedTextReader: XMLReader {
+    private var texts = SharedTexts(SpreadsheetLimits())
+    private var collector = TextCollector()
+
+    convenience init(_ member: ZipMemberReader, _ texts: SharedTexts) throws(FormatError) {
+        try self.init(member)
+        self.texts = texts
+    }
+
+    override func start(_ name: XMLName, _ attributes: XMLAttributes) {
+        if name.isLocal("si") { collector.begin() } else { collector.start(name) }
+    }
+
+    override func end(_ name: XMLName) {
+        guard name.isLocal("si") else { return collector.end(name) }
+        do { try texts.append(collector.text()) } catch { fail(error) }
+    }
+
+    override func text(_ bytes: UnsafeBufferPointer<UInt8>) {
+        if !collector.take(bytes) { fail(FormatError(.tooLarge, "a text of a cell has more than a megabyte")) }
+    }
+}
+
+/// Collects the text of a cell from its runs, without what says how it is pronounced.
+struct TextCollector {
+    private var bytes: [UInt8] = []
+    private var isInText = false
+    private var isInPhonetic = false
+    private let limit = 1 << 20
+
+    mutating func begin() { bytes.removeAll(keepingCapacity: true) }
+
+    mutating func start(_ name: XMLName) {
+        if name.isLocal("t") { isInText = true } else if name.isLocal("rPh") { isInPhonetic = true }
+    }
+
+    mutating func end(_ name: XMLName) {
+        if name.isLocal("t") { isInText = false } else if name.isLocal("rPh") { isInPhonetic = false }
+    }
+
+    /// Takes a piece of text; false beyond the limit.
+    mutating func take(_ piece: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard isInText, !isInPhonetic else { return true }
+        bytes.append(contentsOf: piece)
+        return bytes.count <= limit
+    }
+
+    /// The text: `_x000D_` in it is a character that XML does not hold.
+    func text() -> [UInt8] {
+        guard bytes.contains(UInt8(ascii: "_")) else { return bytes }
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var index = 0
+        // Half of a surrogate pair, which two escapes make.
+        var high: UInt32?
+        while index < bytes.count {
+            guard let unit = escape(at: index) else {
+                if high != nil { result += Array("\u{FFFD}".utf8) }
+                high = nil
+                result.append(bytes[index])
+                index += 1
+                continue
+            }
+            index += 7
+            if let first = high, 0xDC00...0xDFFF ~= unit {
+                if let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + unit - 0xDC00) {
+                    result += Array(String(Character(scalar)).utf8)
+                }
+                high = nil
+                continue
+            }
+            if high != nil { result += Array("\u{FFFD}".utf8) }
+            high = 0xD800...0xDBFF ~= unit ? unit : nil
+            if high == nil { result += Array(String(Character(Unicode.Scalar(unit) ?? "\u{FFFD}")).utf8) }
+        }
+        if high != nil { result += Array("\u{FFFD}".utf8) }
+        return result
+    }
+
+    /// The number in `_x0041_`.
+    private func escape(at index: Int) -> UInt32? {
+        guard index + 7 <= bytes.count, bytes[index] == UInt8(ascii: "_"), bytes[index + 1] == UInt8(ascii: "x"),
+            bytes[index + 6] == UInt8(ascii: "_")
+        else { return nil }
+        var number: UInt32 = 0
+        for byte in bytes[(index + 2)..<(index + 6)] {
+            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
+            number = number << 4 | UInt32(digit)
+        }
+        return number
+    }
+}

@@ -1,0 +1,241 @@
+import FileFormats
+import Foundation
+import PropertyList
+import TestSupport
+import Testing
+
+@testable import Spreadsheets
+
+/// The rows of a sheet as texts: `number: column=text`.
+func rows(_ bytes: [UInt8], _ sheet: String? = nil, _ limits: SpreadsheetLimits = SpreadsheetLimits()) throws
+    -> [String]
+{
+    let rows = try Spreadsheet(ByteSource(bytes), limits: limits).rows(of: sheet)
+    var row = SheetRow()
+    var result: [String] = []
+    while try rows.next(into: &row) {
+        let cells = row.cells.map { cell in
+            let kind =
+                switch cell.content {
+                case .text: "t"
+                case .integer: "i"
+                case .real: "r"
+                case .boolean: "b"
+                case .day: "d"
+                case .moment: "m"
+                case .time: "c"
+                case .error: "e"
+                }
+            #expect(row[column: cell.column] == cell.content)
+            return "\(CellName.letters(cell.column))\(kind)=\(String(decoding: row.text(cell.content), as: UTF8.self))"
+        }
+        result.append("\(row.number): \(cells.joined(separator: "|"))")
+    }
+    #expect(row.cells.isEmpty)
+    return result
+}
+
+@Suite("Spreadsheets of other programs") struct SpreadsheetFixtureTests {
+    private func fixture(_ name: String) throws -> [UInt8] {
+        let text = try String(
+            contentsOfFile: "\(Project.root)/Tests/Fixtures/spreadsheets/\(name).base64", encoding: .utf8)
+        return Array(try #require(Data(base64Encoded: text, options: .ignoreUnknownCharacters)))
+    }
+
+    @Test("openpyxl") func openpyxl() throws {
+        let bytes = try fixture("openpyxl.xlsx")
+        let sheets = try Spreadsheet(ByteSource(bytes)).sheets()
+        #expect(sheets.map(\.name) == ["Tools", "Größe & <Maß>", "hidden"])
+        #expect(sheets.map(\.isHidden) == [false, false, true])
+        #expect(
+            try rows(bytes) == [
+                "1: At=name|Bt=n|Ct=price|Dt=on|Et=bought|Ft=seen|Gt=at|Ht=err|It=sum|Jt=note",
+                "2: At=Lamp|Bi=3|Cr=39.95|Db=true|Ed=2024-01-31|Fm=2024-01-31T10:00:00.5Z|Gc=10:30:00|He=#N/A|Jt= two  blanks\nlineA",
+                "3: At=Bär 👍|Bi=-12|Cr=1e+20|Db=false|Ed=1900-01-01|Fm=1999-12-31T23:59:59Z|Gc=26:30:00|He=#DIV/0!|Jt=abc",
+                "5: At=merged|Et=0017",
+            ])
+        #expect(try rows(bytes, "größe & <maß>") == ["3: Bt=far", "7: XFDi=1"])
+        #expect(try rows(bytes, "hidden") == ["1: At=h"])
+        let error = #expect(throws: FormatError.self) { try rows(bytes, "Tolls") }
+        #expect(error?.message == "it has no sheet 'Tolls'; did you mean 'Tools'?")
+    }
+
+    @Test("XlsxWriter, from 1904") func xlsxwriter() throws {
+        #expect(
+            try rows(try fixture("xlsxwriter.xlsx")) == [
+                "1: At=day|Bt=moment|Ct=cost|Dt=text",
+                "2: Ad=2024-02-29|Bm=1904-01-02T03:04:05Z|Ci=1622|Dt=x", "3: Cr=405.5|Db=true",
+            ])
+    }
+
+    @Test("odfpy") func odfpy() throws {
+        let bytes = try fixture("odfpy.ods")
+        #expect(try Spreadsheet(ByteSource(bytes)).sheets().map(\.name) == ["Werkzeug", "Second"])
+        #expect(
+            try rows(bytes) == [
+                "1: At=name|Bt=n|Ct=bought|Dt=seen|Et=at|Ft=on",
+                "2: At=Säge|Br=3.5|Cd=2024-01-31|Dm=2024-01-31T10:00:00Z|Ec=10:30:00|Fb=true",
+                "6: At=two  blanks\nline|Bi=7|Ci=7", "7: At=two  blanks\nline|Bi=7|Ci=7",
+            ])
+        #expect(try rows(bytes, "second") == ["1: At=b"])
+    }
+}
+
+@Suite("Spreadsheet cells") struct SpreadsheetCellTests {
+    @Test(
+        "dates by the format and the epoch",
+        arguments: [
+            ("yyyy-mm-dd", "1", "d=1900-01-01"), ("yyyy-mm-dd", "59", "d=1900-02-28"),
+            ("yyyy-mm-dd", "60", "c=1900-02-29"),
+            ("yyyy-mm-dd", "61", "d=1900-03-01"), ("yyyy-mm-dd", "2958465", "d=9999-12-31"),
+            ("yyyy-mm-dd", "2958466", "i=2958466"), ("yyyy-mm-dd", "-1", "i=-1"), ("yyyy-mm-dd", "0", "i=0"),
+            ("yyyy-mm-dd", "45322.416666666664", "m=2024-01-31T10:00:00Z"), ("h:mm", "0.4375", "c=10:30:00"),
+            ("[h]:mm:ss", "1.104166666666667", "c=26:30:00"), ("[$-409]mmm d, yyyy;@", "45322", "d=2024-01-31"),
+            ("#,##0.00 &quot;days&quot;", "12.5", "r=12.5"), ("0.00E+00", "12.5", "r=12.5"), ("[Red]0", "3", "i=3"),
+            ("mm:ss.0", "0.000707175925925926", "c=00:01:01.100"), ("General", "3.0", "i=3"), ("@", "1E3", "i=1000"),
+            ("h:mm AM/PM", "45322.5", "m=2024-01-31T12:00:00Z"), ("0", "12345678901234567", "i=12345678901234567"),
+            ("d\\.m\\.yy", "45322", "d=2024-01-31"), ("0.0", "39.950000000000003", "r=39.95"),
+        ])
+    func formats(code: String, value: String, expected: String) throws {
+        let bytes = TinySpreadsheet.xlsx("<row r=\"1\"><c r=\"A1\" s=\"1\"><v>\(value)</v></c></row>", formats: [code])
+        #expect(try rows(bytes) == ["1: A\(expected)"])
+    }
+
+    @Test("dates counted from 1904") func from1904() throws {
+        let cells = ["0", "60", "2957003"].map { "<c s=\"1\"><v>\($0)</v></c>" }.joined()
+        let bytes = TinySpreadsheet.xlsx("<row>\(cells)</row>", formats: ["d/m/yyyy"], from1904: true)
+        #expect(try rows(bytes) == ["1: Ad=1904-01-01|Bd=1904-03-01|Cd=9999-12-31"])
+    }
+
+    @Test("kinds of texts, formulas, and places that are left out") func kinds() throws {
+        let bytes = TinySpreadsheet.xlsx(
+            """
+            <row><c t="s"><v>1</v></c><c t="inlineStr"><is><r><t>a</t></r><r><t>b</t></r><rPh><t>no</t></rPh></is></c>\
+            <c t="str"><f>A1</f><v>f</v></c><c t="b"><v>1</v></c><c t="d"><v>2024-01-31</v></c><c/><c t="e"><v>#REF!</v></c></row>
+            <row r="9"><c r="C9" t="s"><v>0</v></c><c r="A9"><v>1</v></c></row>
+            """, texts: "<si><t>_x0009_&amp;_x005F_</t></si><si><t xml:space=\"preserve\"> x </t></si>",
+            after: "<mergeCells><mergeCell ref=\"A1:B2\"/></mergeCells>")
+        #expect(
+            try rows(bytes) == ["1: At= x |Bt=ab|Ct=f|Db=true|Ed=2024-01-31|Ge=#REF!", "9: Ai=1|Ct=\t&_"])
+        let reader = try Spreadsheet(ByteSource(bytes)).rows()
+        var row = SheetRow()
+        while try reader.next(into: &row) {}
+        #expect(reader.mergedRanges == 1)
+    }
+
+    @Test(
+        "what is wrong names the sheet and the cell",
+        arguments: [
+            ("<row><c><v>abc</v></c></row>", "sheet S: cell A1: abc is not a number: the file is damaged"),
+            ("<row r=\"2\"><c r=\"B2\" t=\"s\"><v>7</v></c></row>", "sheet S: cell B2: it names a shared text"),
+            ("<row r=\"2\"/><row r=\"1\"/>", "sheet S: row 1 comes after row 2: the file is damaged"),
+            (
+                "<row><c r=\"A1\"><v>1</v></c><c r=\"A1\"><v>2</v></c></row>",
+                "sheet S: cell A1: two cells are in one place"
+            ),
+            ("<row r=\"2000000\"/>", "sheet S: the sheet has more than 1,048,576 rows"),
+            ("<row><c r=\"XFE1\"><v>1</v></c></row>", "sheet S: row 1: it has more than 16,384 columns"),
+            ("<row><c></row>", "sheet S: at line 1, column"),
+        ])
+    func errors(cells: String, message: String) throws {
+        let error = #expect(throws: FormatError.self) { try rows(TinySpreadsheet.xlsx(cells)) }
+        #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
+    }
+
+    @Test("other files are refused by what they are") func foreign() throws {
+        func message(_ bytes: [UInt8]) -> String {
+            do { return try rows(bytes).description } catch { return "\(error)" }
+        }
+        #expect(message([0xD0, 0xCF, 0x11, 0xE0, 1, 2, 3, 4]).contains("save it as .xlsx without a password"))
+        #expect(message(Array("name,a\n".utf8)).contains("it is not a spreadsheet"))
+        #expect(message(TinySpreadsheet.zip([("a", [1])])).contains("without a spreadsheet"))
+        #expect(
+            message(TinySpreadsheet.zip([("mimetype", Array("application/vnd.oasis.opendocument.text".utf8))]))
+                .contains("opendocument.text"))
+    }
+}
+
+@Suite("Hostile spreadsheets") struct HostileSpreadsheetTests {
+    @Test("entities are not expanded, and no other file is read") func entities() throws {
+        for doctype in ["<!DOCTYPE a [<!ENTITY x \"y\">]>", "<!DOCTYPE a SYSTEM \"file:///etc/passwd\">"] {
+            let content = doctype + "<a/>"
+            let file = TinySpreadsheet.zip([
+                ("mimetype", Array("application/vnd.oasis.opendocument.spreadsheet".utf8)),
+                ("content.xml", Array(content.utf8)),
+            ])
+            let error = #expect(throws: FormatError.self) { try rows(file) }
+            #expect(error?.code == .unsupported)
+        }
+    }
+
+    @Test("a sheet of 2^20 × 2^14 empty cells takes no time and no memory") func empties() throws {
+        let empty =
+            "<table:table-row table:number-rows-repeated=\"1048576\"><table:table-cell table:number-columns-repeated=\"16384\"/></table:table-row>"
+        #expect(try rows(TinySpreadsheet.ods("<table:table table:name=\"a\">\(empty)</table:table>")) == [])
+        let far = (1...50).map { "<row r=\"\($0)\"><c r=\"XFD\($0)\"><v>1</v></c></row>" }.joined()
+        #expect(try rows(TinySpreadsheet.xlsx(far)).count == 50)
+    }
+
+    @Test("a cell that is repeated over a whole sheet ends at the limit") func repeated() throws {
+        let cell =
+            "<table:table-cell office:value-type=\"string\" table:number-columns-repeated=\"16384\"><text:p>x</text:p></table:table-cell>"
+        let row = "<table:table-row table:number-rows-repeated=\"1048576\">\(cell)</table:table-row>"
+        var limits = SpreadsheetLimits()
+        limits.cells = 1 << 20
+        let error = #expect(throws: FormatError.self) {
+            let rows = try Spreadsheet(
+                ByteSource(TinySpreadsheet.ods("<table:table table:name=\"a\">\(row)</table:table>")), limits: limits
+            ).rows()
+            var row = SheetRow()
+            while try rows.next(into: &row) {}
+        }
+        #expect(error?.code == .tooLarge)
+    }
+
+    @Test("shared texts, long texts, long tags and deep elements have limits") func limits() throws {
+        var limits = SpreadsheetLimits()
+        limits.sharedTexts = 1000
+        let many = TinySpreadsheet.xlsx("", texts: String(repeating: "<si/>", count: 1001))
+        #expect(throws: FormatError.self) { try rows(many, nil, limits) }
+        #expect(try rows(TinySpreadsheet.xlsx("", texts: String(repeating: "<si><t>a</t></si>", count: 100_000))) == [])
+        let long = String(repeating: "a", count: 1 << 21)
+        for rows in [
+            "<row><c t=\"str\"><v>\(long)</v></c></row>", "<row><c t=\"inlineStr\"><is><t>\(long)</t></is></c></row>",
+            "<row x=\"\(long)\"/>", "<!--\(long)-->", String(repeating: "<a>", count: 1000),
+        ] {
+            let error = #expect(throws: FormatError.self) { try SpreadsheetsTests.rows(TinySpreadsheet.xlsx(rows)) }
+            #expect(error?.code == .tooLarge || error?.code == .unsupported, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test("an interruption ends the reading") func interruption() throws {
+        let bytes = TinySpreadsheet.xlsx((1...5000).map { _ in "<row><c><v>1</v></c></row>" }.joined())
+        var isDue = false
+        let rows = try Spreadsheet(ByteSource(bytes), isStopped: { isDue }).rows()
+        var row = SheetRow()
+        #expect(try rows.next(into: &row))
+        isDue = true
+        let error = #expect(throws: FormatError.self) { while try rows.next(into: &row) {} }
+        #expect(error?.code == .stopped)
+    }
+
+    @Test("changed bytes are errors or rows, and nothing else", arguments: [1, 2, 3] as [UInt64]) func fuzz(
+        seed: UInt64
+    ) throws {
+        var random = TestGenerator(seed: seed)
+        let ods = TinySpreadsheet.ods(
+            "<table:table table:name=\"a\"><table:table-row><table:table-cell office:value-type=\"float\" office:value=\"1.5\"/><table:table-cell><text:p>a<text:s text:c=\"3\"/>b</text:p></table:table-cell></table:table-row></table:table>"
+        )
+        let xlsx = TinySpreadsheet.xlsx(
+            "<row r=\"1\"><c r=\"A1\" t=\"s\"><v>0</v></c><c s=\"1\"><v>45000.5</v></c></row>",
+            texts: "<si><t>a</t></si>",
+            formats: ["d.m.yy h:mm"])
+        for _ in 0..<300 {
+            var bytes = random.number(2) == 0 ? ods : xlsx
+            for _ in 0..<1 + random.number(3) {
+                bytes[random.number(bytes.count)] = UInt8(truncatingIfNeeded: random.next())
+            }
+            _ = try? rows(bytes)
+        }
+    }
+}
