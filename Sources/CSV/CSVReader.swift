@@ -20,6 +20,9 @@ public final class CSVReader {
     public private(set) var line = 1
 
     private let options: CSVOptions
+    private let recovers: Bool
+    private let skipsBlanks: Bool
+    private let hasComments: Bool
     private let source: Source
     private let chunk: UnsafeMutablePointer<UInt8>
     private var position = 0
@@ -28,6 +31,11 @@ public final class CSVReader {
     private var started = false
     private var skipsLineFeed = false
     private var headerRow: CSVRow?
+    /// The line on which the last row begins, from 1.
+    package private(set) var startLine = 1
+    /// The lines that are comments, so far.
+    package private(set) var comments = 0
+    private var recovery = CSVRecovery()
     /// Whether a byte ends the scan of a bare cell, or of a quoted one.
     private let stopsBare: [Bool]
     private let stopsQuoted: [Bool]
@@ -38,6 +46,7 @@ public final class CSVReader {
     public init(options: CSVOptions = CSVOptions(), source: @escaping Source) throws(CSVError) {
         try options.check()
         self.options = options
+        (recovers, skipsBlanks, hasComments) = (options.recovers, options.skipsBlanks, !options.comment.isEmpty)
         self.source = source
         chunk = .allocate(capacity: Self.chunkSize)
         stopsBare = (0...255).map { [options.delimiter, CSVByte.cr, CSVByte.lf].contains($0) }
@@ -146,8 +155,15 @@ public final class CSVReader {
         row.removeAll()
         if !started { try start() }
         try skipEmptyLines()
+        while hasComments, try isComment() {
+            try skipLine()
+            comments += 1
+            try skipEmptyLines()
+        }
         guard try hasMore() else { return false }
         self.row += 1
+        startLine = line
+        if recovers { recovery.begin(at: position) }
         while true {
             let last =
                 if try !hasMore() {
@@ -162,7 +178,11 @@ public final class CSVReader {
             if row.count > options.columnLimit {
                 throw failure(.rowTooLong, "a row of more than \(options.columnLimit) cells")
             }
-            if last { return true }
+            if last {
+                if recovers { recovery.end() }
+                return true
+            }
+            if skipsBlanks { while try hasMore(), chunk[position] == 0x20 { position += 1 } }
         }
     }
 
@@ -266,6 +286,62 @@ public final class CSVReader {
         if filled >= 3, CSVByte.byteOrderMark.elementsEqual(UnsafeBufferPointer(start: chunk, count: 3)) {
             position = 3
         }
+        for _ in 0..<options.skippedLines { try skipLine() }
+    }
+
+    /// Skips the rest of a line and its end.
+    private func skipLine(_ take: (UInt8) -> Void = { _ in }) throws(CSVError) {
+        while try hasMore() {
+            let byte = chunk[position]
+            position += 1
+            if byte == CSVByte.lf, skipsLineFeed {
+                skipsLineFeed = false
+            } else if byte == CSVByte.lf || byte == CSVByte.cr {
+                skipsLineFeed = byte == CSVByte.cr
+                line += 1
+                return
+            } else {
+                skipsLineFeed = false
+                take(byte)
+            }
+        }
+    }
+
+    /// Whether the line begins with the mark of comments, which may arrive in pieces.
+    private func isComment() throws(CSVError) -> Bool {
+        let mark = options.comment
+        guard try hasMore(), chunk[position] == mark[0] else { return false }
+        while filled - position < mark.count, !atEnd {
+            (chunk).update(from: chunk + position, count: filled - position)
+            filled -= position
+            position = 0
+            filled += try readSource(into: filled)
+        }
+        let start = UnsafeBufferPointer(start: chunk + position, count: filled - position)
+        if start.starts(with: mark) { return true }
+        // Of a mark with a blank, the blank may be left out at the end of the line.
+        return mark.last == 0x20 && start.starts(with: mark.dropLast())
+            && (start.count < mark.count || start[mark.count - 1] == CSVByte.lf || start[mark.count - 1] == CSVByte.cr)
+    }
+
+    /// Goes on behind the first line of a row that is malformed or too long, with the options' `recovers`.
+    ///
+    /// - Returns: the line's bytes without its end, at most 256 KB of it.
+    /// - Throws: `CSVError` for unreadable text.
+    package func recover() throws(CSVError) -> [UInt8] {
+        let rest = UnsafeBufferPointer(
+            start: chunk + min(recovery.start, filled), count: filled - min(recovery.start, filled))
+        var (first, end) = recovery.take(rest)
+        switch end {
+        case .inBuffer:
+            (position, filled, atEnd) = (0, 0, false)
+            (line, skipsLineFeed) = (startLine + 1, recovery.endsInReturn)
+        case .behindBuffer:
+            position = filled
+            try skipLine { if first.count < CSVRecovery.limit { first.append($0) } }
+        case .unknown: try skipLine()
+        }
+        return first
     }
 
     private func skipEmptyLines() throws(CSVError) {
@@ -291,6 +367,7 @@ public final class CSVReader {
 
     private func refill() throws(CSVError) -> Bool {
         if atEnd { return false }
+        if recovers { recovery.add(UnsafeBufferPointer(start: chunk, count: filled)) }
         position = 0
         filled = 0
         filled = try readSource(into: 0)
@@ -300,87 +377,11 @@ public final class CSVReader {
     private func readSource(into offset: Int) throws(CSVError) -> Int {
         if Interruption.isDue { throw failure(.stopped, Interruption.message) }
         let capacity = Self.chunkSize - offset
-        let count = try source(UnsafeMutableRawBufferPointer(start: chunk + offset, count: capacity))
+        let buffer = UnsafeMutableRawBufferPointer(start: chunk + offset, count: capacity)
+        let again = recovery.read(into: buffer)
+        let count = again > 0 ? again : try source(buffer)
         precondition(0...capacity ~= count, "a source gives no more than there is room for")
         atEnd = count == 0
         return count
-    }
-}
-
-/// The format of comma-separated values, and limits for untrusted input.
-public struct CSVOptions: Sendable {
-    /// The byte between two cells: ASCII, and neither a quote nor part of a line end.
-    package var delimiter: UInt8 = UInt8(ascii: ",")
-    /// Whether the first row names the columns.
-    package var hasHeader = true
-    /// Maximum size of a cell, in bytes.
-    package var cellLimit = 16 << 20
-    /// Maximum size of a row's cells, in bytes.
-    package var rowLimit = 64 << 20
-    /// Maximum number of cells in a row.
-    package var columnLimit = 65_536
-
-    /// Options with default limits.
-    public init(delimiter: UInt8 = UInt8(ascii: ","), hasHeader: Bool = true) {
-        self.delimiter = delimiter
-        self.hasHeader = hasHeader
-    }
-
-    func check() throws(CSVError) {
-        guard delimiter < 0x80, delimiter != CSVByte.quote, delimiter != CSVByte.cr, delimiter != CSVByte.lf else {
-            throw CSVError(
-                .badDelimiter, row: 0, line: 0,
-                "a delimiter is one ASCII character that is neither a quote nor a line end, such as \",\" or \";\"")
-        }
-    }
-}
-
-/// The special bytes besides the delimiter.
-enum CSVByte {
-    static let quote = UInt8(ascii: "\"")
-    static let cr = UInt8(ascii: "\r")
-    static let lf = UInt8(ascii: "\n")
-    static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
-}
-
-/// An error in comma-separated values, with its position.
-public struct CSVError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The kinds of errors.
-    public enum Code: Equatable, Sendable {
-        /// The text ends inside a quoted cell.
-        case unterminatedQuote
-        /// Something other than a delimiter or a line end follows a closing quote.
-        case textAfterQuote
-        /// A cell has more bytes than the limit.
-        case cellTooLong
-        /// A row has more cells, or more bytes, than the limit.
-        case rowTooLong
-        /// A cell requested as text is not UTF-8.
-        case notText
-        /// The delimiter is invalid.
-        case badDelimiter
-        /// Reading failed with this `errno`.
-        case unreadable(Int32)
-        /// The work was interrupted, for example by a script's deadline.
-        case stopped
-    }
-
-    /// The kind of error.
-    public let code: Code
-    /// The row from 1, including the header; 0 when the error has no row.
-    public let row: Int
-    /// The line from 1 at which reading stopped; 0 when the error has no line.
-    public let line: Int
-    /// The problem, its position and its remedy.
-    public let message: String
-
-    public var description: String { message }
-
-    /// An error whose message has the position in front, unless the row is 0.
-    package init(_ code: Code, row: Int, line: Int, _ what: String) {
-        self.code = code
-        self.row = row
-        self.line = line
-        message = row > 0 ? "row \(row), line \(line): \(what)" : what
     }
 }

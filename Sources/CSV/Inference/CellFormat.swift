@@ -1,0 +1,230 @@
+package import PropertyList
+
+/// The kinds of values that a column's texts can be; the names are those of fields.
+package enum CellKind: String, Sendable, CaseIterable {
+    case string, integer, real, boolean, date
+}
+
+/// How a column's texts are read.
+package enum CellFormat: Hashable, Sendable {
+    case text
+    case integer(NumberStyle)
+    case real(NumberStyle)
+    case boolean(BooleanWords)
+    /// A date without a time; nil for `2024-01-31`.
+    case day(DateStyle?)
+    /// A date with a time, in UTC; nil for `2024-01-31T10:00:00Z`.
+    case moment(DateStyle?)
+
+    package var kind: CellKind {
+        switch self {
+        case .text: .string
+        case .integer: .integer
+        case .real: .real
+        case .boolean: .boolean
+        case .day, .moment: .date
+        }
+    }
+
+    /// The value of a text; nil for a text that is not of the format.
+    package func value(of text: UnsafeBufferPointer<UInt8>) -> PropertyListValue? {
+        switch self {
+        case .text: String(validating: text, as: UTF8.self).map { .string($0) }
+        case .integer(let style): style.integer(text).map { .integer($0) }
+        case .real(let style): style.real(text).map { .real($0) }
+        case .boolean(let words): words.value(of: text).map { .boolean($0) }
+        case .day(nil): text.count == 10 ? DateText.date(text).map { .date($0) } : nil
+        case .moment(nil):
+            (DateText.date(text) ?? ISO8601.parse(String(decoding: text, as: UTF8.self))).map { .date($0) }
+        case .day(let style?), .moment(let style?): style.date(text).map { .date($0) }
+        }
+    }
+}
+
+/// How a column writes numbers.
+package struct NumberStyle: Hashable, Sendable {
+    /// The sign before the decimals.
+    package enum Decimal: String, Sendable, CaseIterable { case point, comma }
+
+    package var decimal = Decimal.point
+    /// Whether the other sign is between thousands.
+    package var isGrouped = false
+    /// The digits behind the decimal sign, if all numbers have as many.
+    package var decimals: Int?
+    package var affix = NumberAffix.none
+    /// Whether any sign is taken, or none: for columns whose kind was given.
+    package var takesAnyAffix = false
+
+    package init(decimal: Decimal = .point, isGrouped: Bool = false, decimals: Int? = nil, affix: NumberAffix = .none) {
+        (self.decimal, self.isGrouped, self.decimals, self.affix) = (decimal, isGrouped, decimals, affix)
+    }
+
+    /// The style of a column whose kind was given: groups and signs are taken off, and may be absent.
+    package static func given(_ decimal: Decimal) -> NumberStyle {
+        var style = NumberStyle(decimal: decimal, isGrouped: true)
+        style.takesAnyAffix = true
+        return style
+    }
+
+    private var isPlain: Bool { decimal == .point && !isGrouped && affix == .none && !takesAnyAffix }
+
+    /// The integer of a text; nil for another one.
+    package func integer(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+        if isPlain { return DecimalText.integer(text) ?? DecimalText.real(text).flatMap(Int64.init(exactly:)) }
+        return real(text).flatMap(Int64.init(exactly:))
+    }
+
+    /// The real of a text; nil for another one.
+    package func real(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+        if isPlain { return DecimalText.real(text) }
+        guard text.count <= 64, let (range, given, isNegative) = NumberAffix.core(of: text),
+            takesAnyAffix || given == affix
+        else {
+            return nil
+        }
+        let sign = UInt8(ascii: decimal == .point ? "." : ",")
+        let group = UInt8(ascii: decimal == .point ? "," : ".")
+        var (mantissa, digits, fraction, isBehind, sinceGroup) = (Int64(0), 0, 0, false, -1)
+        for byte in text[range] {
+            if byte.isDigit {
+                digits += 1
+                guard digits <= 15 else { return nil }
+                mantissa = mantissa &* 10 &+ Int64(byte &- 0x30)
+                if isBehind { fraction += 1 } else if sinceGroup >= 0 { sinceGroup += 1 }
+            } else if byte == sign, !isBehind, digits > 0 {
+                if sinceGroup >= 0, sinceGroup != 3 { return nil }
+                (isBehind, sinceGroup) = (true, -1)
+            } else if byte == group, isGrouped, !isBehind, sinceGroup == 3 || sinceGroup < 0 && 1...3 ~= digits {
+                sinceGroup = 0
+            } else {
+                return nil
+            }
+        }
+        guard digits > 0, sinceGroup < 0 || sinceGroup == 3, !isBehind || fraction > 0 else { return nil }
+        let value = DecimalText.real(mantissa, fraction: fraction)
+        return isNegative ? -value : value
+    }
+}
+
+/// The sign of a currency or of percents, which comes off a number.
+package enum NumberAffix: UInt8, Hashable, Sendable, CaseIterable {
+    case none, dollar, euro, pound, yen, percent, usd, eur, gbp, chf
+
+    /// The sign as texts have it.
+    package var text: String {
+        switch self {
+        case .none: ""
+        case .dollar: "$"
+        case .euro: "€"
+        case .pound: "£"
+        case .yen: "¥"
+        case .percent: "%"
+        case .usd: "USD"
+        case .eur: "EUR"
+        case .gbp: "GBP"
+        case .chf: "CHF"
+        }
+    }
+
+    private static let signs: [(affix: NumberAffix, bytes: [UInt8])] = allCases.dropFirst().map {
+        ($0, Array($0.text.utf8))
+    }
+
+    /// The digits of a number without its sign, whether it is before or behind them: `-$12`, `12 €`, `45%`.
+    static func core(of text: UnsafeBufferPointer<UInt8>) -> (Range<Int>, NumberAffix, isNegative: Bool)? {
+        var (start, end) = (0, text.count)
+        var isNegative = false
+        var affix = NumberAffix.none
+        func takesMinus() -> Bool {
+            guard start < end, text[start] == UInt8(ascii: "-") else { return false }
+            start += 1
+            return true
+        }
+        isNegative = takesMinus()
+        guard start < end else { return nil }
+        if !text[start].isDigit {
+            guard let sign = signs.first(where: { text[start..<end].starts(with: $0.bytes) }), sign.affix != .percent
+            else {
+                return nil
+            }
+            affix = sign.affix
+            start += sign.bytes.count
+            while let blank = blank(text[start..<end]) { start += blank }
+            if !isNegative { isNegative = takesMinus() }
+        } else if !text[end - 1].isDigit {
+            guard let sign = signs.first(where: { text[start..<end].reversed().starts(with: $0.bytes.reversed()) })
+            else {
+                return nil
+            }
+            affix = sign.affix
+            end -= sign.bytes.count
+            if end > start, text[end - 1] == 0x20 {
+                end -= 1
+            } else if end > start + 1, text[end - 2] == 0xC2, text[end - 1] == 0xA0 {
+                end -= 2
+            } else if end > start + 2, text[end - 3] == 0xE2, text[end - 2] == 0x80, text[end - 1] == 0xAF {
+                end -= 3
+            }
+        }
+        guard start < end, text[start].isDigit, text[end - 1].isDigit else { return nil }
+        return (start..<end, affix, isNegative)
+    }
+
+    /// The length of a blank at the beginning: a space, or one that does not break.
+    private static func blank(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+        if text.first == 0x20 { return 1 }
+        if text.starts(with: [0xC2, 0xA0]) { return 2 }
+        return text.starts(with: [0xE2, 0x80, 0xAF]) ? 3 : nil
+    }
+}
+
+/// The words that a column has for true and false.
+package enum BooleanWords: UInt8, Hashable, Sendable, CaseIterable {
+    case trueFalse, capitalTrueFalse, upperTrueFalse, yesNo, capitalYesNo, upperYesNo
+    /// Only where it is asked for: any of `yes`, `ja`, `oui`, `sí`, `1`, … and of their opposites, in any case.
+    case any
+
+    /// The two words, true's first.
+    package var words: (yes: String, no: String) {
+        switch self {
+        case .trueFalse, .any: ("true", "false")
+        case .capitalTrueFalse: ("True", "False")
+        case .upperTrueFalse: ("TRUE", "FALSE")
+        case .yesNo: ("yes", "no")
+        case .capitalYesNo: ("Yes", "No")
+        case .upperYesNo: ("YES", "NO")
+        }
+    }
+
+    private static let yes: Set<String> = [
+        "true", "yes", "y", "t", "1", "on", "ja", "j", "oui", "si", "sí", "sim", "x", "wahr",
+    ]
+    private static let no: Set<String> = ["false", "no", "n", "f", "0", "off", "nein", "non", "não", "nao", "falsch"]
+
+    /// The value of a text; nil for another one.
+    package func value(of text: UnsafeBufferPointer<UInt8>) -> Bool? {
+        if self == .any {
+            guard text.count <= 8 else { return nil }
+            let word = String(decoding: text, as: UTF8.self).lowercased()
+            return Self.yes.contains(word) ? true : Self.no.contains(word) ? false : nil
+        }
+        if text.elementsEqual(words.yes.utf8) { return true }
+        return text.elementsEqual(words.no.utf8) ? false : nil
+    }
+
+    /// The words of which a text is one; nil for another text.
+    static func of(_ text: UnsafeBufferPointer<UInt8>) -> BooleanWords? {
+        guard 2...5 ~= text.count else { return nil }
+        switch text[0] {
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): return trueFalse.value(of: text) == nil ? nil : .trueFalse
+        case UInt8(ascii: "T"), UInt8(ascii: "F"):
+            if capitalTrueFalse.value(of: text) != nil { return .capitalTrueFalse }
+            return upperTrueFalse.value(of: text) == nil ? nil : .upperTrueFalse
+        case UInt8(ascii: "y"), UInt8(ascii: "n"): return yesNo.value(of: text) == nil ? nil : .yesNo
+        case UInt8(ascii: "Y"), UInt8(ascii: "N"):
+            if capitalYesNo.value(of: text) != nil { return .capitalYesNo }
+            return upperYesNo.value(of: text) == nil ? nil : .upperYesNo
+        default: return nil
+        }
+    }
+}

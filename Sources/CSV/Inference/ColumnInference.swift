@@ -1,0 +1,232 @@
+import PropertyList
+
+/// Finds out what a column's texts are, one cell after the other.
+///
+/// A column gets a kind if all of its cells are written in one style, so that no two different texts become the same value.
+/// What could be read in two ways stays text and is said. Memory: some words a column.
+package struct ColumnInference: Sendable {
+    /// Whether further cells count: not after one that no style has.
+    package private(set) var isOpen = true
+    /// The cells with a text.
+    package private(set) var count = 0
+    /// The texts that stand for nothing in other programs, with their numbers, in a column that would have a kind without
+    /// them: at most four.
+    package private(set) var fillers: [(text: [UInt8], count: Int)] = []
+
+    private var readings = CellReadings.all
+    private var decimals: UInt8?
+    private var commaDecimals: UInt8?
+    /// Whether a number has decimals, if the sign before them is the point, or the comma.
+    private var hasDecimals = false
+    private var hasCommaDecimals = false
+    private var affix: NumberAffix?
+    private var shape: DateShape?
+    /// The first cell, for messages.
+    private var example: [UInt8] = []
+
+    package init() {}
+
+    /// Takes the next cell; an empty one has no influence.
+    @inline(__always)
+    package mutating func add(_ text: UnsafeBufferPointer<UInt8>) {
+        guard isOpen, !text.isEmpty else { return }
+        take(text)
+    }
+
+    private mutating func take(_ text: UnsafeBufferPointer<UInt8>) {
+        count += 1
+        // Most cells of numbers are plain.
+        if affix == NumberAffix.none, let whole = CellReadings.plainWhole(text) {
+            let common = readings.intersection(whole)
+            if !common.isEmpty {
+                readings = common
+                return
+            }
+        }
+        let facts = CellFacts(text)
+        var common = readings.intersection(facts.readings)
+        if !common.isDisjoint(with: .numbers) {
+            if let affix, affix != facts.affix { common.subtract(.numbers) }
+            if let decimals, decimals != facts.decimals { common.subtract(.fixedPoints) }
+            if let commaDecimals, commaDecimals != facts.commaDecimals { common.subtract(.fixedCommas) }
+        }
+        if !common.isDisjoint(with: .patterns) {
+            if let shape, shape != facts.shape { common.subtract(.patterns) }
+            if common.isDisjoint(with: .orders) || common.isDisjoint(with: .paddings) { common.subtract(.patterns) }
+        }
+        guard !common.isEmpty else { return close(at: text) }
+        readings = common
+        if example.isEmpty { example = Array(text) }
+        if !common.isDisjoint(with: .numbers) {
+            affix = facts.affix
+            if facts.decimals > 0 { hasDecimals = true }
+            if facts.commaDecimals > 0 { hasCommaDecimals = true }
+            if !common.isDisjoint(with: .fixedPoints) { decimals = facts.decimals }
+            if !common.isDisjoint(with: .fixedCommas) { commaDecimals = facts.commaDecimals }
+        }
+        if !common.isDisjoint(with: .patterns) { shape = facts.shape }
+    }
+
+    /// Counts a text that stands for nothing; any other one ends the inference.
+    private mutating func close(at text: UnsafeBufferPointer<UInt8>) {
+        if let place = fillers.firstIndex(where: { $0.text.elementsEqual(text) }) {
+            fillers[place].count += 1
+        } else if fillers.count < 4, Self.isFiller(text) {
+            fillers.append((Array(text), 1))
+        } else {
+            isOpen = false
+            fillers = []
+        }
+    }
+
+    private static let words: Set<String> = [
+        "na", "n/a", "null", "none", "nil", "nan", "-", "--", "---", "?", "\\n", "#n/a", "n.a.", ".", "unknown", "k.a.",
+    ]
+
+    /// Whether a text stands for nothing in other programs.
+    static func isFiller(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        text.count <= 7 && words.contains(String(decoding: text, as: UTF8.self).lowercased())
+    }
+
+    // MARK: - The result
+
+    /// The decimal sign that the column shows without doubt; nil for a column of integers, of none, or in doubt.
+    package var decimal: NumberStyle.Decimal? {
+        guard isOpen, count > 0, !readings.contains(.integer) else { return nil }
+        let points = readings.intersection([.plainReals, .points])
+        let commas = readings.intersection(.commas)
+        if commas.isEmpty { return points.isEmpty ? nil : .point }
+        return points.isEmpty ? .comma : nil
+    }
+
+    /// What the column is.
+    ///
+    /// - Parameter decimal: the decimal sign of the file: given, or shown by another column.
+    /// - Returns: the format of its texts, with what has to be said of it.
+    package func result(decimal: NumberStyle.Decimal? = nil) -> ColumnResult {
+        guard isOpen, count > fillers.reduce(0, { $0 + $1.count }) else { return ColumnResult(.text) }
+        let (format, doubt) = format(decimal)
+        guard fillers.isEmpty || format == .text else {
+            return ColumnResult(.text, .fillers(fillers.map { ($0.text, $0.count) }, of: count, format.kind))
+        }
+        return ColumnResult(format, doubt)
+    }
+
+    private func format(_ decimal: NumberStyle.Decimal?) -> (CellFormat, ColumnResult.Doubt?) {
+        if let affix, !readings.isDisjoint(with: .numbers) { return number(decimal, affix) }
+        if readings.contains(.boolean) { return (.boolean(.trueFalse), nil) }
+        if let words = BooleanWords.allCases.first(where: { $0 != .any && readings.contains(.words($0)) }) {
+            return (.boolean(words), nil)
+        }
+        if readings.contains(.day) { return (.day(nil), nil) }
+        if readings.contains(.moment) { return (.moment(nil), nil) }
+        guard let shape else { return (.text, nil) }
+        let orders: [(CellReadings, DateStyle.Order)] = [
+            (.dayFirst, .dayFirst), (.monthFirst, .monthFirst), (.yearFirst, .yearFirst),
+        ]
+        let styles = orders.filter { readings.contains($0.0) }.map {
+            DateStyle($0.1, shape, isPadded: readings.contains(.padded))
+        }
+        guard let style = styles.first else { return (.text, nil) }
+        if styles.count > 1 { return (.text, .dates(styles[0].pattern, styles[1].pattern, example)) }
+        return (shape.timeDigits == 0 ? .day(style) : .moment(style), nil)
+    }
+
+    private func number(_ decimal: NumberStyle.Decimal?, _ affix: NumberAffix) -> (CellFormat, ColumnResult.Doubt?) {
+        if readings.contains(.integer) { return (.integer(NumberStyle(affix: affix)), nil) }
+        let isPoint = !readings.isDisjoint(with: [.plainReals, .points])
+        let isComma = !readings.isDisjoint(with: .commas)
+        // 1.234 is what programs write; 1,234 may be either.
+        let isPlain = !readings.isDisjoint(with: .plainReals)
+        if isPoint, !isComma || (decimal ?? (isPlain ? .point : nil)) == .point {
+            let isGrouped = !isPlain && !readings.contains(.fixed)
+            let fixed = isPlain || readings.contains(.grouped) ? nil : decimals.map(Int.init)
+            return (
+                Self.format(
+                    NumberStyle(decimal: .point, isGrouped: isGrouped, decimals: fixed, affix: affix),
+                    hasDecimals: hasDecimals), nil
+            )
+        }
+        if isComma, !isPoint || decimal == .comma {
+            let isGrouped = readings.isDisjoint(with: [.comma, .commaFixed, .commaFloat])
+            let isFixed = readings.isDisjoint(with: [.comma, .commaGrouped, .commaFloat])
+            let fixed = isFixed ? commaDecimals.map(Int.init) : nil
+            return (
+                Self.format(
+                    NumberStyle(decimal: .comma, isGrouped: isGrouped, decimals: fixed, affix: affix),
+                    hasDecimals: hasCommaDecimals
+                ), nil
+            )
+        }
+        return (.text, .decimals(example))
+    }
+
+    private static func format(_ style: NumberStyle, hasDecimals: Bool) -> CellFormat {
+        hasDecimals ? .real(style) : .integer(style)
+    }
+}
+
+/// What a column is, and what is in doubt.
+package struct ColumnResult: Sendable {
+    /// Why a column stays text though its cells look like values.
+    package enum Doubt: Sendable {
+        /// Two patterns fit all dates; the first cell.
+        case dates(String, String, [UInt8])
+        /// A comma may be before decimals or between thousands; the first cell.
+        case decimals([UInt8])
+        /// The column would have a kind without texts that stand for nothing.
+        case fillers([(text: [UInt8], count: Int)], of: Int, CellKind)
+    }
+
+    package let format: CellFormat
+    package let doubt: Doubt?
+
+    package init(_ format: CellFormat, _ doubt: Doubt? = nil) { (self.format, self.doubt) = (format, doubt) }
+
+    /// What was assumed of the texts, for the line that tells the kinds: `decimal comma`, `dd.MM.yyyy`; nil for plain ones.
+    package var assumption: String? {
+        switch format {
+        case .integer(let style), .real(let style):
+            var parts: [String] = []
+            if style.decimal == .comma { parts.append("decimal comma") }
+            if style.isGrouped { parts.append("thousands by \(style.decimal == .comma ? "points" : "commas")") }
+            if style.affix != .none { parts.append("without \(style.affix.text)") }
+            if let decimals = style.decimals { parts.append("\(decimals) decimals") }
+            return parts.isEmpty ? nil : parts.joined(separator: ", ")
+        case .boolean(let words) where words != .trueFalse: return "\(words.words.yes)/\(words.words.no)"
+        case .day(let style?), .moment(let style?): return style.pattern
+        default: return nil
+        }
+    }
+
+    /// What has to be said of a column that stays text; nil for nothing. The name is that of the column's field.
+    package func remark(_ name: String) -> String? {
+        func shown(_ text: [UInt8]) -> String {
+            VisibleText.line(String(decoding: text, as: UTF8.self).shortened(to: 40)).quoted()
+        }
+        switch doubt {
+        case nil: return nil
+        case .dates(let first, let second, let example):
+            return
+                "\(name): \(shown(example)) fits \(first) and \(second), as all cells do: text; give date = \"\(first)\" (on the command line --date \(first)) or the other one"
+        case .decimals(let example):
+            return
+                "\(name): \(shown(example)) may have decimals or thousands behind its comma, as all cells may: text; give decimal = \"comma\" or \"point\" (on the command line --decimal comma)"
+        case .fillers(let fillers, let count, let kind):
+            let number = fillers.reduce(0) { $0 + $1.count }
+            let texts = fillers.map { shown($0.text) }.joined(separator: ", ")
+            let options = fillers.map { "--null \(Self.argument($0.text))" }.joined(separator: " ")
+            let kind = kind == .integer || kind == .real ? "numbers" : kind == .date ? "dates" : "booleans"
+            return
+                "\(name): \(number.grouped) of \(count.grouped) cells are not \(kind) (\(texts)): text; give null = { \(texts) } (on the command line \(options))"
+        }
+    }
+
+    private static func argument(_ text: [UInt8]) -> String {
+        let isPlain = text.allSatisfy {
+            $0.isDigit || 0x41...0x5A ~= $0 || 0x61...0x7A ~= $0 || "-/.".utf8.contains($0)
+        }
+        return isPlain
+            ? String(decoding: text, as: UTF8.self) : "'\(VisibleText.line(String(decoding: text, as: UTF8.self)))'"
+    }
+}
