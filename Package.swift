@@ -98,7 +98,8 @@ let package = Package(
         .target(
             name: "Items",
             dependencies: [
-                "ItemArchive", "ColumnEngine", "PredicateFormat", "CSV", "SQLite", "PropertyList", "Files", "Wording",
+                "ItemArchive", "ColumnEngine", "PredicateFormat", "CSV", "SQLite", "Spreadsheets", "FileFormats",
+                "PropertyList", "Files", "Wording",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
         // Items of several hosts, kept by PostgreSQL. libpq's own header is needed to build, its library when it is used.
@@ -138,7 +139,8 @@ let package = Package(
         .target(
             name: "ItemBindings",
             dependencies: [
-                "Scripting", "Lua", "Application", "Images", "Items", "PredicateFormat", "PropertyList", "Files",
+                "Scripting", "Lua", "Application", "Images", "Items", "PredicateFormat", "CSV", "PropertyList",
+                "Files",
                 "Wording",
                 .product(name: "Logging", package: "swift-log"),
             ]),

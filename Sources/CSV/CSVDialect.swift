@@ -105,7 +105,13 @@ package struct CSVDialect: Hashable, Sendable {
         let cut = isWhole ? 0 : min(3, head.count)
         let isUTF8 = (0...cut).contains { String(validating: head.dropLast($0), as: UTF8.self) != nil }
         let undefined: Set<UInt8> = [0x00, 0x81, 0x8D, 0x8F, 0x90, 0x9D]
-        return isUTF8 || head.contains(where: undefined.contains) ? .utf8 : .windows1252
+        if isUTF8 || head.contains(where: undefined.contains) { return .utf8 }
+        // A text in UTF-8 with a damaged byte is refused by its row, and not read as another text.
+        let characters = String(decoding: head, as: UTF8.self).unicodeScalars
+        let (damaged, whole) = characters.reduce(into: (0, 0)) { counts, scalar in
+            if scalar == "\u{FFFD}" { counts.0 += 1 } else if scalar.value >= 0x80 { counts.1 += 1 }
+        }
+        return damaged > whole ? .windows1252 : .utf8
     }
 }
 

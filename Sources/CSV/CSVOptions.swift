@@ -72,6 +72,8 @@ public struct CSVError: Error, Equatable, Sendable, CustomStringConvertible {
     public let line: Int
     /// The problem, its position and its remedy.
     public let message: String
+    /// The problem and its remedy.
+    package let reason: String
 
     public var description: String { message }
 
@@ -80,6 +82,7 @@ public struct CSVError: Error, Equatable, Sendable, CustomStringConvertible {
         self.code = code
         self.row = row
         self.line = line
+        reason = what
         message = row > 0 ? "row \(row), line \(line): \(what)" : what
     }
 }

@@ -94,7 +94,14 @@ package struct CSVHeader {
     /// - Throws: `CSVError` for a row that is not a header: of another delimiter, or of another encoding.
     package init(_ row: CSVRow, delimiter: UInt8) throws(CSVError) {
         try Self.check(row, delimiter)
-        let given = (0..<row.count).map { Array(row[$0]) }
+        self.init(names: (0..<row.count).map { Array(row[$0]) })
+    }
+
+    /// Names as many columns by their positions: `column1`.
+    package init(count: Int) { self.init(names: Array(repeating: [], count: count)) }
+
+    /// Gives columns the names that are given, as far as each has one of its own.
+    package init(names given: [[UInt8]]) {
         var taken = Set(given)
         var met: Set<[UInt8]> = []
         // The number of the last column of a name: a header of equal names takes linear time.
@@ -189,31 +196,33 @@ package struct CSVHeader {
         delimiter == UInt8(ascii: "\t") ? "a tab" : "\"\(Character(Unicode.Scalar(delimiter)))\""
     }
 
-    /// The option for a delimiter, as scripts and as the command line have it.
+    /// The option for a delimiter.
     private static func advice(_ delimiter: UInt8) -> String {
-        if delimiter == UInt8(ascii: "\t") { return #"delimiter = "\t" (on the command line --delimiter $'\t')"# }
-        let character = Character(Unicode.Scalar(delimiter))
-        return "delimiter = \"\(character)\" (on the command line --delimiter '\(character)')"
+        OptionWords.option("delimiter", String(Character(Unicode.Scalar(delimiter))))
     }
 }
 
 /// Files that are not a text in UTF-8, known by their first bytes.
 package enum ForeignFile {
     /// The advice for text in UTF-16.
-    package static let utf16Advice =
-        "if it is UTF-16, give encoding = \"utf-16\" (on the command line --encoding utf-16)"
+    package static var utf16Advice: String { "if it is UTF-16, give \(advice)" }
 
     /// What a file is, and what to do.
     ///
     /// - Parameter head: the first bytes of the file, 16 or more if it has them.
     /// - Returns: nil for a file that may be text in UTF-8.
     package static func problem(_ head: UnsafeRawBufferPointer) -> String? {
-        if let file = signatures.first(where: { head.starts(with: $0.bytes) }) { return "it is \(file.kind)" }
+        if let problem = signature(head) { return problem }
         guard let form = utf16(head) else { return nil }
-        return "it is UTF-16\(form.hasMark ? " by its first bytes" : ", without a mark"): \(advice)"
+        return "it is UTF-16\(form.hasMark ? " by its first bytes" : ", without a mark"): give \(advice)"
     }
 
-    private static let advice = "give encoding = \"utf-16\" or \"auto\" (on the command line --encoding utf-16)"
+    /// What a file is that is no text in any encoding, and what to do; nil for another.
+    package static func signature(_ head: UnsafeRawBufferPointer) -> String? {
+        signatures.first { head.starts(with: $0.bytes) }.map { "it is \($0.kind.text)" }
+    }
+
+    private static var advice: String { OptionWords.option("encoding", "utf-16") }
 
     /// The byte order of text in UTF-16: by its mark, else by zeros in one half of its units.
     package static func utf16(_ head: UnsafeRawBufferPointer) -> (isBigEndian: Bool, hasMark: Bool)? {
@@ -234,20 +243,27 @@ package enum ForeignFile {
         return zeros
     }
 
-    private static let signatures: [(bytes: [UInt8], kind: String)] = [
-        ([0x1F, 0x8B], "compressed by gzip: decompress it first, with gunzip"),
-        ([0x50, 0x4B, 0x03, 0x04], "a ZIP file, or a spreadsheet such as .xlsx: export it as CSV first"),
-        ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "compressed by xz: decompress it first, with unxz"),
-        ([0x28, 0xB5, 0x2F, 0xFD], "compressed by zstd: decompress it first, with unzstd"),
-        (Array("BZh91AY&SY".utf8), "compressed by bzip2: decompress it first, with bunzip2"),
-        ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1], "a document of an office program: export it as CSV first"),
-        (
-            Array("SQLite format 3\0".utf8),
-            "a SQLite database: give format = \"sqlite\" (on the command line --format sqlite)"
-        ),
-        (
-            Array("bplist0".utf8),
-            "a binary property list: give format = \"plist\" or \"archive\" (on the command line --format)"
-        ),
+    private static let signatures: [(bytes: [UInt8], kind: Kind)] = [
+        ([0x1F, 0x8B], .packed("gzip", "gunzip")),
+        ([0x50, 0x4B, 0x03, 0x04], .other("a ZIP file, or a spreadsheet such as .xlsx", format: "xlsx")),
+        ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .packed("xz", "unxz")),
+        ([0x28, 0xB5, 0x2F, 0xFD], .packed("zstd", "unzstd")),
+        (Array("BZh91AY&SY".utf8), .packed("bzip2", "bunzip2")),
+        ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1], .other("a document of an older office program", format: nil)),
+        (Array("SQLite format 3\0".utf8), .other("a SQLite database", format: "sqlite")),
+        (Array("bplist0".utf8), .other("a binary property list, or an archive", format: "plist")),
     ]
+
+    private enum Kind {
+        case packed(String, String)
+        case other(String, format: String?)
+
+        var text: String {
+            switch self {
+            case .packed(let name, let program): "compressed by \(name): decompress it first, with \(program)"
+            case .other(let name, let format?): "\(name): give \(OptionWords.option("format", format))"
+            case .other(let name, nil): "\(name): save it as .xlsx or as CSV first"
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Files
 import Items
 import Lua
+import PropertyList
 import Scripting
 
 /// `cubby import FILE`: the items of a file into the container.
@@ -9,10 +10,10 @@ struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract:
-            "Import items from a file: CSV, JSON, JSON Lines, SQLite, a property list or an archive with its pictures.",
+            "Import items from a file: CSV, JSON, JSON Lines, a spreadsheet, SQLite, a property list or an archive with its pictures.",
         discussion: """
-            With --key, an import can be repeated: rows of existing items update them. Without a file, --pictures attaches \
-            pictures to the items that are there.
+            With --key, an import can be repeated: rows of existing items update them. What is assumed of a file is said, and \
+            each assumption has an option. Without a file, --pictures attaches pictures to the items that are there.
             """)
 
     @OptionGroup var host: HostOptions
@@ -31,21 +32,56 @@ struct ImportCommand: ParsableCommand {
     var map: [String] = []
 
     @Option(
-        help: ArgumentHelp("The types of values: infer (per column, the default) or text.", valueName: "kinds"),
+        help: ArgumentHelp(
+            "The types of values: infer (per column, the default), text, or that of a field, such as price=real or bought=date(dd.MM.yyyy); repeat it for several.",
+            valueName: "kinds"),
         completion: .list(["infer", "text"]))
-    var types: String?
+    var types: [String] = []
 
     @Option(
         help: ArgumentHelp("The file's format (default: by its extension).", valueName: "format"),
         completion: .list(ItemFileFormat.allCases.map(\.rawValue)))
     var format: String?
 
-    @Option(help: ArgumentHelp("The separator of CSV cells.", valueName: "character"))
+    @Option(help: ArgumentHelp("The separator of CSV cells (default: found by the rows).", valueName: "character"))
     var delimiter: String?
 
     @Option(
+        help: ArgumentHelp("Leave out lines above the header (default: those of a plain title).", valueName: "lines"))
+    var skip: Int?
+
+    @Option(help: ArgumentHelp("Leave out lines that begin with a text, such as '#'.", valueName: "text"))
+    var comment: String?
+
+    @Flag(help: "The file has no header: its columns are column1, column2, ….")
+    var noHeader = false
+
+    @Option(help: ArgumentHelp("The names of the columns of a file without a header.", valueName: "a,b,c"))
+    var header: String?
+
+    @Option(
+        help: ArgumentHelp("A text that stands for no value, such as n/a; repeat it for several.", valueName: "text"))
+    var null: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The sign before decimals: point or comma (default: found).", valueName: "sign"),
+        completion: .list(["point", "comma"]))
+    var decimal: String?
+
+    @Option(
         help: ArgumentHelp(
-            "The text encoding: utf-8 (the default), latin1, windows-1252, utf-16, utf-16le, utf-16be or auto.",
+            "The pattern of dates, such as dd.MM.yyyy (default: found by each column).", valueName: "pattern"))
+    var date: String?
+
+    @Option(help: ArgumentHelp("The sheet of a spreadsheet (default: the first).", valueName: "name"))
+    var sheet: String?
+
+    @Option(help: ArgumentHelp("Where the records are in JSON, such as results or data.items.", valueName: "keys"))
+    var path: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The text encoding (default: found): utf-8, latin1, windows-1252, utf-16, utf-16le, utf-16be or auto.",
             valueName: "encoding"),
         completion: .list(ItemFileEncoding.allCases.map(\.rawValue)))
     var encoding: String?
@@ -90,6 +126,27 @@ struct ImportCommand: ParsableCommand {
         if let wrong = map.first(where: { !$0.dropFirst().contains("=") }) {
             throw ValidationError("--map takes OLD=NEW, and '\(wrong)' has no new name.")
         }
+        try ImportWords.checkTypes(types)
+        if let delimiter, delimiter.utf8.count != 1 {
+            throw ValidationError("--delimiter takes one ASCII character, and not '\(delimiter)'.")
+        }
+        if let skip, skip < 0 { throw ValidationError("--skip takes a number of lines, and not \(skip).") }
+        if comment?.isEmpty ?? false { throw ValidationError("--comment takes what comments begin with, such as '#'.") }
+        if noHeader, header != nil { throw ValidationError("--no-header and --header exclude each other.") }
+        if let decimal, !["point", "comma"].contains(decimal) {
+            throw ValidationError("--decimal takes point or comma, and not '\(decimal)'.")
+        }
+        if let date { try ImportWords.checkPattern(date, of: "--date") }
+        if let format, ItemFileFormat(exactly: format) == nil {
+            let formats = ItemFileFormat.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--format takes one of \(formats), and not '\(format)'.")
+        }
+        if let file, format == nil, ItemFileFormat(path: file) == nil, file != "-", !ItemFileFormat.hasNoExtension(file),
+            !ImportWords.isKnown(file)
+        {
+            let formats = ItemFileFormat.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("The extension of '\(file)' names no format: give --format (\(formats)).")
+        }
     }
 
     func run() throws {
@@ -99,7 +156,7 @@ struct ImportCommand: ParsableCommand {
         // Without a file the pictures are for the items that are there.
         let path = file.map(ItemFileArgument.absolute) ?? folder ?? "-"
         // Naming the file is consent to read it, and for an archive also the files beside it.
-        if path != "-" {
+        if path != "-", StandardDescriptor.descriptor(of: path) == nil {
             let kind = format.flatMap { ItemFileFormat(rawValue: $0) } ?? ItemFileFormat(path: path)
             let isAlone = if case .keyedArchive? = kind { false } else { true }
             host.allowRead.append(isAlone ? path : PathText.parent(of: path))
@@ -113,11 +170,20 @@ struct ImportCommand: ParsableCommand {
         func add(_ name: String, _ value: String?) { if let value { words += [name, value] } }
         key.forEach { add("key", $0) }
         map.forEach { add("map", $0) }
-        add("types", types)
+        types.forEach { add("types", $0) }
         add("format", format)
         add("delimiter", delimiter)
         add("encoding", encoding)
         add("table", table)
+        add("skip", skip.map(String.init))
+        add("comment", comment)
+        if noHeader { add("header", "") }
+        header?.split(separator: ",", omittingEmptySubsequences: false).forEach { add("header", String($0)) }
+        null.forEach { add("null", $0) }
+        add("decimal", decimal)
+        add("date", date)
+        add("sheet", sheet)
+        add("path", self.path)
         add("onError", onError)
         if let rejects {
             let path = ItemFileArgument.absolute(rejects)
@@ -131,7 +197,12 @@ struct ImportCommand: ParsableCommand {
         let work = HostWork(Self.chunk, name: "cubby import", status: ExitStatus.ofExchange) { results, _ in
             for line in (results.first?.textValue ?? "").split(separator: "\n") { Report.line(String(line)) }
         }
-        try ScriptSession(host, source: .work(work), arguments: words, staysAtPrompt: false).run()
+        try OptionWords.$areOfCommand.withValue(true) {
+            try ImportWords.withInput(of: path) { path in
+                words[0] = path
+                try ScriptSession(host, source: .work(work), arguments: words, staysAtPrompt: false).run()
+            }
+        }
     }
 
     /// The chunk, as a script would write it.
@@ -144,16 +215,66 @@ struct ImportCommand: ParsableCommand {
                 local old, new = value:match("^(.[^=]*)=(.*)$")
                 options.map = options.map or {}
                 options.map[old] = new ~= "" and new
-            elseif name == "key" then
-                options.key = options.key or {}
-                table.insert(options.key, value)
+            elseif name == "key" or name == "null" then
+                options[name] = options[name] or {}
+                table.insert(options[name], value)
+            elseif name == "header" then
+                options.header = value ~= "" and (options.header or {})
+                if options.header then table.insert(options.header, value) end
+            elseif name == "types" and value:find("=", 1, true) then
+                local field, kind = value:match("^(.*)=([^=]*)$")
+                if type(options.types) ~= "table" then options.types = {} end
+                options.types[field] = kind
+            elseif name == "skip" then
+                options.skip = math.tointeger(value)
             else
-                options[name] = value == "true" or value
+                options[name] = (name == "update" or name == "dryRun") or value
             end
         end
         local count, report = items:import(path, options)
         return assert(count and tostring(report), report)
         """
+}
+
+/// The words of `cubby import`.
+enum ImportWords {
+    /// - Throws: `ValidationError` for words of `--types` that are no kinds.
+    static func checkTypes(_ types: [String]) throws {
+        for word in types where !["infer", "text"].contains(word) {
+            guard let sign = word.lastIndex(where: { $0.is("=") }), sign > word.startIndex else {
+                throw ValidationError("--types takes infer, text or FIELD=KIND, and not '\(word)'.")
+            }
+            let kind = String(word[word.index(after: sign)...])
+            do throws(DatePatternError) {
+                if try ItemColumnKind(kind) != nil { continue }
+            } catch {
+                throw ValidationError("--types \(word): \(error).")
+            }
+            let kinds = ItemFieldKind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--types \(word): a kind is one of \(kinds), date(PATTERN), and not '\(kind)'.")
+        }
+    }
+
+    /// - Throws: `ValidationError` for a pattern by which no date can be read.
+    static func checkPattern(_ pattern: String, of option: String) throws {
+        do throws(DatePatternError) { _ = try ItemColumnKind("date(\(pattern))") } catch {
+            throw ValidationError("\(option) \(pattern): \(error).")
+        }
+    }
+
+    /// Whether the import itself says what to do with a file of this extension.
+    static func isKnown(_ file: String) -> Bool {
+        ["xz", "zst", "bz2", "zip", "xls", "numbers"].contains { file.lowercased().hasSuffix(".\($0)") }
+    }
+
+    /// Runs a body with an open descriptor that a path names, as shells do for `<(…)`, as standard input.
+    static func withInput(of path: String, _ body: (String) throws -> Void) throws {
+        guard let descriptor = StandardDescriptor.descriptor(of: path), descriptor > 2 else { return try body(path) }
+        let present = ProcessSurroundings.current
+        let surroundings = ProcessSurroundings(
+            input: descriptor, output: present.output, error: present.error, environment: present.environment)
+        try ProcessSurroundings.$current.withValue(surroundings) { try body("-") }
+    }
 }
 
 /// Files named in commands.

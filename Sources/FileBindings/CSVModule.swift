@@ -45,11 +45,17 @@ package enum CSVModule: ScriptModule {
         var header = true
         var delimiter: String?
         var encoding: ItemFileEncoding?
+        var skip = 0
+        var comment: String?
+        var null: LuaEither<String, [String]>?
 
         static var luaOptions: [LuaOption<Reading>] {
             LuaOption("header", \.header, doc: "whether the first row names the columns (default: true)")
             LuaOption("delimiter", \.delimiter, doc: "one character (default: a comma)")
             LuaOption("encoding", \.encoding, doc: "the file's encoding, to read it as UTF-8 (default: its bytes)")
+            LuaOption("skip", \.skip, doc: "the lines above the header to leave out (default: none)")
+            LuaOption("comment", \.comment, doc: "what lines begin with that are comments (default: none)")
+            LuaOption("null", \.null, doc: "the text or texts of cells that are left out")
         }
     }
 
@@ -101,12 +107,7 @@ package enum CSVModule: ScriptModule {
             self.layer = layer
             self.file = file
             do {
-                reader =
-                    if let encoding {
-                        try CSVReader(try ImportFile(file, layer), encoding, options)
-                    } else {
-                        try CSVReader(text: file.descriptor, options: options)
-                    }
+                reader = try CSVReader(try ImportFile(file, layer), encoding ?? .utf8, options)
             } catch {
                 layer.close(file)
                 throw error
@@ -123,7 +124,18 @@ package enum CSVModule: ScriptModule {
     }
 
     private static func rows(_ path: String, _ given: Reading, _ host: ScriptHost) throws -> LuaIterator {
-        let options = CSVOptions(delimiter: try delimiter(given.delimiter), hasHeader: given.header)
+        var options = CSVOptions(delimiter: try delimiter(given.delimiter), hasHeader: given.header)
+        guard given.skip >= 0, given.comment.map({ 1...64 ~= $0.utf8.count }) ?? true else {
+            throw LuaMismatch(
+                "option 'skip' is a number of lines, and option 'comment' a text such as \"#\"", argument: "options")
+        }
+        (options.skippedLines, options.comment) = (given.skip, Array((given.comment ?? "").utf8))
+        let nulls: CellNulls
+        switch given.null {
+        case .first(let text)?: nulls = CellNulls([text])
+        case .second(let texts)?: nulls = CellNulls(texts)
+        case nil: nulls = CellNulls()
+        }
         let rows: Rows
         do {
             try host.askConsent(path, .read)
@@ -153,7 +165,7 @@ package enum CSVModule: ScriptModule {
                 rows.close()
                 throw LuaError(.runtime, "\(path): \(error)")
             }
-            return call.returns(LuaValue.table(call.state.makeRow(rows.row, names: rows.names)))
+            return call.returns(LuaValue.table(call.state.makeRow(rows.row, names: rows.names, nulls)))
         }
     }
 
@@ -266,12 +278,13 @@ package enum CSVModule: ScriptModule {
 
 extension LuaState {
     /// A row as a table: by the header's names or, without, as an array. Cells beyond the header keep their position.
-    fileprivate func makeRow(_ row: CSVRow, names: [LuaValue]?) -> LuaTable {
+    fileprivate func makeRow(_ row: CSVRow, names: [LuaValue]?, _ nulls: CellNulls) -> LuaTable {
         let table = makeTable(array: names == nil ? row.count : 0, fields: names?.count ?? 0)
         for index in 0..<row.count {
             // A cell beyond the header has no name.
             let name = names.flatMap { $0.indices.contains(index) ? Optional($0[index]) : .none }
             let key = name ?? .integer(Int64(index + 1))
+            if row[index].withUnsafeBufferPointer({ nulls.contains($0) }) { continue }
             table[key] = .string(LuaString(Array(row[index])))
         }
         return table

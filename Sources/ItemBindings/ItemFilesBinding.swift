@@ -12,23 +12,29 @@ enum ItemFilesBinding {
     typealias Texts = LuaEither<String, [String]>
 
     /// The format from the option, otherwise from the path's extension.
-    static func format(_ given: ItemFileFormat?, _ path: String) throws(LuaMismatch) -> ItemFileFormat {
-        if let format = given ?? ItemFileFormat(path: path) { return format }
-        let formats = ItemFileFormat.allCases.map(\.rawValue)
+    static func format(
+        _ given: ItemFileFormat?, _ path: String, writes: Bool = false
+    ) throws(LuaMismatch) -> ItemFileFormat {
+        let isPacked = given == nil && writes && path.utf8.suffix(3).elementsEqual(".gz".utf8)
+        if !isPacked, let format = given ?? ItemFileFormat(path: path), format.isWritten || !writes { return format }
+        let formats = ItemFileFormat.allCases.filter { $0.isWritten || !writes }.map(\.rawValue)
         throw LuaMismatch(
-            "the extension of '\(path.shortened(to: 4096))' names no format: give options.format, \(formats.dropLast().joined(separator: ", ")) or \(formats.last ?? "") (on the command line --format)",
+            "the extension of '\(path.shortened(to: 4096))' names no format\(writes ? " that is written" : ""): give \(OptionWords.choose("options.format", "--format")), \(formats.dropLast().joined(separator: ", ")) or \(formats.last ?? "")",
             argument: "path")
     }
+
+    /// Whether a path is that of a stream, whose format shows in its first bytes.
+    static func isStream(_ path: String) -> Bool { path == "-" || ItemFileFormat.hasNoExtension(path) }
 
     /// What to do with a file that is compressed, or a spreadsheet, by its extension; nil for another.
     static func preparation(_ path: String) -> String? {
         let name = String(decoding: path.utf8.suffix(16), as: UTF8.self).lowercased()
-        let programs = [("gz", "gunzip"), ("xz", "unxz"), ("zst", "unzstd"), ("bz2", "bunzip2"), ("zip", "unzip")]
+        let programs = [("xz", "unxz"), ("zst", "unzstd"), ("bz2", "bunzip2"), ("zip", "unzip")]
         if let program = programs.first(where: { name.hasSuffix(".\($0.0)") })?.1 {
             return "the extension of \(path) is that of a compressed file: decompress it first, with \(program)"
         }
-        guard ["xlsx", "xls", "ods", "numbers"].contains(where: { name.hasSuffix(".\($0)") }) else { return nil }
-        return "the extension of \(path) is that of a spreadsheet: export it as CSV first"
+        guard ["xls", "numbers"].contains(where: { name.hasSuffix(".\($0)") }) else { return nil }
+        return "the extension of \(path) is that of a spreadsheet: save it as .xlsx, .ods or CSV first"
     }
 
     /// New names by old ones; nil for an omitted field.
@@ -110,7 +116,7 @@ enum ItemExportBinding {
         }
 
         func fileOptions(_ path: String) throws -> ItemFileOptions {
-            var options = ItemFileOptions(format: try ItemFilesBinding.format(format, path))
+            var options = ItemFileOptions(format: try ItemFilesBinding.format(format, path, writes: true))
             try check(options.format)
             let separator = try delimiter.map { try ItemFiles.delimiter($0) }
             if let separator { options.delimiter = separator }

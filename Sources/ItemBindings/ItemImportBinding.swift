@@ -13,71 +13,7 @@ final class ItemImportBinding {
 
     private init(_ classes: ItemClasses) { (self.classes, host) = (classes, classes.host) }
 
-    private struct Options: LuaOptions {
-        enum Types: String, CaseIterable, LuaRepresentable { case infer, text }
-        enum Failure: String, CaseIterable, LuaRepresentable { case stop, skip }
-
-        var format: ItemFileFormat?
-        var map: LuaTable?
-        var key: ItemFilesBinding.Texts?
-        var update = false
-        var types: LuaEither<Types, LuaTable>?
-        var transform: LuaFunction?
-        var onError: LuaEither<Failure, LuaFunction>?
-        var rejects: String?
-        var encoding: ItemFileEncoding?
-        var table: String?
-        var dryRun = false
-        var delimiter: String?
-        var progress = false
-        var pictures: String?
-        var by: String?
-
-        static let kinds = ItemFieldKind.allCases.map(\.rawValue).joined(separator: ", ")
-
-        static var luaOptions: [LuaOption<Options>] {
-            LuaOption("format", \.format, doc: "the file's format (default: from its extension)")
-            LuaOption("map", \.map, doc: "new column names by column name; false omits the column")
-            LuaOption(
-                "key", \.key,
-                doc:
-                    "the field or fields that match a row to an item; without a key, each row becomes a new item"
-            )
-            LuaOption(
-                "update", \.update,
-                doc: "whether rows update matching items (default: these stay unchanged)")
-            LuaOption(
-                "types", \.types,
-                doc:
-                    "how texts are converted: \"infer\" infers a kind for each column (default for CSV); \"text\"; or kinds by field: \(kinds)"
-            )
-            LuaOption(
-                "transform", \.transform,
-                doc: .callback(
-                    "(row: table) → table or nil",
-                    "converts a row before its import, keyed by field names; nil skips it"))
-            LuaOption(
-                "onError", \.onError,
-                doc: .callback(
-                    "(row: table, line: integer, message: string) → string",
-                    "for rows that cannot be imported: \"stop\" changes nothing (default), \"skip\" omits the row; or a function that returns either"
-                ))
-            LuaOption(
-                "rejects", \.rejects,
-                doc: "a file for rejected rows in their original form, with reasons; \"-\" is standard output")
-            LuaOption("encoding", \.encoding, doc: "the text encoding (default: utf-8)")
-            LuaOption("table", \.table, doc: "the table of a SQLite database (default: items, or the only table)")
-            LuaOption("dryRun", \.dryRun, doc: "whether to create only the report, without changes")
-            LuaOption("delimiter", \.delimiter, doc: ItemFiles.delimiter)
-            LuaOption("progress", \.progress, doc: ItemFiles.progress)
-            LuaOption(
-                "pictures", \.pictures,
-                doc:
-                    "a folder with pictures for the rows' items, named by a field: A1.jpg, and A1-2.jpg as a further one"
-            )
-            LuaOption("by", \.by, doc: "the field whose text is the name of an item's pictures")
-        }
-    }
+    typealias Options = ItemImportOptions
 
     private static let report = LuaType.record(
         "import.report",
@@ -99,6 +35,10 @@ final class ItemImportBinding {
             LuaParameter("withoutPicture", .integer, "items without a picture in the folder of pictures"),
             LuaParameter("presentPictures", .integer, "items with pictures already, which stay"),
             LuaParameter("leftPictures", .integer, "files in the folder of pictures that no item got"),
+            LuaParameter("doubts", .integer, "columns that stay text though they look like values"),
+            LuaParameter("formerKinds", .integer, "fields that have got values of another kind than they had"),
+            LuaParameter("withoutKey", .integer, "rows without a key, which became new items"),
+            LuaParameter("noName", .integer, "1 if new items have no name"),
             LuaParameter("remarks", .array(.text), "what was left out or carried differently, a sentence each"),
         ])
 
@@ -108,7 +48,7 @@ final class ItemImportBinding {
             "import", ["path": ItemFiles.path, "options": "how to read the file"],
             returns: [.optional(.integer), .union([report, .object("Error")])],
             doc:
-                "Imports items from a CSV, JSON, JSON Lines, property-list, archive or SQLite file in one transaction. Returns the number of new or changed items and a printable report, or nil and an error that names the row.",
+                "Imports items from a CSV, JSON, JSON Lines, property-list, archive or SQLite file, or from a spreadsheet, in one transaction. Returns the number of new or changed items and a printable report, or nil and an error that names the row.",
             example:
                 "fs.write(app.container.tmp .. \"/a.csv\", \"Title,valueInDollars\\nLamp,9\\n\") return items:import(app.container.tmp .. \"/a.csv\", { map = { Title = \"name\" }, key = \"name\", update = true })"
         ) { (store, path: String, options: Options) in try binding.importItems(store, path, options) }
@@ -118,13 +58,14 @@ final class ItemImportBinding {
         _ store: ItemStore, _ path: String, _ given: Options
     ) throws -> OrError<LuaVariadic<LuaValue>> {
         if given.pictures != nil, given.by == nil {
-            throw Self.mismatch("option 'pictures' needs the option 'by', the field that names an item's pictures")
+            throw Options.mismatch("option 'pictures' needs the option 'by', the field that names an item's pictures")
         }
         if given.by != nil, given.pictures == nil { return try importPictures(store, path, given) }
         if given.format == nil, let preparation = ItemFilesBinding.preparation(path) {
             return .failure(StoreError(.unreadableFile, preparation, path: path))
         }
-        var options = try options(given, path)
+        let isStream = given.format == nil && ItemFilesBinding.isStream(path)
+        var options = try options(given, path, isStream ? .csv : try ItemFilesBinding.format(given.format, path))
         if let folder = given.pictures, let field = given.by {
             switch try pictures(in: folder, by: field, store, options) {
             case .success(let attach): options.afterRows = attach
@@ -133,6 +74,7 @@ final class ItemImportBinding {
         }
         return try ItemFiles.finish {
             try read(path, options.format) { file -> OrError<LuaVariadic<LuaValue>> in
+                if isStream { options.format = try file.format() }
                 var report = ItemImportReport()
                 func run() throws {
                     report = try ItemFiles.work(
@@ -185,9 +127,12 @@ final class ItemImportBinding {
             ("format", given.format != nil), ("map", given.map != nil), ("key", given.key != nil),
             ("types", given.types != nil), ("transform", given.transform != nil), ("rejects", given.rejects != nil),
             ("encoding", given.encoding != nil), ("table", given.table != nil), ("delimiter", given.delimiter != nil),
+            ("skip", given.skip != nil), ("comment", given.comment != nil), ("header", given.header != nil),
+            ("null", given.null != nil), ("decimal", given.decimal != nil), ("date", given.date != nil),
+            ("sheet", given.sheet != nil), ("path", given.path != nil),
         ]
         if let (name, _) = rowOptions.first(where: \.1) {
-            throw Self.mismatch(
+            throw Options.mismatch(
                 "option '\(name)' is for a file; without the option 'pictures' the path is their folder")
         }
         var options = ItemFileOptions(format: .csv)
@@ -223,23 +168,12 @@ final class ItemImportBinding {
 
     // MARK: Options
 
-    private func options(_ given: Options, _ path: String) throws -> ItemFileOptions {
-        var options = ItemFileOptions(format: try ItemFilesBinding.format(given.format, path))
-        if let delimiter = given.delimiter { options.delimiter = try ItemFiles.delimiter(delimiter) }
-        if let map = given.map { options.names = try ItemFilesBinding.names(map) }
+    private func options(_ given: Options, _ path: String, _ format: ItemFileFormat) throws -> ItemFileOptions {
+        var options = try given.reading(format)
         options.checkField = { [classes] in try classes.itemBinding.checkName($0) }
-        options.key = given.key?.texts ?? []
-        options.updates = given.update
-        if options.updates, options.key.isEmpty {
-            throw Self.mismatch("option 'update' needs the option 'key', by which items are found")
-        }
-        options.isDryRun = given.dryRun
-        options.kinds = try given.types.map(kinds)
-        options.encoding = given.encoding ?? .utf8
-        options.transform = given.transform.map(transform)
+        options.transform = given.transform.map { ScriptRowTransform($0, host.values) }
         options.skipsRow = given.onError.flatMap(skipsRow)
         options.onKinds = { [unowned host] in host.logger.info("\($0)") }
-        options.table = given.table
         if options.format == .sqlite {
             if path == "-" {
                 throw LuaMismatch("a SQLite database is a file, and no stream of bytes", argument: "path")
@@ -248,55 +182,6 @@ final class ItemImportBinding {
         }
         if options.format == .keyedArchive { options.attachment = attachment(beside: path) }
         return options
-    }
-
-    private static func mismatch(_ message: String) -> LuaMismatch { LuaMismatch(message, argument: "options") }
-
-    private func kinds(_ types: LuaEither<Options.Types, LuaTable>) throws -> ItemFileKinds {
-        switch types {
-        case .first(.infer): return .inferred
-        case .first(.text): return .text
-        case .second(let table):
-            var kinds: [String: ItemFieldKind] = [:]
-            try table.forEach { key, value in
-                let word = value.textValue == "text" ? "string" : value.textValue
-                guard let name = key.textValue, let kind = word.flatMap(ItemFieldKind.init(exactly:)) else {
-                    throw Self.mismatch(
-                        "option 'types': a kind by each field's name expected (\(Options.kinds)), got \(host.state.describe(value)) for \(host.state.describe(key))"
-                    )
-                }
-                try ItemFilesBinding.checkLength(of: name, option: "types")
-                kinds[name] = kind
-                return true
-            }
-            return .named(kinds)
-        }
-    }
-
-    private func transform(
-        _ function: LuaFunction
-    ) -> (PropertyListFields) throws -> PropertyListFields? {
-        let values = host.values
-        return { row in
-            let result = try function.call(try values.table(of: row)).first ?? .nil
-            if result.isNil { return nil }
-            guard case .table(let table) = result else {
-                throw Self.mismatch(
-                    "option 'transform': the function answers a row or nil, got \(values.state.describe(result))")
-            }
-            var made: PropertyListFields = [:]
-            try table.forEach { key, value in
-                guard let name = key.textValue else {
-                    throw Self.mismatch(
-                        "option 'transform': a row's names are text, got \(values.state.describe(key))")
-                }
-                do throws(ValueBridge.BridgeError) { made[name] = try values.propertyList(value, path: name) } catch {
-                    throw Self.mismatch("option 'transform': \(error.message)")
-                }
-                return true
-            }
-            return made
-        }
     }
 
     private func skipsRow(
@@ -312,7 +197,7 @@ final class ItemImportBinding {
                 switch try function.call(arguments: arguments).first?.textValue {
                 case "skip": return true
                 case "stop": return false
-                default: throw Self.mismatch("option 'onError': the function answers \"skip\" or \"stop\"")
+                default: throw Options.mismatch("option 'onError': the function answers \"skip\" or \"stop\"")
                 }
             }
         }

@@ -110,13 +110,55 @@ struct ItemFileCommandTests {
 
                 """)
         _ = try program.scratch.write("name;price\nLamp;12\n", to: "a.csv")
-        let refused = try program("import", path)
+        let refused = try program("import", path, "--delimiter", ",")
         #expect(refused.status == .exited(65))
-        #expect(refused.stderr.contains("--delimiter ';'"))
-        #expect(try program("import", path, "--delimiter", ";").stdout.hasPrefix("1 created"))
-        let packed = try program("import", try program.scratch.write("", to: "a.csv.gz"))
+        #expect(refused.stderr.contains("give --delimiter ';', or"), "\(refused.stderr)")
+        #expect(try program("import", path).stdout.hasPrefix("1 created"))
+        let packed = try program("import", try program.scratch.write("", to: "a.csv.xz"))
         #expect(packed.status == .exited(65))
-        #expect(packed.stderr.contains("gunzip"))
+        #expect(packed.stderr.contains("unxz"))
+    }
+
+    @Test("files as they come, with options of the same names, which messages name") func shapes() throws {
+        let path = try program.scratch.write(
+            "Export of May\nItem,Value,Bought,Paid\n# note\nDesk,\"$1,622.00\",03/04/2021,ja\nLamp,n/a,05/06/2021,nein\n",
+            to: "a.txt")
+        let words = ["import", path, "--map", "Item=name", "--comment", "#"]
+        let first = try program(words)
+        #expect(first.status == .exited(0), "\(first.stderr)")
+        #expect(first.stdout.contains("give --null n/a"), "\(first.stdout)")
+        #expect(first.stdout.contains("give --date dd/MM/yyyy or the other one"), "\(first.stdout)")
+        let second = try program(
+            words + [
+                "--null", "n/a", "--date", "dd/MM/yyyy", "--types", "Paid=boolean", "--skip", "1", "--key", "name",
+            ])
+        #expect(second.stdout == "2 created, 0 updated, 0 unchanged, 0 rejected\n", "\(second.stdout)\(second.stderr)")
+        #expect(second.stderr.contains("Value real (thousands by commas, without $, 2 decimals)"), "\(second.stderr)")
+        #expect(
+            try program("-e", "local i = items[#items - 1] print(i.name, i.Value, i.Bought, i.Paid)").stdout
+                == "Desk\t1622.0\t2021-04-03 00:00:00 +0000\ttrue\n")
+        let bare = try program.scratch.write("Rug,5\nMat,6\n", to: "b.csv")
+        #expect(try program("import", bare, "--header", "name,n").stdout.hasPrefix("2 created"))
+        #expect(try program("import", bare, "--no-header", "--map", "column1=name").stdout.hasPrefix("2 created"))
+        for wrong in [
+            ["--types", "Paid=money"], ["--types", "x=date(QQQ)"], ["--decimal", "dot"], ["--delimiter", "ab"],
+            ["--header", "a", "--no-header"], ["--date", "QQQ"], ["--format", "doc"],
+        ] {
+            let output = try program(["import", bare] + wrong)
+            #expect(output.status == .exited(64), "\(wrong)")
+            #expect(output.stderr.contains(wrong[0]), "\(output.stderr)")
+        }
+    }
+
+    @Test("a pipe without an extension is read by what it begins with") func pipes() throws {
+        #expect(try program("import", "-", input: "{\"name\":\"A\"}{\"name\":\"B\"}").stdout.hasPrefix("2 created"))
+        #expect(try program("import", "-", input: "name;n\nA;1\n").stdout.hasPrefix("1 created"))
+        let pipe = program.scratch.file("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let writer = Thread { try? "name,n\nLamp,1\n".write(toFile: pipe, atomically: false, encoding: .utf8) }
+        writer.start()
+        let output = try program("import", pipe)
+        #expect(output.stdout.hasPrefix("1 created"), "\(output.stderr)")
     }
 
     @Test("an export for a spreadsheet follows the locale, and options are of the format")

@@ -57,16 +57,24 @@ local function refused(bytes, options)
   print((select(2, pcall(csv.rows, path, options)):gsub("^.*things.csv: ", "")))
 end
 refused("name;price\nLamp;12\n")
--- expect: row 1, line 1: the header is one name with ";" in it, name;price: give delimiter = ";" (on the command line --delimiter ';'), or write the name in quotes
+-- expect: row 1, line 1: the header is one name with ";" in it, name;price: give delimiter = ";", or write the name in quotes
 refused("n\0a\0,\0b\0\n\0")
--- expect: it is UTF-16, without a mark: give encoding = "utf-16" or "auto" (on the command line --encoding utf-16)
+-- expect: it is UTF-16, without a mark: give encoding = "utf-16"
 refused("\xff\xfea\0\n\0")
--- expect: it is UTF-16 by its first bytes: give encoding = "utf-16" or "auto" (on the command line --encoding utf-16)
+-- expect: it is UTF-16 by its first bytes: give encoding = "utf-16"
 refused("\x1f\x8b\8\0")
--- expect: it is compressed by gzip: decompress it first, with gunzip
+-- expect: the compressed file ends early, after 0 bytes of its content: it is cut
 assert(fs.write(path, "\xff\xfea\0\n\0\xe9\0\n\0"))
 for row in csv.rows(path, { encoding = "utf-16" }) do print(row.a) end
 -- expect: é
+
+-- The import's options of lines and cells.
+assert(fs.write(path, "Title\nname,n\n# a comment\nA,NA\nB,2\n"))
+for row in csv.rows(path, { skip = 1, comment = "#", null = { "NA", "-" } }) do print(row.name, row.n) end
+-- expect: A	nil
+-- expect: B	2
+print(pcall(csv.rows, path, { skip = -1 }))
+-- expect: false	bad argument #2 'options' to 'csv.rows' (option 'skip' is a number of lines, and option 'comment' a text such as "#")
 
 -- Rows that are arrays: each value is written, or the row is refused.
 local long = {}

@@ -14,13 +14,13 @@ accession_number,name,year,width,height,price,code,on_view,acquired,seen
 2006.10,Bowl,0,0,1,2.00,9,true,2000-02-29,2001-02-03T04:05:06Z
 ]])
 tell(items:import(csv, { key = "accession_number", update = true }))
--- expect log: a.csv: year integer; width, height real; on_view boolean; acquired, seen date; other columns are text
+-- expect log: a.csv: year integer; width, height real; price real (2 decimals); on_view boolean; acquired, seen date; other columns are text
 -- expect: 3	3 created, 0 updated, 0 unchanged, 0 rejected
 local lamp, bear = items[1], items[2]
 print(math.type(lamp.year), lamp.year, bear.year, math.type(lamp.width), lamp.width, bear.width, items[3].width, lamp.height)
 -- expect: integer	1906	-3	float	5.875	13.0	0.0	13.0
 print(lamp.accession_number, bear.accession_number, lamp.price, lamp.code, lamp.on_view, bear.on_view)
--- expect: 1.10	1.1	10.50	007	true	false
+-- expect: 1.10	1.1	10.5	007	true	false
 print(lamp.acquired, bear.acquired, bear.seen == date("2001-02-03T04:05:06.25Z"))
 -- expect: 1906-10-17 00:00:00 +0000	nil	true
 
@@ -76,7 +76,8 @@ print(items:item("k2").name, items:item("k2").n)
 tell(items:import(write("f.csv", "id,name\n1,a\n1,b\n"), { key = "id" }))
 -- expect: invalidRow	f.csv, row 3: an earlier row has the same id
 tell(items:import(write("g.csv", "id,name\n,a\n"), { key = "id" }))
--- expect: invalidRow	g.csv, row 2: it has no id, by which items are found
+-- expect: 1	1 created, 0 updated, 0 unchanged, 0 rejected
+-- expect: 1 row without id: a new item, again with each import
 tell(items:import(write("h.csv", "id,name\n1,a\n"), { key = "nmae" }))
 -- expect: unreadableFile	h.csv has no column 'nmae' to be the key; did you mean name?
 items:createItem{ name = "twin", twin = "t" }
@@ -113,7 +114,7 @@ print(pcall(items.import, items, bad, { map = map, onError = function() return "
 
 -- A function makes the rows.
 tell(items:import(write("k.csv", "name,n\na,1\nb,2\nc,3\n"), { transform = function(row)
-  if row.n == 2 then return nil end
+  if row.n == "2" then return nil end
   row.name, row.twice = row.name:upper(), row.n * 2
   return row
 end }))
@@ -122,8 +123,24 @@ print(items[#items].name, items[#items].twice, items[#items - 1].twice)
 -- expect: C	6	2
 print(pcall(items.import, items, tmp .. "k.csv", { transform = function() return 5 end }))
 -- expect: false	bad argument #2 'options' to 'items:import' (option 'transform': the function answers a row or nil, got 5)
-print((select(2, pcall(items.import, items, tmp .. "k.csv", { transform = function() error("no row", 0) end }))))
--- expect: no row
+tell(items:import(tmp .. "k.csv", { transform = function() error("no row", 0) end }))
+-- expect: invalidRow	k.csv, row 2: transform: no row
+-- It sees all cells as the texts that they are; what it leaves gets the columns' kinds, and its errors are the rows'.
+tell(items:import(write("k2.csv", "name,valueInDollars,n,gone\na,\"$1,622.00\",1,x\nb,none,2,y\nc,$5.00,7,\n"), {
+  onError = "skip", rejects = tmp .. "k2.rejects.csv",
+  transform = function(row)
+    assert(type(row.n) == "string" and row.dateCreated == nil)
+    row.n = row.n == "7" and 70 or row.n
+    row.gone, row.added = nil, row.name .. "!"
+    row.valueInDollars = math.floor(tonumber((row.valueInDollars:gsub("[$,]", ""))))
+    return row
+  end }))
+-- expect: 2	2 created, 0 updated, 0 unchanged, 1 rejected
+local a, c = items[#items - 1], items[#items]
+print(a.valueInDollars, a.n, math.type(a.n), a.gone, a.added, c.valueInDollars, c.n)
+-- expect: 1622	1	integer	nil	a!	5	70
+print((fs.read(tmp .. "k2.rejects.csv"):gsub("\r\n", "|"):gsub("k?import.again.lua:%d+", "AT")))
+-- expect: name,valueInDollars,n,gone,error|b,none,2,y,"transform: AT: bad argument #1 to 'floor' (number expected, got nil)"|
 
 -- Kinds by name, or none.
 local typed = write("l.csv", "name,a,b,c,d\nx,1,2,true,2001-02-03\n")
@@ -155,12 +172,15 @@ items:import(tmp .. "m.csv", { encoding = "auto" })
 items:import(write("p.csv", "name\nüber\n"), { encoding = "auto" })
 print(names(from))
 -- expect: café € café😀 café😀 café € über
+tell(items:import(tmp .. "n.csv", { encoding = "utf-8" }))
+-- expect: unreadableFile	n.csv: it is UTF-16 by its first bytes: give encoding = "utf-16"
 tell(items:import(tmp .. "n.csv"))
--- expect: unreadableFile	n.csv: it is UTF-16 by its first bytes: give encoding = "utf-16" or "auto" (on the command line --encoding utf-16)
+-- expect log: n.csv: utf-16; all columns are text
+-- expect: 1	1 created, 0 updated, 0 unchanged, 0 rejected
 tell(items:import(write("q.csv", "\xff\xfen\0a\0m\0e\0\n\0\x3d\xd8\n\0"), { encoding = "utf-16" }))
 -- expect: unreadableFile	q.csv: this is not UTF-16: half of a surrogate pair is missing
-tell(items:import(write("r.csv", "name\n\xff\n")))
--- expect: invalidRow	r.csv, row 2: column 'name' has bytes that are not UTF-8: give its encoding, such as encoding = "windows-1252" (on the command line --encoding windows-1252)
+tell(items:import(write("r.csv", "name\n\xff\n"), { encoding = "utf-8" }))
+-- expect: invalidRow	r.csv, row 2: column 'name' has bytes that are not UTF-8: give its encoding, such as encoding = "windows-1252"
 
 -- JSON Lines.
 local lines = write("a.jsonl", '{"name":"J1","n":1.5}\n\n{"name":"J2","tags":["a"],"gone":null}\n')
@@ -176,6 +196,30 @@ tell(items:import(write("b.jsonl", '{"name":"J3"}\n{"name":\n')))
 -- expect: invalidRow	b.jsonl, row 2: not JSON: column 9: the JSON text ends where a value is expected
 tell(items:import(tmp .. "b.jsonl", { onError = "skip" }))
 -- expect: 1	1 created, 0 updated, 0 unchanged, 1 rejected
+
+-- Files as they come, each with its option.
+tell(items:import(write("u1.txt", "a;b\n1,5;x\n"), { header = { "weight", "room" }, skip = 1 }))
+-- expect log: u1.txt: ";"; weight real (decimal comma); other columns are text
+-- expect: 1	1 created, 0 updated, 0 unchanged, 0 rejected
+-- expect: no column is the name of the items: give map = { ["room"] = "name" }
+print(items[#items].weight, items[#items].room)
+-- expect: 1.5	x
+tell(items:import(write("u2.csv", "name,n,day,paid\nA,1,03/04/2021,ja\n//\nB,NA,05/06/2021,nein\n"), {
+  comment = "//", null = "NA", date = "dd/MM/yyyy", types = { paid = "boolean" } }))
+-- expect log: u2.csv: n integer; day date (dd/MM/yyyy); other columns are text
+-- expect: 2	2 created, 0 updated, 0 unchanged, 0 rejected
+print(items[#items].n, items[#items].day, items[#items].paid)
+-- expect: nil	2021-06-05 00:00:00 +0000	false
+tell(items:import(write("u3.csv", "name,when\nA,31.1.24\n"), { types = { when = "date(d.M.yy)" } }))
+-- expect: 1	1 created, 0 updated, 0 unchanged, 0 rejected
+print(items[#items].when)
+-- expect: 2024-01-31 00:00:00 +0000
+tell(items:import(write("u4.json", '{"a":[{"name":"A"}],"b":[{"name":"B"},{"name":"C"}]}')))
+-- expect: unreadableFile	u4.json: it has several arrays of objects (a, b): give path = "a", or that of another one
+tell(items:import(tmp .. "u4.json", { path = "b" }))
+-- expect: 2	2 created, 0 updated, 0 unchanged, 0 rejected
+print(pcall(items.import, items, tmp .. "u3.csv", { types = { when = "date(QQQ" } }))
+-- expect: false	bad argument #2 'options' to 'items:import' (option 'types': a kind by each field's name expected (string, integer, real, boolean, date, date(PATTERN)), got date(QQQ for when)
 
 -- A field whose values are texts stays text.
 tell(items:import(write("s.csv", "name,kind_of\na,x\n")))

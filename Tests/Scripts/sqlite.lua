@@ -85,10 +85,10 @@ tell(items:import(path, { table = "thing" }))
 -- expect: unreadableFile	a.sqlite has no table 'thing'; did you mean 'things'?
 db:execute("create table more(name)")
 tell(items:import(path))
--- expect: unreadableFile	a.sqlite has several tables and views (more, things): give one, such as table = "more" (on the command line --table more)
+-- expect: unreadableFile	a.sqlite has several tables and views (more, things): give one, such as table = "more"
 db:execute("insert into more values('ok'), (5)")
-tell(items:import(path, { table = "more" }))
--- expect: invalidRow	a.sqlite, row 2: name takes a string: 5 is not one
+tell(items:import(path, { table = "more", dryRun = true }))
+-- expect: 2	2 created, 0 updated, 0 unchanged, 0 rejected
 tell(items:import(tmp .. "text.sqlite"))
 -- expect: unreadableFile	text.sqlite: file is not a database
 db:close()

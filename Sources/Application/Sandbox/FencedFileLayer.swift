@@ -12,7 +12,8 @@ package struct FencedFileLayer: PathLayer {
     init(fence: PathFence) { self.fence = fence }
 
     package func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
-        let place = try fence.place(path, access == .read ? .read : .readWrite, .open)
+        let wanted = access == .read || access == .stream ? FenceAccess.read : .readWrite
+        let place = try fence.place(path, wanted, .open)
         // Checked before the file is created.
         if access.flags & O_CREAT != 0 { try fence.checkMayCreate(place, path) }
         // Non-blocking: a pipe's other end may never be opened.
@@ -21,12 +22,12 @@ package struct FencedFileLayer: PathLayer {
         do throws(FileError) {
             let file = OpenFile(descriptor: descriptor, path: path)
             switch (try status(file).kind, access) {
-            case (.other, .special), (.socket, .special): break
-            case (.regular, _) where access != .special: break
+            case (.other, .special), (.socket, .special), (.other, .stream): break
+            case (.regular, _) where access != .special && access != .stream: break
             case (.directory, _): throw FileError(.open, path, code: EISDIR)
             default: throw FileError(.open, path, code: EACCES, reason: "it is not a regular file")
             }
-            try fence.checkNotClosed(descriptor, path, access == .read ? .read : .readWrite)
+            try fence.checkNotClosed(descriptor, path, wanted)
             guard fcntl(descriptor, F_SETFL, access.flags & O_APPEND) == 0 else {
                 throw FileError(.open, path, code: errno)
             }

@@ -41,6 +41,24 @@ package enum CellFormat: Hashable, Sendable {
     }
 }
 
+extension CellFormat {
+    /// Whether a text reads as a value, and in no style as another one: the text and the value differ in kind alone.
+    package static func reads(_ text: UnsafeBufferPointer<UInt8>, as value: PropertyListValue) -> Bool {
+        switch value {
+        case .integer, .real:
+            let numbers = NumberStyle.Decimal.allCases.compactMap { NumberStyle.given($0).real(text) }
+            return !numbers.isEmpty
+                && numbers.allSatisfy { number in
+                    value == .real(number) || Int64(exactly: number).map { value == .integer($0) } ?? false
+                }
+        case .boolean(let flag): return BooleanWords.any.value(of: text) == flag
+        case .date(let date):
+            return CellFormat.moment(nil).value(of: text) == value || DateStyle.reads(text, as: date)
+        default: return false
+        }
+    }
+}
+
 /// How a column writes numbers.
 package struct NumberStyle: Hashable, Sendable {
     /// The sign before the decimals.
@@ -71,12 +89,20 @@ package struct NumberStyle: Hashable, Sendable {
     /// The integer of a text; nil for another one.
     package func integer(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         if isPlain { return DecimalText.integer(text) ?? DecimalText.real(text).flatMap(Int64.init(exactly:)) }
+        if takesAnyAffix, let integer = DecimalText.integer(text) { return integer }
         return real(text).flatMap(Int64.init(exactly:))
     }
 
     /// The real of a text; nil for another one.
     package func real(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         if isPlain { return DecimalText.real(text) }
+        if takesAnyAffix {
+            if let plain = DecimalText.real(text), decimal == .point { return plain }
+            // A plus sign, which no other program needs.
+            if text.first == UInt8(ascii: "+"), text.count > 1, text[1].isDigit {
+                return real(UnsafeBufferPointer(rebasing: text[1...]))
+            }
+        }
         guard text.count <= 64, let (range, given, isNegative) = NumberAffix.core(of: text),
             takesAnyAffix || given == affix
         else {

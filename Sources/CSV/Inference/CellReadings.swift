@@ -177,6 +177,7 @@ struct CellFacts {
         guard hasValue || start == 0 else { return true }
         if whole + count > 15 {
             // Reals preserve fifteen decimal digits.
+            decimals = UInt8(clamping: count)
             if !endsInZero, Self.isShortest(text) { readings = .plainReals }
             return true
         }

@@ -208,25 +208,21 @@ package struct ColumnResult: Sendable {
         case nil: return nil
         case .dates(let first, let second, let example):
             return
-                "\(name): \(shown(example)) fits \(first) and \(second), as all cells do: text; give date = \"\(first)\" (on the command line --date \(first)) or the other one"
+                "\(name): \(shown(example)) fits \(first) and \(second), as all cells do: text; give \(OptionWords.option("date", first)) or the other one"
         case .decimals(let example):
             return
-                "\(name): \(shown(example)) may have decimals or thousands behind its comma, as all cells may: text; give decimal = \"comma\" or \"point\" (on the command line --decimal comma)"
+                "\(name): \(shown(example)) may have decimals or thousands behind its comma, as all cells may: text; give \(OptionWords.option("decimal", "comma")) or \(OptionWords.choose("\"point\"", "point"))"
         case .fillers(let fillers, let count, let kind):
             let number = fillers.reduce(0) { $0 + $1.count }
             let texts = fillers.map { shown($0.text) }.joined(separator: ", ")
-            let options = fillers.map { "--null \(Self.argument($0.text))" }.joined(separator: " ")
-            let kind = kind == .integer || kind == .real ? "numbers" : kind == .date ? "dates" : "booleans"
+            let options = fillers.map {
+                "--null \(OptionWords.argument(VisibleText.line(String(decoding: $0.text, as: UTF8.self))))"
+            }.joined(separator: " ")
+            let scripts = fillers.count == 1 ? "null = \(texts)" : "null = { \(texts) }"
+            let kind = kind == .integer || kind == .real ? "number" : kind == .date ? "date" : "boolean"
+            let what = number == 1 ? "is not a \(kind)" : "are not \(kind)s"
             return
-                "\(name): \(number.grouped) of \(count.grouped) cells are not \(kind) (\(texts)): text; give null = { \(texts) } (on the command line \(options))"
+                "\(name): \(number.grouped) of \(count.grouped) cells \(what) (\(texts)): text; give \(OptionWords.choose(scripts, options))"
         }
-    }
-
-    private static func argument(_ text: [UInt8]) -> String {
-        let isPlain = text.allSatisfy {
-            $0.isDigit || 0x41...0x5A ~= $0 || 0x61...0x7A ~= $0 || "-/.".utf8.contains($0)
-        }
-        return isPlain
-            ? String(decoding: text, as: UTF8.self) : "'\(VisibleText.line(String(decoding: text, as: UTF8.self)))'"
     }
 }

@@ -137,16 +137,17 @@ struct DateShape: Hashable {
 
 /// How a column writes dates.
 package struct DateStyle: Hashable, Sendable {
-    package enum Order: Hashable, Sendable { case dayFirst, monthFirst, yearFirst }
+    package enum Order: Hashable, Sendable, CaseIterable { case dayFirst, monthFirst, yearFirst }
 
     /// A pattern of the caller's, in Unicode's notation or in that of `strptime`; else the form is the short list's.
     private let given: DatePattern?
+    private let text: String?
     let order: Order
     let shape: DateShape
     let isPadded: Bool
 
     init(_ order: Order, _ shape: DateShape, isPadded: Bool) {
-        (given, self.order, self.shape, self.isPadded) = (nil, order, shape, isPadded)
+        (given, text, self.order, self.shape, self.isPadded) = (nil, nil, order, shape, isPadded)
     }
 
     /// The style of a pattern, such as `dd.MM.yyyy` or `%d.%m.%Y`.
@@ -155,12 +156,22 @@ package struct DateStyle: Hashable, Sendable {
     package init(pattern text: String) throws(DatePatternError) {
         let pattern = text.utf8.contains(UInt8(ascii: "%")) ? try DatePattern(posix: text) : try DatePattern(text)
         try pattern.checkParsing()
-        (given, order, shape, isPadded) = (pattern, .yearFirst, DateShape(), true)
+        (given, self.text, order, shape, isPadded) = (pattern, text, .yearFirst, DateShape(), true)
     }
 
-    /// The pattern in Unicode's notation; empty for one that was given.
+    /// Whether a text reads as a date in the orders of the short list that fit it.
+    static func reads(_ text: UnsafeBufferPointer<UInt8>, as date: PropertyListDate) -> Bool {
+        guard let parts = DateShape.Parts(text) else { return false }
+        // With points the day comes first everywhere.
+        let orders: [Order] = parts.shape.separator == UInt8(ascii: ".") ? [.dayFirst, .yearFirst] : Order.allCases
+        let days = orders.compactMap(parts.days)
+        return !days.isEmpty
+            && days.allSatisfy { PropertyListDate(secondsSince1970: $0 * 86400 + parts.seconds, fraction: "") == date }
+    }
+
+    /// The pattern in Unicode's notation; as it was given.
     package var pattern: String {
-        if given != nil { return "" }
+        if let text { return text }
         let sign = String(Character(Unicode.Scalar(shape.separator)))
         let (day, month) = isPadded ? ("dd", "MM") : ("d", "M")
         let parts =
@@ -172,6 +183,9 @@ package struct DateStyle: Hashable, Sendable {
         let time = shape.timeDigits == 0 ? "" : shape.timeDigits == 4 ? " HH:mm" : " HH:mm:ss"
         return parts.joined(separator: sign) + time
     }
+
+    /// Whether the style has a time of day.
+    package var hasTime: Bool { given?.hasTime ?? (shape.timeDigits > 0) }
 
     /// The date of a text, in UTC; nil for another text.
     package func date(_ text: UnsafeBufferPointer<UInt8>) -> PropertyListDate? {

@@ -29,11 +29,13 @@ package enum FileAccess: Sendable, Hashable {
     case createNew
     /// For writing to an existing device or pipe.
     case special
+    /// For reading a pipe or a device, from its current position.
+    case stream
 
     /// The flags for `open(2)`.
     package var flags: Int32 {
         switch self {
-        case .read: O_RDONLY | O_CLOEXEC
+        case .read, .stream: O_RDONLY | O_CLOEXEC
         case .update: O_RDWR | O_CREAT | O_CLOEXEC
         case .append: O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC
         case .createNew: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC

@@ -1,5 +1,6 @@
 package import CSV
 import ColumnEngine
+import FileFormats
 import Files
 import PropertyList
 
@@ -12,58 +13,104 @@ struct CSVItemReader {
     private let options: ItemFileOptions
     private let path: String
     private let file: ImportFile
+    private let nulls: CellNulls
 
     init(_ store: ItemStore, _ options: ItemFileOptions, _ path: String, _ file: ImportFile) {
         (self.store, self.options, self.path, self.file) = (store, options, path, file)
+        nulls = CellNulls(options.nulls)
     }
 
     func read(_ row: ImportedRow, _ merger: ItemMerger) throws {
-        guard let first = try reader().header() else { return }
-        let header = try CSVHeader(first, delimiter: options.cellDelimiter)
+        let form = try CSVForm(file, options)
+        guard let header = try form.header() else { return }
         let names = try header.names.indices.map { try name($0, of: header) }
-        let places = try columns(header, names, row, merger)
+        let places = try columns(form, header, names, row, merger)
         // Missing columns are reported before any row is read.
         try ImportedNames(options, row.names, path).check()
-        try inferKinds(of: row, places)
-        remarkHeader(header, names, places, row, merger)
-        let rows = try self.reader()
+        let watched = try CSVColumnKinds(store, options, path, file, form).infer(row, places, merger)
+        remarkHeader(form, header, names, places, row, merger)
+        merger.beginRejects(names, hasHeader: form.hasHeader, delimiter: form.delimiter, preamble: form.preamble)
+        try readRows(form, names, places, row, merger, watched)
+    }
+
+    private func readRows(
+        _ form: CSVForm, _ names: [String], _ places: [Int?], _ row: ImportedRow, _ merger: ItemMerger,
+        _ watched: OtherKinds
+    ) throws {
+        let rows = try form.reader(recovers: true)
         _ = try rows.header()
         var cells = CSVRow()
-        row.original = { cells.withTexts(names) }
-        var count = 0
-        while try rows.next(into: &cells) {
-            try report(count, inferred: options.infersKinds ? file.size : 0)
+        row.original = { OriginalRow(cells: cells.withTexts(names)) }
+        var watched = watched
+        var (count, reasons) = (0, 0)
+        while true {
+            do throws(CSVError) { guard try rows.next(into: &cells) else { break } } catch {
+                try refuse(error, rows, row, merger)
+                count += 1
+                continue
+            }
+            try form.report(count, isFirstPass: false)
             (row.number, row.line) = (rows.row, rows.line)
+            var width = cells.count
+            if !form.hasHeader, form.isReason(cells, columns: places.count) {
+                width -= 1
+                reasons += 1
+            }
             try cells.withUnsafeBytes { bytes in
                 let texts = bytes.bindMemory(to: UInt8.self)
-                guard cells.count <= places.count, !cells.hasZero else {
-                    return try merger.refuse(row, Self.error(of: cells, names, isFirst: count == 0))
+                guard width <= places.count, !cells.hasZero else {
+                    return try merger.refuse(row, error(of: cells, names, isFirst: count == 0))
                 }
                 for cell in 0..<places.count {
                     guard let place = places[cell] else { continue }
-                    guard cell < cells.count else {
+                    guard cell < width else {
                         row.cells[place] = .missing
                         continue
                     }
                     let range = cells.range(of: cell)
-                    row.cells[place] = range.isEmpty ? .empty : .text(UnsafeBufferPointer(rebasing: texts[range]))
+                    if range.isEmpty {
+                        row.cells[place] = .empty
+                        continue
+                    }
+                    let text = UnsafeBufferPointer(rebasing: texts[range])
+                    row.cells[place] = nulls.contains(text) ? .empty : .text(text)
                 }
+                if !watched.isEmpty { watched.add(row) }
                 try merger.take(row)
             }
             count += 1
         }
+        watched.remark(merger)
+        merger.remark(.leftOut, reasons > 0 ? 1 : 0, "the reasons of \(reasons.counted("row")): left out")
+    }
+
+    /// Rejects a row that is malformed, or too long, and goes on at the next line.
+    private func refuse(_ error: CSVError, _ rows: CSVReader, _ row: ImportedRow, _ merger: ItemMerger) throws {
+        switch error.code {
+        case .textAfterQuote, .unterminatedQuote, .cellTooLong, .rowTooLong: break
+        default: throw error
+        }
+        (row.number, row.line) = (rows.row, rows.startLine)
+        let original = row.original
+        defer { row.original = original }
+        let line = try rows.recover()
+        row.original = { OriginalRow(line: line) }
+        try merger.refuse(row, StoreError(.unreadableFile, "line \(row.line): \(error.reason)", cause: error))
     }
 
     /// The reason why a row is not a row of the file: it is too long, or has bytes of zero.
-    private static func error(of cells: CSVRow, _ names: [String], isFirst: Bool) -> StoreError {
+    private func error(of cells: CSVRow, _ names: [String], isFirst: Bool) -> StoreError {
         var message: String
         if cells.count > names.count {
             message = "\(cells.count) cells, and the header has \(names.count.counted("name"))"
             let blank = (0..<cells.count).first { cells[$0].first == 0x20 && cells[$0].dropFirst().first == 0x22 }
             if let blank {
                 message += "; cell \(blank + 1) has a blank before its quote, which quotes nothing there"
-            } else if names.count == 1 || isFirst && (names[0].hasPrefix("#") || cells.count > names.count + 1) {
-                message += "; the header is the first line: remove titles and comments above it"
+            } else if options.header == .firstRow,
+                names.count == 1 || isFirst && (names[0].hasPrefix("#") || cells.count > names.count + 1)
+            {
+                message +=
+                    "; lines above the header are left out by \(OptionWords.choose("skip = 1", "--skip 1")), comments by \(OptionWords.option("comment", "#"))"
             }
         } else {
             let cell = (0..<cells.count).first { cells[$0].contains(0) } ?? 0
@@ -72,21 +119,10 @@ struct CSVItemReader {
         return StoreError(.invalidValue(field: ""), message)
     }
 
-    private func report(_ count: Int, inferred: Int) throws {
-        guard count % ItemFileOptions.reportInterval == 0 else { return }
-        // Two passes are reported as one, each as half of the file.
-        try options.progress?((inferred + file.position) / (options.infersKinds ? 2 : 1), file.size)
-    }
-
-    /// Opens a reader at the beginning of the file.
-    private func reader() throws -> CSVReader {
-        try CSVReader(file, options.encoding, CSVOptions(delimiter: options.cellDelimiter))
-    }
-
     private func name(_ cell: Int, of header: CSVHeader) throws(StoreError) -> String {
         if let name = String(validating: header.names[cell], as: UTF8.self) { return name }
         throw StoreError(
-            .unreadableFile, "\(path): the name of column \(cell + 1) is not UTF-8: \(FileText.encodingAdvice)",
+            .unreadableFile, "\(path): the name of column \(cell + 1) is not UTF-8: \(ColumnReading.encodingAdvice)",
             path: path)
     }
 
@@ -94,122 +130,175 @@ struct CSVItemReader {
 
     /// The column index of each cell; nil for a column that is left out.
     private func columns(
-        _ header: CSVHeader, _ names: [String], _ row: ImportedRow, _ merger: ItemMerger
+        _ form: CSVForm, _ header: CSVHeader, _ names: [String], _ row: ImportedRow, _ merger: ItemMerger
     ) throws -> [Int?] {
         // A map may name the first column without a name, or leave all of them out.
         let mapped: Set<Int> =
-            switch options.names[""] {
+            switch form.hasHeader ? options.names[""] : nil {
             case nil: []
             case .some(nil): Set(header.unnamed)
             case .some(.some): Set(header.unnamed.prefix(1))
             }
-        let unnamed = header.unnamed.filter { !mapped.contains($0) }
-        let empty = try emptyColumns(unnamed)
-        let isEmpty = Set(empty)
+        let unnamed = form.hasHeader ? header.unnamed.filter { !mapped.contains($0) } : []
+        let empty = try emptyColumns(unnamed, form)
+        var leftOut = Set(empty)
+        let reasons = form.hasHeader ? reasons(names) : nil
+        if let reasons { leftOut.insert(reasons) }
         let places: [Int?] = try names.indices.map { cell in
-            if isEmpty.contains(cell) { return nil }
-            guard let place = try row.addColumn(mapped.contains(cell) ? "" : names[cell]) else { return nil }
-            let field = row.columns[place].field
-            if row.columns[place].kind == nil {
-                row.setKind(store.schema.kind(field)?.kind == .integer ? .integer : .string, at: place)
-            }
-            return place
+            if leftOut.contains(cell) { return nil }
+            return try row.addColumn(mapped.contains(cell) ? "" : names[cell])
         }
+        merger.remark(
+            .leftOut, reasons == nil ? 0 : 1,
+            "the last column, \(RejectedRows.reason), has the reasons of rejected rows: left out (\(OptionWords.choose("map = { error = \"reason\" }", "--map error=reason")) keeps it)"
+        )
         merger.remark(.leftOut, empty.count, header.sentence(empty, "neither a name nor a cell: left out"))
         // What the caller renames or leaves out is known to him.
-        let nonEmpty = unnamed.filter { !isEmpty.contains($0) && options.names[exactly: names[$0]] == nil }
+        let nonEmpty = unnamed.filter { !leftOut.contains($0) && options.names[exactly: names[$0]] == nil }
         merger.remark(.unnamed, nonEmpty.count, header.sentence(unnamed: nonEmpty))
         let renamed = header.renamed.filter { options.names[exactly: names[$0]] == nil }
         merger.remark(.renamed, renamed.count, header.sentence(renamed: renamed))
         return places
     }
 
+    /// The column with the reasons of a file of rejected rows.
+    private func reasons(_ names: [String]) -> Int? {
+        guard names.count > 1, names.last == RejectedRows.reason, options.names[RejectedRows.reason] == nil,
+            store.columns.existingField(named: RejectedRows.reason).map({ store.columns.cellKinds($0) == 0 }) ?? true
+        else { return nil }
+        return names.count - 1
+    }
+
     /// Those of the columns that have no cell in any row.
-    private func emptyColumns(_ columns: [Int]) throws -> [Int] {
+    private func emptyColumns(_ columns: [Int], _ form: CSVForm) throws -> [Int] {
         if columns.isEmpty { return [] }
         var empty = columns
-        let reader = try reader()
-        _ = try reader.header()
-        var cells = CSVRow()
-        while !empty.isEmpty, try reader.next(into: &cells) {
+        try form.forEachRow { cells in
             empty.removeAll { $0 < cells.count && !cells.range(of: $0).isEmpty }
+            return !empty.isEmpty
         }
         return empty
     }
 
     /// Says where the first row is plainly no header: it has a title, or values like those of the rows.
     private func remarkHeader(
-        _ header: CSVHeader, _ names: [String], _ places: [Int?], _ row: ImportedRow, _ merger: ItemMerger
+        _ form: CSVForm, _ header: CSVHeader, _ names: [String], _ places: [Int?], _ row: ImportedRow,
+        _ merger: ItemMerger
     ) {
+        guard form.hasHeader else { return }
         if header.unnamed.count > 1, header.unnamed.count == names.count - 1, options.names[""] == nil {
             merger.remark(
                 .oddHeader, 1,
-                "the header has one name, \(names[header.unnamed[0] == 0 ? names.count - 1 : 0]): the header is the first line, and titles above it have to be removed"
+                "the header has one name, \(names[header.unnamed[0] == 0 ? names.count - 1 : 0]): lines above the header are left out by \(OptionWords.choose("skip = 1", "--skip 1"))"
             )
         }
         let values = names.indices.filter { cell in
             guard let place = places[cell], let kind = row.columns[place].kind, kind != .string else { return false }
-            let style = header.names[cell].withUnsafeBufferPointer(CanonicalStyle.of)
+            var inference = ColumnInference()
+            header.names[cell].withUnsafeBufferPointer { inference.add($0) }
+            let named = ItemFieldKind(inference.result().format.kind)
             // Years, as integers, are usual names.
-            guard !style.isEmpty, cell == 0 || !style.contains(.integer) else { return false }
-            return style.kind == kind || [.integer, .real].contains(style.kind) && [.integer, .real].contains(kind)
+            guard named != .string, cell == 0 || named != .integer else { return false }
+            return named == kind || [.integer, .real].contains(named) && [.integer, .real].contains(kind)
         }
         merger.remark(
             .oddHeader, values.isEmpty ? 0 : 1,
-            "\(CSVHeader.list(values.map { names[$0] })) in the header \(values.count == 1 ? "looks like a value" : "look like values"): a file without a header loses its first row to it"
+            "\(CSVHeader.list(values.map { names[$0] })) in the header \(values.count == 1 ? "looks like a value" : "look like values"): of a file without a header the first row is read with \(OptionWords.choose("header = false", "--no-header"))"
         )
     }
+}
 
-    // MARK: Kinds
+/// The form of a file of comma-separated values: what was given, and what its first bytes show.
+struct CSVForm {
+    let dialect: CSVDialect
+    private let options: ItemFileOptions
+    private let file: ImportFile
 
-    /// Infers the kind of each column from all of its cells.
-    private func inferKinds(of row: ImportedRow, _ places: [Int?]) throws {
-        guard options.infersKinds else { return }
-        var styles: [(cell: Int, place: Int, style: CanonicalStyle, isEmpty: Bool)] = []
-        for (cell, place) in places.enumerated() {
-            guard let place, isOpen(row.columns[place]) else { continue }
-            styles.append((cell, place, .all, true))
+    init(_ file: ImportFile, _ options: ItemFileOptions) throws {
+        (self.file, self.options) = (file, options)
+        var given = CSVDialect.Given()
+        do {
+            let encoding = try TextDecoding.form(of: file, options.encoding)
+            // Without an option, the other encodings show in more than the first bytes.
+            if options.encoding != nil { given.encoding = encoding }
+        } catch let error as TextDecoding.Failure {
+            throw CSVError(.notText, row: 0, line: 0, error.message)
         }
-        let candidates = styles
-        let reader = try reader()
-        _ = try reader.header()
-        var cells = CSVRow()
-        var count = 0
-        while !styles.isEmpty, try reader.next(into: &cells) {
-            try report(count, inferred: 0)
-            count += 1
-            cells.withUnsafeBytes { bytes in
-                let texts = bytes.bindMemory(to: UInt8.self)
-                for index in styles.indices.reversed() where styles[index].cell < cells.count {
-                    let range = cells.range(of: styles[index].cell)
-                    if range.isEmpty { continue }
-                    styles[index].isEmpty = false
-                    styles[index].style.formIntersection(.of(UnsafeBufferPointer(rebasing: texts[range])))
-                    if styles[index].style.isEmpty { styles.remove(at: index) }
-                }
-            }
-        }
-        var inferred: [ItemFieldKind: [String]] = [:]
-        for column in styles where !column.isEmpty {
-            row.setKind(column.style.kind, at: column.place)
-            inferred[column.style.kind, default: []].append(row.columns[column.place].fieldName.shortened(to: 200))
-        }
-        if inferred.isEmpty || candidates.isEmpty { return }
-        let said = ItemFieldKind.allCases.compactMap { kind in
-            inferred[kind].map { "\($0.joined(separator: ", ")) \(kind.rawValue)" }
-        }
-        options.onKinds?("\(path): \(said.joined(separator: "; ")); other columns are text")
+        given.delimiter = options.delimiter
+        given.skippedLines = options.skippedLines
+        given.comment = options.comment.map { Array($0.utf8) }
+        given.hasHeader = options.header == .firstRow
+        given.usual = options.cellDelimiter
+        let head = try file.head(CSVDialect.headSize + 1)
+        dialect = CSVDialect(
+            of: Array(head.prefix(CSVDialect.headSize)), isWhole: head.count <= CSVDialect.headSize, given)
+        text = options.skippedLines ?? 0 > 0 ? head : []
     }
 
-    /// Whether a column's kind is inferred: not for a column of the key, nor for a field that already has texts.
-    private func isOpen(_ column: ImportedColumn) -> Bool {
-        guard store.columns.isCustom(column.field), column.kind == .string, !options.key.contains(column.fieldName)
-        else {
-            return false
+    var delimiter: UInt8 { dialect.delimiter }
+    /// Whether the first row has the columns' names.
+    var hasHeader: Bool { options.header == .firstRow }
+
+    private let text: [UInt8]
+
+    /// The lines that the caller leaves out, for a file of rejected rows, from which they are left out as well.
+    var preamble: [UInt8] {
+        guard let count = options.skippedLines, count > 0 else { return [] }
+        var lines = String(decoding: text, as: UTF8.self).split(
+            maxSplits: count, omittingEmptySubsequences: false, whereSeparator: \.isNewline
+        ).prefix(count).map(String.init)
+        while lines.count < count { lines.append("") }
+        return Array((lines.joined(separator: "\r\n") + "\r\n").utf8)
+    }
+
+    /// Opens a reader at the beginning of the file.
+    func reader(recovers: Bool = false) throws -> CSVReader {
+        var format = dialect.options(hasHeader: hasHeader)
+        format.recovers = recovers
+        return try CSVReader(format) { try TextDecoding(file, form: dialect.encoding) }
+    }
+
+    /// The columns' names; nil for an empty file.
+    func header() throws -> CSVHeader? {
+        let reader = try reader()
+        switch options.header {
+        case .firstRow:
+            return try reader.header().map { row throws(CSVError) in try CSVHeader(row, delimiter: delimiter) }
+        case .names(let names): return CSVHeader(names: names.map { Array($0.utf8) })
+        case .none:
+            var first = CSVRow()
+            guard try reader.next(into: &first) else { return nil }
+            return CSVHeader(count: isReason(first, columns: first.count - 1) ? first.count - 1 : first.count)
         }
-        if case .named(let kinds)? = options.kinds, kinds[column.fieldName] != nil { return false }
-        if store.columns.declaration(of: column.field)?.kind.ofTexts != nil { return false }
-        return !store.columns.hasTexts(column.field)
+    }
+
+    /// Whether a row of a file without a header has the reason of its rejection behind its cells.
+    func isReason(_ cells: CSVRow, columns: Int) -> Bool {
+        columns > 0 && cells.count == columns + 1 && cells[columns].starts(with: RejectedRows.prefix.utf8)
+    }
+
+    /// Calls a body with each row that is one until it returns false, without the header.
+    func forEachRow(_ body: (CSVRow) throws -> Bool) throws {
+        let reader = try reader(recovers: true)
+        _ = try reader.header()
+        var cells = CSVRow()
+        while true {
+            do throws(CSVError) { guard try reader.next(into: &cells) else { return } } catch {
+                switch error.code {
+                case .textAfterQuote, .unterminatedQuote, .cellTooLong, .rowTooLong: _ = try reader.recover()
+                default: throw error
+                }
+                continue
+            }
+            guard try body(cells) else { return }
+        }
+    }
+
+    /// Reports progress: two passes are one, each half of the file.
+    func report(_ count: Int, isFirstPass: Bool) throws {
+        guard count % ItemFileOptions.reportInterval == 0 else { return }
+        let inferred = isFirstPass || !options.infersKinds ? 0 : file.size
+        try options.progress?((inferred + file.position) / (options.infersKinds ? 2 : 1), file.size)
     }
 }
 
@@ -223,11 +312,18 @@ extension CSVReader {
     ///
     /// - Throws: `CSVError`, also for a file that is not a text in the encoding; `FileError`.
     package convenience init(_ file: ImportFile, _ encoding: ItemFileEncoding, _ options: CSVOptions) throws {
+        try self.init(options) { try TextDecoding(file, encoding) }
+    }
+
+    fileprivate convenience init(_ options: CSVOptions, _ open: () throws -> TextDecoding) throws {
         func failure(_ error: any Error) -> CSVError {
-            CSVError(.notText, row: 0, line: 0, (error as? TextDecoding.Failure)?.message ?? "\(error)")
+            if let error = error as? FormatError {
+                return CSVError(error.code == .stopped ? .stopped : .notText, row: 0, line: 0, error.message)
+            }
+            return CSVError(.notText, row: 0, line: 0, (error as? TextDecoding.Failure)?.message ?? "\(error)")
         }
         let text: TextDecoding
-        do { text = try TextDecoding(file, encoding) } catch let error as TextDecoding.Failure { throw failure(error) }
+        do { text = try open() } catch let error as FileError { throw error } catch { throw failure(error) }
         try self.init(options: options) { buffer throws(CSVError) in
             do { return try text.read(into: buffer) } catch let error as FileError {
                 throw CSVError(.unreadable(error.code), row: 0, line: 0, error.message)

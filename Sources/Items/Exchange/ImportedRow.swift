@@ -1,5 +1,6 @@
+import CSV
 import ColumnEngine
-import PropertyList
+package import PropertyList
 
 /// A file's column and its field.
 struct ImportedColumn {
@@ -7,12 +8,17 @@ struct ImportedColumn {
     let name: String
     let fieldName: String
     let field: ItemField
-    /// The kind that its texts are converted to; nil for a source with typed values.
-    var kind: ItemFieldKind?
+    /// How its texts become values; nil for a source with typed values.
+    var reading: ColumnReading?
+    /// The kinds of the field's values before the import; nil for a field of every item.
+    var priorKinds: FieldKinds?
+
+    /// The kind that its texts are converted to.
+    var kind: ItemFieldKind? { reading?.kind }
 }
 
 /// A row's content in a column.
-enum ImportedCell {
+package enum ImportedCell {
     /// The row does not set the field.
     case missing
     /// The field has no value.
@@ -34,8 +40,8 @@ final class ImportedRow {
     var cells: [ImportedCell] = []
     /// The file names of its pictures, in order; nil if the item's key is the only one.
     var attachmentNames: [String]?
-    /// The unconverted row: names and texts.
-    var original: () -> [(name: String, text: [UInt8])] = { [] }
+    /// The row as the file has it.
+    var original: () -> OriginalRow = { OriginalRow() }
 
     private let store: ItemStore
     private let options: ItemFileOptions
@@ -49,7 +55,7 @@ final class ImportedRow {
     ///
     /// - Throws: `StoreError` for an invalid field name; errors of the host's check.
     @discardableResult
-    func addColumn(_ name: String, _ kind: ItemFieldKind? = nil) throws -> Int? {
+    func addColumn(_ name: String) throws -> Int? {
         guard let fieldName = options.name(for: name) else {
             places[ExactText(name)] = .some(nil)
             return nil
@@ -57,16 +63,16 @@ final class ImportedRow {
         guard !fieldName.isEmpty else {
             throw StoreError(
                 .invalidValue(field: ""),
-                "a field has a name, and a key of this row has none: rename it with map = { [\"\"] = \"name\" }, or leave it out with false"
+                "a field has a name, and a key of this row has none: rename it with \(OptionWords.choose("map = { [\"\"] = \"name\" }, or leave it out with false", "--map =name, or leave it out with --map ="))"
             )
         }
-        let place = try addField(fieldName, kind, column: name)
+        let place = try addField(fieldName, column: name)
         places[ExactText(name)] = place
         return place
     }
 
     /// Adds a field by its name in the store.
-    func addField(_ fieldName: String, _ kind: ItemFieldKind? = nil, column name: String? = nil) throws -> Int {
+    func addField(_ fieldName: String, column name: String? = nil) throws -> Int {
         try options.checkField?(fieldName)
         let field = try store.field(named: fieldName)
         if let other = fieldPlaces[field].map({ columns[$0] }) {
@@ -75,8 +81,8 @@ final class ImportedRow {
         }
         columns.append(
             ImportedColumn(
-                name: name ?? fieldName, fieldName: fieldName, field: field,
-                kind: kind ?? fileKind(of: field, fieldName)))
+                name: name ?? fieldName, fieldName: fieldName, field: field, reading: givenReading(field, fieldName),
+                priorKinds: store.columns.isCustom(field) ? FieldKinds(store.columns, field) : nil))
         cells.append(.missing)
         fieldPlaces[field] = columns.count - 1
         return columns.count - 1
@@ -94,38 +100,69 @@ final class ImportedRow {
     /// The columns' names in the file, including those left out.
     var names: Set<ExactText> { Set(places.keys) }
 
-    func setKind(_ kind: ItemFieldKind, at place: Int) { columns[place].kind = kind }
+    func setReading(_ reading: ColumnReading, at place: Int) { columns[place].reading = reading }
 
     func removeCells() {
         for place in cells.indices { cells[place] = .missing }
     }
 
-    /// The kind for a field's texts in all formats: many formats have no dates.
-    private func fileKind(of field: ItemField, _ name: String) -> ItemFieldKind? {
-        if store.schema.kind(field)?.kind == .date { return .date }
+    /// The kind that is the field's own, or given by the caller: many formats have no dates.
+    private func givenReading(_ field: ItemField, _ name: String) -> ColumnReading? {
+        if store.schema.kind(field)?.kind == .date { return ColumnReading(.date, date: options.dateStyle) }
         guard store.columns.isCustom(field) else { return nil }
-        if case .named(let kinds)? = options.kinds, let kind = kinds[exactly: name] { return kind }
-        return store.columns.declaration(of: field)?.kind.ofTexts
+        if let given = options.kinds?.kind(of: name) {
+            return ColumnReading(given.kind, date: given.dateStyle ?? options.dateStyle, decimal: options.decimal)
+        }
+        return store.columns.declaration(of: field)?.kind.ofTexts.map {
+            ColumnReading($0, date: options.dateStyle, decimal: options.decimal)
+        }
     }
 
-    /// The row's values by field name, as passed to host functions.
-    func values() throws(StoreError) -> PropertyListFields {
-        var values: PropertyListFields = [:]
-        for (place, column) in columns.enumerated() {
-            let value: PropertyListValue
-            switch cells[place] {
-            case .missing, .empty: continue
-            case .text(let text): value = try FileText.value(text, column.kind ?? .string, column.fieldName)
-            case .value(let given): value = given
-            }
-            guard values.updateValue(value, forKey: column.fieldName) == nil else {
-                throw StoreError(
-                    .invalidValue(field: column.fieldName),
-                    "two columns are named \(column.fieldName), in different Unicode forms, and a function's row holds one: leave them out with map"
-                )
+    // MARK: Changes by a function
+
+    /// The names of the columns' fields, by column.
+    private var fieldNames: [String] = []
+    /// The columns that only a function's rows have.
+    private var addedPlaces: [Int] = []
+
+    /// Changes the row by the host's function.
+    ///
+    /// - Returns: false for a row that it leaves out.
+    /// - Throws: `StoreError` for an error of the row; others of the host.
+    func change(by transform: any ItemRowTransform) throws -> Bool {
+        for place in addedPlaces { cells[place] = .missing }
+        if fieldNames.count != columns.count { fieldNames = columns.map(\.fieldName) }
+        var added: [(String, PropertyListValue)] = []
+        var changes: [(Int, ImportedCell)] = []
+        let isIncluded = try transform.transform(fieldNames, cells) { change in
+            switch change {
+            case .column(let place, let value?): changes.append((place, try changed(value, columns[place])))
+            case .column(let place, nil): changes.append((place, .missing))
+            case .field(let name, let value): added.append((name, value))
             }
         }
-        return values
+        guard isIncluded else { return false }
+        for (place, cell) in changes { cells[place] = cell }
+        for (name, value) in added {
+            let known = store.existingField(named: name).flatMap { fieldPlaces[$0] }
+            let place = try known ?? addField(name)
+            if known == nil { addedPlaces.append(place) }
+            cells[place] = try changed(value, columns[place])
+        }
+        return true
+    }
+
+    /// A function's value: a text of it becomes one of the column's kind, if it is of that kind.
+    private func changed(_ value: PropertyListValue, _ column: ImportedColumn) throws(StoreError) -> ImportedCell {
+        guard case .string(var text) = value, let reading = column.reading, reading.kind != .string else {
+            return .value(value)
+        }
+        if text.isEmpty { return .empty }
+        let read = text.withUTF8 { reading.value($0) }
+        if let read { return .value(read) }
+        // A column is of its kind by what the file has there, which the function has changed.
+        if !reading.isGiven { return .value(value) }
+        throw text.withUTF8 { reading.error($0, column.fieldName) }
     }
 }
 

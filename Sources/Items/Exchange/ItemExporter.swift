@@ -87,6 +87,8 @@ struct ItemExporter {
             let columns = isWhole ? store.columns : try copy().columns
             try put(try ItemArchiveWriter(ItemSnapshot(columns), ArchiveSchema(columns.schema)).bytes())
         case .sqlite: throw StoreError(.unreadableFile, "a SQLite database is a file, and no stream of bytes")
+        case .xlsx, .ods:
+            throw StoreError(.unreadableFile, "spreadsheets are only read: write CSV, which their programs open")
         }
     }
 

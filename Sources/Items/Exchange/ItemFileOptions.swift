@@ -1,3 +1,4 @@
+package import CSV
 package import PropertyList
 package import SQLite
 
@@ -7,8 +8,8 @@ package struct ItemFileOptions {
     package var format: ItemFileFormat
     /// Renames: column to field for reading, field to column for writing. Nil leaves the column out.
     package var names: [String: String?] = [:]
-    /// Separates the cells of comma-separated values; for ``ItemFileFormat/tsv`` a comma stands for the tab.
-    package var delimiter = UInt8(ascii: ",")
+    /// Separates the cells of comma-separated values; if nil, found by the file when it is read, else the format's.
+    package var delimiter: UInt8?
     /// Called regularly with the work done and the total: rows, or bytes of a file that is read as a stream. An error
     /// thrown ends the work.
     package var progress: ((_ done: Int, _ total: Int) throws -> Void)?
@@ -24,12 +25,28 @@ package struct ItemFileOptions {
     package var updates = false
     /// The kinds of columns; if nil, the format's default.
     package var kinds: ItemFileKinds?
-    /// A text file's encoding.
-    package var encoding = ItemFileEncoding.utf8
+    /// A text file's encoding; if nil, found by its first bytes.
+    package var encoding: ItemFileEncoding?
+    /// The number of lines, or of a sheet's rows, above the header that are left out; if nil, titles are found.
+    package var skippedLines: Int?
+    /// What lines begin with that are comments; if nil, found by the first lines.
+    package var comment: String?
+    /// Where the columns' names come from.
+    package var header = ItemFileHeader.firstRow
+    /// The texts of cells that stand for no value, beside the empty one.
+    package var nulls: [String] = []
+    /// The sign before decimals; if nil, found by the columns that show it.
+    package var decimal: NumberStyle.Decimal?
+    /// The pattern of dates in texts, tried before the others.
+    package var dateStyle: DateStyle?
+    /// The sheet of a spreadsheet; if nil, the first that is not hidden.
+    package var sheet: String?
+    /// Where the records are in JSON, or in a property list: keys, with points between them.
+    package var recordPath: String?
     /// Whether all changes are rolled back at the end: only the report is wanted.
     package var isDryRun = false
-    /// Transforms each row, given by field names; nil leaves it out.
-    package var transform: ((PropertyListFields) throws -> PropertyListFields?)?
+    /// Transforms each row before its texts are converted.
+    package var transform: (any ItemRowTransform)?
     /// Decides about an invalid row, with its line and the problem: true leaves it out. If nil, the import ends.
     package var skipsRow: ((_ row: PropertyListFields, _ line: Int, _ message: String) throws -> Bool)?
     /// The attachment for an item's key, stored beside the imported archive; nil if there is none.
@@ -69,7 +86,7 @@ package struct ItemFileOptions {
     }
 
     var cellDelimiter: UInt8 {
-        format == .tsv && delimiter == UInt8(ascii: ",") ? UInt8(ascii: "\t") : spreadsheet?.delimiter ?? delimiter
+        spreadsheet?.delimiter ?? delimiter ?? (format == .tsv ? UInt8(ascii: "\t") : UInt8(ascii: ","))
     }
 
     /// The number of rows between two progress reports.
@@ -96,17 +113,29 @@ package enum ItemFileFormat: String, Sendable, CaseIterable {
     case keyedArchive = "archive"
     /// A table of a SQLite database.
     case sqlite
+    /// A sheet of a spreadsheet, which is only read.
+    case xlsx
+    /// The same, as OpenDocument.
+    case ods
+
+    /// Whether it has cells in columns, which are texts.
+    var isTable: Bool { self == .csv || self == .tsv }
+    /// Whether files of the format are written, too.
+    package var isWritten: Bool { self != .xlsx && self != .ods }
 
     /// The format of a path's extension; nil for any other.
     package init?(path: String) {
-        // No extension is longer.
-        let end = path.utf8.suffix(16)
+        // No extension is longer. A compressed file has the format of its content.
+        var end = path.utf8.suffix(20)
+        if end.count > 3, end.suffix(3).elementsEqual(".gz".utf8) { end = end.dropLast(3) }
         guard let dot = end.lastIndex(of: UInt8(ascii: ".")), !end[dot...].contains(UInt8(ascii: "/")) else {
             return nil
         }
-        switch String(path[path.utf8.index(after: dot)...]).lowercased() {
-        case "csv": self = .csv
-        case "tsv": self = .tsv
+        switch String(path[path.utf8.index(after: dot)..<end.endIndex]).lowercased() {
+        case "csv", "txt": self = .csv
+        case "tsv", "tab": self = .tsv
+        case "xlsx", "xlsm": self = .xlsx
+        case "ods": self = .ods
         case "json": self = .json
         case "jsonl", "ndjson": self = .jsonLines
         case "plist", "xml": self = .propertyList
@@ -115,6 +144,35 @@ package enum ItemFileFormat: String, Sendable, CaseIterable {
         default: return nil
         }
     }
+}
+
+extension ItemFileFormat {
+    /// Whether a path names no extension: that of a pipe.
+    package static func hasNoExtension(_ path: String) -> Bool {
+        let name = path.utf8.suffix(256).split(separator: UInt8(ascii: "/")).last ?? path.utf8[...]
+        return !name.dropFirst().contains(UInt8(ascii: "."))
+    }
+
+    /// The format of a file without an extension, by its first bytes.
+    init(head: [UInt8]) {
+        let text = head.drop { [0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        self =
+            if head.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
+                .xlsx
+            } else if head.starts(with: "bplist".utf8)
+                || text.starts(with: "<?xml".utf8) || text.starts(with: "<plist".utf8)
+            { .propertyList } else if text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "[") { .json } else
+            {
+                .csv
+            }
+    }
+}
+
+extension ImportFile {
+    /// The format that the first bytes show, for a file whose name does not say it.
+    ///
+    /// - Throws: `FileError`; `FormatError`.
+    package func format() throws -> ItemFileFormat { ItemFileFormat(head: try head(4096)) }
 }
 
 /// A file's text encoding.
@@ -144,5 +202,72 @@ package enum ItemFileKinds: Sendable, Hashable {
     /// All texts stay texts.
     case text
     /// Given by field name; the others are inferred.
-    case named([String: ItemFieldKind])
+    case named([String: ItemColumnKind])
+
+    /// The kind that is given for a field; nil for none.
+    func kind(of field: String) -> ItemColumnKind? {
+        if case .named(let kinds) = self { kinds[exactly: field] } else { nil }
+    }
+}
+
+/// A kind that is given for a column.
+package struct ItemColumnKind: Sendable, Hashable {
+    /// The kind of its values.
+    package let kind: ItemFieldKind
+    /// How its dates are written; nil for the usual forms.
+    package let dateStyle: DateStyle?
+
+    package init(_ kind: ItemFieldKind, dateStyle: DateStyle? = nil) { (self.kind, self.dateStyle) = (kind, dateStyle) }
+
+    /// A kind in the usual forms.
+    package static let string = ItemColumnKind(.string)
+    package static let integer = ItemColumnKind(.integer)
+    package static let real = ItemColumnKind(.real)
+    package static let boolean = ItemColumnKind(.boolean)
+    package static let date = ItemColumnKind(.date)
+
+    /// A kind by its name: `integer`, `text`, `date(dd.MM.yyyy)`; nil for another word.
+    ///
+    /// - Throws: `DatePatternError` for a pattern by which no date can be read.
+    package init?(_ text: String) throws(DatePatternError) {
+        if text.hasPrefix("date("), text.utf8.last == UInt8(ascii: ")") {
+            self.init(.date, dateStyle: try DateStyle(pattern: String(text.dropFirst(5).dropLast())))
+            return
+        }
+        guard let kind = text == "text" ? .string : ItemFieldKind(exactly: text) else { return nil }
+        self.init(kind)
+    }
+}
+
+/// Where the names of a table's columns come from.
+package enum ItemFileHeader: Sendable, Hashable {
+    /// The first row has them.
+    case firstRow
+    /// The file has none: columns are named by their positions, `column1`.
+    case none
+    /// The file has none, and these are the columns' names.
+    case names([String])
+}
+
+/// A host's function that changes rows before their texts are converted.
+package protocol ItemRowTransform: AnyObject {
+    /// Changes a row, or leaves it out.
+    ///
+    /// - Parameters:
+    ///   - names: the columns' names in the store; further ones may come behind those of the row before.
+    ///   - cells: the row, by column.
+    ///   - change: called for each value that is another one than before; nil for one that is removed.
+    /// - Returns: false to leave the row out.
+    /// - Throws: `StoreError` for an error that is the row's; others end the import.
+    func transform(
+        _ names: [String], _ cells: [ImportedCell], _ change: (ItemRowChange) throws -> Void
+    ) throws -> Bool
+}
+
+/// A value that a function has changed in a row.
+package enum ItemRowChange {
+    /// By the column's place.
+    case column(Int, PropertyListValue?)
+    /// A field that the row did not have.
+    case field(String, PropertyListValue)
 }

@@ -1,5 +1,6 @@
 import CSV
 import ColumnEngine
+import FileFormats
 import PropertyList
 import SQLite
 
@@ -28,6 +29,7 @@ struct ItemImporter {
                 case .propertyList: try RecordReader(options, path).readPropertyList(file, row, merger)
                 case .keyedArchive: try RecordReader(options, path).readArchive(file, row, merger)
                 case .sqlite: try SQLiteItemReader(options, path).read(row, merger)
+                case .xlsx, .ods: try SheetItemReader(options, path, file).read(row, merger)
                 }
             } catch let error as SQLiteError {
                 if error.code == .interrupted { throw WorkStopped() }
@@ -35,16 +37,55 @@ struct ItemImporter {
                 throw StoreError(.unreadableFile, "\(path)\(place): \(error.message)", path: path, cause: error)
             } catch let error as TextDecoding.Failure {
                 throw StoreError(.unreadableFile, "\(path): \(error.message)", path: path)
+            } catch let error as FormatError {
+                if error.code == .stopped { throw WorkStopped() }
+                throw StoreError(.unreadableFile, "\(path): \(error.message)", path: path, cause: error)
             } catch let error as CSVError {
+                if error.code == .stopped { throw WorkStopped() }
                 throw StoreError(.unreadableFile, "\(path): \(error)", path: path, cause: error)
             } catch let error as StoreError where error.code == .unreadableFile && error.path == nil {
                 throw StoreError(.unreadableFile, "\(path): \(error.message)", path: path)
             }
             if merger.report.total > 0 { try ImportedNames(options, row.names, path).check() }
-            var report = try merger.finish()
+            remarkTitle(row, merger)
+            var report = try merger.finish(row)
             try options.afterRows?(merger.rows, &report)
             return report
         }
+    }
+}
+
+extension ItemImporter {
+    /// Says that new items have no name, and which columns it could be.
+    private func remarkTitle(_ row: ImportedRow, _ merger: ItemMerger) {
+        let title = ItemField(rawValue: 0)
+        guard store.schema.kind(title)?.kind == .text, merger.report.created > 0, row.place(of: title) == nil,
+            !row.columns.isEmpty
+        else { return }
+        let name = store.columns.name(of: title)
+        let texts = row.columns.filter { $0.kind ?? .string == .string && store.columns.isCustom($0.field) }
+        let likely = texts.filter { ColumnNames.areTitles($0.name) }
+        let fields = texts.isEmpty ? row.columns.filter { store.columns.isCustom($0.field) } : texts
+        let columns = (likely.isEmpty ? fields : likely).map(\.name)
+        guard let first = columns.first else { return }
+        let advice = OptionWords.choose(
+            "map = { [\(first.quoted())] = \(name.quoted()) }", "--map \(OptionWords.argument("\(first)=\(name)"))")
+        let further = columns.count > 1 ? " (or \(CSVHeader.list(Array(columns.dropFirst().prefix(5)))))" : ""
+        merger.remark(.noName, 1, "no column is the \(name) of the items: give \(advice)\(further)")
+    }
+}
+
+/// Names of columns as people have them.
+package enum ColumnNames {
+    private static let titles: Set<String> = [
+        "name", "title", "item", "item name", "product", "product name", "article", "object", "label", "description",
+        "bezeichnung", "artikel", "titel", "gegenstand", "produkt", "nom", "titre", "objet", "nombre", "título",
+        "titolo", "nome", "naam", "namn", "navn", "nazwa", "název",
+    ]
+
+    /// Whether a column is usually the name of what its row is about.
+    package static func areTitles(_ name: String) -> Bool {
+        name.utf8.count < 40 && titles.contains(name.lowercased().replacing("_", with: " ").replacing("-", with: " "))
     }
 }
 
@@ -96,7 +137,7 @@ package struct ItemImportRemark: Sendable, Hashable, CustomStringConvertible {
         case otherKinds
         /// Fields of every item that items of an archive lack: they get a new item's value.
         case missing
-        /// Contents of an archive that items do not hold: left out.
+        /// Contents of an archive, or of a spreadsheet, that items do not hold: left out.
         case objects
         /// Items without a picture in a folder of pictures.
         case withoutPicture
@@ -104,6 +145,14 @@ package struct ItemImportRemark: Sendable, Hashable, CustomStringConvertible {
         case presentPictures
         /// Files of a folder of pictures that no item got.
         case leftPictures
+        /// Columns that stay text though they look like values, with what would make them values.
+        case doubts
+        /// Fields that have got values of another kind than they had.
+        case formerKinds
+        /// Rows without a key in an import by key: new items.
+        case withoutKey
+        /// 1 if new items have no name.
+        case noName
     }
 
     /// What the remark is about.

@@ -16,23 +16,30 @@ final class ItemMerger {
     private let keyFields: [ItemField]
     private var keys: ImportKeys?
     private var key: [UInt8] = []
-    private var rejected = RejectedRows()
+    private var rejected: RejectedRows
     /// The keys that JSON objects have more than once.
     var repeatedKeys = RepeatedKeys()
     /// The number of nulls that JSON records have in dictionaries, and the first one's path.
     private var nulls = (count: 0, first: "")
-    /// The row returned by a host's function.
-    private lazy var transformed = ImportedRow(store, options)
+    /// The rows without a key, which became items.
+    private var keyless = 0
 
     init(_ store: ItemStore, _ options: ItemFileOptions, _ path: String) throws {
         (self.store, self.options, self.path) = (store, options, path)
+        rejected = RejectedRows(options)
         keyFields = try options.key.map { try store.field(named: $0) }
         if !keyFields.isEmpty { keys = try ImportKeys(store, keyFields) }
     }
 
     /// The report, after all rows.
-    func finish() throws -> ItemImportReport {
-        report.rejects = try rejected.bytes(options.cellDelimiter)
+    func finish(_ row: ImportedRow) throws -> ItemImportReport {
+        // Of comma-separated values the kinds are known by column.
+        if !options.format.isTable { remarkKinds(row) }
+        report.rejects = try rejected.bytes()
+        remark(
+            .withoutKey, keyless,
+            "\(keyless.counted("row")) without \(keyText): \(keyless == 1 ? "a new item" : "new items"), again with each import"
+        )
         remark(
             .nulls, nulls.count,
             "\(nulls.count.counted("null")) left out, the first of \(nulls.first.quoted()): a field has a value or is absent"
@@ -42,6 +49,25 @@ final class ItemMerger {
             "\(repeatedKeys.count.counted("key")) more than once in an object, the first \((repeatedKeys.first ?? "").quoted()): the last value counts"
         )
         return report
+    }
+
+    /// Says which fields have got values of another kind than they had.
+    private func remarkKinds(_ row: ImportedRow) {
+        for column in row.columns {
+            guard let before = column.priorKinds, let kind = before.kind else { continue }
+            let after = FieldKinds(store.columns, column.field)
+            guard after.kind == nil else { continue }
+            let added = before.kinds(addedIn: after).map(\.plural).joined(separator: " and ")
+            remark(
+                .formerKinds, 1,
+                "\(column.fieldName): it was \(kind.rawValue), and has \(added.isEmpty ? "values of other kinds" : added) now"
+            )
+        }
+    }
+
+    /// Takes over the form of a table, for its rejected rows.
+    func beginRejects(_ names: [String], hasHeader: Bool, delimiter: UInt8, preamble: [UInt8]) {
+        rejected.begin(names, hasHeader: hasHeader, delimiter: delimiter, preamble: preamble)
     }
 
     /// Counts a null that a JSON record has in a dictionary.
@@ -69,9 +95,8 @@ final class ItemMerger {
     func take(_ row: ImportedRow) throws {
         report.total += 1
         do {
-            guard let transform = options.transform else { return try merge(row) }
-            guard let values = try transform(try row.values()) else { return }
-            try merge(try transformed(values, row))
+            if let transform = options.transform, try !row.change(by: transform) { return }
+            try merge(row)
         } catch let error as StoreError {
             try reject(row, error)
         }
@@ -90,32 +115,9 @@ final class ItemMerger {
             .invalidRow(row.number), "\(path), row \(row.number): \(message)", path: path, cause: error)
         guard let skipsRow = options.skipsRow else { throw failure }
         let original = row.original()
-        var texts: PropertyListFields = [:]
-        for (name, text) in original where !text.isEmpty {
-            guard let name = options.name(for: name) else { continue }
-            texts[name] = String(validating: text, as: UTF8.self).map { .string($0) } ?? .data(text)
-        }
-        guard try skipsRow(texts, row.line, message) else { throw failure }
+        guard try skipsRow(original.texts(options), row.line, message) else { throw failure }
         report.rejected += 1
         rejected.append(original, message)
-    }
-
-    private func transformed(_ values: PropertyListFields, _ source: ImportedRow) throws -> ImportedRow {
-        transformed.removeCells()
-        transformed.attachmentNames = source.attachmentNames
-        for (place, column) in source.columns.enumerated() {
-            guard case .empty = source.cells[place] else { continue }
-            let known = transformed.place(of: column.field)
-            transformed.cells[try known ?? transformed.addField(column.fieldName, column.kind)] = .empty
-        }
-        for (name, value) in values {
-            if Interruption.isDueAtStep { throw WorkStopped() }
-            let field = store.existingField(named: name)
-            let known = field.flatMap { transformed.place(of: $0) }
-            let kind = field.flatMap { source.place(of: $0) }.flatMap { source.columns[$0].kind }
-            transformed.cells[try known ?? transformed.addField(name, kind)] = .value(value)
-        }
-        return transformed
     }
 
     // MARK: Merging
@@ -125,7 +127,11 @@ final class ItemMerger {
             try create(row)
             return
         }
-        try makeKey(row)
+        guard makeKey(row) else {
+            try create(row)
+            keyless += 1
+            return
+        }
         switch keys?.find(key) ?? .none {
         case .none: keys?.add(try create(row), key)
         case .row(let found):
@@ -140,7 +146,8 @@ final class ItemMerger {
 
     private var keyText: String { options.key.joined(separator: " and ") }
 
-    private func makeKey(_ row: ImportedRow) throws(StoreError) {
+    /// - Returns: false for a row that lacks a part of its key: it finds no item.
+    private func makeKey(_ row: ImportedRow) -> Bool {
         if row.columns.count != keyedColumns {
             keyedColumns = row.columns.count
             keyPlaces = keyFields.compactMap(row.place(of:))
@@ -159,9 +166,7 @@ final class ItemMerger {
             default: continue
             }
         }
-        if parts < keyFields.count {
-            throw StoreError(.invalidValue(field: keyText), "it has no \(keyText), by which items are found")
-        }
+        return parts == keyFields.count
     }
 
     /// - Returns: the new row.
@@ -174,18 +179,17 @@ final class ItemMerger {
                 switch cells[place] {
                 case .missing, .empty: continue
                 case .text(let text):
-                    let field = columns[place].field
-                    if columns[place].kind ?? .string == .string {
-                        do throws(StoreError) { try draft.setUTF8(text, for: field) } catch {
-                            throw notText(text, columns[place]) ?? error
+                    let column = columns[place]
+                    if column.kind ?? .string == .string {
+                        do throws(StoreError) { try draft.setUTF8(text, for: column.field) } catch {
+                            throw notText(text, column) ?? error
                         }
                     } else {
-                        try draft.set(try value(text, columns[place]), for: field)
+                        try draft.set(try value(text, column), for: column.field)
                     }
                 case .value(let value):
                     if value == .null { continue }
-                    let value = columns[place].kind == nil ? value : try converted(value, columns[place])
-                    try draft.set(value, for: columns[place].field)
+                    try draft.set(try fieldValue(value, columns[place]), for: columns[place].field)
                 }
             }
             _ = try store.insertReference(draft)
@@ -202,35 +206,52 @@ final class ItemMerger {
     private func value(
         _ text: UnsafeBufferPointer<UInt8>, _ column: ImportedColumn
     ) throws(StoreError) -> PropertyListValue {
-        if column.kind == .date, let date = store.columns.declaration(of: column.field)?.date(FileText.string(text)) {
+        if column.kind == .date,
+            let date = store.columns.declaration(of: column.field)?.date(String(decoding: text, as: UTF8.self))
+        {
             return .date(date)
         }
-        do throws(StoreError) { return try FileText.value(text, column.kind ?? .string, column.fieldName) } catch {
-            // Refuses a real with the field's own message.
-            if store.schema.kind(column.field)?.kind == .integer, let real = FileText.real(text) { return .real(real) }
-            guard column.name != column.fieldName else { throw error }
-            throw StoreError(error.code, "column '\(column.name)': \(error.message)", cause: error)
+        let reading = column.reading ?? .text
+        if let value = reading.value(text) { return value }
+        // Refuses a real with the field's own message.
+        if store.schema.kind(column.field)?.kind == .integer,
+            let real = NumberStyle.given(options.decimal ?? .point).real(text)
+        {
+            return .real(real)
         }
+        let error = reading.error(text, column.fieldName)
+        guard column.name != column.fieldName else { throw error }
+        throw StoreError(error.code, "column '\(column.name)': \(error.message)", cause: error)
     }
 
     /// The error of a text that is not UTF-8; nil for another text.
     private func notText(_ text: UnsafeBufferPointer<UInt8>, _ column: ImportedColumn) -> StoreError? {
         if UTF8Check.isValid(text) { return nil }
-        let advice = options.format == .sqlite ? "store other bytes as a blob" : FileText.encodingAdvice
+        let advice = options.format == .sqlite ? "store other bytes as a blob" : ColumnReading.encodingAdvice
         return StoreError(
             .invalidValue(field: column.fieldName), "column '\(column.name)' has bytes that are not UTF-8: \(advice)")
     }
 
-    /// Converts a text to the column's kind.
-    private func converted(
+    /// The value that a field gets for one of a record: a text in the kind that is given for the column, a number of a
+    /// field of texts as its text. The one place between a file's values and an item's.
+    private func fieldValue(
         _ value: PropertyListValue, _ column: ImportedColumn
     ) throws(StoreError) -> PropertyListValue {
-        if case .integer(let number) = value, column.kind == .real { return .real(Double(number)) }
-        guard case .string(var text) = value, let kind = column.kind, kind != .string else { return value }
-        let result = text.withUTF8 { bytes in
-            Result { () throws(StoreError) in try self.value(bytes, column) }
+        switch value {
+        case .integer(let number) where column.kind == .real: return .real(Double(number))
+        case .integer, .wideInteger, .real, .single:
+            let isText = column.reading.map { $0.isGiven && $0.kind == .string } ?? false
+            guard isText || store.schema.kind(column.field)?.kind == .text else { return value }
+            return ImportKeys.text(value).map { .string($0) } ?? value
+        case .string(var text):
+            // What a function has made of a column is of its kind already, or a text.
+            guard let reading = column.reading, reading.isGiven, reading.kind != .string else { return value }
+            let result = text.withUTF8 { bytes in
+                Result { () throws(StoreError) in try self.value(bytes, column) }
+            }
+            return try result.get()
+        default: return value
         }
-        return try result.get()
     }
 
     // MARK: Updating
@@ -274,17 +295,18 @@ final class ItemMerger {
             if present.isAbsent || store.schema.kind(column.field)?.kind == .date { return nil }
             wanted = store.schema.initial(of: column.field)
         case .text(let text):
+            if present.isText, present.withText({ $0.elementsEqual(text) }) { return nil }
             if column.kind ?? .string == .string {
-                if present.isText, present.withText({ $0.elementsEqual(text) }) { return nil }
+                if let value = store.columns.value(present), CellFormat.reads(text, as: value) { return nil }
                 do throws(StoreError) { return try store.columns.textCell(text, for: column.field) } catch {
                     throw notText(text, column) ?? error
                 }
             }
             wanted = try value(text, column)
-        case .value(let value): wanted = value == .null ? nil : try converted(value, column)
+        case .value(let value): wanted = value == .null ? nil : try fieldValue(value, column)
         }
         // What an application's archive has there stays, though it could not be assigned.
-        if wanted != nil, isEqual(store.columns.value(present), wanted) { return nil }
+        if wanted != nil, isEqual(store.columns.value(present), wanted) || isOfOtherKind(present, wanted) { return nil }
         wanted = try store.columns.checked(wanted, for: column.field)
         return isEqual(store.columns.value(present), wanted)
             ? nil : wanted.map { store.columns.cell($0, for: column.field) } ?? .absent
@@ -297,6 +319,17 @@ final class ItemMerger {
             Int64(exactly: real) == integer
         case (.single(let single)?, .real(let real)?), (.real(let real)?, .single(let single)?): Double(single) == real
         default: present == wanted
+        }
+    }
+
+    /// Whether a value of a custom field is another one in its kind alone: the text `5` and the number.
+    private func isOfOtherKind(_ present: Cell, _ wanted: PropertyListValue?) -> Bool {
+        switch (store.columns.value(present), wanted) {
+        case (.string(let text)?, .string?), (.string(let text)?, nil): _ = text; return false
+        case (.string(let text)?, let wanted?):
+            return ImportKeys.text(wanted).map { $0.utf8.elementsEqual(text.utf8) } ?? false
+        case (let value?, .string(var text)?): return text.withUTF8 { CellFormat.reads($0, as: value) }
+        default: return false
         }
     }
 
@@ -320,46 +353,5 @@ final class ItemMerger {
         if pictures.isEmpty { return }
         try attachments.setAllBytes(pictures, forKey: key)
         report.pictures += pictures.count
-    }
-}
-
-/// The rejected rows of an import and the reasons, as comma-separated values to be corrected and imported again.
-struct RejectedRows {
-    /// The name of the column with the reason.
-    static let reason = "error"
-
-    private var names: [String] = []
-    private var places: [[UInt8]: Int] = [:]
-    private var rows: [(cells: [(place: Int, text: [UInt8])], message: String)] = []
-
-    mutating func append(_ row: [(name: String, text: [UInt8])], _ message: String) {
-        var cells: [(place: Int, text: [UInt8])] = []
-        for (index, (name, text)) in row.enumerated() {
-            // The last column of a file of rejected rows is the reason of the time before.
-            if name == Self.reason, index + 1 == row.count { continue }
-            let key = Array(name.utf8)
-            let place = places[key] ?? names.count
-            if place == names.count {
-                names.append(name)
-                places[key] = place
-            }
-            cells.append((place, text))
-        }
-        rows.append((cells, message))
-    }
-
-    /// - Throws: `CSVError` for an invalid delimiter.
-    func bytes(_ delimiter: UInt8) throws(CSVError) -> [UInt8] {
-        if rows.isEmpty { return [] }
-        var writer = try CSVWriter(delimiter: delimiter)
-        writer.appendRow(names + [Self.reason])
-        for row in rows {
-            var texts = [[UInt8]](repeating: [], count: names.count)
-            for cell in row.cells { texts[cell.place] = cell.text }
-            for text in texts { writer.append(text) }
-            writer.append(row.message)
-            writer.endRow()
-        }
-        return writer.take()
     }
 }

@@ -1,4 +1,6 @@
 import ColumnEngine
+import FileFormats
+import Files
 import ItemArchive
 import PropertyList
 
@@ -11,29 +13,27 @@ struct RecordReader {
 
     func readJSON(_ file: ImportFile, _ row: ImportedRow, _ merger: ItemMerger) throws {
         let text = try TextDecoding(file, options.encoding)
-        let records = try decoded {
-            try PropertyListValue(json: try text.contents(file.size), repeated: &merger.repeatedKeys)
+        let values = try decoded {
+            try PropertyListValue.values(json: try text.contents(file.size), repeated: &merger.repeatedKeys)
         }
-        try read(records, row) { try merger.takeJSON($0, row) }
+        try read(try RecordShape(options, path, merger.store.schema).records(of: values), row) {
+            try merger.takeJSON($0, row)
+        }
     }
 
     func readPropertyList(_ file: ImportFile, _ row: ImportedRow, _ merger: ItemMerger) throws {
         let bytes = try file.contents()
-        try read(try decoded { try PropertyListValue(decoding: bytes) }, row) { try merger.take($0, row) }
+        let values = try decoded { [try PropertyListValue(decoding: bytes)] }
+        try read(try RecordShape(options, path, merger.store.schema).records(of: values), row) {
+            try merger.take($0, row)
+        }
     }
 
-    private func decoded(_ decode: () throws -> PropertyListValue) throws -> [PropertyListValue] {
-        let value: PropertyListValue
-        do { value = try decode() } catch let error as TextDecoding.Failure { throw error } catch {
+    private func decoded(_ decode: () throws -> [PropertyListValue]) throws -> [PropertyListValue] {
+        do { return try decode() } catch let error as TextDecoding.Failure { throw error } catch {
+            if error is FileError || error is FormatError { throw error }
             throw StoreError(.unreadableFile, "\(path): \(error)", path: path, cause: error)
         }
-        guard case .array(let records) = value else {
-            throw StoreError(
-                .unreadableFile,
-                "\(path): an array of items is expected, and this is \(FieldValidation.describe(value))",
-                path: path)
-        }
-        return records
     }
 
     private func read(
@@ -89,12 +89,13 @@ extension ItemMerger {
     /// Merges a record of JSON: nulls in its dictionaries are left out and counted, those in arrays are values.
     func takeJSON(_ record: PropertyListValue, _ row: ImportedRow) throws {
         guard let values = record.fields else { return try take(record, row) }
+        let original = record
         var result = values
         for (name, value) in values where !Interruption.isDueAtStep {
             if value == .null { recordNull(at: name) } else { result[name] = withoutNulls(value, name) }
         }
         // A null of the record itself means that the field has no value, also where an item has one.
-        try take(.fields(result), row)
+        try take(.fields(result), row, original: original)
     }
 
     /// A value without the nulls in its dictionaries, which are counted.
@@ -117,8 +118,14 @@ extension ItemMerger {
     }
 
     /// Merges a record, which may have new names.
-    func take(_ record: PropertyListValue, _ row: ImportedRow) throws {
-        row.original = { record.texts }
+    ///
+    /// - Parameters:
+    ///   - record: its values by name.
+    ///   - row: the row that gets them.
+    ///   - original: the record as the file has it; nil for the same.
+    /// - Throws: as the merger's `take`.
+    func take(_ record: PropertyListValue, _ row: ImportedRow, original: PropertyListValue? = nil) throws {
+        row.original = { OriginalRow(cells: record.texts, record: original ?? record) }
         row.removeCells()
         do {
             guard let values = record.fields else {
@@ -132,6 +139,8 @@ extension ItemMerger {
             }
             for (name, value) in values.sortedByName {
                 if Interruption.isDueAtStep { throw WorkStopped() }
+                // The reason of an earlier rejection.
+                if name == RejectedRows.reasonKey { continue }
                 guard let place = try row.place(name) else { continue }
                 row.cells[place] = value == .null ? .empty : .value(value)
             }
@@ -157,61 +166,4 @@ extension PropertyListValue {
 extension TextDecoding {
     /// All of the text.
     func contents(_ size: Int) throws -> [UInt8] { try ByteStream.contents(size) { try read(into: $0) } }
-}
-
-/// Reads items from JSON Lines, one object per line, as a stream.
-struct JSONLineReader {
-    /// Maximum length of a line, in bytes.
-    private static let lineLimit = 64 << 20
-
-    private let options: ItemFileOptions
-    private let path: String
-    private let file: ImportFile
-
-    init(_ options: ItemFileOptions, _ path: String, _ file: ImportFile) {
-        (self.options, self.path, self.file) = (options, path, file)
-    }
-
-    func read(_ row: ImportedRow, _ merger: ItemMerger) throws {
-        let text = try TextDecoding(file, options.encoding)
-        let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
-        defer { chunk.deallocate() }
-        var line: [UInt8] = []
-        while true {
-            let count = try text.read(into: chunk)
-            if count == 0 { break }
-            var rest = UnsafeRawBufferPointer(rebasing: chunk[..<count])[...]
-            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                line.append(contentsOf: rest[..<end])
-                rest = rest[(end + 1)...]
-                try take(&line, row, merger)
-            }
-            line.append(contentsOf: rest)
-            guard line.count <= Self.lineLimit else {
-                throw StoreError(
-                    .unreadableFile, "\(path), line \(row.number + 1): it has more than \(Self.lineLimit) bytes",
-                    path: path)
-            }
-        }
-        try take(&line, row, merger)
-    }
-
-    private func take(_ line: inout [UInt8], _ row: ImportedRow, _ merger: ItemMerger) throws {
-        defer { line.removeAll(keepingCapacity: true) }
-        row.line += 1
-        if line.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { return }
-        row.number = row.line
-        if row.line % 64 == 0 { try options.progress?(file.position, file.size) }
-        let record: PropertyListValue
-        do throws(JSONError) {
-            record = try PropertyListValue(json: line, repeated: &merger.repeatedKeys)
-        } catch {
-            // A row is a line.
-            let place = error.column.map { "column \($0): " } ?? ""
-            let (copy, failure) = (line, StoreError(.unreadableFile, "not JSON: \(place)\(error.reason)"))
-            row.original = { [("line", copy)] }
-            return try merger.refuse(row, failure)
-        }
-        try merger.takeJSON(record, row)
-    }
 }

@@ -1,3 +1,4 @@
+import CSV
 import ColumnEngine
 import PropertyList
 import SQLite
@@ -28,7 +29,7 @@ struct SQLiteItemReader {
             return isText ? .plain : Self.declared(rows.declaredType(column))
         }
         var otherKinds = [(count: Int, first: String)](repeating: (0, ""), count: names.count)
-        row.original = { names.enumerated().map { ($1, rows.cell($0).text) } }
+        row.original = { OriginalRow(cells: names.enumerated().map { ($1, rows.cell($0).text) }) }
         let total = count(table, database)
         while try rows.step() {
             try options.report(row.number, total)
@@ -81,7 +82,7 @@ struct SQLiteItemReader {
         let listed = tables.prefix(12).joined(separator: ", ") + (tables.count > 12 ? ", …" : "")
         throw StoreError(
             .unreadableFile,
-            "\(path) has several tables and views (\(listed)): give one, such as table = \"\(first)\" (on the command line --table \(first))",
+            "\(path) has several tables and views (\(listed)): give one, such as \(OptionWords.option("table", first))",
             path: path)
     }
 
@@ -128,7 +129,7 @@ enum SQLiteDate {
     /// The date of `2024-01-31`, `2024-01-31 10:00`, `2024-01-31T10:00:00.25+02:00`; UTC without a zone. Nil for another
     /// text, and for one that names a finer moment than a date keeps.
     static func date(_ text: UnsafeBufferPointer<UInt8>) -> PropertyListDate? {
-        if let date = FileText.date(text) { return date }
+        if let date = DateText.date(text) { return date }
         guard text.count >= 16, text.count <= 64, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
             text[10] == UInt8(ascii: " ") || text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":"),
             // A leap second would become the next second.
@@ -137,11 +138,11 @@ enum SQLiteDate {
         var digits = 0
         if text.count > 20, text[19] == UInt8(ascii: ".") || text[19] == UInt8(ascii: ",") {
             for place in 20..<text.count {
-                guard text[place].isDigit else { break }
+                guard text[place] &- 0x30 < 10 else { break }
                 if text[place] != UInt8(ascii: "0") { digits = place - 19 }
             }
         }
-        guard let date = ISO8601.parse(FileText.string(text)) else { return nil }
+        guard let date = ISO8601.parse(String(decoding: text, as: UTF8.self)) else { return nil }
         // Dates have microseconds for some centuries.
         let isExact = digits <= 3 || digits <= 6 && abs(date.secondsSinceReferenceDate) < 8e9
         return isExact ? date : nil

@@ -1,20 +1,19 @@
 import CSV
 import ColumnEngine
+import FileFormats
 package import Files
 
 /// Transcodes a text file to UTF-8 while reading.
 ///
 /// Text that is invalid in the file's encoding is an error. One thread owns it.
 final class TextDecoding {
-    private enum Form { case utf8, latin1, utf16(isBigEndian: Bool) }
-
     /// Text that is invalid in the encoding.
     struct Failure: Error {
         let message: String
     }
 
     private let file: ImportFile
-    private let form: Form
+    private let form: TextEncoding
     private var input: [UInt8] = []
     private var next = 0
     /// Whether the end of the file was reached.
@@ -22,56 +21,76 @@ final class TextDecoding {
     /// The first half of a UTF-16 surrogate pair.
     private var highSurrogate: UInt16?
 
-    /// - Throws: `FileError`; `Failure` if the mark contradicts the encoding.
-    init(_ file: ImportFile, _ encoding: ItemFileEncoding) throws {
-        self.file = file
-        file.rewind()
-        var head = [UInt8](repeating: 0, count: 4096)
-        let count = try head.withUnsafeMutableBytes { try file.read(into: $0) }
-        file.rewind()
-        let start = Array(head[..<count])
-        let (unicode, problem) = start.withUnsafeBytes { (ForeignFile.utf16($0), ForeignFile.problem($0)) }
-        if let problem, encoding == .utf8 || unicode == nil { throw Failure(message: problem) }
+    /// Reads a file from its beginning.
+    ///
+    /// - Parameters:
+    ///   - file: the file.
+    ///   - encoding: nil for UTF-8, or UTF-16 if the first bytes are plainly so.
+    /// - Throws: `FileError`; `Failure` if the file is not a text, or its mark contradicts the encoding.
+    convenience init(_ file: ImportFile, _ encoding: ItemFileEncoding?) throws {
+        try self.init(file, form: try Self.form(of: file, encoding))
+    }
+
+    /// The form of a file's text in an encoding.
+    ///
+    /// - Throws: as the initializer.
+    static func form(of file: ImportFile, _ encoding: ItemFileEncoding?) throws -> TextEncoding {
+        let start = try file.head(4096)
+        let unicode = start.withUnsafeBytes { ForeignFile.utf16($0) }
+        // UTF-16 is a problem where another encoding is named.
+        let problem = start.withUnsafeBytes { encoding == .utf8 ? ForeignFile.problem($0) : ForeignFile.signature($0) }
+        if let problem { throw Failure(message: problem) }
         switch encoding {
-        case .utf8: form = .utf8
-        case .latin1, .windows1252: form = .latin1
-        case .utf16LittleEndian: form = .utf16(isBigEndian: false)
-        case .utf16BigEndian: form = .utf16(isBigEndian: true)
-        case .utf16:
+        case .utf8?: return .utf8
+        case .latin1?, .windows1252?: return .windows1252
+        case .utf16LittleEndian?: return .utf16LittleEndian
+        case .utf16BigEndian?: return .utf16BigEndian
+        case .utf16?:
             let zeros = start.withUnsafeBytes { ForeignFile.zeros($0) }
-            form = .utf16(isBigEndian: unicode?.isBigEndian ?? (zeros.even > zeros.odd))
-        case .automatic:
-            if let unicode {
-                form = .utf16(isBigEndian: unicode.isBigEndian)
-            } else {
-                form = try Self.isUTF8(file) ? .utf8 : .latin1
-                file.rewind()
-            }
+            return unicode?.isBigEndian ?? (zeros.even > zeros.odd) ? .utf16BigEndian : .utf16LittleEndian
+        case .automatic?, nil:
+            if let unicode { return unicode.isBigEndian ? .utf16BigEndian : .utf16LittleEndian }
+            if encoding == nil { return .utf8 }
+            file.rewind()
+            return try isUTF8(file) ? .utf8 : .windows1252
         }
+    }
+
+    init(_ file: ImportFile, form: TextEncoding) throws {
+        (self.file, self.form) = (file, form)
         // Skip the mark here; the readers skip the one of UTF-8.
-        if case .utf16(let isBigEndian) = form, let unicode, unicode.hasMark {
-            guard unicode.isBigEndian == isBigEndian else {
-                throw Failure(message: "its first bytes are the mark of UTF-16 in the other byte order")
+        let mark = try file.head(2).withUnsafeBytes { ForeignFile.utf16($0) }
+        file.rewind()
+        guard form == .utf16BigEndian || form == .utf16LittleEndian, let mark, mark.hasMark else { return }
+        guard mark.isBigEndian == (form == .utf16BigEndian) else {
+            throw Failure(message: "its first bytes are the mark of UTF-16 in the other byte order")
+        }
+        var skipped: UInt16 = 0
+        try withUnsafeMutableBytes(of: &skipped) { bytes in
+            var count = 0
+            while count < 2 {
+                let got = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[count...]))
+                if got == 0 { return }
+                count += got
             }
-            _ = try head.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[..<2])) }
         }
     }
 
     /// Reads the next UTF-8 bytes and returns their number; 0 at the end. The buffer has room for a character.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        if case .utf8 = form { return try file.read(into: buffer) }
+        if form == .utf8 { return try file.read(into: buffer) }
         var filled = 0
         while filled + 4 <= buffer.count {
             if next == input.count, try !fill() { break }
             switch form {
             case .utf8: break
-            case .latin1:
+            case .windows1252:
                 filled += Self.put(Self.scalar(latin1: input[next]), at: filled, buffer)
                 next += 1
-            case .utf16(let isBigEndian):
+            case .utf16LittleEndian, .utf16BigEndian:
                 let (first, second) = (UInt16(input[next]), UInt16(input[next + 1]))
                 next += 2
-                if let scalar = try scalar(isBigEndian ? first << 8 | second : second << 8 | first) {
+                if let scalar = try scalar(form == .utf16BigEndian ? first << 8 | second : second << 8 | first) {
                     filled += Self.put(scalar, at: filled, buffer)
                 }
             }
@@ -91,7 +110,7 @@ final class TextDecoding {
             if got == 0 { isAtEnd = true }
             count += got
         } while !isAtEnd && count % 2 == 1
-        if case .utf16 = form, count % 2 == 1 {
+        if form != .windows1252, count % 2 == 1 {
             throw Failure(message: "a text in UTF-16 has an even number of bytes, and this one has not")
         }
         input.removeLast(input.count - count)
@@ -137,6 +156,12 @@ final class TextDecoding {
         0x0153, 0x9D, 0x017E, 0x0178,
     ]
 
+    /// The byte of a character; nil for one that the encoding does not have.
+    static func byte(windows1252 scalar: Unicode.Scalar) -> UInt8? {
+        if scalar.value < 0x80 || 0xA0...0xFF ~= scalar.value { return UInt8(scalar.value) }
+        return windows1252.firstIndex { UInt32($0) == scalar.value }.map { UInt8($0 + 0x80) }
+    }
+
     /// Whether a whole file is UTF-8; reads it in pieces.
     private static func isUTF8(_ file: ImportFile) throws -> Bool {
         var piece = [UInt8](repeating: 0, count: 1 << 20)
@@ -166,41 +191,80 @@ final class TextDecoding {
     }
 }
 
-/// The bytes of an import file, in order; can be rewound.
+/// The bytes of an import file, in order; can be rewound. Of a file that is compressed by gzip they are its content.
 ///
 /// One thread owns it. The file's owner closes it.
 package final class ImportFile {
-    /// The number of bytes, as far as known.
+    /// The number of bytes, as far as known: of a compressed file those that it has on disk.
     let size: Int
-    private let read: (_ offset: Int, UnsafeMutableRawBufferPointer) throws(FileError) -> Int
+    /// The bytes of the file read so far, compressed or not.
     private(set) var position = 0
+    private let source: (_ offset: Int, UnsafeMutableRawBufferPointer) throws(FileError) -> Int
+    private let isPacked: Bool
+    private var content: GzipReader?
 
     package init(_ bytes: [UInt8]) {
         size = bytes.count
-        read = { offset, buffer throws(FileError) in
+        isPacked = GzipReader.isGzip(bytes)
+        source = { offset, buffer throws(FileError) in
             let count = min(buffer.count, bytes.count - offset)
             buffer.copyBytes(from: bytes[offset..<offset + count])
             return count
         }
     }
 
-    /// - Throws: `FileError` if the size cannot be read.
+    /// - Throws: `FileError` if the size or the beginning cannot be read.
     package init(_ file: OpenFile, _ layer: any FileLayer) throws(FileError) {
         size = try layer.status(file).size
-        read = { offset, buffer throws(FileError) in try layer.read(file, at: offset, into: buffer) }
+        var head: UInt16 = 0
+        var count = 0
+        try withUnsafeMutableBytes(of: &head) { (bytes) throws(FileError) in
+            count = try layer.read(file, at: 0, into: bytes)
+        }
+        isPacked = count == 2 && withUnsafeBytes(of: head) { GzipReader.isGzip($0) }
+        source = { offset, buffer throws(FileError) in try layer.read(file, at: offset, into: buffer) }
     }
 
-    func rewind() { position = 0 }
+    func rewind() { (position, content) = (0, nil) }
 
     /// Reads the next bytes and returns their number; 0 at the end.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
-        let count = try read(position, buffer)
+    ///
+    /// - Throws: `FileError`; `FormatError` for a compressed file that is damaged, or expands too far.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        guard isPacked else { return try readSource(buffer) }
+        let content = try content ?? GzipReader { [unowned self] in try readSource($0) }
+        self.content = content
+        return try content.read(into: buffer)
+    }
+
+    private func readSource(_ buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+        let count = try source(position, buffer)
         position += count
         return count
     }
 
+    /// The first bytes, as many as are asked for if the file has them.
+    func head(_ count: Int) throws -> [UInt8] {
+        rewind()
+        defer { rewind() }
+        var head = [UInt8](repeating: 0, count: count)
+        var filled = 0
+        while filled < count {
+            let got = try head.withUnsafeMutableBytes { try read(into: .init(rebasing: $0[filled...])) }
+            if got == 0 { break }
+            filled += got
+        }
+        return Array(head[..<filled])
+    }
+
     /// All bytes, for formats that are not streamed.
     func contents() throws -> [UInt8] { try ByteStream.contents(size) { try read(into: $0) } }
+
+    /// The file as one that is read at any place.
+    func bytes() throws -> ByteSource {
+        if isPacked { return ByteSource(try contents()) }
+        return ByteSource(size: size) { [source] offset, buffer in try source(offset, buffer) }
+    }
 }
 
 /// Reads bytes that arrive in pieces.

@@ -23,6 +23,11 @@ package struct DatePattern: Sendable, Hashable {
 
     private(set) var pieces: [Piece] = []
 
+    /// Whether the pattern has a part of the time of day.
+    package var hasTime: Bool {
+        pieces.contains { if case .field(let letter, _) = $0 { "aHhKkmsS".contains(letter) } else { false } }
+    }
+
     init(_ pieces: [Piece]) { self.pieces = pieces }
 
     /// - Parameter text: the pattern.

@@ -45,6 +45,12 @@ struct JSONScanner {
         guard position == bytes.count else { throw error("something follows the one value of a JSON text") }
     }
 
+    /// Whether only white space follows.
+    mutating func isAtEnd() -> Bool {
+        skipSpace()
+        return position == bytes.count
+    }
+
     /// Whether a container ends here; otherwise skips the comma before the next element.
     mutating func ends(_ close: UInt8, isFirst: Bool) throws(PropertyListError) -> Bool {
         skipSpace()
@@ -264,6 +270,14 @@ struct JSONReader {
         let value = try reader.value(depth: 0)
         try reader.scanner.finish()
         return (value, reader.repeated)
+    }
+
+    /// One value, or several that stand one after another.
+    static func values(of bytes: [UInt8]) throws(PropertyListError) -> ([PropertyListValue], RepeatedKeys) {
+        var reader = JSONReader(scanner: try JSONScanner(bytes, takesHalfPairs: false))
+        var values: [PropertyListValue] = []
+        repeat { values.append(try reader.value(depth: 0)) } while !reader.scanner.isAtEnd()
+        return (values, reader.repeated)
     }
 
     private mutating func value(depth: Int) throws(PropertyListError) -> PropertyListValue {

@@ -230,6 +230,19 @@ extension PropertyListValue {
         }
     }
 
+    /// Reads a JSON text of one value, or of several one after another; otherwise as ``init(json:)``.
+    package static func values(
+        json bytes: [UInt8], repeated: inout RepeatedKeys
+    ) throws(JSONError) -> [PropertyListValue] {
+        do throws(PropertyListError) {
+            let (values, keys) = try JSONReader.values(of: bytes)
+            repeated.add(keys)
+            return values
+        } catch {
+            throw JSONError(error, in: bytes)
+        }
+    }
+
     /// The value as JSON: dates in ISO 8601, data in Base64, keys sorted.
     ///
     /// - Throws: ``JSONError`` for numbers that JSON cannot represent, and for more than a gigabyte of text.

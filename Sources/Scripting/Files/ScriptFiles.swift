@@ -111,29 +111,55 @@ package enum FileInput {
     ) throws -> OrError<Value> {
         if path == "-" || StandardDescriptor.descriptor(of: path) == StandardDescriptor.input {
             return try OrError(returning: FileError.self) {
-                let (file, layer) = (try spool(host), PosixFileLayer())
+                let file = try spool(host) { try Array(host.input.readInPlace(1 << 18)) }
+                let layer = PosixFileLayer()
                 defer { layer.close(file) }
                 return try body(file, layer)
             }
         }
         return try host.attempt(path, .read) { layer in
+            if try layer.status(path)?.kind == .other {
+                let pipe = try layer.open(path, .stream)
+                let file: OpenFile
+                do {
+                    defer { layer.close(pipe) }
+                    file = try spool(host) { try read(pipe) }
+                }
+                defer { layer.close(file) }
+                return try body(file, PosixFileLayer())
+            }
             let file = try layer.open(path, .read)
             defer { layer.close(file) }
             return try body(file, layer)
         }
     }
 
-    /// All of standard input as a file without a name.
-    private static func spool(_ host: ScriptHost) throws -> OpenFile {
+    /// The next bytes of a pipe; none at its end. Waits for a writer, as long as nothing interrupts the work.
+    private static func read(_ pipe: OpenFile) throws -> [UInt8] {
+        while true {
+            if Interruption.isDue { throw WorkStopped() }
+            var poll = pollfd(fd: pipe.descriptor, events: Int16(POLLIN), revents: 0)
+            let ready = Glibc.poll(&poll, 1, 100)
+            if ready < 0, errno != EINTR { throw FileError(.read, pipe.path, code: errno) }
+            if ready <= 0 { continue }
+            var bytes = [UInt8](repeating: 0, count: 1 << 16)
+            let count = Glibc.read(pipe.descriptor, &bytes, bytes.count)
+            if count >= 0 { return Array(bytes[..<count]) }
+            if errno != EINTR, errno != EAGAIN { throw FileError(.read, pipe.path, code: errno) }
+        }
+    }
+
+    /// All of a stream as a file without a name.
+    private static func spool(_ host: ScriptHost, _ next: () throws -> [UInt8]) throws -> OpenFile {
         let layer = PosixFileLayer()
         let path = PathText.join(host.container.tmp, TemporaryName.next())
         let file = try layer.open(path, .update, permissions: 0o600)
         try? layer.remove(path)
         do {
             while true {
-                let bytes = try host.input.readInPlace(1 << 18)
+                let bytes = try next()
                 if bytes.isEmpty { return file }
-                try layer.writeAll(Array(bytes).span.bytes, to: file)
+                try layer.writeAll(bytes.span.bytes, to: file)
             }
         } catch {
             layer.close(file)

@@ -111,7 +111,7 @@ struct ForeignSQLiteTests {
             "create view v as select name, n * 10 as n10 from base where n > 1")
         let error = try #require(throws: StoreError.self) { try scene.report() }
         #expect(error.message.contains("(base, v)"))
-        #expect(error.message.contains("table = \"base\" (on the command line --table base)"))
+        #expect(error.message.contains("table = \"base\""))
         #expect(try scene.report { $0.table = "v" }.created == 1)
         #expect(try scene.values("n10") == [.integer(20)])
     }
@@ -153,15 +153,15 @@ struct ForeignSQLiteTests {
         }
     }
 
-    @Test("JSON is the text that it is, and a number for a name is refused by its row")
+    @Test("JSON is the text that it is, and a number for a name its text")
     func others() throws {
         try scene.run("create table t(name text, tags json)", "insert into t values('A', '[\"x\",\"y\"]')")
         _ = try scene.report()
         #expect(try scene.values("tags") == [.string("[\"x\",\"y\"]")])
         try scene.run("drop table t", "create table t(name, sn int)", "insert into t values('A', 5), (7, 6)")
-        let error = try #require(throws: StoreError.self) { try scene.report() }
-        #expect(error.message.hasPrefix("f, row 2: name takes"), "\(error.message)")
-        #expect(scene.store.count == 1)
+        _ = try scene.report()
+        #expect(try scene.values("name").suffix(2) == [.string("A"), .string("7")])
+        #expect(try scene.values("sn").suffix(2) == [.integer(5), .integer(6)])
     }
 
     @Test("text that is not UTF-8 is refused by row and column, and a column without a name has its position")

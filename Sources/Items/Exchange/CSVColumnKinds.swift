@@ -1,0 +1,254 @@
+import CSV
+import ColumnEngine
+import PropertyList
+
+/// The kinds of the columns of comma-separated values: given, or shown by all of a column's cells.
+struct CSVColumnKinds {
+    private let store: ItemStore
+    private let options: ItemFileOptions
+    private let path: String
+    private let file: ImportFile
+    private let form: CSVForm
+
+    init(_ store: ItemStore, _ options: ItemFileOptions, _ path: String, _ file: ImportFile, _ form: CSVForm) {
+        (self.store, self.options, self.path, self.file, self.form) = (store, options, path, file, form)
+    }
+
+    /// Gives each column its kind, and says what was inferred and assumed.
+    ///
+    /// - Returns: the columns that become texts where their fields have other values.
+    func infer(_ row: ImportedRow, _ places: [Int?], _ merger: ItemMerger) throws -> OtherKinds {
+        let included = places.map { $0.map { isIncluded(row.columns[$0]) } ?? false }
+        let (results, decimal) =
+            options.infersKinds && included.contains(true) ? try results(included) : ([], options.decimal)
+        var watched = OtherKinds()
+        var said = SaidKinds()
+        for (cell, place) in places.enumerated() {
+            guard let place else { continue }
+            let column = row.columns[place]
+            let result = included[cell] && !results.isEmpty ? results[cell] : ColumnResult(.text)
+            if let kind = givenKind(column) {
+                if case .decimals? = result.doubt, kind == .real || kind == .integer, options.decimal == nil {
+                    throw StoreError(.unreadableFile, result.remark(column.fieldName) ?? "", path: path)
+                }
+                row.setReading(reading(kind, column, result, decimal), at: place)
+                said.add(column.fieldName, kind, result, isGiven: true)
+                continue
+            }
+            let kind = ItemFieldKind(result.format.kind)
+            let before = priorKind(column)
+            if before == .string, kind != .string {
+                row.setReading(.text, at: place)
+                said.addFormer(column.fieldName)
+                continue
+            }
+            row.setReading(ColumnReading(inferred: result.format), at: place)
+            said.add(column.fieldName, kind, result, isGiven: false)
+            if let before, before != .string, kind == .string {
+                watched.watch(place, column.fieldName, before, decimal)
+            } else if let remark = result.remark(column.fieldName) {
+                merger.remark(.doubts, 1, remark)
+            }
+        }
+        if let line = said.line(form.dialect.phrase) { options.onKinds?("\(path): \(line)") }
+        return watched
+    }
+
+    /// The results of a pass over all rows, and the sign before decimals.
+    private func results(_ included: [Bool]) throws -> ([ColumnResult], NumberStyle.Decimal?) {
+        let nulls = CellNulls(options.nulls)
+        var inference = TableInference(columns: included.count, isIncluded: { included[$0] }, nulls: nulls)
+        var dated = options.dateStyle == nil ? [] : included.indices.filter { included[$0] }
+        var hasDates = Set<Int>()
+        var count = 0
+        try form.forEachRow { cells in
+            try form.report(count, isFirstPass: true)
+            count += 1
+            inference.add(cells)
+            if let style = options.dateStyle, !dated.isEmpty { check(cells, style, &dated, &hasDates, nulls) }
+            return !inference.isDone || !dated.isEmpty
+        }
+        var results = inference.results(decimal: options.decimal)
+        if let style = options.dateStyle {
+            for column in dated where hasDates.contains(column) {
+                results[column] = ColumnResult(style.hasTime ? .moment(style) : .day(style))
+            }
+        }
+        return (results, options.decimal ?? inference.decimal)
+    }
+
+    /// Removes the columns with a text that is not of the given pattern.
+    private func check(
+        _ cells: CSVRow, _ style: DateStyle, _ dated: inout [Int], _ hasDates: inout Set<Int>, _ nulls: CellNulls
+    ) {
+        cells.withUnsafeBytes { bytes in
+            let texts = bytes.bindMemory(to: UInt8.self)
+            dated.removeAll { column in
+                guard column < cells.count else { return false }
+                let text = UnsafeBufferPointer(rebasing: texts[cells.range(of: column)])
+                if text.isEmpty || nulls.contains(text) { return false }
+                hasDates.insert(column)
+                return style.date(text) == nil
+            }
+        }
+    }
+
+    /// Whether a column's cells are looked at: not those of the key, and of fields that are texts.
+    private func isIncluded(_ column: ImportedColumn) -> Bool {
+        if options.key.contains(column.fieldName) && store.columns.isCustom(column.field) { return false }
+        return givenKind(column) != .string && column.field != store.columns.keyField
+    }
+
+    /// The kind that is the field's own, or the caller's; nil for a kind to be inferred.
+    private func givenKind(_ column: ImportedColumn) -> ItemFieldKind? {
+        if let given = column.reading { return given.kind }
+        switch store.schema.kind(column.field)?.kind {
+        case .integer?: return .integer
+        case .date?: return .date
+        case .text?: return .string
+        default: return column.field == store.columns.keyField ? .string : nil
+        }
+    }
+
+    private func reading(
+        _ kind: ItemFieldKind, _ column: ImportedColumn, _ result: ColumnResult, _ decimal: NumberStyle.Decimal?
+    ) -> ColumnReading {
+        let style = options.kinds?.kind(of: column.fieldName)?.dateStyle ?? options.dateStyle
+        return ColumnReading(kind, inferred: result.format, date: style, decimal: decimal)
+    }
+
+    /// The one kind of the field's values so far; nil for a field without values, and with several kinds of them.
+    private func priorKind(_ column: ImportedColumn) -> ItemFieldKind? {
+        if store.columns.hasTexts(column.field) { return .string }
+        return FieldKinds(store.columns, column.field).kind
+    }
+}
+
+/// The kinds of values that a field has.
+struct FieldKinds: Hashable {
+    private let bits: UInt16
+
+    init(_ columns: ColumnStore, _ field: ItemField) {
+        let kinds = columns.cellKinds(field)
+        // A field that no item has had is taken for one of texts.
+        bits = kinds & ~Self.texts == 0 && !columns.hasTexts(field) ? 0 : kinds
+    }
+
+    private static let texts = bits(.shortText, .longText)
+
+    private static func bits(_ kinds: Cell.Kind...) -> UInt16 { kinds.reduce(0) { $0 | 1 << UInt16($1.rawValue) } }
+
+    private static let table: [(kind: ItemFieldKind, bits: UInt16)] = [
+        (.integer, bits(.integer)), (.real, bits(.integer, .real, .single)), (.boolean, bits(.yes, .no)),
+        (.date, bits(.date)), (.string, bits(.shortText, .longText)),
+    ]
+
+    /// The kinds that other values have and these have not.
+    func kinds(addedIn other: FieldKinds) -> [ItemFieldKind] {
+        let added = other.bits & ~bits
+        return Self.table.filter { $0.kind != .integer && added & $0.bits != 0 }.map(\.kind)
+    }
+
+    /// The one kind of all values; nil for none, and for several.
+    var kind: ItemFieldKind? { bits == 0 ? nil : Self.table.first { bits & ~$0.bits == 0 }?.kind }
+}
+
+/// Columns that become texts where their fields have values of another kind: counted by their cells.
+struct OtherKinds {
+    private struct Column {
+        let place: Int
+        let name: String
+        let kind: ItemFieldKind
+        let reading: ColumnReading
+        var count = 0
+        var misfits = 0
+        var examples: [[UInt8]] = []
+    }
+
+    private var columns: [Column] = []
+
+    var isEmpty: Bool { columns.isEmpty }
+
+    mutating func watch(_ place: Int, _ name: String, _ kind: ItemFieldKind, _ decimal: NumberStyle.Decimal?) {
+        columns.append(Column(place: place, name: name, kind: kind, reading: ColumnReading(kind, decimal: decimal)))
+    }
+
+    /// Takes the row's cells, which are texts.
+    mutating func add(_ row: ImportedRow) {
+        for index in columns.indices {
+            guard case .text(let text) = row.cells[columns[index].place] else { continue }
+            columns[index].count += 1
+            if columns[index].reading.value(text) != nil { continue }
+            columns[index].misfits += 1
+            let example = Array(text.prefix(200))
+            if columns[index].examples.count < 3, !columns[index].examples.contains(example) {
+                columns[index].examples.append(example)
+            }
+        }
+    }
+
+    /// Says what became text.
+    func remark(_ merger: ItemMerger) {
+        for column in columns where column.count > 0 {
+            let texts = column.examples.map { text in
+                VisibleText.line(String(decoding: text, as: UTF8.self).shortened(to: 40)).quoted()
+            }
+            let what =
+                column.misfits == 0
+                ? "its cells are not in one style"
+                : "\(column.misfits.grouped) of \(column.count.grouped) cells \(column.misfits == 1 ? "is" : "are") not \(column.misfits == 1 ? column.kind.singular : column.kind.plural) (\(texts.joined(separator: ", ")))"
+            merger.remark(.formerKinds, 1, "\(column.name): \(what): text; it was \(column.kind.rawValue)")
+        }
+    }
+}
+
+extension ItemFieldKind {
+    /// A value of the kind in messages.
+    fileprivate var singular: String {
+        switch self {
+        case .string: "a text"
+        case .integer: "an integer"
+        case .real, .number: "a number"
+        case .boolean: "a boolean"
+        case .date: "a date"
+        }
+    }
+}
+
+/// The line that tells what was inferred of a file.
+private struct SaidKinds {
+    private var groups: [(kind: ItemFieldKind, assumption: String?, names: [String])] = []
+    private var former: [String] = []
+
+    mutating func add(_ name: String, _ kind: ItemFieldKind, _ result: ColumnResult, isGiven: Bool) {
+        let assumption = result.assumption
+        // What the caller or the field decides is said only with what was assumed of the texts.
+        if kind == .string || isGiven && assumption == nil { return }
+        let name = name.shortened(to: 200)
+        if let place = groups.firstIndex(where: { $0.kind == kind && $0.assumption == assumption }) {
+            groups[place].names.append(name)
+        } else {
+            groups.append((kind, assumption, [name]))
+        }
+    }
+
+    /// A field that stays text since it has texts.
+    mutating func addFormer(_ name: String) { former.append(name.shortened(to: 200)) }
+
+    /// - Parameter form: what was assumed of the file.
+    /// - Returns: the line; nil for nothing to say.
+    func line(_ form: String?) -> String? {
+        if groups.isEmpty, form == nil, former.isEmpty { return nil }
+        var said = form.map { [$0] } ?? []
+        for kind in ItemFieldKind.allCases {
+            for group in groups.filter({ $0.kind == kind }).sorted(by: { $0.assumption == nil && $1.assumption != nil })
+            {
+                let assumption = group.assumption.map { " (\($0))" } ?? ""
+                said.append("\(group.names.joined(separator: ", ")) \(kind.rawValue)\(assumption)")
+            }
+        }
+        if !former.isEmpty { said.append("\(former.joined(separator: ", ")) text, as the items' values are") }
+        said.append(groups.isEmpty && former.isEmpty ? "all columns are text" : "other columns are text")
+        return said.joined(separator: "; ")
+    }
+}

@@ -1,0 +1,177 @@
+import CSV
+import ColumnEngine
+import PropertyList
+import Spreadsheets
+
+/// Reads items from a sheet of a spreadsheet, as a stream. Numbers, days and moments are the cells' own.
+struct SheetItemReader {
+    private let options: ItemFileOptions
+    private let path: String
+    private let file: ImportFile
+
+    init(_ options: ItemFileOptions, _ path: String, _ file: ImportFile) {
+        (self.options, self.path, self.file) = (options, path, file)
+    }
+
+    /// The most rows of a title.
+    private static let titleLimit = 20
+
+    func read(_ row: ImportedRow, _ merger: ItemMerger) throws {
+        let sheets = try Spreadsheet(file.bytes())
+        let rows = try sheets.rows(of: options.sheet)
+        var (pending, header) = try head(rows)
+        guard let header else { return }
+        let columns = try columns(header, width: max(header.width, pending.map(\.width).max() ?? 0))
+        let places = try columns.names.map { try row.addColumn($0) }
+        try ImportedNames(options, row.names, path).check()
+        remark(columns, merger)
+        say(rows.sheet, header)
+        merger.beginRejects(
+            columns.names, hasHeader: options.header == .firstRow, delimiter: options.cellDelimiter, preamble: [])
+        var cells = SheetRow()
+        let nulls = CellNulls(options.nulls)
+        var faults = Faults()
+        row.original = { OriginalRow(cells: Self.texts(cells, columns.names)) }
+        var count = 0
+        while true {
+            if pending.isEmpty {
+                guard try rows.next(into: &cells) else { break }
+            } else {
+                cells = pending.removeFirst()
+            }
+            try options.report(count, 0)
+            count += 1
+            (row.number, row.line) = (cells.number, cells.number)
+            row.removeCells()
+            guard cells.width <= columns.names.count else {
+                let cell = CellName.text(column: cells.width - 1, row: cells.number)
+                try merger.refuse(
+                    row,
+                    StoreError(
+                        .invalidValue(field: ""),
+                        "the cell \(cell) is beyond the header, which has \(columns.names.count.counted("name"))"))
+                continue
+            }
+            try cells.withUnsafeBytes { texts in
+                for cell in cells.cells {
+                    guard let place = places[cell.column] else { continue }
+                    row.cells[place] = Self.cell(cell.content, texts, nulls)
+                    faults.add(cell, cells.number)
+                }
+                try merger.take(row)
+            }
+        }
+        merger.remark(
+            .otherKinds, faults.count,
+            "\(faults.count.counted("cell")) with an error of the spreadsheet, read as text (\(faults.first))")
+        merger.remark(
+            .objects, rows.mergedRanges,
+            "\(rows.mergedRanges.counted("range")) of merged cells: the content is that of the first cell, the others are empty"
+        )
+    }
+
+    /// Errors of formulas.
+    private struct Faults {
+        var count = 0
+        var first = ""
+
+        mutating func add(_ cell: SheetRow.Cell, _ row: Int) {
+            guard case .error = cell.content else { return }
+            if count == 0 { first = CellName.text(column: cell.column, row: row) }
+            count += 1
+        }
+    }
+
+    private static func cell(
+        _ content: SheetCell, _ texts: UnsafeBufferPointer<UInt8>, _ nulls: CellNulls
+    ) -> ImportedCell {
+        switch content {
+        case .text(let range), .time(let range), .error(let range):
+            let text = UnsafeBufferPointer(rebasing: texts[range])
+            return text.isEmpty || nulls.contains(text) ? .empty : .text(text)
+        case .integer(let number): return .value(.integer(number))
+        case .real(let number): return .value(.real(number))
+        case .boolean(let flag): return .value(.boolean(flag))
+        case .day(let date), .moment(let date): return .value(.date(date))
+        }
+    }
+
+    private static func texts(_ row: SheetRow, _ names: [String]) -> [(name: String, text: [UInt8])] {
+        row.cells.map { cell in
+            let name = cell.column < names.count ? names[cell.column] : CellName.letters(cell.column)
+            return (name, row.text(cell.content))
+        }
+    }
+
+    // MARK: Columns
+
+    private struct Columns {
+        var names: [String]
+        var unnamed: [Int]
+        var renamed: [Int]
+    }
+
+    /// The rows at the beginning that are looked at, and the row with the names, which is not among them.
+    private func head(_ rows: SheetRows) throws -> (pending: [SheetRow], header: SheetRow?) {
+        var pending: [SheetRow] = []
+        var cells = SheetRow()
+        let skipped = options.skippedLines ?? 0
+        let isGiven = options.skippedLines != nil || options.header != .firstRow
+        while pending.count < (isGiven ? 1 : Self.titleLimit + 2), try rows.next(into: &cells) {
+            if cells.number > skipped { pending.append(cells) }
+        }
+        guard !pending.isEmpty else { return ([], nil) }
+        if options.header != .firstRow { return (pending, pending[0]) }
+        // A title is plainly one: one cell, and below it a row of names.
+        let first = isGiven ? 0 : pending.firstIndex { $0.cells.count > 1 } ?? 0
+        let isHeader =
+            first > 0 && first <= Self.titleLimit && pending[..<first].allSatisfy { $0.cells.count == 1 }
+            && Self.areNames(pending[first])
+        let place = isHeader ? first : 0
+        return (Array(pending[(place + 1)...]), pending[place])
+    }
+
+    private static func areNames(_ row: SheetRow) -> Bool {
+        let names = row.cells.compactMap { cell in
+            if case .text(let range) = cell.content { Array(row[range]) } else { nil }
+        }
+        return names.count == row.cells.count && Set(names).count == names.count
+    }
+
+    private func columns(_ header: SheetRow, width: Int) throws -> Columns {
+        let given: CSVHeader
+        switch options.header {
+        case .names(let names): given = CSVHeader(names: names.map { Array($0.utf8) })
+        case .none: given = CSVHeader(count: width)
+        case .firstRow:
+            var names = [[UInt8]](repeating: [], count: header.width)
+            for cell in header.cells { names[cell.column] = header.text(cell.content) }
+            given = CSVHeader(names: names)
+        }
+        var columns = Columns(
+            names: given.names.map { String(decoding: $0, as: UTF8.self) }, unnamed: given.unnamed,
+            renamed: given.renamed)
+        if options.header == .none { columns.unnamed = [] }
+        return columns
+    }
+
+    private func remark(_ columns: Columns, _ merger: ItemMerger) {
+        func names(_ places: [Int]) -> String { CSVHeader.list(places.map { columns.names[$0] }) }
+        merger.remark(
+            .unnamed, columns.unnamed.count,
+            "\(columns.unnamed.count.counted("column")) without a name: read as \(names(columns.unnamed))")
+        merger.remark(
+            .renamed, columns.renamed.count,
+            "\(columns.renamed.count.counted("column")) with the name of an earlier one: read as \(names(columns.renamed))"
+        )
+    }
+
+    private func say(_ sheet: String, _ header: SheetRow) {
+        var said: [String] = []
+        if options.sheet == nil { said.append("the sheet \(VisibleText.line(sheet.shortened(to: 60)).quoted())") }
+        if options.skippedLines == nil, options.header == .firstRow, header.number > 1 {
+            said.append("\((header.number - 1).counted("row")) above the header left out")
+        }
+        if !said.isEmpty { options.onKinds?("\(path): \(said.joined(separator: ", "))") }
+    }
+}
