@@ -1,4 +1,6 @@
+import Application
 import ArgumentParser
+import CSV
 import Files
 import Items
 import Lua
@@ -72,6 +74,15 @@ struct ImportCommand: ParsableCommand {
         help: ArgumentHelp(
             "The pattern of dates, such as dd.MM.yyyy (default: found by each column).", valueName: "pattern"))
     var date: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How columns become fields: the name of an earlier answer (default: that of the same columns).",
+            valueName: "name"))
+    var profile: String?
+
+    @Flag(inversion: .prefixedNo, help: "On a terminal: ask what columns become that are not known yet.")
+    var ask = true
 
     @Option(help: ArgumentHelp("The sheet of a spreadsheet (default: the first).", valueName: "name"))
     var sheet: String?
@@ -194,6 +205,7 @@ struct ImportCommand: ParsableCommand {
         add("by", by)
         if update ?? !key.isEmpty { add("update", "true") }
         if dryRun { add("dryRun", "true") }
+        guard try addAnswer(path, &words) else { return }
         let work = HostWork(Self.chunk, name: "cubby import", status: ExitStatus.ofExchange) { results, _ in
             for line in (results.first?.textValue ?? "").split(separator: "\n") { Report.line(String(line)) }
         }
@@ -205,8 +217,59 @@ struct ImportCommand: ParsableCommand {
         }
     }
 
+    /// Adds what a profile, or the user, says of the columns; false if the user has cancelled.
+    private func addAnswer(_ path: String, _ words: inout [String]) throws -> Bool {
+        let isOpen = map.isEmpty && types.isEmpty && header == nil && !noHeader
+        guard file != nil, profile != nil || isOpen, path != "-", StandardDescriptor.descriptor(of: path) == nil else { return true }
+        let kind = format.flatMap { ItemFileFormat(exactly: $0) } ?? ItemFileFormat(path: path) ?? .csv
+        var options = ItemFileOptions(format: kind)
+        options.encoding = encoding.flatMap { ItemFileEncoding(exactly: $0) }
+        options.delimiter = delimiter?.utf8.first
+        (options.skippedLines, options.comment, options.nulls) = (skip, comment, null)
+        options.decimal = decimal.flatMap { NumberStyle.Decimal(rawValue: $0) }
+        options.dateStyle = try date.map { try DateStyle(pattern: $0) }
+        let question = ImportQuestion(
+            path: path, options: options, profileName: profile, asks: ask && isOpen, usesColor: !host.noColor,
+            profiles: try profiles())
+        let answer: ImportQuestion.Answer
+        do { answer = try OptionWords.$areOfCommand.withValue(true) { try question.answer() } } catch let exit
+            as ExitCode
+        { throw exit } catch let error as ConfigurationError {
+            throw CommandFailure.exit(.badData, error.message)
+        } catch {
+            // The import itself says what is wrong with the file.
+            return true
+        }
+        switch answer {
+        case .none: return true
+        case .cancelled:
+            CommandFailure.say("cancelled: nothing was imported")
+            return false
+        case .profile(let profile):
+            for (column, field) in profile.fields.sorted(by: { $0.key < $1.key }) {
+                words += ["column", column, "field", field]
+            }
+            for (field, kind) in profile.kinds.sorted(by: { $0.key < $1.key }) {
+                words += ["kindOf", field, "kind", kind]
+            }
+            if key.isEmpty, !profile.key.isEmpty {
+                for name in profile.key { words += ["key", name] }
+                if update ?? true { words += ["update", "true"] }
+            }
+            return true
+        }
+    }
+
+    /// The container's profiles; nil for one in memory, and without a folder for configurations.
+    private func profiles() throws -> ImportProfiles? {
+        guard !ContainerArgument.isMemory(host.container), let folder = ConfigurationFolder.locate() else { return nil }
+        let container = try ContainerArgument.locate(host.container)
+        return (try? ConfigurationFile(for: container, in: folder)).map(ImportProfiles.init)
+    }
+
     /// The chunk, as a script would write it.
     private static let chunk = """
+        local column, kindOf
         local path, words = ..., { select(2, ...) }
         local options = { progress = true }
         for place = 1, #words, 2 do
@@ -225,6 +288,14 @@ struct ImportCommand: ParsableCommand {
                 local field, kind = value:match("^(.*)=([^=]*)$")
                 if type(options.types) ~= "table" then options.types = {} end
                 options.types[field] = kind
+            elseif name == "column" then column = value
+            elseif name == "field" then
+                options.map = options.map or {}
+                if options.map[column] == nil then options.map[column] = value ~= "" and value end
+            elseif name == "kindOf" then kindOf = value
+            elseif name == "kind" then
+                if type(options.types) ~= "table" then options.types = {} end
+                options.types[kindOf] = options.types[kindOf] or value
             elseif name == "skip" then
                 options.skip = math.tointeger(value)
             else

@@ -170,6 +170,10 @@ final class ItemImportBinding {
 
     private func options(_ given: Options, _ path: String, _ format: ItemFileFormat) throws -> ItemFileOptions {
         var options = try given.reading(format)
+        if let name = given.profile { options.apply(try profile(name)) }
+        if options.updates, options.key.isEmpty {
+            throw Options.mismatch("option 'update' needs the option 'key', by which items are found")
+        }
         options.checkField = { [classes] in try classes.itemBinding.checkName($0) }
         options.transform = given.transform.map { ScriptRowTransform($0, host.values) }
         options.skipsRow = given.onError.flatMap(skipsRow)
@@ -182,6 +186,21 @@ final class ItemImportBinding {
         }
         if options.format == .keyedArchive { options.attachment = attachment(beside: path) }
         return options
+    }
+
+    /// A profile of the container's.
+    private func profile(_ name: String) throws -> ImportProfile {
+        var known: [ImportProfile] = []
+        if let folder = ConfigurationFolder.locate(),
+            let configuration = try? ConfigurationFile(for: host.container, in: folder)
+        {
+            do { known = try ImportProfiles(beside: configuration).read() } catch {
+                throw Options.mismatch("option 'profile': \(error.message)")
+            }
+        }
+        if let profile = known.first(where: { $0.name == name }) { return profile }
+        let hint = NearestNames.hint(for: name, among: known.map(\.name))
+        throw Options.mismatch("option 'profile': there is no profile '\(name)'\(hint)")
     }
 
     private func skipsRow(

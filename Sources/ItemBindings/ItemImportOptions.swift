@@ -1,3 +1,4 @@
+import Application
 import CSV
 import Items
 import Lua
@@ -33,6 +34,7 @@ struct ItemImportOptions: LuaOptions {
     var path: String?
     var pictures: String?
     var by: String?
+    var profile: String?
 
     static let kinds = ItemFieldKind.allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -83,6 +85,9 @@ struct ItemImportOptions: LuaOptions {
             "pictures", \.pictures,
             doc: "a folder with pictures for the rows' items, named by a field: A1.jpg, and A1-2.jpg as a further one")
         LuaOption("by", \.by, doc: "the field whose text is the name of an item's pictures")
+        LuaOption(
+            "profile", \.profile,
+            doc: "the name of an answer of cubby import: its fields, kinds and key, where options do not say others")
     }
 }
 
@@ -96,9 +101,6 @@ extension ItemImportOptions {
         if let map { options.names = try ItemFilesBinding.names(map) }
         options.key = key?.texts ?? []
         options.updates = update
-        if options.updates, options.key.isEmpty {
-            throw Self.mismatch("option 'update' needs the option 'key', by which items are found")
-        }
         options.isDryRun = dryRun
         options.kinds = try types.map(kinds)
         options.encoding = encoding
@@ -142,7 +144,7 @@ extension ItemImportOptions {
                 } catch { throw Self.mismatch("option 'types': \(error)") }
                 guard let name = key.textValue, let kind else {
                     throw Self.mismatch(
-                        "option 'types': a kind by each field's name expected (\(Self.kinds), date(PATTERN)), got \(value) for \(key)"
+                        "option 'types': a kind by each field's name expected (\(Self.kinds), date(PATTERN)), got \(value.textValue ?? "\(value)") for \(key.textValue ?? "\(key)")"
                     )
                 }
                 try ItemFilesBinding.checkLength(of: name, option: "types")
@@ -151,6 +153,23 @@ extension ItemImportOptions {
             }
             return .named(kinds)
         }
+    }
+}
+
+extension ItemFileOptions {
+    /// Takes over what a profile says of the columns, where it is not given.
+    mutating func apply(_ profile: ImportProfile) {
+        for (column, field) in profile.fields where names[column] == nil {
+            names[column] = field.isEmpty ? .some(nil) : field
+        }
+        var kinds: [String: ItemColumnKind] = [:]
+        for (field, kind) in profile.kinds { kinds[field] = try? ItemColumnKind(kind) }
+        switch self.kinds {
+        case nil, .inferred?: self.kinds = .named(kinds)
+        case .named(let given)?: self.kinds = .named(kinds.merging(given) { $1 })
+        case .text?: break
+        }
+        if key.isEmpty { key = profile.key }
     }
 }
 

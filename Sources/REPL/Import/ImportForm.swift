@@ -1,0 +1,222 @@
+import Items
+package import LineEditor
+import Wording
+
+/// The table in which a user says what a file's columns become: a row a column. A value: keys in, lines of the screen out.
+package struct ImportForm {
+    /// The owner's action after a key.
+    package enum Effect: Equatable { case none, accept, cancel, suspend }
+
+    /// A column, as the user wants it.
+    package struct Row: Equatable, Sendable {
+        /// Its name in the file.
+        package let name: String
+        /// The field; nil for a column that is left out.
+        package var field: String?
+        /// The kind of its values, as the option has it: `real`, `date(dd.MM.yyyy)`.
+        package var kind: String
+        /// Whether it identifies the items.
+        package var isKey = false
+        /// Its first cells.
+        let cells: [String]
+        /// The kinds that can be chosen, the proposed one first.
+        fileprivate let kinds: [String]
+        fileprivate let proposed: String
+
+        package init(name: String, field: String, kind: String, cells: [String]) {
+            (self.name, self.field, self.kind, self.cells, proposed) = (name, field, kind, cells, field)
+            kinds = [kind] + ItemFieldKind.allCases.map(\.rawValue).filter { $0 != kind }
+        }
+    }
+
+    /// The rows, in the order of the file.
+    package private(set) var rows: [Row]
+    private let title: String
+    private var columns: Int
+    private var height: Int
+    private var selected = 0
+    private var top = 0
+    /// The field's name that is being typed.
+    private var entry: String?
+    private var notice = ""
+
+    /// - Parameters:
+    ///   - title: what was found of the file.
+    ///   - rows: the file's columns.
+    ///   - size: of the screen.
+    package init(_ title: String, _ rows: [Row], _ size: TerminalSize) {
+        (self.title, self.rows) = (title, rows)
+        (columns, height) = (max(20, size.columns), max(5, size.rows))
+    }
+
+    package mutating func resize(_ size: TerminalSize) {
+        (columns, height) = (max(20, size.columns), max(5, size.rows))
+        scroll()
+    }
+
+    /// The rows of the table that the screen has.
+    private var visibleCount: Int { height - 3 }
+
+    // MARK: The screen
+
+    /// The lines of the screen: the title, the headings, the rows, and the keys.
+    package func lines() -> [StyledText] {
+        let visible = top..<min(rows.count, top + visibleCount)
+        let widths = widths(of: visible)
+        var lines = [
+            StyledText(cut(VisibleText.line(title)), .heading),
+            StyledText(cut(line("  ", ["column", "field", "kind", "cells"], widths)), .heading),
+        ]
+        for place in visible {
+            let row = rows[place]
+            let isSelected = place == selected
+            let field = isSelected ? entry.map { $0 + "▏" } ?? fieldText(row) : fieldText(row)
+            let kind = row.field == nil ? "" : row.kind
+            let text = line(
+                isSelected ? "> " : "  ",
+                [row.name, field, kind, row.cells.joined(separator: " · ")].map(VisibleText.line),
+                widths)
+            lines.append(StyledText(cut(text), isSelected ? .emphasis : row.field == nil ? .dimmed : .plain))
+        }
+        while lines.count < height - 1 { lines.append("") }
+        return lines + [StyledText(cut(state), .searchMatch)]
+    }
+
+    private func fieldText(_ row: Row) -> String {
+        guard let field = row.field else { return "– left out" }
+        return row.isKey ? field + " (key)" : field
+    }
+
+    /// The widths of the first three columns: of what is shown, as far as the screen allows.
+    private func widths(of visible: Range<Int>) -> [Int] {
+        let shown = visible.map { rows[$0] }
+        let limit = max(6, (columns - 8) * 3 / 10)
+        func width(_ heading: String, _ text: (Row) -> String) -> Int {
+            min(limit, shown.reduce(DisplayWidth.of(heading)) { max($0, DisplayWidth.of(VisibleText.line(text($1)))) })
+        }
+        return [
+            width("column", \.name),
+            max(width("field", fieldText), min(limit, entry.map { DisplayWidth.of($0) + 1 } ?? 0)),
+            width("kind") { $0.field == nil ? "" : $0.kind },
+        ]
+    }
+
+    private func line(_ mark: String, _ cells: [String], _ widths: [Int]) -> String {
+        mark
+            + cells.enumerated().map { place, cell in
+                guard place < widths.count else { return cell }
+                let text = TextTable.cut(cell, to: widths[place])
+                return text + String(repeating: " ", count: max(0, widths[place] - DisplayWidth.of(text)))
+            }.joined(separator: "  ")
+    }
+
+    private func cut(_ text: String) -> String { TextTable.cut(text, to: columns) }
+
+    private var state: String {
+        if entry != nil { return " the field's name; Enter takes it, Esc leaves it as it was " }
+        if !notice.isEmpty { return " \(notice) " }
+        let place = "\(selected + 1) of \(rows.count)"
+        var keys = ["Enter: import", "q: cancel", "f: field", "←→: kind", "x: leave out", "k: key"]
+        // The last keys give way on a narrow screen.
+        while keys.count > 1 {
+            let text = " \(place) · \(keys.joined(separator: ", ")) "
+            if DisplayWidth.of(text) <= columns { return text }
+            keys.removeLast()
+        }
+        return " \(place) · \(keys[0]) "
+    }
+
+    // MARK: Keys
+
+    /// Handles a key.
+    package mutating func press(_ key: Key) -> Effect {
+        switch key {
+        case .press(.character("c"), .control), .press(.character("d"), .control): return .cancel
+        case .press(.character("z"), .control): return .suspend
+        default: break
+        }
+        if entry != nil {
+            type(key)
+            return .none
+        }
+        notice = ""
+        switch key {
+        case .press(.enter, _): return accept()
+        case .press(.escape, _), .press(.character("q"), _): return .cancel
+        case .press(.down, _), .press(.character("j"), []), .press(.tab, []): move(by: 1)
+        case .press(.up, _), .press(.tab, .shift): move(by: -1)
+        case .press(.pageDown, _), .press(.character(" "), []): move(by: visibleCount)
+        case .press(.pageUp, _): move(by: -visibleCount)
+        case .press(.home, _): move(by: -rows.count)
+        case .press(.end, _): move(by: rows.count)
+        case .press(.right, _), .press(.character("t"), _): changeKind(by: 1)
+        case .press(.left, _): changeKind(by: -1)
+        case .press(.character("f"), _): entry = rows.isEmpty ? nil : rows[selected].field ?? rows[selected].proposed
+        case .press(.character("x"), _): toggle()
+        case .press(.character("k"), _): toggleKey()
+        default: break
+        }
+        return .none
+    }
+
+    /// Accepts the rows if each field has one column.
+    private mutating func accept() -> Effect {
+        var met: [String: Int] = [:]
+        for (place, row) in rows.enumerated() {
+            guard let field = row.field else { continue }
+            if let other = met.updateValue(place, forKey: field) {
+                notice =
+                    "\(VisibleText.line(rows[other].name)) and \(VisibleText.line(row.name)) are both \(VisibleText.line(field)): f changes one"
+                selected = place
+                scroll()
+                return .none
+            }
+        }
+        return .accept
+    }
+
+    private mutating func type(_ key: Key) {
+        guard let text = entry else { return }
+        switch key {
+        case .press(.enter, _):
+            if !text.isEmpty { rows[selected].field = text }
+            entry = nil
+        case .press(.escape, _): entry = nil
+        case .press(.backspace, _): entry = String(text.dropLast())
+        case .press(.character("u"), .control): entry = ""
+        case .press(.character(let character), let modifiers) where modifiers.isSubset(of: .shift):
+            entry = text + String(character)
+        case .paste(let pasted): entry = text + VisibleText.line(pasted).shortened(to: 200)
+        default: break
+        }
+    }
+
+    private mutating func move(by count: Int) {
+        selected = max(0, min(rows.count - 1, selected + count))
+        scroll()
+    }
+
+    private mutating func scroll() {
+        if selected < top { top = selected }
+        if selected >= top + visibleCount { top = selected - visibleCount + 1 }
+        top = max(0, min(top, rows.count - visibleCount))
+    }
+
+    private mutating func changeKind(by step: Int) {
+        guard rows.indices.contains(selected), rows[selected].field != nil else { return }
+        let kinds = rows[selected].kinds
+        let place = (kinds.firstIndex(of: rows[selected].kind) ?? 0) + step
+        rows[selected].kind = kinds[(place + kinds.count) % kinds.count]
+    }
+
+    private mutating func toggle() {
+        guard rows.indices.contains(selected) else { return }
+        rows[selected].field = rows[selected].field == nil ? rows[selected].proposed : nil
+        if rows[selected].field == nil { rows[selected].isKey = false }
+    }
+
+    private mutating func toggleKey() {
+        guard rows.indices.contains(selected), rows[selected].field != nil else { return }
+        rows[selected].isKey.toggle()
+    }
+}
