@@ -54,7 +54,7 @@ print(pcall(dear.export, dear, tmp .. "x.csv", { columns = { "nmae" } }))
 print(fs.exists(tmp .. "x.csv"))
 -- expect: false
 print(select(2, pcall(dear.export, dear, "-")))
--- expect: bad argument #1 'path' to 'Query:export' (the extension of '-' names no format: give options.format, csv, tsv, json, jsonl, plist, archive or sqlite (on the command line --format))
+-- expect: bad argument #1 'path' to 'Query:export' (the extension of '-' names no format: give options.format, csv, tsv, json, jsonl, plist, archive or sqlite)
 items[1].width = 1/0
 print(pcall(json.encode, items[1]))
 -- expect: true	nil	item 'Lamp "old"\n', itemKey k1, field width: JSON has no inf

@@ -133,7 +133,7 @@ print(pcall(items.export, items, tmp .. "x.csv", { map = { nmae = "Title" } }))
 print(pcall(items.import, items, csv, { fromat = "csv" }))
 -- expect: false	bad argument #2 'options' to 'items:import' (unknown option 'fromat'; did you mean 'format'?)
 print(pcall(items.import, items, csv, { columns = {} }))
--- expect: false	bad argument #2 'options' to 'items:import' (unknown option 'columns'; there are 'format', 'map', 'key', 'update', 'types', 'transform', 'onError', 'rejects', 'encoding', 'table', 'dryRun', 'delimiter', 'progress', 'skip', 'comment', 'header', 'null', 'decimal', 'date', 'sheet', 'path', 'profile')
+-- expect: false	bad argument #2 'options' to 'items:import' (unknown option 'columns'; there are 'format', 'map', 'key', 'update', 'types', 'transform', 'onError', 'rejects', 'encoding', 'table', 'dryRun', 'delimiter', 'progress', 'skip', 'comment', 'header', 'null', 'decimal', 'date', 'sheet', 'path', 'pictures', 'by', 'profile')
 local none, missing = items:import(tmp .. "nothing.csv")
 print(none, missing.domain, missing.code)
 -- expect: nil	NSPOSIXErrorDomain	2

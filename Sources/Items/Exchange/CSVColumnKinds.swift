@@ -44,7 +44,7 @@ struct CSVColumnKinds {
             }
             row.setReading(ColumnReading(inferred: result.format), at: place)
             said.add(column.fieldName, kind, result, isGiven: false)
-            if let before, before != .string, kind == .string {
+            if let before, before != .string, kind == .string, options.infersKinds {
                 watched.watch(place, column.fieldName, before, decimal)
             } else if let remark = result.remark(column.fieldName) {
                 merger.remark(.doubts, 1, remark)

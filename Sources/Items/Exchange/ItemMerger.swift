@@ -325,7 +325,7 @@ final class ItemMerger {
     /// Whether a value of a custom field is another one in its kind alone: the text `5` and the number.
     private func isOfOtherKind(_ present: Cell, _ wanted: PropertyListValue?) -> Bool {
         switch (store.columns.value(present), wanted) {
-        case (.string(let text)?, .string?), (.string(let text)?, nil): _ = text; return false
+        case (.string?, .string?), (.string?, nil): return false
         case (.string(let text)?, let wanted?):
             return ImportKeys.text(wanted).map { $0.utf8.elementsEqual(text.utf8) } ?? false
         case (let value?, .string(var text)?): return text.withUTF8 { CellFormat.reads($0, as: value) }
