@@ -29,8 +29,8 @@ struct FieldsCommandTests {
         #expect(output.status == .exited(0), "\(output.stderr)")
         let lines = output.stdout.split(separator: "\n")
         #expect(lines.count == 9, "\(output.stdout)")
-        #expect(lines.contains { $0.hasPrefix("sku") && $0.contains("unique") && $0.hasSuffix("the label below") })
-        #expect(lines.contains { $0.hasPrefix("paid") && $0.contains("money") && $0.contains("at least 0.0") })
+        #expect(lines.contains { $0.hasPrefix(" sku ") && $0.contains("unique") && $0.hasSuffix("the label below") })
+        #expect(lines.contains { $0.hasPrefix(" paid ") && $0.contains("money") && $0.contains("at least 0.0") })
         // Another process has them.
         let denied = try program("-e", "items:createItem{ sku = '7', paid = 'much' }")
         #expect(denied.status == .exited(1))

@@ -156,7 +156,7 @@ tell(items:import(typed, { types = { d = "integer" } }))
 tell(items:import(typed, { types = { e = "integer" } }))
 -- expect: unreadableFile	l.csv has no column 'e' to have a kind; it has a, b, c, d, name
 print(pcall(items.import, items, typed, { types = { d = "int" } }))
--- expect: false	bad argument #2 'options' to 'items:import' (option 'types': a kind by each field's name expected (string, integer, real, boolean, date, date(PATTERN)), got int for d)
+-- expect: false	bad argument #2 'options' to 'items:import' (option 'types': a kind by each field's name expected (string, integer, real, number, boolean, date, date(PATTERN)), got int for d)
 
 -- Encodings.
 local function names(from) local list = {} for i = from, #items do list[#list + 1] = items[i].name end return table.concat(list, " ") end

@@ -134,8 +134,12 @@ extension FieldDeclaration {
 
     /// Whether a stored value, or its absence, is one that could be assigned as it is.
     package func fits(_ value: PropertyListValue?) -> Bool {
-        guard let fitted = try? fitted(value) else { return false }
-        return fitted == value || isSameNumber(fitted, value)
+        do throws(StoreError) {
+            let fitted = try fitted(value)
+            return fitted == value || isSameNumber(fitted, value)
+        } catch {
+            return false
+        }
     }
 
     /// An integer of an archive in a field of reals is one of them.

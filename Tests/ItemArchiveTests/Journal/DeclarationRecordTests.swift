@@ -96,7 +96,7 @@ struct DeclarationRecordTests {
             do throws(StoreError) { try store.finish(save, save.write()); failure = nil } catch { failure = error }
             let again = try folder.open()
             #expect(again.declarations.all == [price], "step \(step), \(layer.failedCall ?? "")")
-            #expect(again.count == 2 && again.loadReport.notices.isEmpty, "step \(step)")
+            #expect(again.count == 2, "step \(step)")
             layer.arm(failAt: .max)
             try store.createItem(ItemFields(name: "c", custom: ["price": .integer(5)]))
             try store.commit()
