@@ -212,7 +212,9 @@ package enum JSONModule: ScriptModule {
                 return call.returns(failure: error)
             }
             let value: PropertyListValue
-            do throws(ValueBridge.BridgeError) { value = try bridge.propertyList(call.value(0)) } catch {
+            do throws(ValueBridge.BridgeError) {
+                value = try bridge.propertyList(call.value(0), writesDays: true)
+            } catch {
                 throw call.refuse(0, error.message)
             }
             let isPretty = try call.option("pretty", of: 1).isTruthy

@@ -7,7 +7,7 @@ extension FieldDeclaration {
     /// A text never stands for another value: an amount with more than two decimals is shown with all of them.
     package func shown(_ value: PropertyListValue) -> String? {
         switch (format, value) {
-        case (.day?, .date(let date)): date == date.startOfDay ? date.exchangeText : nil
+        case (.day?, .date(let date)): date == date.startOfDay ? date.dayText : nil
         case (.pattern(let pattern)?, .date(let date)): (try? DatePattern(pattern))?.text(of: date)
         case (.money?, .integer(let number)): "\(number).00"
         case (.money?, .wideInteger(let number)): "\(number).00"
@@ -38,5 +38,13 @@ extension FieldDeclaration {
         let whole = Int64(cents.magnitude)
         let rest = whole % 100
         return "\(cents < 0 ? "-" : "")\(whole / 100).\(rest < 10 ? "0" : "")\(rest)"
+    }
+}
+
+extension PropertyListDate {
+    /// The day of a date that is its beginning in UTC: `2024-02-29`.
+    package var dayText: String {
+        let text = exchangeText
+        return text.hasSuffix("T00:00:00Z") ? String(text.dropLast(10)) : text
     }
 }

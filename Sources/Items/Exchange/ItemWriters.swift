@@ -186,6 +186,7 @@ struct ItemJSONWriter {
             key.key(column.name)
             return key.take()
         }
+        let days = columns.map { store.declaration(of: $0.field)?.format == .day }
         for (index, row) in exporter.rows.enumerated() {
             try exporter.options.report(index, exporter.rows.count)
             text.append(byte: UInt8(ascii: "{"))
@@ -207,6 +208,8 @@ struct ItemJSONWriter {
                     } else {
                         cell.withText { text.string(utf8: $0) }
                     }
+                } else if days[place], column.path.isEmpty, case .date(let date)? = value {
+                    text.string(date.dayText)
                 } else if let value {
                     do throws(JSONError) { try append(exporter.written(value) ?? .null) } catch {
                         throw exporter.numberError(row, column, error.message)
@@ -400,6 +403,9 @@ struct SQLiteItemWriter {
             if cell.isText { return try cell.withText { text in try insertion.bind(text: text, at: place) } }
         }
         let value = exporter.value(row, column).flatMap(exporter.written)
+        if case .date(let date)? = value, column.path.isEmpty, columns.declaration(of: column.field)?.format == .day {
+            return try insertion.bind(.text(Array(date.dayText.utf8)), at: place)
+        }
         let isNaN =
             switch value {
             case .real(let number)?: number.isNaN

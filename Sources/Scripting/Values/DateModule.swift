@@ -1,4 +1,5 @@
 import Glibc
+import Items
 import Lua
 import PropertyList
 import TimeZones
@@ -181,7 +182,7 @@ enum DateClass {
         cls.declareOperator("sub", .number, returns: .object("date"), doc: "The date a number of seconds earlier.")
         cls.declareOperator("add", .number, returns: .object("date"), doc: "The date a number of seconds later.")
         cls.metamethod("__tostring") { value, call in
-            call.returns(value.isDay ? value.date.exchangeText : clock.text(value.date))
+            call.returns(value.isDay ? value.date.dayText : clock.text(value.date))
         }
         cls.rawMetamethod("__eq") { call in
             call.returns(call.optionalObject(0, cls) == call.optionalObject(1, cls))

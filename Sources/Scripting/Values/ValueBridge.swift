@@ -1,4 +1,5 @@
 import CPlatform
+import Items
 package import Lua
 package import PropertyList
 import TimeZones
@@ -257,9 +258,10 @@ extension ValueBridge {
     /// fields.
     package func propertyList(
         _ value: LuaValue, path: String = "", depthLimit: Int = ConversionBudget.depthLimit,
-        takesObjects: Bool = false
+        takesObjects: Bool = false, writesDays: Bool = false
     ) throws(BridgeError) -> PropertyListValue {
         var reading = TableReading(bridge: self, levels: depthLimit, takesObjects: takesObjects)
+        reading.writesDays = writesDays
         do throws(BridgeError) {
             let node = try reading.value(value, depthLimit)
             do throws(ConversionError) { try reading.budget.check(unfolded: node.size) } catch {
@@ -287,6 +289,8 @@ private struct TableReading {
     let bridge: ValueBridge
     let levels: Int
     let takesObjects: Bool
+    /// Whether a day becomes its text.
+    var writesDays = false
     var budget = ConversionBudget()
     /// Nested tables by their addresses: no code that could collect them runs meanwhile.
     private var done: [UnsafeRawPointer: Node] = [:]
@@ -311,7 +315,9 @@ private struct TableReading {
             }
             return try leaf(.string(text), bytes: text.utf8.count)
         case .userdata:
-            if let date = bridge.dates.object(of: value) { return try leaf(.date(date.date)) }
+            if let date = bridge.dates.object(of: value) {
+                return try leaf(date.isDay && writesDays ? .string(date.date.dayText) : .date(date.date))
+            }
             if let data = bridge.datas.object(of: value) { return try leaf(.data(data.bytes), bytes: data.bytes.count) }
             if bridge.nulls.object(of: value) != nil { return try leaf(.null) }
             if let wide = bridge.wideIntegers.object(of: value) {

@@ -70,7 +70,7 @@ struct FieldFormatTests {
         var remarks: [String] = []
         options.onRemark = { remarks.append($0) }
         let bytes = try store.exportItems(options)
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+        let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
         // The declared fields come first, in their order.
         #expect(lines[0].hasSuffix("itemKey,sold,paid,art"))
         #expect(lines[1].hasSuffix("29.02.2024,12.50,") && lines[2].hasSuffix("29.02.2024,1.125,"))
