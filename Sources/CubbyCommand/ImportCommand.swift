@@ -152,7 +152,8 @@ struct ImportCommand: ParsableCommand {
             let formats = ItemFileFormat.allCases.map(\.rawValue).joined(separator: ", ")
             throw ValidationError("--format takes one of \(formats), and not '\(format)'.")
         }
-        if let file, format == nil, ItemFileFormat(path: file) == nil, file != "-", !ItemFileFormat.hasNoExtension(file),
+        if let file, format == nil, ItemFileFormat(path: file) == nil, file != "-",
+            !ItemFileFormat.hasNoExtension(file),
             !ImportWords.isKnown(file)
         {
             let formats = ItemFileFormat.allCases.map(\.rawValue).joined(separator: ", ")
@@ -220,7 +221,9 @@ struct ImportCommand: ParsableCommand {
     /// Adds what a profile, or the user, says of the columns; false if the user has cancelled.
     private func addAnswer(_ path: String, _ words: inout [String]) throws -> Bool {
         let isOpen = map.isEmpty && types.isEmpty && header == nil && !noHeader
-        guard file != nil, profile != nil || isOpen, path != "-", StandardDescriptor.descriptor(of: path) == nil else { return true }
+        guard file != nil, profile != nil || isOpen, path != "-", StandardDescriptor.descriptor(of: path) == nil else {
+            return true
+        }
         let kind = format.flatMap { ItemFileFormat(exactly: $0) } ?? ItemFileFormat(path: path) ?? .csv
         var options = ItemFileOptions(format: kind)
         options.encoding = encoding.flatMap { ItemFileEncoding(exactly: $0) }
