@@ -51,7 +51,7 @@ struct ImportQuestion {
             return .profile(same)
         }
         guard asks, !preview.columns.isEmpty,
-            !preview.columns.allSatisfy({ Schema.household.has($0.name) })
+            !preview.columns.allSatisfy({ ItemSchema.household.has($0.name) })
         else { return .none }
         return try ask(preview, header)
     }
@@ -88,7 +88,7 @@ struct ImportQuestion {
         var kinds: [String: String] = [:]
         for row in rows {
             if row.field != row.name { fields[row.name] = row.field ?? "" }
-            if let field = row.field, !Schema.household.has(field) { kinds[field] = row.kind }
+            if let field = row.field, !ItemSchema.household.has(field) { kinds[field] = row.kind }
         }
         return ImportProfile(
             name: name, header: header, fields: fields, kinds: kinds,

@@ -31,7 +31,7 @@ package struct ItemImportPreview: Sendable {
     ///   - options: how it is read; names of columns that are given already are proposed as they are.
     ///   - schema: the fields of every item.
     /// - Throws: `CSVError`, `FileError`, `FormatError`.
-    package init(_ file: ImportFile, _ options: ItemFileOptions, _ schema: Schema) throws {
+    package init(_ file: ImportFile, _ options: ItemFileOptions, _ schema: ItemSchema) throws {
         let form = try CSVForm(file, options)
         self.form = form.dialect.phrase
         guard let header = try form.header() else {
@@ -68,7 +68,7 @@ package struct ItemImportPreview: Sendable {
 
     /// The field for a column: that of its name, or one of every item's that has another word for it.
     private static func field(
-        _ name: String, _ result: ColumnResult, _ schema: Schema, _ taken: Set<String>
+        _ name: String, _ result: ColumnResult, _ schema: ItemSchema, _ taken: Set<String>
     ) -> String {
         if schema.has(name) { return name }
         let word = ColumnNames.plain(name)

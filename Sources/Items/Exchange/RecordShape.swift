@@ -6,9 +6,9 @@ import PropertyList
 struct RecordShape {
     private let options: ItemFileOptions
     private let path: String
-    private let schema: Schema
+    private let schema: ItemSchema
 
-    init(_ options: ItemFileOptions, _ path: String, _ schema: Schema) {
+    init(_ options: ItemFileOptions, _ path: String, _ schema: ItemSchema) {
         (self.options, self.path, self.schema) = (options, path, schema)
     }
 

@@ -129,7 +129,7 @@ package struct ImportForm {
     // MARK: Keys
 
     /// Handles a key.
-    package mutating func press(_ key: Key) -> Effect {
+    package mutating func press(_ key: EditorKey) -> Effect {
         switch key {
         case .press(.character("c"), .control), .press(.character("d"), .control): return .cancel
         case .press(.character("z"), .control): return .suspend
@@ -175,7 +175,7 @@ package struct ImportForm {
         return .accept
     }
 
-    private mutating func type(_ key: Key) {
+    private mutating func type(_ key: EditorKey) {
         guard let text = entry else { return }
         switch key {
         case .press(.enter, _):

@@ -5,7 +5,7 @@ package import LineEditor
 
 /// An import's form on the terminal's alternate screen, before anything else runs there.
 package struct ImportFormScreen {
-    private let palette: Palette
+    private let palette: TerminalPalette
 
     /// Whether there is a terminal on which to ask.
     package static var canAsk: Bool {
@@ -18,7 +18,7 @@ package struct ImportFormScreen {
 
     /// - Parameter usesColor: whether styles are drawn.
     package init(usesColor: Bool) {
-        palette = Palette.appropriate(
+        palette = TerminalPalette.appropriate(
             isTerminal: StandardStream.output.isTerminal, isForbidden: !usesColor, environment: ProcessEnvironment.value
         )
     }
@@ -39,7 +39,7 @@ package struct ImportFormScreen {
         while true {
             form.resize(Self.size)
             put(Self.drawing(of: form, palette))
-            var keys: [Key]
+            var keys: [EditorKey]
             if let bytes = Self.input(within: decoder.isWaiting ? 40 : 500) {
                 if bytes.isEmpty, !decoder.isWaiting { return nil }
                 keys = bytes.isEmpty ? decoder.flush() : decoder.decode(bytes)
@@ -71,7 +71,7 @@ package struct ImportFormScreen {
     }
 
     /// The bytes that draw the form.
-    static func drawing(of form: ImportForm, _ palette: Palette) -> String {
+    static func drawing(of form: ImportForm, _ palette: TerminalPalette) -> String {
         form.lines().enumerated().map { row, line in
             "\u{1B}[\(row + 1);1H\u{1B}[K\(palette.apply(to: line))\u{1B}[0m"
         }.joined() + "\u{1B}[J"

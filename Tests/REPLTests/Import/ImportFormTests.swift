@@ -23,13 +23,13 @@ import Testing
         }
     }
 
-    private func pressed(_ keys: [Key], _ form: ImportForm? = nil) -> ImportForm {
+    private func pressed(_ keys: [EditorKey], _ form: ImportForm? = nil) -> ImportForm {
         var form = form ?? self.form()
         for key in keys { #expect(form.press(key) == .none, "\(key)") }
         return form
     }
 
-    private func typed(_ text: String) -> [Key] { text.map { .press(.character($0)) } }
+    private func typed(_ text: String) -> [EditorKey] { text.map { .press(.character($0)) } }
 
     @Test("has a row for each column, in three sizes") func sizes() {
         #expect(
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test("scrolls to the selected row") func scrolls() {
-        let down = Key.press(.down)
+        let down = EditorKey.press(.down)
         let moved = pressed([down, down, down], form(80, 5))
         #expect(
             screen(moved)[2...3] == [
