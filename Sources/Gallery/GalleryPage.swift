@@ -145,7 +145,7 @@ enum GalleryStyle {
           :root { color-scheme: light; --ground: #fff; --card: #fff; --ink: #1d1d1f; --soft: #6b6b70; --line: #dedcd6; --accent: #0b63ce; }
           body { font-size: 10pt; }
           header { position: static; padding: 0 0 .5rem; }
-          header form, footer, #more { display: none; }
+          #controls, footer, #more { display: none; }
           #totals { margin: .75rem 0 0; break-inside: avoid; }
           #cards { display: block; padding: .75rem 0 0; font-size: 0; }
           .card { display: inline-flex; width: 23%; margin: 0 1% .75rem; border-radius: 0; vertical-align: top; break-inside: avoid; font-size: 9pt; print-color-adjust: exact; }

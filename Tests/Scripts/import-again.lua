@@ -219,7 +219,7 @@ tell(items:import(write("u4.json", '{"a":[{"name":"A"}],"b":[{"name":"B"},{"name
 tell(items:import(tmp .. "u4.json", { path = "b" }))
 -- expect: 2	2 created, 0 updated, 0 unchanged, 0 rejected
 print(pcall(items.import, items, tmp .. "u3.csv", { types = { when = "date(QQQ" } }))
--- expect: false	bad argument #2 'options' to 'items:import' (option 'types': a kind by each field's name expected (string, integer, real, boolean, date, date(PATTERN)), got date(QQQ for when)
+-- expect: false	bad argument #2 'options' to 'items:import' (option 'types': a kind by each field's name expected (string, integer, real, number, boolean, date, date(PATTERN)), got date(QQQ for when)
 
 -- A field whose values are texts stays text.
 tell(items:import(write("s.csv", "name,kind_of\na,x\n")))

@@ -47,7 +47,7 @@ print(none, short(err.message))
 -- expect: nil	pictures/C3.jpg: not a picture in a format that is read: JPEG, PNG, WebP, HEIC, AVIF, GIF or TIFF
 print(#items[2].images)
 -- expect: 0
-print(short(select(2, items:import(pictures, { by = "serial", onError = "skip" }).remarks[3])))
+print(short((select(2, items:import(pictures, { by = "serial", onError = "skip" }))).remarks[3]))
 -- expect: left out: pictures/C3.jpg: not a picture in a format that is read: JPEG, PNG, WebP, HEIC, AVIF, GIF or TIFF
 print(#items[2].images)
 -- expect: 1

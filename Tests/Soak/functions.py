@@ -10,7 +10,7 @@ tried once more without it, and has to hear SIGTERM. NAME… restricts the trial
 form tries one hostile value an argument, of some functions, and is for builds of any kind beside other work: there a call has
 to end, but may be late.
 """
-import json, os, plistlib, re, signal, sqlite3, struct, subprocess, sys, tempfile, shutil, threading, time, zlib
+import io, json, os, plistlib, re, signal, sqlite3, struct, subprocess, sys, tempfile, shutil, threading, time, zipfile, zlib
 from concurrent.futures import ThreadPoolExecutor
 
 TIME_LIMIT = 1.0    # seconds
@@ -65,6 +65,8 @@ WORDS = {
     "JSONFILE": ['"few.json"', '"marks.json"', '"fields.json"', '"records.json"'],
     "JSONLFILE": ['"few.jsonl"', '"marks.jsonl"', '"line"', '"sparse"'],
     "PLISTFILE": ['"few.plist"', '"marks.plist"', '"records.plist"', '"marks.xml.plist"'],
+    "XLSXFILE": ['"few.xlsx"', '"marks.xlsx"', '"texts.xlsx"', '"far.xlsx"', '"zeros.xlsx"', '"few.ods"'],
+    "ODSFILE": ['"few.ods"', '"marks.ods"', '"repeated.ods"'],
     "PICTURE": ['"small.png"', '"large.png"', '"scans.jpg"', '"texts.png"', '"sparse"'],
 }
 WORD = re.compile(r"\b(" + "|".join(WORDS) + r")\b")
@@ -134,6 +136,42 @@ def progressive_jpeg(side, scans):
     return b"\xff\xd8" + quantization + frame + first + others + start + scan * scans + b"\xff\xd9"
 
 
+def spreadsheet(members):
+    """A ZIP file, packed, of files by their names."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    return packed.getvalue()
+
+
+def xlsx(rows, texts=""):
+    """A spreadsheet of Excel with what is within its sheet's data and its table of texts."""
+    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = 'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"'
+
+    def relations(**targets):
+        parts = "".join(f'<Relationship Id="{kind}" Type="{office}/{kind}" Target="{target}"/>' for kind, target in targets.items())
+        return f"<Relationships {package}>{parts}</Relationships>"
+
+    return spreadsheet({
+        "_rels/.rels": relations(officeDocument="xl/workbook.xml"),
+        "xl/workbook.xml": f'<workbook {main} xmlns:r="{office}"><sheets><sheet name="S" sheetId="1" r:id="worksheet"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": relations(worksheet="worksheets/sheet1.xml", sharedStrings="sharedStrings.xml"),
+        "xl/sharedStrings.xml": f"<sst {main}>{texts}</sst>",
+        "xl/worksheets/sheet1.xml": f"<worksheet {main}><sheetData>{rows}</sheetData></worksheet>"})
+
+
+def ods(rows):
+    """A spreadsheet of LibreOffice with what is within its table."""
+    names = " ".join(f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "table", "text"))
+    return spreadsheet({
+        "mimetype": "application/vnd.oasis.opendocument.spreadsheet",
+        "content.xml": f"<office:document-content {names}><office:body><office:spreadsheet><table:table table:name=\"S\">{rows}"
+                       "</table:table></office:spreadsheet></office:body></office:document-content>"})
+
+
 def write_files(folder):
     def write(name, content):
         with open(os.path.join(folder, name), "wb") as file:
@@ -168,6 +206,22 @@ def write_files(folder):
              "itemName": plistlib.UID(5)},
             {"$classname": "NSArray", "$classes": ["NSArray", "NSObject"]},
             {"$classname": MARKS + "Item", "$classes": [MARKS + "Item", "NSObject"]}, MARKS]}, fmt=plistlib.FMT_BINARY))
+    def row(*cells):
+        return "<row>" + "".join(f'<c t="inlineStr"><is><t>{cell}</t></is></c>' for cell in cells) + "</row>"
+
+    def table_row(*cells, repeated=1):
+        return (f'<table:table-row table:number-rows-repeated="{repeated}">' + "".join(
+            f'<table:table-cell office:value-type="string"><text:p>{cell}</text:p></table:table-cell>' for cell in cells)
+            + "</table:table-row>")
+
+    write("few.xlsx", xlsx(row("name") + row("a")))
+    write("marks.xlsx", xlsx(row("name", MARKS, MARKS + "b") + row("x", 1, 2)))
+    write("texts.xlsx", xlsx('<row><c t="s"><v>0</v></c></row>', "<si><t>name</t></si>" * 1000000))
+    write("far.xlsx", xlsx(row("name") + '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'))
+    write("zeros.xlsx", xlsx(" " * (1 << 26)))
+    write("few.ods", ods(table_row("name") + table_row("a")))
+    write("marks.ods", ods(table_row("name", MARKS, MARKS + "b") + table_row("x", 1, 2)))
+    write("repeated.ods", ods(table_row("name") + table_row("a", repeated=1 << 20)))
     write("small.png", png(20))
     write("large.png", png(12000))
     write("texts.png", png(20, [(b"tEXt", b"key%d\0" % n + b"x" * 20) for n in range(300000)]))

@@ -1,23 +1,23 @@
 package import PropertyList
 
 /// The declared fields of a collection, in the order in which they were declared. Names are compared by bytes.
-public struct FieldDeclarations: Sendable, Hashable {
+package struct FieldDeclarations: Sendable, Hashable {
     /// In order.
-    public private(set) var all: [FieldDeclaration] = []
+    package private(set) var all: [FieldDeclaration] = []
 
     /// Declares nothing.
-    public init() {}
+    package init() {}
 
     /// Creates declarations in order; of two of one field the last holds.
-    public init(_ declarations: [FieldDeclaration]) {
+    package init(_ declarations: [FieldDeclaration]) {
         for declaration in declarations { declare(declaration) }
     }
 
     /// Whether nothing is declared.
-    public var isEmpty: Bool { all.isEmpty }
+    package var isEmpty: Bool { all.isEmpty }
 
     /// What is declared of a field; nil for a free one.
-    public subscript(_ name: String) -> FieldDeclaration? { all.first { $0.name == name } }
+    package subscript(_ name: String) -> FieldDeclaration? { all.first { $0.name == name } }
 
     /// Declares a field, in its place if it was declared before.
     package mutating func declare(_ declaration: FieldDeclaration) {
@@ -79,7 +79,7 @@ extension FieldDeclaration {
         guard let fields = record.fields, case .string(let name)? = fields["name"],
             case .string(let kindName)? = fields["kind"], (try? FieldValidation.checkName(name)) != nil
         else { throw StoreError(.corruptJournal, "the declaration of a field is none") }
-        guard let kind = Kind(rawValue: kindName), fields.keys.allSatisfy(Self.names.contains) else {
+        guard let kind = Kind(exactly: kindName), fields.keys.allSatisfy(Self.names.contains) else {
             throw StoreError(
                 .newerFormat, "the declaration of \(name) has what this program does not know: a newer one wrote it")
         }

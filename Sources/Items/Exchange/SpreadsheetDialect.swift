@@ -159,7 +159,8 @@ package struct SpreadsheetDialect: Sendable, Hashable {
             guard end - place <= 12 else { return false }
             let word = text[place..<end].map { $0 < 0x80 ? $0 | 0x20 : $0 }
             if place == text.startIndex, end == text.endIndex { return truths.contains(word) }
-            guard shortWords.contains(word) || months.contains(where: word.starts) else { return false }
+            let isKnown = currencies.contains(word) || months.contains(where: word.starts)
+            guard isKnown || place > text.startIndex && suffixes.contains(word) else { return false }
             place = end
         }
         return hasDigit
@@ -178,8 +179,9 @@ package struct SpreadsheetDialect: Sendable, Hashable {
 
     /// Signs of currencies, and blanks, outside of ASCII.
     private static let signs = ["€", "£", "¥", "\u{A0}", "\u{202F}", "\u{2212}"].map { Array($0.utf8) }
-    private static let shortWords = Set(
-        ["e", "a", "p", "am", "pm", "eur", "usd", "chf", "gbp", "t", "z"].map { Array($0.utf8) })
+    private static let currencies = Set(["eur", "usd", "chf", "gbp"].map { Array($0.utf8) })
+    /// What is within a number or a time, or behind it.
+    private static let suffixes = Set(["e", "a", "p", "am", "pm", "t", "z"].map { Array($0.utf8) })
     private static let truths = Set(
         [
             "true", "false", "wahr", "falsch", "vrai", "faux", "verdadero", "falso", "vero", "verdadeiro", "waar",

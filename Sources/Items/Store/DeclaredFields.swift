@@ -4,7 +4,9 @@ package import PropertyList
 /// Declared fields: what is declared of them holds for every way in.
 extension ItemStore {
     /// The declared fields, in order.
-    public var declarations: FieldDeclarations { columns.declarations }
+    package var declarations: FieldDeclarations { columns.declarations }
+    /// The declared fields, in the order declared.
+    public var declaredFields: [FieldDeclaration] { columns.declarations.all }
 
     /// Declares fields, each in the place of what was declared of it before. A declaration is a change like others: it
     /// is committed, undone and rolled back.
@@ -130,7 +132,7 @@ extension ItemStore {
     /// Names of custom fields in the order for tables and files: the declared ones first, in their order, then the
     /// others by name.
     package func ordered(_ names: some Sequence<String>) -> [String] {
-        let sorted = names.sorted()
+        let sorted = names.sorted { $0 < $1 }
         if !columns.hasDeclarations { return sorted }
         let known = NameSet(sorted)
         let declared = columns.declarations.all.map(\.name).filter(known.contains)

@@ -18,7 +18,7 @@ extension FieldDeclaration {
         }
         func kind(_ value: PropertyListValue?) throws(StoreError) -> Kind {
             guard let value else { return .any }
-            if case .string(let text) = value, let kind = Kind(rawValue: text) { return kind }
+            if case .string(let text) = value, let kind = Kind(exactly: text) { return kind }
             var hint = ""
             if case .string(let text) = value {
                 hint = NearestNames.suggestion(NearestNames.nearest(to: text, among: Kind.allCases.map(\.rawValue)))
@@ -33,7 +33,7 @@ extension FieldDeclaration {
         guard let fields = specification.fields else {
             throw error("a kind, a table or false is expected, got \(FieldValidation.describe(specification))")
         }
-        for option in fields.keys.sorted() where !Self.options.contains(option) {
+        for option in fields.keys.sorted(by: { $0 < $1 }) where !Self.options.contains(option) {
             let near = NearestNames.nearest(to: option, among: Self.options)
             let hint =
                 near.isEmpty ? "; there are \(Self.options.joined(separator: ", "))" : NearestNames.suggestion(near)

@@ -125,7 +125,7 @@ struct Command: Sendable {
             "columns", "[fields|*]", "The columns of tables, remembered; with * those that differ again.",
             completion: .fields, done: { $0.chooseColumns($1) }),
         Command(
-            "fields", "", "The items' fields: kinds, what is declared of them, how many items have them.",
+            "fields", "", "The items' fields: kinds, declarations, how many items have them.",
             done: { session, _ in session.showFields() }),
         Command(
             debugger: "break", "[FILE:LINE|off|error]",

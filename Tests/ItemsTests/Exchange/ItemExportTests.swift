@@ -122,7 +122,8 @@ struct ItemExportTests {
         let kinds: [FieldDeclaration.Kind] = [.string, .integer, .real, .boolean, .date, .number, .any]
         try store.declare(kinds.map { FieldDeclaration($0.rawValue, $0) })
         try add("A", ["number": .real(1.5)])
-        let database = try SQLiteScene().open()
+        let scene = try SQLiteScene()
+        let database = try scene.open()
         var options = ItemFileOptions(format: .sqlite)
         options.columns = kinds.map(\.rawValue)
         _ = try store.query().exportItems(options, into: database)
