@@ -263,7 +263,7 @@ extension Flag<Bool> {
     }
 }
 
-/// The line of `cubby --version`: `cubby 1.0.0 (1a2b3c4d5e6f), Swift 6.3.1, Lua 5.4.4`.
+/// The line of `cubby --version`: `cubby 2.0.0 (1a2b3c4d5e6f), Swift 6.3.1, Lua 5.4.4`.
 enum ProgramVersion {
     static var text: String { "\(MainCommand.name) \(number)" }
 
