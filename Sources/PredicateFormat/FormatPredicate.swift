@@ -319,7 +319,7 @@ extension FormatExpression {
 public protocol PredicateRecord {
     /// Returns the value of a field.
     ///
-    /// - Parameter key: The field's name; ``PredicateKeyPath/selfKey`` for the record itself, if it is representable as
+    /// - Parameter key: The field's name; `SELF` for the record itself, if it is representable as
     ///   a value.
     /// - Returns: The value, or nil when the record has none.
     func value(forKey key: String) -> PropertyListValue?

@@ -99,7 +99,7 @@ extension ItemStore {
     /// A query of all items.
     public func query() -> ItemQuery { ItemQuery(columns, of: self) }
 
-    /// A query of the items that satisfy a predicate; see ``ItemQuery/filter(_:)-(FormatPredicate)``.
+    /// A query of the items that satisfy a predicate; see `filter(_:)` of `ItemQuery`.
     public func query(_ predicate: FormatPredicate) throws(FormatPredicateError) -> ItemQuery {
         try query().filter(predicate)
     }
@@ -128,7 +128,7 @@ extension ItemQuery {
     package func sum(_ key: String) throws(StoreError) -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
 
     /// The sum of a key's numbers, as a number of a type: `let value: Int = try query.sum("valueInDollars")`. Items
-    /// without the key are skipped. Values that are not numbers are left out and reported to ``ItemStore/onLeftOut``. A
+    /// without the key are skipped. Values that are not numbers are left out and reported to `ItemStore.onLeftOut`. A
     /// key is a field or a predicate expression, in which the quotient of two integers is an integer.
     ///
     /// - Throws: `unknownField` for a field that no item has; `invalidValue` when no value is a number, and if the type
@@ -150,7 +150,7 @@ extension ItemQuery {
 
     /// The least of a key's values in the order of `sorted(_:descending:)`; nil if no item has the key. Of values of
     /// several kinds, those of the most frequent kind are compared, and the others are reported to
-    /// ``ItemStore/onLeftOut``.
+    /// `ItemStore.onLeftOut`.
     ///
     /// - Throws: as ``sum(_:as:)``.
     public func min<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws(StoreError)

@@ -87,7 +87,7 @@ public final class ItemStore {
     ///   - durability: whether each commit survives a power cut.
     /// - Returns: the store.
     /// - Throws: `StoreError` with `inUse`, `corruptArchive` or `inputOutput`. Damage that leaves a part readable is
-    ///   not an error: see ``loadReport``.
+    ///   not an error.
     public static func open(
         _ persistence: any ItemPersistence, schema: ItemSchema = .household, durability: CommitDurability = .process
     ) throws(StoreError) -> ItemStore {

@@ -3,9 +3,8 @@ internal import Platform
 
 /// The terminal's mode while a line is edited: unbuffered keys without echo, bracketed pastes.
 ///
-/// Between ``enter()`` and ``leave()`` keys raise no signals, unless the options say so; Control-C and Control-Z are
-/// outcomes of the editor. Between ``run()`` and ``leave()`` they raise signals for the running script, and all other
-/// keys wait unechoed for the next line. Outside of both, the original mode is restored. One thread at a time uses it.
+/// Between ``enter()`` and ``leave()`` keys raise no signals: Control-C and Control-Z are outcomes of the editor. Outside,
+/// the original mode is restored. One thread at a time uses it.
 public final class TerminalMode {
     /// The requested modes.
     package struct Options: Sendable {

@@ -170,7 +170,7 @@ extension LuaThread: Equatable {
 }
 
 extension LuaUserdata: Equatable {
-    /// Whether both are the same userdata. ``LuaState/areEqual(_:_:)`` compares host values by the class's `__eq`.
+    /// Whether both are the same userdata; `__eq` of the class is not called.
     public static func == (a: LuaUserdata, b: LuaUserdata) -> Bool { a.state.isSame(a.reference, b.reference) }
 }
 
