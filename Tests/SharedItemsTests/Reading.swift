@@ -110,6 +110,10 @@ struct Reading: CustomTestStringConvertible {
         Reading("ItemStore.importItems", .item) { known in
             _ = try? known.store.importItems(Array("itemKey\nk\n".utf8), path: "a.csv", ItemFileOptions(format: .csv))
         },
+        Reading("ItemStore.importToAllItems", .whole) {
+            _ = try $0.store.importToAllItems(ItemFileOptions(format: .csv))
+        },
+        Reading("ItemStore.fieldSummaries", .whole) { _ = try $0.store.fieldSummaries() },
         Reading("ItemStore.importReport", .item) { known in
             _ = try? known.store.importReport(
                 Array("itemKey\nk\n".utf8), path: "a.csv", ItemFileOptions(format: .csv))
@@ -192,6 +196,10 @@ struct Reading: CustomTestStringConvertible {
             "ItemStore.resolve",
         ],
         "of commits that are none of the collection's yet": ["ItemStore.conflicts"],
+        "of declarations, which a shared collection does not have": [
+            "ItemStore.declare", "ItemStore.declarations", "ItemStore.declaredFields", "ItemStore.declarationNotices",
+            "ItemStore.hasDays", "ItemStore.ordered", "ItemStore.shown",
+        ],
         "this host's own": [
             "ItemStore.canUndo", "ItemStore.canRedo", "ItemStore.hasChanges", "ItemStore.hasUncommittedChanges",
             "ItemStore.isJournalLong", "ItemStore.history", "ItemStore.durability", "ItemStore.loadReport",

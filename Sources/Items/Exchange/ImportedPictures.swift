@@ -191,6 +191,7 @@ extension ItemStore {
         if isReadOnly { throw readOnlyError }
         func run() throws -> ItemImportReport {
             var report = ItemImportReport()
+            columns.recordWholeRead()
             let rows = columns.slots.filter { $0 != ItemOrder.hole }
             try performBulkChange { try options.afterRows?(rows, &report) }
             return report
