@@ -20,18 +20,18 @@ struct ExtremesTests {
         #expect(mapped.loadReport.notices.isEmpty, sourceLocation: sourceLocation)
     }
 
-    @Test("100,000 custom fields on one item")
+    @Test("30,000 custom fields on one item")
     func manyFields() throws {
         let folder = try StoreFolder()
         let store = try folder.open(mapped: true)
         let item = try store.createItem(ItemFields(name: "wide"))
-        for number in 0..<100_000 { try item.setValue(.integer(Int64(number)), forField: "field \(number)") }
+        for number in 0..<30_000 { try item.setValue(.integer(Int64(number)), forField: "field \(number)") }
         try store.createItem(ItemFields(name: "narrow"))
         try expectToCome(folder, store)
-        #expect(try item.customFieldNames.count == 100_000)
-        for number in stride(from: 0, to: 100_000, by: 100) { try item.setValue(nil, forField: "field \(number)") }
-        #expect(try item.value(forField: "field 77777") == .integer(77777))
-        #expect(try item.customFieldNames.count == 99_000)
+        #expect(try item.customFieldNames.count == 30_000)
+        for number in stride(from: 0, to: 30_000, by: 100) { try item.setValue(nil, forField: "field \(number)") }
+        #expect(try item.value(forField: "field 27777") == .integer(27777))
+        #expect(try item.customFieldNames.count == 29_700)
         try store.commit()
         #expect(try folder.open(isReadOnly: true).records == store.records)
     }
