@@ -56,15 +56,14 @@ import Testing
     // Lua
     static let lua: [Any.Type] = [
         LuaArgument.self, LuaArguments.self, LuaAsyncFunction.self, LuaCall.self, LuaCallback<Int, Int>.self,
-        LuaClass<Probe>.self,
         LuaClassDeclaration.self, LuaDeclaration.self, LuaDeclarations.self, LuaDecoder.self, LuaEncoder.self,
         LuaEngine.self, LuaEnvironment.self, LuaError.self, LuaFields.self, LuaErrorCode.self,
         (any LuaErrorDetails).self,
         LuaFrame.self, LuaFunction.self, LuaFunctionDeclaration.self, LuaFunctionPlace.self, LuaInterrupter.self,
         LuaConversionLimits.self, LuaLibraries.self, LuaLimits.self, LuaLocal.self, LuaMembers<Probe>.self,
-        (any LuaMember).self,
+        LuaMember<Probe>.self, LuaDynamicMembers<Probe>.self,
         LuaMismatch.self, (any LuaObject).self, LuaModule.self, LuaNothing.self,
-        LuaEither<Int, Int>.self, (any LuaInstance).self, LuaOption<Probe>.self, LuaOptionList<Probe>.self,
+        LuaEither<Int, Int>.self, LuaOption<Probe>.self, LuaOptionList<Probe>.self,
         (any LuaOptions).self,
         LuaOperatorDeclaration.self, LuaParameter.self, LuaPropertyDeclaration.self, (any LuaRepresentable).self,
         LuaResults.self, LuaState.self, LuaString.self, LuaTable.self, LuaTableEntry.self, LuaThread.self,

@@ -61,14 +61,12 @@ static slot *add(lua_State *L, clua_class *cls, const char *name) {
     return s;
 }
 
-clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *fallbackGet, void *fallbackSet) {
+clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind) {
     clua_host *host = host_of(L);
     clua_class *cls = calloc(1, sizeof *cls);
     if (!cls) abort();
     cls->name = strdup(name);
     cls->kind = kind;
-    cls->fallbackGet = fallbackGet;
-    cls->fallbackSet = fallbackSet;
     cls->factor = 1442695040888963407u;
     cls->shift = 60;
     cls->slots = calloc(16, sizeof *cls->slots);
@@ -105,6 +103,11 @@ clua_class *clua_freeclass(clua_class *cls) {
     free((void *)cls->name);
     free(cls);
     return next;
+}
+
+void clua_setfallback(clua_class *cls, void *getter, void *setter) {
+    cls->fallbackGet = getter;
+    cls->fallbackSet = setter;
 }
 
 const char *clua_classname(const clua_class *cls) { return cls->name; }

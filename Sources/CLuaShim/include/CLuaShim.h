@@ -327,8 +327,10 @@ typedef enum {
  * shim returns the value whose payload is the number minus `offset`. */
 void clua_pushconstructor(lua_State *L, void *function, clua_class *cls, double offset);
 
-/* A class: its name, its representation, and the accessors for undeclared names (NULL: none). Pushes nothing. */
-clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *fallbackGet, void *fallbackSet);
+/* A class: its name and its representation. Pushes nothing. */
+clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind);
+/* The accessors for undeclared names. */
+void clua_setfallback(clua_class *cls, void *getter, void *setter);
 const char *clua_classname(const clua_class *cls);
 void clua_addproperty(lua_State *L, clua_class *cls, const char *name, void *getter, void *setter);
 /* The same for a text cached in each handle while the version is unchanged; one version per class, never 0. */

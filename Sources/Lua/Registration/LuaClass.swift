@@ -1,6 +1,7 @@
 internal import CLuaShim
 
-/// A Swift type as a class in Lua, declared member by member:
+/// A Swift type as a class in Lua, declared member by member. Below the declarations of ``LuaObject``; by itself for the
+/// members of our own bindings that need the host:
 ///
 /// ```swift
 /// let lamps = LuaClass<Lamp>("Lamp", doc: "A lamp of the house.", in: state)
@@ -8,7 +9,8 @@ internal import CLuaShim
 /// lamps.method("dim", ["percent": "0 is off"], doc: "Turns it down.") { (lamp, percent: Int) in lamp.dim(to: percent)
 /// }
 /// ```
-public final class LuaClass<T> {
+@usableFromInline
+package final class LuaClass<T> {
     /// The representation in Lua.
     package enum Kind {
         /// One handle for each object: the same object is the same value in Lua, also as a table's key.
@@ -48,25 +50,34 @@ public final class LuaClass<T> {
         self.decode = decode
         self.encode = encode
         self.find = find
+        pointer = clua_newclass(state.current, name, kind)
+        if isDeclared { state.declare(LuaDeclaration(kind: .class, name: name, documentation: documentation)) }
+        state[classOf: ObjectIdentifier(T.self)] = LuaClass(asPartOfState: self)
+        serveUnknown(members: unknownMember, keys: unknownKey, assignments: assignUnknown)
+    }
+
+    /// Sets what serves names and keys without a member; the errors of those that nothing serves.
+    func serveUnknown(
+        members: ((T, String, LuaCall) throws -> LuaResults?)?, keys: ((T, LuaCall) throws -> LuaResults)? = nil,
+        assignments: ((T, LuaCall) throws -> Void)?
+    ) {
         let fallback = LuaGeneralAccessor<T>(
             name: name, type: .any, base: 2, decode: decode,
-            getter: { [unowned state] object, call in
+            getter: { [unowned state, name] object, call in
                 guard clua_type(call.L, 2) == LuaBasicType.string.rawValue else {
-                    if let unknownKey { return try unknownKey(object, call) }
+                    if let keys { return try keys(object, call) }
                     throw LuaError(.argument, "\(name) is not indexed by \(call.value(0).typeName.withArticle)")
                 }
                 let member = call.value(0)
-                if let key = member.textValue, let results = try unknownMember?(object, key, call) { return results }
+                if let key = member.textValue, let results = try members?(object, key, call) { return results }
                 throw Self.unknown(member, of: name, in: state)
             },
-            setter: { [unowned state] object, call in
-                if let assignUnknown { return try assignUnknown(object, call) }
+            setter: { [unowned state, name] object, call in
+                if let assignments { return try assignments(object, call) }
                 throw Self.unknown(call.value(0), of: name, in: state)
             })
         let box = state.retain(fallback)
-        pointer = clua_newclass(state.current, name, kind, box, box)
-        if isDeclared { state.declare(LuaDeclaration(kind: .class, name: name, documentation: documentation)) }
-        state[classOf: ObjectIdentifier(T.self)] = LuaClass(asPartOfState: self)
+        clua_setfallback(pointer, box, box)
     }
 
     /// The same class for arguments and results of its type. It does not retain the state, which retains it.
@@ -134,7 +145,7 @@ public final class LuaClass<T> {
     func object(at index: Int32, on L: OpaquePointer) -> T? { find(index, pointer, L) }
 
     /// A retained Lua value of the object.
-    public func value(_ object: T) -> LuaValue {
+    package func value(_ object: T) -> LuaValue {
         let L = state.current
         push(object, on: L)
         defer { clua_settop(L, -2) }

@@ -1,10 +1,10 @@
-/// A member of a declared class: ``LuaProperty``, ``LuaMethod``, ``LuaStatic`` or ``LuaOperator``.
-public protocol LuaMember<Object> {
-    /// The class of the member.
-    associatedtype Object: AnyObject
-
+/// A member of a declared class: ``LuaProperty``, ``LuaMethod``, ``LuaStatic``, ``LuaOperator`` or
+/// ``LuaDynamicMembers``.
+public class LuaMember<Object: AnyObject> {
     /// Declares the member in a state's class.
-    func declare(in cls: LuaClass<Object>)
+    let declare: (LuaClass<Object>) -> Void
+
+    init(declare: @escaping (LuaClass<Object>) -> Void) { self.declare = declare }
 }
 
 /// Builds the members of a class. Inlinable, so that arrays of members are not generic where the class is declared.
@@ -12,96 +12,86 @@ public protocol LuaMember<Object> {
 public enum LuaMembers<Object: AnyObject> {
     /// A member.
     @inlinable
-    public static func buildExpression<Member: LuaMember>(
-        _ member: Member
-    ) -> [any LuaMember<Object>] where Member.Object == Object { [member] }
+    public static func buildExpression(_ member: LuaMember<Object>) -> [LuaMember<Object>] { [member] }
 
     /// Members in order.
     @inlinable
-    public static func buildBlock(_ members: [any LuaMember<Object>]...) -> [any LuaMember<Object>] {
+    public static func buildBlock(_ members: [LuaMember<Object>]...) -> [LuaMember<Object>] {
         buildArray(members)
     }
 
     /// Members under a condition.
     @inlinable
-    public static func buildOptional(_ members: [any LuaMember<Object>]?) -> [any LuaMember<Object>] { members ?? [] }
+    public static func buildOptional(_ members: [LuaMember<Object>]?) -> [LuaMember<Object>] { members ?? [] }
     /// Members of one branch.
     @inlinable
-    public static func buildEither(first: [any LuaMember<Object>]) -> [any LuaMember<Object>] { first }
+    public static func buildEither(first: [LuaMember<Object>]) -> [LuaMember<Object>] { first }
     /// Members of the other branch.
     @inlinable
-    public static func buildEither(second: [any LuaMember<Object>]) -> [any LuaMember<Object>] { second }
+    public static func buildEither(second: [LuaMember<Object>]) -> [LuaMember<Object>] { second }
     /// Members made in a loop.
     @inlinable
-    public static func buildArray(_ members: [[any LuaMember<Object>]]) -> [any LuaMember<Object>] {
-        var all: [any LuaMember<Object>] = []
+    public static func buildArray(_ members: [[LuaMember<Object>]]) -> [LuaMember<Object>] {
+        var all: [LuaMember<Object>] = []
         for part in members { all.append(contentsOf: part) }
         return all
     }
 }
 
 /// A property of a declared class. Scripts cannot assign it without a setter.
-public struct LuaProperty<Object: AnyObject>: LuaMember {
-    private let add: (LuaClass<Object>) -> Void
-
+public final class LuaProperty<Object: AnyObject>: LuaMember<Object> {
     /// Creates a read-only property from its key path.
-    public init<Value: LuaRepresentable>(_ name: String, _ path: KeyPath<Object, Value>, doc: String = "") {
+    public convenience init<Value: LuaRepresentable>(_ name: String, _ path: KeyPath<Object, Value>, doc: String = "") {
         self.init(name, doc: doc, get: { $0[keyPath: path] })
     }
 
     /// Creates a read-write property from its key path.
-    public init<Value: LuaRepresentable>(
+    public convenience init<Value: LuaRepresentable>(
         _ name: String, _ path: ReferenceWritableKeyPath<Object, Value>, doc: String = ""
     ) {
         self.init(name, doc: doc, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 })
     }
 
     /// Creates a property from its functions. An error thrown by `set` is raised by the assignment.
-    public init<Value: LuaRepresentable>(
+    public convenience init<Value: LuaRepresentable>(
         _ name: String, doc: String = "", get: @escaping (Object) throws -> Value,
         set: ((Object, Value) throws -> Void)? = nil
     ) {
-        add = { $0.property(name, doc: doc, get: get, set: set) }
+        self.init { $0.property(name, doc: doc, get: get, set: set) }
     }
-
-    public func declare(in cls: LuaClass<Object>) { add(cls) }
 }
 
 /// A method of a declared class, called with a colon. The closure receives the object, then the arguments.
 ///
 /// The closure's types are those of the arguments: an optional one may be omitted. A thrown error is raised in the
 /// script, and returns to Swift unchanged.
-public struct LuaMethod<Object: AnyObject>: LuaMember {
-    fileprivate let add: (LuaClass<Object>) -> Void
-
+public final class LuaMethod<Object: AnyObject>: LuaMember<Object> {
     /// A method with a result.
-    public init<each Argument: LuaRepresentable, Result: LuaRepresentable>(
+    public convenience init<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (Object, repeat each Argument) throws -> Result
     ) {
-        add = { $0.method(name, arguments, doc: doc, example: example, calling: body) }
+        self.init { $0.method(name, arguments, doc: doc, example: example, calling: body) }
     }
 
     /// A method without results, or with several: the elements of a tuple.
     @_disfavoredOverload
-    public init<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
+    public convenience init<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
         _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (Object, repeat each Argument) throws -> (repeat each Result)
     ) {
-        add = { $0.method(name, arguments, doc: doc, example: example, calling: body) }
+        self.init { $0.method(name, arguments, doc: doc, example: example, calling: body) }
     }
-
-    public func declare(in cls: LuaClass<Object>) { add(cls) }
 }
 
 extension LuaMethod where Object: Sendable {
     /// An async method: the script waits for it, while other scripts continue. The closure is called in a separate
     /// task. Requires a ``LuaEngine`` or a `ScriptHost`.
-    public init<each Argument: LuaRepresentable & Sendable, Result: LuaRepresentable & Sendable>(
+    public convenience init<each Argument: LuaRepresentable & Sendable, Result: LuaRepresentable & Sendable>(
         _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping @Sendable (Object, repeat each Argument) async throws -> Result
     ) {
-        add = { cls in
+        self.init { cls in
             cls.method(
                 name, TypedArguments.parameters(arguments, repeat (each Argument).self), returns: Result.luaResults,
                 doc: doc, example: example
@@ -118,33 +108,29 @@ extension LuaMethod where Object: Sendable {
 }
 
 /// A static function of a class: `Lamp.named("Study")`. Subclasses do not inherit it.
-public struct LuaStatic<Object: AnyObject>: LuaMember {
-    private let add: (LuaClass<Object>) -> Void
-
+public final class LuaStatic<Object: AnyObject>: LuaMember<Object> {
     /// A function with a result.
-    public init<each Argument: LuaRepresentable, Result: LuaRepresentable>(
+    public convenience init<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (repeat each Argument) throws -> Result
     ) {
-        add = { $0.function(name, arguments, doc: doc, example: example, calling: body) }
+        self.init { $0.function(name, arguments, doc: doc, example: example, calling: body) }
     }
 
     /// A function without results, or with several: the elements of a tuple.
     @_disfavoredOverload
-    public init<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
+    public convenience init<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
         _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (repeat each Argument) throws -> (repeat each Result)
     ) {
-        add = { $0.function(name, arguments, doc: doc, example: example, calling: body) }
+        self.init { $0.function(name, arguments, doc: doc, example: example, calling: body) }
     }
-
-    public func declare(in cls: LuaClass<Object>) { add(cls) }
 }
 
 /// An operator of a declared class, by the types of its operands: `LuaOperator(.add) { (a: Lamp, b: Lamp) in … }`.
 ///
 /// Lua calls it if either operand is an object of the class; operands of other types are an error.
-public struct LuaOperator<Object: AnyObject>: LuaMember {
+public final class LuaOperator<Object: AnyObject>: LuaMember<Object> {
     /// The notation in scripts; the raw value is the name of the metamethod.
     public enum Symbol: String, Sendable {
         /// `a + b`.
@@ -179,13 +165,11 @@ public struct LuaOperator<Object: AnyObject>: LuaMember {
         case text = "tostring"
     }
 
-    private let add: (LuaClass<Object>) -> Void
-
     /// Creates an operator; for `call` the arguments follow the object.
-    public init<each Operand: LuaRepresentable, Result: LuaRepresentable>(
+    public convenience init<each Operand: LuaRepresentable, Result: LuaRepresentable>(
         _ symbol: Symbol, doc: String = "", calling body: @escaping (repeat each Operand) throws -> Result
     ) {
-        add = { cls in
+        self.init { cls in
             let operands = TypedArguments.parameters(["left", "right"], repeat (each Operand).self)
             let declaration = LuaFunctionDeclaration("__" + symbol.rawValue, operands, returns: [Result.luaType])
             cls.metamethod(declaration) { call in
@@ -197,6 +181,24 @@ public struct LuaOperator<Object: AnyObject>: LuaMember {
             cls.declareOperator(symbol.rawValue, other?.type, returns: Result.luaType, doc: doc)
         }
     }
+}
 
-    public func declare(in cls: LuaClass<Object>) { add(cls) }
+/// The names of a declared class without a member, as of an object with fields of any name: `sheet.rent = 900`.
+public final class LuaDynamicMembers<Object: AnyObject>: LuaMember<Object> {
+    /// Creates them from their functions.
+    ///
+    /// - Parameters:
+    ///   - get: gives the value of a name; nil for an unknown one, which is an error that lists the nearest names.
+    ///   - set: takes a new value; without it the names cannot be assigned.
+    public convenience init<Value: LuaRepresentable>(
+        get: @escaping (Object, String) throws -> Value?, set: ((Object, String, Value) throws -> Void)? = nil
+    ) {
+        self.init { cls in
+            let assign: ((Object, LuaCall) throws -> Void)? = set.map { set in
+                { object, call in try set(object, call.text(0), Value.read(call, at: 1)) }
+            }
+            cls.serveUnknown(
+                members: { object, name, call in try get(object, name)?.push(as: call) }, assignments: assign)
+        }
+    }
 }

@@ -76,10 +76,10 @@ public struct LuaClassDeclaration {
     ///   - name: its name in Lua; nil for the type's name.
     ///   - doc: the documentation for help.
     ///   - superclass: the class whose members are inherited; objects are accepted in place of the superclass's.
-    ///   - members: properties, methods, static functions and operators.
+    ///   - members: properties, methods, static functions, operators, and names without a member.
     public init<Object: LuaObject>(
         _ type: Object.Type, _ name: String? = nil, doc: String = "", extending superclass: (any LuaObject.Type)? = nil,
-        @LuaMembers<Object> members: @escaping () -> [any LuaMember<Object>]
+        @LuaMembers<Object> members: @escaping () -> [LuaMember<Object>]
     ) {
         let name = name ?? "\(type)"
         self.name = name
@@ -92,14 +92,14 @@ public struct LuaClassDeclaration {
                 clua_setsuperclass(cls.pointer, state.objectClass(superclass).pointer)
                 superclass.luaClass.inherit(cls)
             }
-            for member in members() { member.declare(in: cls) }
+            for member in members() { member.declare(cls) }
             cls.becomePartOfState()
             return cls
         }
         inherit = { subclass in
             superclass?.luaClass.inherit(subclass)
             let cls = LuaClass<Object>(membersOf: subclass)
-            for member in members() where !(member is LuaStatic<Object>) { member.declare(in: cls) }
+            for member in members() where !(member is LuaStatic<Object>) { member.declare(cls) }
         }
     }
 }
@@ -163,7 +163,8 @@ extension LuaClass: DeclaredClass {}
 /// ```
 ///
 /// The class must be made before the first call of such a function.
-public protocol LuaInstance: LuaRepresentable {
+@usableFromInline
+package protocol LuaInstance: LuaRepresentable {
     /// The name of the class.
     static var luaName: String { get }
 }

@@ -165,7 +165,7 @@ extension LuaClass {
     ///   - get: gives the value.
     ///   - set: takes a new one.
     @inlinable
-    public func property<Value: LuaRepresentable>(
+    package func property<Value: LuaRepresentable>(
         _ name: String, _ type: LuaType = Value.luaType, doc: String, get: @escaping (T) throws -> Value,
         set: ((T, Value) throws -> Void)? = nil
     ) {
@@ -184,7 +184,7 @@ extension LuaClass {
     ///   - example: a script that calls it.
     ///   - body: the method.
     @inlinable
-    public func method<each Argument: LuaRepresentable, Result: LuaRepresentable>(
+    package func method<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments = [], returns results: [LuaType] = Result.luaResults,
         doc: String = "", example: String = "", calling body: @escaping (T, repeat each Argument) throws -> Result
     ) {
@@ -200,7 +200,7 @@ extension LuaClass {
     /// A method with no results, or with several: the elements of a tuple.
     @_disfavoredOverload
     @inlinable
-    public func method<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
+    package func method<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments = [], doc: String = "", example: String = "",
         calling body: @escaping (T, repeat each Argument) throws -> (repeat each Result)
     ) {

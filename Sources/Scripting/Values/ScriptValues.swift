@@ -195,17 +195,17 @@ package struct LuaIterator: LuaRepresentable {
 
 // The classes whose values are arguments and results of functions, by their names for scripts.
 
-extension Item: LuaInstance { public static var luaName: String { "Item" } }
-extension BitmapImage: LuaInstance { public static var luaName: String { "Image" } }
+extension Item: LuaInstance, LuaRepresentable { @usableFromInline package static let luaName = "Item" }
+extension BitmapImage: LuaInstance, LuaRepresentable { @usableFromInline package static let luaName = "Image" }
 extension DataValue: LuaInstance { package static let luaName = "data" }
 extension DateValue: LuaInstance { @usableFromInline package static let luaName = "date" }
 extension UIDValue: LuaInstance { package static let luaName = "UID" }
 extension PredicateValue: LuaInstance { package static let luaName = "Predicate" }
-extension ItemQuery: LuaInstance { public static var luaName: String { "Query" } }
-extension ItemGroup: LuaInstance { public static var luaName: String { "Group" } }
+extension ItemQuery: LuaInstance, LuaRepresentable { @usableFromInline package static let luaName = "Query" }
+extension ItemGroup: LuaInstance, LuaRepresentable { @usableFromInline package static let luaName = "Group" }
 extension Hook: LuaInstance { package static let luaName = "Hook" }
 extension ProgressBar: LuaInstance { package static let luaName = "Progress" }
-extension NotificationToken: LuaInstance { package static var luaName: String { "Observer" } }
+extension NotificationToken: LuaInstance { package static let luaName = "Observer" }
 
 // Words for scripts.
 

@@ -52,6 +52,37 @@ import Testing
         #expect(declaration.properties.map(\.name) == ["room", "watts", "note", "partner", "double", "mode"])
     }
 
+    /// An object with a value under any name.
+    private class Sheet: LuaObject {
+        var cells: [String: Double] = [:]
+
+        class var luaClass: LuaClassDeclaration {
+            LuaClassDeclaration(Sheet.self, doc: "Numbers by name.") {
+                LuaDynamicMembers(get: { sheet, name in sheet.cells[name] }, set: { $0.cells[$1] = $2 })
+                LuaMethod("sum") { sheet in sheet.cells.values.reduce(0, +) }
+            }
+        }
+    }
+
+    private final class Form: Sheet {
+        override static var luaClass: LuaClassDeclaration {
+            LuaClassDeclaration(Form.self, extending: Sheet.self) { LuaProperty("count", get: { $0.cells.count }) }
+        }
+    }
+
+    @Test("names without a member, also of a subclass")
+    func dynamicMembers() throws {
+        for sheet in [Sheet(), Form()] {
+            state.setGlobal("sheet", to: sheet)
+            #expect(try show("sheet.rent = 900 sheet.food = 412.5 return sheet.rent, sheet:sum()") == "900.0 1312.5")
+            #expect(throws: LuaError.self) { try show("sheet.rent = 'high'") }
+            #expect(throws: LuaError.self) { try show("sheet[1] = 5") }
+            #expect(sheet.cells == ["rent": 900, "food": 412.5])
+            let error = #expect(throws: LuaError.self) { try show("return sheet:sun()") }
+            #expect(error?.message.hasSuffix("has no property or method 'sun'; did you mean 'sum'?") == true)
+        }
+    }
+
     @Test(
         "errors are worded from the types",
         arguments: [
