@@ -111,7 +111,7 @@ public final class CSVReader {
     /// All rows of a text, including the header.
     ///
     /// - Throws: `CSVError` for malformed text, and for cells that are not UTF-8.
-    public static func rows(
+    package static func rows(
         of text: some Sequence<UInt8>, options: CSVOptions = CSVOptions()
     ) throws(CSVError) -> [[String]] {
         var options = options

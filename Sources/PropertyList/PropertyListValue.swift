@@ -179,13 +179,6 @@ extension PropertyListValue {
     /// Reads a property list, binary, XML or in OpenStep's text form, detected by its first bytes.
     ///
     /// Memory and time are proportional to the input: each object is decoded once and shared.
-    public init(
-        decoding bytes: UnsafeRawBufferPointer, limits: PropertyListLimits = .standard
-    ) throws(PropertyListError) {
-        self = try BinaryPropertyListReader(detecting: bytes, limits: limits).value()
-    }
-
-    /// Reads a property list, binary, XML or in OpenStep's text form, detected by its first bytes.
     public init(decoding bytes: [UInt8], limits: PropertyListLimits = .standard) throws(PropertyListError) {
         self = try BinaryPropertyListReader(detecting: PropertyListStorage(bytes), limits: limits).value()
     }

@@ -10,14 +10,9 @@ public struct EditorHistory: Sendable {
     /// Whether ``add(_:)`` stores entries: false is private mode.
     package var isRecording = true
 
-    /// Creates an empty history of limited length.
-    public init(limit: Int = 10_000) {
+    /// A history of limited length; of duplicate entries the last is kept.
+    public init(_ entries: some Sequence<String> = [], limit: Int = 10_000) {
         self.limit = max(1, limit)
-    }
-
-    /// A history of given entries; of duplicates the last is kept.
-    public init(_ entries: some Sequence<String>, limit: Int = 10_000) {
-        self.init(limit: limit)
         self.entries = Self.folded(Array(entries), limit: self.limit)
     }
 

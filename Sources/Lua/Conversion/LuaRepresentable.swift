@@ -228,7 +228,7 @@ extension LuaRepresentable where Self: FixedWidthInteger {
     }
 
     @inlinable
-    public func push(as call: LuaCall) -> LuaResults { call.returns(Int64(self)) }
+    public func push(as call: LuaCall) throws(LuaError) -> LuaResults { call.returns(Int64(self)) }
 
     @usableFromInline
     static func refusing(_ integer: Int64) -> LuaMismatch {

@@ -47,7 +47,7 @@ extension LuaObject {
         return object
     }
 
-    public func push(as call: LuaCall) -> LuaResults {
+    public func push(as call: LuaCall) throws(LuaError) -> LuaResults {
         pushReference(self, call.state.objectClass(Swift.type(of: self)).pointer, on: call.L)
         return .one
     }
