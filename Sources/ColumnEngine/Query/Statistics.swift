@@ -1,0 +1,119 @@
+package import PropertyList
+
+/// The mean and the variance of numbers, in one pass.
+///
+/// By Welford's method: it sums squares of differences from the mean so far, so that large numbers that differ little
+/// keep their digits.
+package struct Variance {
+    package private(set) var count = 0
+    /// The mean of the numbers so far; 0 without any.
+    package private(set) var mean = 0.0
+    private var squares = 0.0
+
+    package init() {}
+
+    /// Adds a number. A result with an infinity or with no number in it is no number.
+    package mutating func add(_ number: Double) {
+        count += 1
+        let difference = number - mean
+        mean += difference / Double(count)
+        squares += difference * (number - mean)
+    }
+
+    /// The variance of what the numbers are a sample of: the divisor is their count less 1. Nil for fewer than two.
+    package var ofSample: Double? { count < 2 ? nil : squares / Double(count - 1) }
+
+    /// The variance of the numbers themselves: the divisor is their count. Nil without any.
+    package var ofPopulation: Double? { count < 1 ? nil : squares / Double(count) }
+
+    /// The square root of ``ofSample``.
+    package var standardDeviation: Double? { ofSample.map { $0.squareRoot() } }
+}
+
+/// Numbers that are kept for their percentiles: 8 bytes each.
+package struct NumberSample {
+    private var integers: [Int64] = []
+    private var reals: [Double] = []
+    private var hasNaN = false
+
+    package init() {}
+
+    package var count: Int { integers.count + reals.count }
+
+    package mutating func add(_ integer: Int64) { integers.append(integer) }
+
+    package mutating func add(_ real: Double) {
+        if real.isNaN { hasNaN = true }
+        reals.append(real)
+    }
+
+    /// The number below which a percentage of the numbers is: 50 is the median. Its rank is a percentage of the way from
+    /// the first to the last; between two ranks it is interpolated linearly, as numpy and Excel's `PERCENTILE.INC` do.
+    ///
+    /// Expected O(n). The numbers are reordered.
+    ///
+    /// - Parameter percent: from 0, the least number, to 100, the greatest.
+    /// - Returns: one of the numbers, an integer if all of them are; between two, a real. Nil without numbers, and for a
+    ///   percentage out of range. No number if one of them is none.
+    /// - Throws: when the work is interrupted.
+    package mutating func percentile(_ percent: Double) throws(WorkStopped) -> PropertyListValue? {
+        guard count > 0, percent >= 0, percent <= 100 else { return nil }
+        if hasNaN { return .real(.nan) }
+        let rank = percent * Double(count - 1) / 100
+        let (place, fraction) = (min(Int(rank), count - 1), rank - rank.rounded(.down))
+        if reals.isEmpty {
+            let (lower, upper) = try Self.neighbours(at: place, in: &integers)
+            if fraction == 0 || lower == upper { return .integer(lower) }
+            // Half of a sum of 65 bits is rounded once.
+            if fraction == 0.5 { return .real(Double(Int128(lower) + Int128(upper)) / 2) }
+            return .real(Self.between(Double(lower), Double(upper), fraction))
+        }
+        reals += integers.lazy.map { Double($0) }
+        integers = []
+        let (lower, upper) = try Self.neighbours(at: place, in: &reals)
+        if fraction == 0 || lower == upper { return .real(lower) }
+        return .real(Self.between(lower, upper, fraction))
+    }
+
+    /// The median: ``percentile(_:)`` of 50.
+    package mutating func median() throws(WorkStopped) -> PropertyListValue? { try percentile(50) }
+
+    private static func between(_ lower: Double, _ upper: Double, _ fraction: Double) -> Double {
+        let width = upper - lower
+        // Beyond all numbers for the widest pairs, each part of which is not.
+        guard width.isFinite else { return lower * (1 - fraction) + upper * fraction }
+        return fraction < 0.5 ? lower + width * fraction : upper - width * (1 - fraction)
+    }
+
+    /// The number of a rank, counted from 0, and the next one; the last number has itself as the next one.
+    private static func neighbours<Number: Comparable>(
+        at rank: Int, in numbers: inout [Number]
+    ) throws(WorkStopped) -> (Number, Number) {
+        var (low, high) = (0, numbers.count - 1)
+        // Not the middle: there are orders for which that is quadratic.
+        var random = UInt64(truncatingIfNeeded: numbers.count) | 1
+        while low < high {
+            if Interruption.isDue { throw WorkStopped() }
+            random ^= random << 13
+            random ^= random >> 7
+            random ^= random << 17
+            let pivot = numbers[low + Int(random % UInt64(high - low + 1))]
+            // Less, equal, unknown, greater: equal numbers are not divided again.
+            var (less, place, greater) = (low, low, high)
+            while place <= greater {
+                if numbers[place] < pivot {
+                    numbers.swapAt(less, place)
+                    (less, place) = (less + 1, place + 1)
+                } else if pivot < numbers[place] {
+                    numbers.swapAt(place, greater)
+                    greater -= 1
+                } else {
+                    place += 1
+                }
+            }
+            if rank < less { high = less - 1 } else if rank > greater { low = greater + 1 } else { break }
+        }
+        let number = numbers[rank]
+        return (number, numbers[(rank + 1)...].min() ?? number)
+    }
+}
