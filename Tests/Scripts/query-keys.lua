@@ -77,7 +77,7 @@ print(select(2, pcall(function() return items:query():groupBy("rooom") end)):mat
 -- expect: did you mean room
 print(select(2, pcall(function() return items:query():sorted("width +") end)):match("a value is missing at the end"))
 -- expect: a value is missing at the end
-print(select(2, pcall(function() return rooms:aggregate{ x = "total(width)" } end)):match("is not a function of a group"))
--- expect: is not a function of a group
+print(select(2, pcall(function() return rooms:aggregate{ x = "total(width)" } end)):match("is not a function of items"))
+-- expect: is not a function of items
 print(select(2, pcall(function() return items:query():sum("room") end)):match('room cannot be added up: "Study"'))
 -- expect: room cannot be added up: "Study"

@@ -41,7 +41,7 @@ struct Reading: CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    static let all = ofItem + ofStore + ofQuery + ofGroups
+    static let all = ofItem + ofStore + ofQuery + ofGroups + aggregates
 
     private static let ofItem = [
         Reading("Item.itemKey", .item) { _ = try $0.item.itemKey },
@@ -167,10 +167,8 @@ struct Reading: CustomTestStringConvertible {
         Reading("ItemQuery.carriedNotices", .whole) { _ = try $0.query.carriedNotices(exporting: nil) },
         Reading("ItemQuery.aggregate", .whole) { _ = try $0.query.aggregate(.sum, .field(.valueInDollars)) },
         Reading("ItemQuery.each", .whole) { try $0.query.each { _ in false } },
-        Reading("ItemQuery.sum", .whole) { _ = try $0.query.sum("valueInDollars") },
-        Reading("ItemQuery.average", .whole) { _ = try $0.query.average("valueInDollars") },
-        Reading("ItemQuery.min", .whole) { _ = try $0.query.min("valueInDollars") },
-        Reading("ItemQuery.max", .whole) { _ = try $0.query.max("valueInDollars") },
+        Reading("ItemQuery.values", .whole) { _ = try $0.query.values(of: ["count(name == 'vase')"]) },
+        Reading("ItemQuery.counts", .whole) { _ = try $0.query.counts(["name"]) },
         Reading("ItemQuery.groupBy", .whole) { _ = try $0.query.groupBy("name") },
         Reading("ItemQuery.groups", .whole) { _ = try $0.query.groups(by: .field(.name)) },
         Reading("ItemQuery.distinct", .whole) { _ = try $0.query.distinct("name") },
@@ -181,11 +179,23 @@ struct Reading: CustomTestStringConvertible {
     private static let ofGroups = [
         Reading("ItemGroup.items", .item) { _ = $0.group.items },
         Reading("ItemGroup.references", .item) { _ = $0.group.references },
-        Reading("ItemGroup.sum", .whole) { _ = try $0.group.sum("valueInDollars") },
-        Reading("ItemGroup.average", .whole) { _ = try $0.group.average("valueInDollars") },
-        Reading("ItemGroup.min", .whole) { _ = try $0.group.min("valueInDollars") },
-        Reading("ItemGroup.max", .whole) { _ = try $0.group.max("valueInDollars") },
+        Reading("ItemGroup.values", .whole) { _ = try $0.group.values(of: ["median(valueInDollars)"]) },
         Reading("ItemGroups.aggregate", .whole) { _ = try $0.groups.aggregate(["count()"]) },
+        Reading("ItemGroups.sorted", .whole) { _ = try $0.groups.sorted(by: "sum(valueInDollars)") },
+    ]
+
+    private static let aggregates = [
+        Reading("ItemAggregating.value", .whole) { _ = try $0.group.value(of: "variance(valueInDollars)") },
+        Reading("ItemAggregating.sum", .whole) { _ = try $0.query.sum("valueInDollars") },
+        Reading("ItemAggregating.average", .whole) { _ = try $0.query.average("valueInDollars") },
+        Reading("ItemAggregating.median", .whole) { _ = try $0.group.median("valueInDollars") },
+        Reading("ItemAggregating.percentile", .whole) { _ = try $0.query.percentile("valueInDollars", 90) },
+        Reading("ItemAggregating.standardDeviation", .whole) {
+            _ = try $0.query.standardDeviation("valueInDollars")
+        },
+        Reading("ItemAggregating.variance", .whole) { _ = try $0.group.variance("valueInDollars") },
+        Reading("ItemAggregating.min", .whole) { _ = try $0.query.min("valueInDollars") },
+        Reading("ItemAggregating.max", .whole) { _ = try $0.group.max("valueInDollars") },
     ]
 
     /// Members that say nothing of items as they are now, with the reason.
@@ -231,8 +241,7 @@ struct Reading: CustomTestStringConvertible {
             "ItemQuery.init", "ItemQuery.owner", "ItemQuery.conditions", "ItemQuery.order", "ItemQuery.limitCount",
             "ItemQuery.limit", "ItemQuery.offset", "ItemQuery.fields", "ItemGroup.owner", "ItemGroup.key",
             "ItemGroup.otherKeys", "ItemGroup.keys", "ItemGroup.rows", "ItemGroup.count",
-            "ItemGroups.startIndex", "ItemGroups.endIndex", "ItemGroups.subscript", "ItemGroups.sorted",
-            "ItemGroups.limit",
+            "ItemGroups.startIndex", "ItemGroups.endIndex", "ItemGroups.subscript", "ItemGroups.limit",
         ],
     ]
 
@@ -245,7 +254,9 @@ struct Reading: CustomTestStringConvertible {
                 "\(path)/\($0)"
             }
         }
-        let types: Set<Substring> = ["ItemStore", "Item", "ItemCursor", "ItemQuery", "ItemGroup", "ItemGroups"]
+        let types: Set<Substring> = [
+            "ItemStore", "Item", "ItemCursor", "ItemQuery", "ItemGroup", "ItemGroups", "ItemAggregating",
+        ]
         var names: Set<String> = []
         for file in files {
             var type: Substring?

@@ -97,16 +97,18 @@ public final class ItemQuery {
         }
     }
 
-    /// The value of an aggregate function for the rows.
-    package func aggregate(
-        _ name: ItemAggregateFunction.Name, _ key: QueryKey
-    ) throws(StoreError) -> PropertyListValue? {
+    /// The value of an aggregate function of a key for the rows.
+    package func aggregate(_ name: ItemAggregate.Name, _ key: QueryKey) throws(StoreError) -> PropertyListValue? {
+        try values(of: { [try ItemAggregateFunction(name, key, columns)] }).first ?? nil
+    }
+
+    /// The values of aggregate functions for the rows: one answer. `functions` makes them after the rows were found: a
+    /// condition that is a function may change the columns that a key reads.
+    package func values(of functions: () throws -> [ItemAggregateFunction]) throws(StoreError) -> [PropertyListValue?] {
         let query = limitCount == nil && offsetCount == 0 ? sorted([]) : self
         return try columns.reporting {
             let rows = try query.foundRows()
-            // Made last: a condition that is a function may change the columns that the key reads.
-            let function = try ItemAggregateFunction(name, key, columns)
-            return try rows.withUnsafeBufferPointer { try function.value(of: $0) }
+            return try functions().map { function in try rows.withUnsafeBufferPointer { try function.value(of: $0) } }
         }
     }
 }

@@ -10,65 +10,74 @@ extension ItemQuery {
     /// Counts what the conditions leave out, in the store's tally. A condition that is a function counts as satisfied: it
     /// is not called for the count.
     func auditConditions(_ access: ItemAccess) throws {
-        guard hasConditions, columns.questions.onLeftOut != nil, conditions.contains(where: maySuspect) else { return }
-        var predicates: [FormatPredicate] = []
-        var suspects: [(field: ItemField, kinds: KindSet)]? = []
+        guard hasConditions else { return }
+        let predicates = conditions.compactMap { if case .predicate(let predicate) = $0 { predicate } else { nil } }
+        guard var audit = try ConditionAudit(predicates, columns) else { return }
+        var pace = InterruptionPace()
+        let scan = RowScan(self, access)
+        while let row = scan.nextRow() {
+            if pace.isDue() { throw WorkStopped() }
+            audit.examine(row)
+        }
+        audit.record()
+    }
+}
+
+/// Counts the rows for which predicates that are joined by AND are undecided.
+struct ConditionAudit {
+    private let store: ColumnStore
+    private let nodes: [PredicateNode]
+    /// The fields with the kinds of values that may not be decided; nil if any row may be undecided.
+    private var suspects: [(field: ItemField, kinds: KindSet)]? = []
+    private var counts: [PredicateFault: [PredicateComparison: Int]] = [:]
+    private var order: [(PredicateComparison, PredicateFault)] = []
+
+    /// Nil if they are decided for each row, and if nobody asks.
+    init?(_ predicates: [FormatPredicate], _ store: ColumnStore) throws {
+        guard store.questions.onLeftOut != nil, predicates.contains(where: store.maySuspect) else { return nil }
+        (self.store, nodes) = (store, predicates.map(\.node))
         var isSuspect = false
-        for case .predicate(let predicate) in conditions {
-            predicates.append(predicate)
-            guard columns.maySuspect(predicate) else { continue }
+        for predicate in predicates where store.maySuspect(predicate) {
             if predicate.isPartial { (isSuspect, suspects) = (true, nil) }
             for path in FormatPredicate.paths(of: predicate.node) {
-                guard let failing = try columns.failingKinds(path, predicate) else {
+                guard let failing = try store.failingKinds(path, predicate) else {
                     (isSuspect, suspects) = (true, nil)
                     continue
                 }
                 if failing.isEmpty { continue }
                 isSuspect = true
-                guard path.rest.isEmpty, let field = columns.fields.existing(path.field) else {
+                guard path.rest.isEmpty, let field = store.fields.existing(path.field) else {
                     suspects = nil
                     continue
                 }
                 suspects?.append((field, KindSet(failing)))
             }
         }
-        guard isSuspect else { return }
-        try audit(predicates, access, suspects)
+        guard isSuspect else { return nil }
+        for suspect in suspects ?? [] { _ = store.materialise(suspect.field) }
     }
 
-    private func maySuspect(_ condition: Condition) -> Bool {
-        if case .predicate(let predicate) = condition { columns.maySuspect(predicate) } else { false }
-    }
-
-    /// Evaluates the predicates in three values for the rows that may be undecided: those whose field is of a suspect
-    /// kind, or all.
-    private func audit(
-        _ predicates: [FormatPredicate], _ access: ItemAccess, _ suspects: [(field: ItemField, kinds: KindSet)]?
-    ) throws {
-        for suspect in suspects ?? [] { _ = columns.materialise(suspect.field) }
-        let nodes = predicates.map(\.node)
-        var pace = InterruptionPace()
-        var counts: [PredicateFault: [PredicateComparison: Int]] = [:]
-        var order: [(PredicateComparison, PredicateFault)] = []
-        let scan = RowScan(self, access)
-        while let row = scan.nextRow() {
-            if pace.isDue() { throw WorkStopped() }
-            if let suspects {
-                let isSuspect = suspects.contains {
-                    !KindSet(columns.table.cell(row, $0.field)).isDisjoint(with: $0.kinds)
-                }
-                guard isSuspect else { continue }
+    /// Evaluates the predicates in three values, if the row's field is of a suspect kind.
+    mutating func examine(_ row: UInt32) {
+        if let suspects {
+            let isSuspect = suspects.contains {
+                !KindSet(store.table.cell(row, $0.field)).isDisjoint(with: $0.kinds)
             }
-            var audit = PredicateAudit { [columns] in columns.value(of: row, named: $0) }
-            guard audit.joined(nodes, decisive: false) == nil else { continue }
-            var seen: Set<PredicateComparison> = []
-            for (comparison, fault) in audit.undecided where seen.insert(comparison).inserted {
-                if counts[fault]?[comparison] == nil { order.append((comparison, fault)) }
-                counts[fault, default: [:]][comparison, default: 0] += 1
-            }
+            guard isSuspect else { return }
         }
+        var audit = PredicateAudit { [store] in store.value(of: row, named: $0) }
+        guard audit.joined(nodes, decisive: false) == nil else { return }
+        var seen: Set<PredicateComparison> = []
+        for (comparison, fault) in audit.undecided where seen.insert(comparison).inserted {
+            if counts[fault]?[comparison] == nil { order.append((comparison, fault)) }
+            counts[fault, default: [:]][comparison, default: 0] += 1
+        }
+    }
+
+    /// Records what was counted in the store's tally.
+    func record() {
         for (comparison, fault) in order {
-            columns.questions.leftOut.record(
+            store.questions.leftOut.record(
                 PredicateNode.comparison(comparison).description, fault.subject, fault.text,
                 counts[fault]?[comparison] ?? 0)
         }

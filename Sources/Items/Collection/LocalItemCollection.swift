@@ -334,7 +334,7 @@ extension LocalItemCollection {
     }
 
     private func aggregate<Value>(
-        _ name: ItemAggregateFunction.Name, _ attribute: ItemAttribute<Model, Value>, _ condition: ItemCondition<Model>?
+        _ name: ItemAggregate.Name, _ attribute: ItemAttribute<Model, Value>, _ condition: ItemCondition<Model>?
     ) throws(StoreError) -> PropertyListValue? {
         try check([attribute.use])
         guard let key = key(attribute.path) else { return nil }

@@ -5,9 +5,9 @@ import PropertyList
 
 /// Detects comparisons of fields with operands that none of their values is comparable with.
 extension ItemStore {
-    /// Checks a predicate against the kinds of the fields' values.
-    func checkKinds(of predicate: FormatPredicate) throws(FormatPredicateError) {
-        try columns.check(predicate) { name, kind, other in
+    /// What to do about a field whose values are all of another kind.
+    var kindAdvice: ColumnStore.KindAdvice {
+        { [columns] name, kind, other in
             guard columns.existingField(named: name).map(columns.isCustom) ?? true else { return nil }
             let fact = "every \(name) is \(kind.named)"
             guard let other else {

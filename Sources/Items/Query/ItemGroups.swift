@@ -45,6 +45,17 @@ package struct ItemGroups: RandomAccessCollection {
         return ItemGroups(store, places.map { groups[$0] })
     }
 
+    /// Sorts by the value of a function, in the order of ``ItemQuery/sorted(_:descending:)-(String,_)``: groups without
+    /// one are first. The sort is stable.
+    ///
+    /// - Throws: as ``aggregate(_:)``.
+    package func sorted(by function: ItemAggregate, descending: Bool = false) throws(StoreError) -> ItemGroups {
+        let values = try aggregate([function.description])
+        var heap = CellHeap()
+        let cells = values.map { ($0.first ?? nil).map { heap.cell($0) } ?? .absent }
+        return ItemGroups(store, Self.order(cells, descending, CellOrder.compare).map { groups[$0] })
+    }
+
     private static func order<Element>(
         _ elements: [Element], _ isDescending: Bool, _ compare: (Element, Element) -> Int
     ) -> [Int] {
@@ -59,13 +70,14 @@ package struct ItemGroups: RandomAccessCollection {
         ItemGroups(store, Array(groups.prefix(Swift.max(0, count))))
     }
 
-    /// Evaluates functions for each group, in the order of groups and functions. `ItemAggregateFunction` parses their
-    /// texts. A group without a number to sum has nil for the sum.
+    /// Evaluates functions for each group, in the order of groups and functions: see ``ItemAggregate``. A group without
+    /// a number to sum has nil for the sum.
     ///
-    /// - Throws: `StoreError` for an invalid function, and if no group has a number to sum; as ``ItemQuery/sum(_:as:)``.
+    /// - Throws: `StoreError` for an invalid function, and if no group has a number to sum; as
+    ///   ``ItemAggregating/sum(_:as:)``.
     package func aggregate(_ functions: [String]) throws(StoreError) -> [[PropertyListValue?]] {
         try store.columns.reporting {
-            let functions = try functions.map { try ItemAggregateFunction(format: $0, of: store.columns) }
+            let functions = try functions.map { try store.function(ItemAggregate($0)) }
             let results = try groups.map { group in try functions.map { try group.value($0, isPart: true) } }
             for (place, function) in functions.enumerated() {
                 try function.check(results.lazy.map { $0[place] }) { groups.flatMap(\.rows) }
@@ -89,48 +101,5 @@ extension ItemGroup {
     /// The items, in order, without those removed since.
     public var items: [Item] {
         rows.filter { store.columns.isLive($0) }.map(store.item(row:))
-    }
-
-    package func sum(_ key: String) throws(StoreError) -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
-    package func min(_ key: String) throws(StoreError) -> PropertyListValue? { try aggregate(.min, key) }
-    package func max(_ key: String) throws(StoreError) -> PropertyListValue? { try aggregate(.max, key) }
-
-    /// As ``ItemQuery/sum(_:as:)``, for the group.
-    public func sum<Value: NumericItemValue>(_ key: String, as type: Value.Type = Value.self) throws(StoreError)
-        -> Value
-    {
-        try sum(key).converted(key)
-    }
-
-    /// As ``ItemQuery/average(_:)``, for the group.
-    public func average(_ key: String) throws(StoreError) -> Double? {
-        if case .real(let number)? = try aggregate(.average, key) { number } else { nil }
-    }
-
-    /// As ``ItemQuery/min(_:as:)``, for the group.
-    public func min<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws(StoreError)
-        -> Value?
-    {
-        guard let value = try min(key) else { return nil }
-        return try value.converted(key)
-    }
-
-    /// As ``ItemQuery/max(_:as:)``, for the group.
-    public func max<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws(StoreError)
-        -> Value?
-    {
-        guard let value = try max(key) else { return nil }
-        return try value.converted(key)
-    }
-
-    private func aggregate(_ function: ItemAggregateFunction.Name, _ key: String) throws(StoreError)
-        -> PropertyListValue?
-    {
-        try store.columns.reporting { try value(ItemAggregateFunction(function, key, store.columns)) }
-    }
-
-    /// A function's value for the group.
-    func value(_ function: ItemAggregateFunction, isPart: Bool = false) throws -> PropertyListValue? {
-        try rows.withUnsafeBufferPointer { try function.value(of: $0, isPart: isPart) }
     }
 }

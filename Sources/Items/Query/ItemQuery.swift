@@ -13,10 +13,7 @@ extension ItemQuery {
     ///   never holds: because of its operands, or because all values of a field are of another kind. An empty store
     ///   knows no custom fields: it refuses only names similar to one of the domain's.
     public func filter(_ predicate: FormatPredicate) throws(FormatPredicateError) -> ItemQuery {
-        do throws(FormatPredicateError) { try predicate.check(knownFields: store.knownFields, of: "item") } catch {
-            if store.count > 0 || !error.suggestions.isEmpty { throw error }
-        }
-        try store.checkKinds(of: predicate)
+        try store.columns.checkCondition(predicate, advice: store.kindAdvice)
         return filter(.predicate(predicate))
     }
 
@@ -103,79 +100,13 @@ extension ItemStore {
     public func query(_ predicate: FormatPredicate) throws(FormatPredicateError) -> ItemQuery {
         try query().filter(predicate)
     }
-
-    /// The fields that some item has or had.
-    var knownFields: [String] { fieldNames }
-}
-
-extension PropertyListValue {
-    /// The value as one of a type.
-    ///
-    /// - Throws: `StoreError` with `invalidValue` if the type cannot hold it.
-    func converted<Value: ItemValue>(_ field: String) throws(StoreError) -> Value {
-        if let result = Value(fieldValue: self) { return result }
-        throw FieldValidation.error(field, "\(Value.self)", self)
-    }
 }
 
 extension ItemQuery {
-    /// The sum of a key's numbers: an integer if all are integers and the sum fits 64 bits, else the nearest real.
-    /// Items without the key are skipped; an empty sum is the integer 0. Values that are not numbers are left out and
-    /// reported to ``ItemStore/onLeftOut``. A key is a field or a predicate expression, in which the quotient of two
-    /// integers is an integer.
-    ///
-    /// - Throws: as ``sum(_:as:)``.
-    package func sum(_ key: String) throws(StoreError) -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
-
-    /// The sum of a key's numbers, as a number of a type: `let value: Int = try query.sum("valueInDollars")`. Items
-    /// without the key are skipped. Values that are not numbers are left out and reported to `ItemStore.onLeftOut`. A
-    /// key is a field or a predicate expression, in which the quotient of two integers is an integer.
-    ///
-    /// - Throws: `unknownField` for a field that no item has; `invalidValue` when no value is a number, and if the type
-    ///   cannot hold the sum; `invalidExpression`, also for an expression that has a value for no item because of the
-    ///   kinds of their values.
-    public func sum<Value: NumericItemValue>(_ key: String, as type: Value.Type = Value.self) throws(StoreError)
-        -> Value
-    {
-        try sum(key).converted(key)
-    }
-
-    /// The mean of a key's numbers; nil when there are none.
-    public func average(_ key: String) throws(StoreError) -> Double? {
-        if case .real(let number)? = try aggregate(.average, key) { number } else { nil }
-    }
-
-    package func min(_ key: String) throws(StoreError) -> PropertyListValue? { try aggregate(.min, key) }
-    package func max(_ key: String) throws(StoreError) -> PropertyListValue? { try aggregate(.max, key) }
-
-    /// The least of a key's values in the order of `sorted(_:descending:)`; nil if no item has the key. Of values of
-    /// several kinds, those of the most frequent kind are compared, and the others are reported to
-    /// `ItemStore.onLeftOut`.
-    ///
-    /// - Throws: as ``sum(_:as:)``.
-    public func min<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws(StoreError)
-        -> Value?
-    {
-        guard let value = try min(key) else { return nil }
-        return try value.converted(key)
-    }
-
-    /// The greatest of a key's values, as ``min(_:as:)``; nil if no item has the key.
-    public func max<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws(StoreError)
-        -> Value?
-    {
-        guard let value = try max(key) else { return nil }
-        return try value.converted(key)
-    }
-
-    private func aggregate(_ name: ItemAggregateFunction.Name, _ key: String) throws(StoreError) -> PropertyListValue? {
-        try aggregate(name, store.columns.key(key))
-    }
-
     /// Groups the items by equal values of a key, in order of appearance; items without the key form one group. A key
     /// is a field, or an expression: `dims.w`, `name.length`, `width * height`.
     ///
-    /// - Throws: as ``sum(_:as:)``.
+    /// - Throws: as ``ItemAggregating/sum(_:as:)``.
     public func groupBy(_ key: String) throws(StoreError) -> [ItemGroup] { try groupBy(store.key(key)) }
 
     /// Groups the items by equal results of a function.
@@ -189,8 +120,14 @@ extension ItemQuery {
     /// Groups the items by equal values of each of several keys, in order of appearance: ``ItemGroup/keys`` has the
     /// values. Without keys all items are one group.
     ///
-    /// - Throws: as ``sum(_:as:)``.
+    /// - Throws: as ``ItemAggregating/sum(_:as:)``.
     public func groupBy(_ keys: [String]) throws(StoreError) -> [ItemGroup] { try groupBy(keys.map(store.key)) }
+
+    /// The different combinations of the values of several keys, and how many items have each: the most frequent first,
+    /// equally frequent ones in order of appearance. A value is nil for items that have none.
+    package func counts(_ keys: [String]) throws(StoreError) -> [(values: [PropertyListValue?], count: Int)] {
+        try groups(by: keys.map(store.key)).sorted(by: .count, descending: true).map { ($0.keys, $0.count) }
+    }
 
     /// The different values of a key, in order of appearance, without absent ones.
     public func distinct(_ key: String) throws(StoreError) -> [PropertyListValue] {

@@ -237,6 +237,30 @@ struct PredicateLexer {
     }
 }
 
+extension FormatPredicate {
+    /// Divides a text at its commas, those in brackets and in quoted texts aside: the arguments of a call. Empty for a
+    /// text of blanks.
+    package static func arguments(of text: String) throws(FormatPredicateError) -> [String] {
+        let tokens = try PredicateLexer.tokens(of: text)
+        if tokens.count == 1 { return [] }
+        let bytes = Array(text.utf8)
+        var arguments: [String] = []
+        var argument: Range<Int>?
+        var depth = 0
+        for token in tokens {
+            if token.isSign("(") || token.isSign("[") || token.isSign("{") { depth += 1 }
+            if token.isSign(")") || token.isSign("]") || token.isSign("}") { depth -= 1 }
+            if token.kind == .end || depth == 0 && token.isSign(",") {
+                arguments.append(argument.map { String(decoding: bytes[$0], as: UTF8.self) } ?? "")
+                argument = nil
+            } else {
+                argument = (argument?.lowerBound ?? token.start)..<token.end
+            }
+        }
+        return arguments
+    }
+}
+
 /// A token and its range in bytes.
 struct PredicateToken {
     enum Kind: Equatable {

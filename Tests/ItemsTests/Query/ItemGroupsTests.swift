@@ -60,8 +60,10 @@ struct ItemGroupsTests {
     @Test(
         "refuse what is not a function of a group",
         arguments: [
-            "", "n", "sum", "sum()", "median(n)", "sum(n", "count", "sum(nothing)", "sum(n +)", "sum(odd)",
-            "average(odd)",
+            "", "n", "sum", "sum()", "mean(n)", "sum(n", "count", "sum(nothing)", "sum(n +)", "sum(odd)",
+            "average(odd)", "median(odd)", "percentile(n)", "percentile(n, 101)", "percentile(n, room)",
+            "median(n, 50)",
+            "count(n > 1, n < 5)", "sum(n, n > 1, n < 5)", "sum(n, nothing == 1)", "sum(n,)", "stddev(n, room > 5 +)",
         ])
     func errors(format: String) throws {
         let groups = try groups
