@@ -63,11 +63,28 @@ final class GroupsBinding {
     private func declare() {
         let values = classes.host.values
         groups.method(
-            "sorted", ["by": "the number of items, or the key", "order": "the sort order (default: ascending)"],
+            "sorted",
+            [
+                "by": "the number of items, the key, or a function of the items, such as sum(valueInDollars)",
+                "order": "the sort order (default: ascending)",
+            ],
             returns: [.object("Groups")], doc: "The groups in another order; the sort is stable.",
-            example: "return items:query():groupBy(\"name\"):sorted(\"count\", \"descending\")[1]"
-        ) { [unowned self] (value, by: ItemGroups.Order, order: SortOrder?) in
-            table(value.groups.sorted(by: by, descending: order == .descending), keyCount: value.keyCount)
+            example: "return items:query():groupBy(\"name\"):sorted(\"sum(valueInDollars)\", \"descending\")[1]"
+        ) { [unowned self] (value, by: LuaEither<ItemGroups.Order, String>, order: SortOrder?) in
+            let isDescending = order == .descending
+            switch by {
+            case .first(let by):
+                return table(value.groups.sorted(by: by, descending: isDescending), keyCount: value.keyCount)
+            case .second(let text):
+                guard text.contains("(") else {
+                    let hint = NearestNames.hint(for: text, among: ItemGroups.Order.allCases.map(\.rawValue))
+                    throw LuaMismatch(
+                        "\"count\", \"key\" or a function such as \"sum(valueInDollars)\" expected, got \"\(text)\"\(hint)",
+                        argument: "by")
+                }
+                let sorted = try value.groups.sorted(by: ItemAggregate(text), descending: isDescending)
+                return table(sorted, keyCount: value.keyCount)
+            }
         }
         groups.method(
             "limit", ["count": "a number from 0"], returns: [.object("Groups")],
@@ -77,26 +94,14 @@ final class GroupsBinding {
             table(value.groups.limit(try QueryBinding.size(count)), keyCount: value.keyCount)
         }
         groups.method(
-            "aggregate",
-            [
-                "functions":
-                    "by the results' names: count(), sum(f), average(f), min(f), max(f) of fields or expressions"
-            ],
+            "aggregate", AggregateBinding.functions,
             returns: [.array(.table)],
             doc: "A table for each group: its key, its keys if there are several, and the functions' results.",
             example:
                 "items:randomItem() return items:query():groupBy(\"name\"):aggregate{ n = \"count()\", total = \"sum(valueInDollars)\" }[1].n"
         ) { (value, functions: LuaTable) in
-            var names: [(LuaValue, String)] = []
-            try functions.forEach { name, function in
-                guard let text = function.textValue else {
-                    throw LuaMismatch(
-                        "a function's text expected, such as \"sum(valueInDollars)\"", argument: "functions")
-                }
-                names.append((name, text))
-                return true
-            }
-            return try zip(value.groups, value.groups.aggregate(names.map(\.1))).map { group, results in
+            let names = try AggregateBinding.parsed(functions)
+            return try zip(value.groups, value.groups.aggregate(names.map(\.text))).map { group, results in
                 let row = values.state.makeTable(fields: names.count + 2)
                 if let key = group.key { row["key"] = try values.readOnly(key) }
                 if value.keyCount > 1 { row["keys"] = .table(try GroupBinding.keys(of: group, values)) }
@@ -211,17 +216,10 @@ enum GroupBinding {
         cls.property("items", .array(.object("Item")), doc: "The items.") { value, call in
             try call.returns(items: value.references, item)
         }
-        let aggregates: [(String, (ItemGroup, String) throws -> PropertyListValue?)] = [
-            ("sum", { try $0.sum($1) }), ("average", { try $0.average($1).map(PropertyListValue.real) }),
-            ("min", { try $0.min($1) }), ("max", { try $0.max($1) }),
-        ]
-        for (name, aggregate) in aggregates {
-            cls.method(
-                name, ["key": "a field or an expression (default: valueInDollars)"],
-                doc: "The \(name) of a field over the group.",
-                example: "items:randomItem() return items:query():groupBy(\"name\")[1]:\(name)()"
-            ) { (value, key: String?) in try values.readOnly(aggregate(value, key ?? "valueInDollars")) }
-        }
+        AggregateBinding.declare(
+            on: cls, ["key": "a field or an expression (default: valueInDollars)"],
+            example: "items:query():groupBy(\"name\")[1]", values
+        ) { (key: String?) in key ?? "valueInDollars" }
         cls.metamethod("__tostring") { value, call in
             let keys = try value.keys.map { key -> String in
                 if case .real(let number)? = key { return LuaValueText.text(number) }

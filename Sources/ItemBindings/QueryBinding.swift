@@ -134,26 +134,9 @@ enum QueryBinding {
 
     private static func aggregating(_ cls: LuaClass<ItemQuery>, _ classes: ItemClasses) {
         let values = classes.host.values
-        let key: LuaArguments = ["key": "a field, or an expression such as width * height"]
-        cls.method(
-            "sum", key, returns: [.number],
-            doc:
-                "The sum of a key's numbers; an integer if all are integers and it fits 64 bits. Other values are left out, with a warning.",
-            example: "return items:query():sum(\"valueInDollars\")"
-        ) { (value, key: String) in try values.readOnly(value.sum(key)) }
-        cls.method(
-            "average", key,
-            doc: "The mean of a key's numbers; nil without any. Other values are left out, with a warning.",
-            example: "return items:query():average(\"valueInDollars\")"
-        ) { (value, key: String) in try value.average(key) }
-        cls.method(
-            "min", key, doc: "The least value of a key, of its most frequent kind; nil without items.",
-            example: "return items:query():min(\"valueInDollars\")"
-        ) { (value, key: String) in try values.readOnly(value.min(key)) }
-        cls.method(
-            "max", key, doc: "The greatest value of a key, of its most frequent kind; nil without items.",
-            example: "return items:query():max(\"dateCreated\")"
-        ) { (value, key: String) in try values.readOnly(value.max(key)) }
+        AggregateBinding.declare(
+            on: cls, ["key": "a field, or an expression such as width * height"], example: "items:query()", values
+        ) { (key: String) in key }
         cls.method(
             "distinct", ["key": "a field, or an expression such as width * height", "others": "further keys"],
             returns: [.array(.any)],
@@ -163,16 +146,35 @@ enum QueryBinding {
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query():distinct(\"room\")[1], items:query():distinct(\"room\", \"name\")[1].name"
         ) { (value, key: String, rest: LuaVariadic<String>) in
             if rest.values.isEmpty { return try value.distinct(key).map { try values.readOnly($0) } }
-            let keys = [key] + rest.values
-            if let place = keys.indices.dropFirst().first(where: { place in
-                keys[..<place].contains { $0.utf8.elementsEqual(keys[place].utf8) }
-            }) {
-                throw LuaMismatch("the key \"\(keys[place])\" is given twice", argument: "others")
-            }
+            let keys = try different([key] + rest.values)
             return try value.distinct(keys).map { found in
                 let row = classes.host.state.makeTable(fields: keys.count)
                 for (key, value) in zip(keys, found) { row[key] = try values.readOnly(value) }
                 return .table(row)
+            }
+        }
+        cls.method(
+            "counts", ["key": "a field, or an expression such as name.length", "others": "further keys"],
+            returns: [.array(.table)],
+            doc:
+                "How often each value of a key is there, the most frequent first: a table for each, with the value by the key's text, its count, and its share of the items. Items without the key are counted, too.",
+            example:
+                "items:createItem{ name = \"Lamp\", room = \"Study\" } local row = items:query():counts(\"room\")[1] return row.room, row.count, row.share"
+        ) { (value, key: String, rest: LuaVariadic<String>) in
+            let keys = try different([key] + rest.values)
+            if let taken = keys.first(where: { $0 == "count" || $0 == "share" }) {
+                throw LuaMismatch(
+                    "each row has a \(taken) of its own: groupBy(\"\(taken)\") counts the values of that field",
+                    argument: "key")
+            }
+            let counts = try value.counts(keys)
+            let total = counts.reduce(0) { $0 + $1.count }
+            return try counts.map { found, count in
+                let row = values.state.makeTable(fields: keys.count + 2)
+                for (key, value) in zip(keys, found) { row[key] = try values.readOnly(value) }
+                row["count"] = .integer(Int64(count))
+                row["share"] = .number(Double(count) / Double(total))
+                return LuaValue.table(row)
             }
         }
         cls.method(
@@ -193,6 +195,18 @@ enum QueryBinding {
             let keys = try ([key] + rest.values).map { try Self.key($0, classes, of: value) }
             return classes.groups.table(try value.groups(by: keys), keyCount: keys.count)
         }
+    }
+
+    /// The keys of a row's fields.
+    ///
+    /// - Throws: for a key that is given twice.
+    private static func different(_ keys: [String]) throws(LuaMismatch) -> [String] {
+        if let place = keys.indices.dropFirst().first(where: { place in
+            keys[..<place].contains { $0.utf8.elementsEqual(keys[place].utf8) }
+        }) {
+            throw LuaMismatch("the key \"\(keys[place])\" is given twice", argument: "others")
+        }
+        return keys
     }
 
     /// A key of a query: text, or a function of the item.

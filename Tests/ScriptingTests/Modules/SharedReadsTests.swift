@@ -44,7 +44,10 @@ struct SharedReadsTests {
             "each": "return q:each()", "older": "return e()", "explain": "return q:explain()",
             "tostring": "return tostring(q)", "sum": "return q:sum('valueInDollars')",
             "average": "return q:average('valueInDollars')", "min": "return q:min('valueInDollars')",
-            "max": "return q:max('valueInDollars')", "distinct": "return q:distinct('name')",
+            "max": "return q:max('valueInDollars')", "median": "return q:median('valueInDollars')",
+            "percentile": "return q:percentile('valueInDollars', 90)", "stddev": "return q:stddev('valueInDollars')",
+            "variance": "return q:variance('valueInDollars')", "counts": "return q:counts('name')",
+            "aggregate": "return q:aggregate{ n = 'count()' }", "distinct": "return q:distinct('name')",
             "groupBy": "return q:groupBy('name')", "update": "return q:where(never):update{ name = 'x' }",
             "remove": "return q:where(never):remove()", "gallery": "return q:gallery(app.container.tmp .. '/gallery')",
             "export": "return q:export(app.container.tmp .. '/q.csv')", "describe": "return q:describe()",
@@ -52,7 +55,10 @@ struct SharedReadsTests {
         ],
         "Group": [
             "items": "return g[1].items", "sum": "return g[1]:sum()", "average": "return g[1]:average()",
-            "min": "return g[1]:min()", "max": "return g[1]:max()", "key": nil, "keys": nil, "count": nil,
+            "min": "return g[1]:min()", "max": "return g[1]:max()", "median": "return g[1]:median()",
+            "percentile": "return g[1]:percentile('valueInDollars', 90)", "stddev": "return g[1]:stddev()",
+            "variance": "return g[1]:variance()", "aggregate": "return g[1]:aggregate{ n = 'sum(valueInDollars)' }",
+            "key": nil, "keys": nil, "count": nil,
         ],
         "Groups": [
             "aggregate": "return g:aggregate{ n = 'count()' }", "sorted": nil, "limit": nil, "group": nil,
