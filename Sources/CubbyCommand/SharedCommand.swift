@@ -53,7 +53,8 @@ struct SharedMigrateCommand: ParsableCommand {
     func run() throws {
         try SharedArgument.using(url) { (address) throws(SharedError) in
             let format = try SharedSchema.migrate(address)
-            Report.line("the tables are of format \(format), the functions this program's")
+            Report.line(
+                "the tables are of format \(format), and keep declarations of fields; the functions are this program's")
         }
     }
 }
@@ -149,14 +150,7 @@ struct SharedPushCommand: ParsableCommand {
 
     func run() throws {
         try transfer.run { (local, shared, show) throws(StoreError) in
-            let declared = local.declarations.all.map(\.name)
-            if !declared.isEmpty {
-                CommandFailure.say(
-                    VisibleText.line(
-                        "what is declared of \(declared.joined(separator: ", ")) stays with the container: "
-                            + "the fields of a shared collection cannot be declared"))
-            }
-            return try ItemTransfer.copy(from: local, to: shared, progress: show)
+            try ItemTransfer.copy(from: local, to: shared, progress: show)
         }
     }
 }
@@ -203,6 +197,9 @@ struct TransferOptions: ParsableArguments {
             bar.finish()
             Report.line("copied \(copied.text); the collection has \(try ItemTransfer.Summary(of: shared).text)")
             failures = copied.failures
+            if let reason = copied.undeclared {
+                CommandFailure.say(VisibleText.line("what is declared of fields was not copied: \(reason)"))
+            }
         } catch {
             throw SharedArgument.failure(error, address)
         }

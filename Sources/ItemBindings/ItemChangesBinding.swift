@@ -62,13 +62,14 @@ extension ConflictValue: LuaInstance { static let luaName = "Conflict" }
 /// This host's commits that conflicted with commits of other hosts in a shared collection.
 enum ConflictBinding {
     private static let change: LuaFields = [
-        LuaParameter("kind", .text, "insert, update, remove or move"),
+        LuaParameter("kind", .text, "insert, update, remove, move or declare"),
         LuaParameter("itemKey", .text, "the item's key"), LuaParameter("name", .text, "the item's name"),
         LuaParameter("field", .optional(.text), "the field of an update"),
         LuaParameter("mine", .any, "the value set by the commit"),
         LuaParameter("theirs", .any, "the current value"),
         LuaParameter("base", .any, "the value before both changes"),
-        LuaParameter("conflicts", .boolean, "whether theirs is neither mine nor base"),
+        LuaParameter("conflicts", .boolean, "whether theirs is neither mine nor base, or there is a problem"),
+        LuaParameter("problem", .optional(.text), "why mine does not fit what is declared"),
     ]
 
     static func makeClass(_ classes: ItemClasses) -> LuaClass<ConflictValue> {
@@ -142,6 +143,9 @@ enum ConflictBinding {
         cls.property("theirs", doc: "The current value.", get: { try values.readOnly($0.first?.theirs) })
         cls.property("base", doc: "The value before both changes.", get: { try values.readOnly($0.first?.base) })
         cls.property(
+            "problem", doc: "Why the commit's value does not fit what is declared; nil if it does.",
+            get: { $0.first?.problem })
+        cls.property(
             "changes", .array(.record("conflict.change", change)),
             doc: "All changes of the commit, conflicting ones first; the conflict's properties are those of the first.",
             get: { value in
@@ -150,7 +154,7 @@ enum ConflictBinding {
                         "kind": change.kind.rawValue, "itemKey": change.itemKey, "name": change.name,
                         "field": change.shownField, "mine": try values.readOnly(change.mine),
                         "theirs": try values.readOnly(change.theirs), "base": try values.readOnly(change.base),
-                        "conflicts": change.isConflicting,
+                        "conflicts": change.isConflicting, "problem": change.problem,
                     ])
                 }
             })

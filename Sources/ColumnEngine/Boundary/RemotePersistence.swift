@@ -7,6 +7,9 @@ package protocol RemotePersistence: ItemPersistence {
     /// Whether the server answered the last request.
     var isConnected: Bool { get }
 
+    /// Why fields cannot be declared, for the user; nil if they can.
+    var declaringRefusal: String? { get }
+
     /// Why changes are refused while the persistence is read-only, for the user.
     var readOnlyReason: String { get }
 

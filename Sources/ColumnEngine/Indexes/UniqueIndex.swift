@@ -30,11 +30,15 @@ final class UniqueIndex {
     // MARK: Looking up
 
     /// Another row in the store with a value; nil if there is none, or the cell has no value.
-    func holder(of cell: Cell, except row: UInt32) -> UInt32? {
+    func holder(of cell: Cell, except row: UInt32) -> UInt32? { holder(of: cell) { $0 != row } }
+
+    /// A row in the store with a value, of those for which a condition holds; nil if there is none, or the cell has no
+    /// value.
+    func holder(of cell: Cell, where isCandidate: (UInt32) -> Bool) -> UInt32? {
         guard let hash = hash(cell) else { return nil }
         if !isBuilt { build() }
         return rows.find(hash) { other in
-            other != row && CellOrder.areSame(store.table.cell(other, field), cell, store.heap)
+            isCandidate(other) && CellOrder.areSame(store.table.cell(other, field), cell, store.heap)
         }
     }
 

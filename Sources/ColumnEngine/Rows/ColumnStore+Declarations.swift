@@ -153,6 +153,106 @@ extension ColumnStore {
         throw rule.declaration.duplicate(heap.value(cell), of: label(other))
     }
 
+    // MARK: After changes of other hosts
+
+    /// The unique fields.
+    package var uniqueFields: [ItemField] { declared.unique.map(\.field) }
+
+    /// Why a value of an item does not hold what is declared of its field, for people; nil if it does.
+    ///
+    /// - Parameters:
+    ///   - value: the value; nil for none.
+    ///   - name: the field's name.
+    ///   - key: the item's key; an item that is not in the store has one, too.
+    package func problem(_ value: PropertyListValue?, ofField name: String, itemKey key: String) -> String? {
+        guard hasDeclarations, let field = existingField(named: name), let rule = rule(field) else { return nil }
+        if let error = misfit(value, rule) { return error.message }
+        guard let value, let index = rule.index else { return nil }
+        var text = key
+        let row = text.withUTF8 { self.row(forKey: $0) }
+        let holders = ItemValueIndex(store: self, index: index)
+        return holders.row(with: value) { $0 != row }.map { rule.declaration.duplicate(value, of: label($0)).message }
+    }
+
+    /// The first of the values that changes set which does not hold what is declared: one that another item has, or one
+    /// that does not fit. Of declarations among the changes, the first item that does not fit them.
+    ///
+    /// - Parameters:
+    ///   - changes: of the log.
+    ///   - checksFit: whether to look for values that do not fit, and not only for equal ones of a unique field.
+    /// - Returns: the error; nil if all is well.
+    package func violation(of changes: [Change], checksFit: Bool) -> StoreError? {
+        if declared.rules.isEmpty { return nil }
+        for change in changes {
+            let found: StoreError?
+            switch change.kind {
+            case .append:
+                found =
+                    (change.row..<change.row + UInt32(change.count)).lazy.compactMap { row in
+                        self.violation(row, self.declared.rules, checksFit)
+                    }.first
+            case .insert: found = violation(change.row, declared.rules, checksFit)
+            case .set: found = violation(change.row, [rule(ItemField(rawValue: change.field))], checksFit)
+            case .declare: found = violation(ofDeclarationsAfter: change.position)
+            case .remove, .move: found = nil
+            }
+            if let found { return found }
+        }
+        return nil
+    }
+
+    private func violation(_ row: UInt32, _ rules: [FieldRule?], _ checksFit: Bool) -> StoreError? {
+        guard isLive(row) else { return nil }
+        for case let rule? in rules {
+            if checksFit, let error = misfit(value(row, rule.field), rule) { return error }
+            let cell = table.cell(row, rule.field)
+            if let other = rule.index?.holder(of: cell, except: row) {
+                return rule.declaration.duplicate(heap.value(cell), of: label(other))
+            }
+        }
+        return nil
+    }
+
+    /// The error of the first item that does not fit what was declared since a version.
+    private func violation(ofDeclarationsAfter version: UInt32) -> StoreError? {
+        let former = declared.versions[Int(version)]
+        for declaration in declarations.all where former[declaration.name] != declaration {
+            let misfits = unfitting(fields.field(named: declaration.name))
+            guard misfits.count > 0 else { continue }
+            return StoreError(
+                .unfittingItems(field: declaration.name),
+                "\(misfits.count == 1 ? "1 item does" : "\(misfits.count) items do") not fit what is declared of "
+                    + "\(declaration.name): \(misfits.examples.joined(separator: ", "))")
+        }
+        return nil
+    }
+
+    private func misfit(_ value: PropertyListValue?, _ rule: FieldRule) -> StoreError? {
+        if rule.fits(value) { return nil }
+        do throws(StoreError) {
+            _ = try rule.fitted(value)
+            // It would be converted.
+            return StoreError(
+                .invalidValue(field: rule.declaration.name),
+                "\(rule.declaration.name) is declared as \(rule.declaration.kind.named): "
+                    + "\(FieldValidation.describe(value)) is not one")
+        } catch {
+            return error
+        }
+    }
+
+    /// Whether a value, or its absence, would fit a declaration that need not be one of the store's.
+    package func fits(_ value: PropertyListValue?, _ declaration: FieldDeclaration) -> Bool {
+        let isBlank = value.map(FieldDeclaration.isBlank) ?? true
+        return isBlank && !declaration.isRequired && schema.has(declaration.name) || declaration.fits(value)
+    }
+
+    /// Finds items by their values of a field, which need not be declared; valid until the next change of the store.
+    package func valueIndex(_ name: String) -> ItemValueIndex {
+        let field = fields.field(named: name)
+        return ItemValueIndex(store: self, index: rule(field)?.index ?? UniqueIndex(self, field))
+    }
+
     // MARK: Counting
 
     /// The items whose value of a field, or its absence, does not fit what is declared: how many, and the first
@@ -178,6 +278,20 @@ extension ColumnStore {
             }
         }
         return misfits
+    }
+}
+
+/// Finds items by their values of a field.
+package struct ItemValueIndex {
+    fileprivate let store: ColumnStore
+    fileprivate let index: UniqueIndex
+
+    /// The row of an item with a value, of those for which a condition holds. O(1), except for the first of a field that
+    /// is not unique.
+    package func row(with value: PropertyListValue, where isCandidate: (UInt32) -> Bool) -> UInt32? {
+        let cell = store.cell(value)
+        defer { store.discard(cell) }
+        return index.holder(of: cell, where: isCandidate)
     }
 }
 

@@ -19,6 +19,11 @@ package struct FieldDeclarations: Sendable, Hashable {
     /// What is declared of a field; nil for a free one.
     package subscript(_ name: String) -> FieldDeclaration? { all.first { $0.name == name } }
 
+    /// The names of the fields about which something else is declared here than there.
+    package func names(differingFrom other: FieldDeclarations) -> [String] {
+        all.map(\.name).filter { self[$0] != other[$0] } + other.all.map(\.name).filter { self[$0] == nil }
+    }
+
     /// Declares a field, in its place if it was declared before.
     package mutating func declare(_ declaration: FieldDeclaration) {
         if let place = all.firstIndex(where: { $0.name == declaration.name }) {

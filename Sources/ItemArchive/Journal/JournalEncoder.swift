@@ -80,12 +80,16 @@ package struct JournalEncoder {
                 begin(.move)
                 placedKey(change.row)
                 writer.varint(UInt64(change.field))
-            case .declare:
-                declares = true
-                begin(.declare)
-                writer.value(rows.declarations(ofVersion: change.field).record)
+            case .declare: declaration(change.field)
             }
         }
+    }
+
+    /// Encodes a version of what is declared.
+    package mutating func declaration(_ version: UInt32) {
+        declares = true
+        begin(.declare)
+        writer.value(rows.declarations(ofVersion: version).record)
     }
 
     /// Encodes the removal of an item.

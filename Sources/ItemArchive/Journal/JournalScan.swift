@@ -168,7 +168,8 @@ package enum JournalRecord {
     }
 
     /// The sealed record of the declared fields; empty if nothing is declared.
-    static func declarations(_ declarations: FieldDeclarations, sequence: UInt64, identifier: UInt64) -> [UInt8] {
+    package static func declarations(_ declarations: FieldDeclarations, sequence: UInt64, identifier: UInt64) -> [UInt8]
+    {
         if declarations.isEmpty { return [] }
         var writer = RecordWriter([UInt8](repeating: 0, count: headerLength))
         writer.value(declarations.record)

@@ -13,6 +13,8 @@ package enum ItemTransfer {
         package var pictures = 0
         /// The reasons why pictures were not copied, by key.
         package var failures: [String: String] = [:]
+        /// Why what is declared of fields was not copied; nil if it was, or there is nothing.
+        package var undeclared: String?
 
         /// Creates a summary.
         package init(items: Int = 0, pictures: Int = 0) { (self.items, self.pictures) = (items, pictures) }
@@ -61,6 +63,15 @@ package enum ItemTransfer {
             try target.commit()
             bytes = 0
             progress(position + 1)
+        }
+        // After the items, which are carried as they are.
+        if !source.declarations.isEmpty, target.declarations != source.declarations {
+            if let refusal = target.replica.remote?.declaringRefusal {
+                summary.undeclared = refusal
+            } else {
+                target.columns.declare(source.declarations)
+                try target.commit()
+            }
         }
         return summary
     }

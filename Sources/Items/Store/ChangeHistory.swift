@@ -154,10 +154,25 @@ struct ChangeHistory {
                 guard live(change.row), !foreignChanges.moved(change.row, since: group.epoch) else {
                     return conflict(about: change.row, "its position")
                 }
-            case .declare: continue
+            case .declare:
+                guard !foreignChanges.declaredFields(since: group.epoch) else {
+                    return StoreError(
+                        .conflict,
+                        "the step is not taken back: fields were declared elsewhere since; the step is given up, and the "
+                            + "next undo is of the one before")
+                }
             }
         }
         return nil
+    }
+
+    /// Returns an error if the changes that take a step back, which are the log's, do not hold what is declared: items
+    /// and declarations from elsewhere came since.
+    func violation(takingBack group: ChangeGroup, in columns: ColumnStore) -> StoreError? {
+        if group.epoch == foreignChanges.epoch { return nil }
+        let found = columns.violation(
+            of: columns.changes, checksFit: foreignChanges.declaredFields(since: group.epoch))
+        return found.map { StoreError(.conflict, "the step is not taken back: \($0.message)", cause: $0) }
     }
 }
 
@@ -382,6 +397,7 @@ extension ItemStore {
         let reversed = Array(group.attachments.reversed())
         changeHistory.setAttachmentChanges(reversed)
         do throws(StoreError) {
+            if let violation = changeHistory.violation(takingBack: group, in: columns) { throw violation }
             _ = try write(kind)
         } catch {
             // The commit failed: roll back. The rows are still in the history, which has forgotten nothing.

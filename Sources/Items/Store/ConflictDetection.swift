@@ -34,10 +34,17 @@ struct PendingConflicts {
     private var theirs: NameTable<Theirs> = [:]
     /// By key, the fields changed by conflicting commits; nil for an item that one inserted or removed.
     private var doubtful: NameTable<NameSet?> = [:]
+    /// The last remote declaration of fields.
+    private var declared: (host: String, record: PropertyListValue?)?
+    /// Whether a conflicting commit declares fields: each later declaration has its declarations, too.
+    private var isDeclarationDoubtful = false
+    /// What is declared, against the values of both sides; nil if nothing is.
+    private var rules: PendingDeclarations?
 
-    init(_ pending: [PendingCommit], _ commits: [RemoteCommit]) {
+    init(_ pending: [PendingCommit], _ commits: [RemoteCommit], _ columns: ColumnStore) {
         for commit in commits { for change in commit.changes { record(change.change, commit.host) } }
-        guard !theirs.isEmpty else { return }
+        guard !theirs.isEmpty || declared != nil else { return }
+        rules = PendingDeclarations(pending, commits, columns)
         for commit in pending { judge(commit) }
         guard var index = found.indices.last else { return }
         var moved: NameSet = []
@@ -54,13 +61,16 @@ struct PendingConflicts {
 
     private mutating func record(_ change: ItemChange, _ host: String) {
         switch change.kind {
+        case .declare:
+            declared = (host, change.new)
+            return
         case .insert: theirs[change.itemKey, default: Theirs(host: host)].isInserted = true
         case .remove: theirs[change.itemKey, default: Theirs(host: host)].isRemoved = true
         case .update:
             theirs[change.itemKey, default: Theirs(host: host)].fields.updateValue(
                 change.new, forKey: change.field ?? "")
         // Of two moves, the later one wins.
-        case .move, .declare: break
+        case .move: break
         }
         theirs[change.itemKey, default: Theirs(host: host)].host = host
     }
@@ -82,7 +92,12 @@ struct PendingConflicts {
             conflicts += 1
             if result.host.isEmpty { result.host = host }
         }
+        if let host = rules?.add(commit) {
+            conflicts += 1
+            if result.host.isEmpty { result.host = host }
+        }
         guard conflicts + agreements > 0 else { return }
+        rules?.removeLast()
         result.isAgreement = conflicts == 0 && agreements == commit.changes.count
         if result.host.isEmpty { result.host = result.removedItems.first.flatMap { theirs[$0]?.host } ?? "" }
         found.append(result)
@@ -94,7 +109,7 @@ struct PendingConflicts {
                 doubtful[change.itemKey] = known.union([change.field ?? ""])
             // A later removal of the item depends on this position.
             case .move: doubtful[change.itemKey] = doubtful[change.itemKey, default: []]
-            case .declare: break
+            case .declare: isDeclarationDoubtful = true
             }
         }
     }
@@ -103,7 +118,7 @@ struct PendingConflicts {
     private func overtakenRead(_ reads: ItemReads?) -> String? {
         switch reads {
         case nil: return nil
-        case .whole: return theirs.first?.value.host ?? (doubtful.isEmpty ? nil : "")
+        case .whole: return theirs.first?.value.host ?? declared?.host ?? (doubtful.isEmpty ? nil : "")
         case .keys(let keys):
             for key in keys.lazy.map({ String(decoding: $0, as: UTF8.self) }) {
                 if let change = theirs[key] { return change.host }
@@ -115,6 +130,10 @@ struct PendingConflicts {
     }
 
     private func verdict(_ change: ItemChange) -> Verdict {
+        if change.kind == .declare {
+            guard let declared else { return isDeclarationDoubtful ? .conflicts(host: "") : .follows }
+            return declared.record == change.new ? .agrees : .conflicts(host: declared.host)
+        }
         if let fields = doubtful[change.itemKey] {
             switch change.kind {
             case .insert, .remove: return .conflicts(host: "")
@@ -141,6 +160,8 @@ struct PendingConflicts {
 struct LocalChanges {
     /// By key, the changed fields; nil for an inserted or removed item.
     private var fields: NameTable<NameSet?> = [:]
+    /// Whether they declare fields.
+    private var declares = false
 
     init(_ columns: ColumnStore) {
         for change in columns.changes {
@@ -157,7 +178,7 @@ struct LocalChanges {
                 fields[key] = known.union([columns.name(of: ItemField(rawValue: change.field))])
             case .move:
                 if fields[columns.keyString(change.row)] == nil { fields[columns.keyString(change.row)] = .some([]) }
-            case .declare: break
+            case .declare: declares = true
             }
         }
     }
@@ -165,6 +186,12 @@ struct LocalChanges {
     /// Returns an error if these changes conflict with a commit of another host.
     func conflict(with commit: RemoteCommit, _ columns: ColumnStore) -> StoreError? {
         for change in commit.changes.lazy.map(\.change) {
+            if change.kind == .declare, declares {
+                return StoreError(
+                    .conflict,
+                    "fields were declared by \(commit.host), and here: these changes were rolled back; declare again what "
+                        + "is still wanted (items:fields() shows what is declared now)")
+            }
             guard let own = fields[change.itemKey] else { continue }
             let name = Self.name(change.itemKey, columns)
             guard let own else {

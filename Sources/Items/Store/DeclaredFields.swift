@@ -29,11 +29,7 @@ extension ItemStore {
         _ declarations: [FieldDeclaration], freeing freed: [String] = [], converting converts: Bool = false
     ) throws {
         if isReadOnly { throw readOnlyError }
-        if replica.isShared {
-            throw StoreError(
-                .readOnly,
-                "the fields of a shared collection cannot be declared: its hosts would not know of the declarations")
-        }
+        if let refusal = replica.remote?.declaringRefusal { throw StoreError(.readOnly, refusal) }
         var next = columns.declarations
         for declaration in declarations {
             let field = schema.field(named: declaration.name)

@@ -16,6 +16,8 @@ struct ForeignChanges {
     private(set) var epoch: UInt64 = 0
     private var places: [ChangedField: UInt64] = [:]
     private var prunedAt = fewPlaces
+    /// The epoch of the last declaration of fields.
+    private var declared: UInt64 = 0
     /// Rows of removed items, oldest first: their numbers are not reused while a step may refer to them.
     private var removedRows: Deque<(row: UInt32, epoch: UInt64)> = []
 
@@ -30,7 +32,7 @@ struct ForeignChanges {
                 places[change.changedField] = epoch
                 places[ChangedField(row: change.row, field: Self.anyField)] = epoch
             case .move: places[ChangedField(row: change.row, field: Self.position)] = epoch
-            case .declare: break
+            case .declare: declared = epoch
             }
         }
     }
@@ -40,6 +42,9 @@ struct ForeignChanges {
     }
 
     func changedAnyField(of row: UInt32, since epoch: UInt64) -> Bool { changed(Self.anyField, of: row, since: epoch) }
+
+    /// Whether fields were declared.
+    func declaredFields(since epoch: UInt64) -> Bool { declared > epoch }
 
     func moved(_ row: UInt32, since epoch: UInt64) -> Bool { changed(Self.position, of: row, since: epoch) }
 

@@ -26,10 +26,13 @@ public struct ItemConflict: Sendable, Hashable {
         package var theirs: PropertyListValue?
         /// Whether the item currently exists.
         package var isPresent: Bool
+        /// Why the commit's values do not hold what is declared now, for people; nil if they do.
+        package var problem: String?
 
         /// Whether the current value is neither the one before the commit nor the commit's, or the item is missing.
         package var isConflicting: Bool {
-            kind == .move ? !isPresent : theirs != base && theirs != mine || field != nil && !isPresent
+            if problem != nil { return true }
+            return kind == .move ? !isPresent : theirs != base && theirs != mine || field != nil && !isPresent
         }
     }
 
@@ -64,8 +67,22 @@ extension ItemConflict {
             }
             changes.append(Self.change(change, store))
         }
+        for place in changes.indices { changes[place].problem = Self.problem(changes[place], store) }
         // A stable order: the conflicting ones first.
         self.changes = changes.filter(\.isConflicting) + changes.filter { !$0.isConflicting }
+    }
+
+    private static func problem(_ change: Change, _ store: ItemStore) -> String? {
+        let columns = store.columns
+        switch change.kind {
+        case .update: return columns.problem(change.mine, ofField: change.field ?? "", itemKey: change.itemKey)
+        case .insert:
+            let values = change.mine?.fields
+            return store.declarations.all.lazy.compactMap { declaration in
+                columns.problem(values?[declaration.name], ofField: declaration.name, itemKey: change.itemKey)
+            }.first
+        case .remove, .move, .declare: return nil
+        }
     }
 
     private static func change(_ change: ItemChange, _ store: ItemStore) -> Change {
@@ -81,7 +98,10 @@ extension ItemConflict {
             result.theirs = values?[change.field ?? ""]
         case .insert: (result.mine, result.theirs) = (change.values.map { .fields($0) }, all)
         case .remove: (result.base, result.theirs) = (change.values.map { .fields($0) }, all)
-        case .move, .declare: break
+        case .declare:
+            (result.base, result.mine, result.theirs) = (change.old, change.new, store.declarations.record)
+            result.isPresent = true
+        case .move: break
         }
         return result
     }
@@ -101,7 +121,7 @@ extension ItemConflict: CustomStringConvertible {
             + rows.map { row in
                 let cells = zip(row, widths).map { $0.padded(to: $1) }
                 return "  " + Self.trimmed(cells.joined(separator: "  "))
-            }
+            } + changes.compactMap { $0.problem.map { "  " + VisibleText.line($0) } }
     }
 
     /// A change as a row; an inserted or removed item has one per field whose values differ.
@@ -117,8 +137,22 @@ extension ItemConflict: CustomStringConvertible {
             ]
         case .insert: return [[item, "", "(new)", change.isPresent ? "(new, too)" : "", ""]]
         case .remove: return [[item, "", "(removed)", change.isPresent ? "(changed)" : "(removed)", ""]]
-        case .declare: return [["", "", "(declared fields)", "", ""]]
+        case .declare: return declarationRows(of: change)
         case .move: return [[item, "", "(moved)", change.isPresent ? "" : "(removed)", ""]]
+        }
+    }
+
+    /// A row for each field about which the commit declares something else.
+    private static func declarationRows(of change: Change) -> [[String]] {
+        func declared(_ record: PropertyListValue?) -> FieldDeclarations {
+            (try? FieldDeclarations(record: record)) ?? FieldDeclarations()
+        }
+        let (mine, theirs, base) = (declared(change.mine), declared(change.theirs), declared(change.base))
+        func text(_ declarations: FieldDeclarations, _ name: String) -> String {
+            VisibleText.line(declarations[name]?.constraints ?? "(free)")
+        }
+        return mine.names(differingFrom: base).map { name in
+            ["(declared)", VisibleText.line(name), text(mine, name), text(theirs, name), text(base, name)]
         }
     }
 
@@ -168,7 +202,7 @@ extension ItemStore {
         try checkNoTransaction("settling a conflict")
         let commit = try pendingCommit(conflict)
         try change { () throws(StoreError) in
-            for change in conflict.changes { try redo(change, commit) }
+            for change in conflict.changes { try redo(change, commit, values[change.itemKey] ?? [:]) }
             for (key, fields) in values {
                 guard let item = item(forKey: key) else {
                     throw StoreError(.itemRemoved, "no item has the itemKey \(key), which is to get the values")
@@ -180,15 +214,25 @@ extension ItemStore {
     }
 
     /// Repeats one change of a commit on the current items.
-    private func redo(_ change: ItemConflict.Change, _ commit: PendingCommit) throws(StoreError) {
+    ///
+    /// - Parameters:
+    ///   - change: the change.
+    ///   - commit: its commit.
+    ///   - others: by field, the values that take the place of the commit's.
+    private func redo(
+        _ change: ItemConflict.Change, _ commit: PendingCommit, _ others: PropertyListFields
+    ) throws(StoreError) {
         let present = item(forKey: change.itemKey)
         switch change.kind {
         case .remove: try present?.remove()
         case .insert:
-            guard let values = change.mine?.fields else { return }
+            guard var values = change.mine?.fields else { return }
+            for (field, value) in others where field != "itemKey" { values[field] = value }
             guard let present else { return try insert(values) }
             for (field, value) in values where field != "itemKey" { try set(present, field, value) }
         case .update:
+            // Another value for it is set later: the commit's may not be possible any more.
+            if present != nil, others[change.field ?? ""] != nil { return }
             if let present { return try set(present, change.field ?? "", change.mine) }
             // Another host removed it: restore it as it was here, if known.
             if let values = commit.lostItems[change.itemKey] { try insert(values) }
@@ -198,7 +242,15 @@ extension ItemStore {
                     "the item \(change.itemKey) was removed by another host: keep theirs, or create it anew")
             }
             try set(item, change.field ?? "", change.mine)
-        case .move, .declare: break
+        case .declare:
+            let (mine, base) = (try FieldDeclarations(record: change.mine), try FieldDeclarations(record: change.base))
+            let names = mine.names(differingFrom: base)
+            try StoreError.answering {
+                try declare(
+                    names.compactMap { mine[$0] },
+                    freeing: names.filter { mine[$0] == nil && declarations[$0] != nil })
+            }
+        case .move: break
         }
     }
 

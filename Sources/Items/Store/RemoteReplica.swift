@@ -81,7 +81,17 @@ final class RemoteReplica {
         if remote.keepsCommits, !remote.isConnected || remote.hasPendingCommits {
             return try keep(in: remote, reads: reads, durable: durable)
         }
+        var attempts = 0
+        defer { if attempts > Self.attemptsBeforeHolding { remote.release() } }
         while true {
+            // A declaration reads all items: commits of busy hosts could precede each attempt.
+            if attempts == Self.attemptsBeforeHolding, columns.changes.contains(where: { $0.kind == .declare }) {
+                try remote.hold()
+                if remote.mayHaveCommits(after: revision) {
+                    try merge(remote.takeCommits(after: revision), reads, apply)
+                }
+            }
+            attempts += 1
             let sent: RemoteOutcome
             do throws(StoreError) {
                 sent = try remote.send(ItemCommit(columns, columns.changes, following: revision), reads: reads)
@@ -95,14 +105,38 @@ final class RemoteReplica {
                 isMerged = false
                 return
             }
-            let commits = try remote.takeCommits(after: revision)
-            if let conflict = reads == nil ? conflict(with: commits) : Self.overtaken(by: commits) {
-                unappliedCommits += commits
-                throw conflict
-            }
-            for commit in commits { try apply(commit) }
-            isMerged = true
+            try merge(remote.takeCommits(after: revision), reads, apply)
         }
+    }
+
+    /// After as many attempts, the next one keeps others out.
+    private static let attemptsBeforeHolding = 3
+
+    /// Applies remote commits beneath the log's changes.
+    ///
+    /// - Throws: ``StoreError`` with `conflict` if they concern what the log's changes do, or if these no longer hold
+    ///   what is declared.
+    private func merge(
+        _ commits: [RemoteCommit], _ reads: ItemReads?, _ apply: (RemoteCommit) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        if let conflict = reads == nil ? conflict(with: commits) : Self.overtaken(by: commits) {
+            unappliedCommits += commits
+            throw conflict
+        }
+        for commit in commits { try apply(commit) }
+        isMerged = true
+        // The log's changes were checked against the items and declarations before these commits.
+        let declares = commits.contains { $0.changes.contains { $0.change.kind == .declare } }
+        guard let violation = columns.violation(of: columns.changes, checksFit: declares) else { return }
+        throw StoreError(
+            .conflict,
+            "\(Self.hosts(of: commits)) was first, and these changes were rolled back: \(violation.message)",
+            cause: violation)
+    }
+
+    private static func hosts(of commits: [RemoteCommit]) -> String {
+        let hosts = Set(commits.lazy.filter { !$0.changes.isEmpty }.map(\.host)).sorted().joined(separator: ", ")
+        return hosts.isEmpty ? "another host" : hosts
     }
 
     /// Keeps the log's changes as a commit, to be sent when the server is back.
@@ -127,11 +161,8 @@ final class RemoteReplica {
 
     /// The error of a transaction that read outdated data.
     private static func overtaken(by commits: [RemoteCommit]) -> StoreError {
-        let hosts = Set(commits.lazy.filter { !$0.changes.isEmpty }.map(\.host)).sorted().joined(separator: ", ")
-        return StoreError(
-            .conflict,
-            "the transaction was rolled back: \(hosts.isEmpty ? "another host" : hosts) changed the collection meanwhile"
-        )
+        StoreError(
+            .conflict, "the transaction was rolled back: \(hosts(of: commits)) changed the collection meanwhile")
     }
 
     /// Called when a failed commit was rolled back.
@@ -240,7 +271,7 @@ final class RemoteReplica {
             if more.isEmpty { break }
             commits += more
         }
-        return (commits, PendingConflicts(remote.pendingCommits, commits).found)
+        return (commits, PendingConflicts(remote.pendingCommits, commits, columns).found)
     }
 
     /// Removes the found commits from those that wait, keeps the conflicting ones to be resolved, and undoes all of

@@ -128,6 +128,18 @@ final class CollectionServer {
         }
     }
 
+    /// Whether the collection's tables have declarations of fields: they may have been migrated since.
+    func askForDeclarations() throws(StoreError) -> Bool {
+        if collection?.keepsDeclarations == true { return true }
+        guard let connection, connection.isOpen, !isAsking else { return false }
+        let keeps = try asking { () throws(PostgresError) in try SharedCollection.keepsDeclarations(connection) }
+        collection?.keepsDeclarations = keeps
+        return keeps
+    }
+
+    /// Records that the log has a declaration.
+    func foundDeclaration() { collection?.keepsDeclarations = true }
+
     func disconnect() {
         isHolding = false
         guard connection != nil else { return }

@@ -1,5 +1,7 @@
 package import ColumnEngine
+import Files
 import ItemArchive
+import PropertyList
 
 /// A commit encoded for the server: its net changes, as the items of the table and as a record of the log.
 struct EncodedCommit {
@@ -11,6 +13,10 @@ struct EncodedCommit {
     var records: [[UInt8]] = []
     /// The changes, for the other hosts.
     var record: [UInt8] = []
+    /// The values of unique fields that items got: see ``UniqueClaim``.
+    var claims: [[UInt8]] = []
+    /// All declarations after the commit, for the server, if it declares fields; empty bytes for none.
+    var declarations: [UInt8]?
     /// The pictures of changed items, by key.
     var pictures: [CommittedPicture] = []
     /// The ranks that the commit assigns, by row.
@@ -38,6 +44,12 @@ struct EncodedCommit {
         if let field = rows.attachmentField { pictures = Self.pictures(effects, rows, field) }
         newRanks = Self.newRanks(effects, rows, table)
         var changes = JournalEncoder(rows)
+        let declared = commit.changes.lazy.filter { $0.kind == .declare }
+        if let first = declared.first, let last = declared.last, first.position != last.field {
+            changes.declaration(last.field)
+            declarations = Self.record(of: rows.declarations(ofVersion: last.field))
+        }
+        claims = Self.claims(effects, rows)
         let fields = rows.schema.numbers
         for effect in effects where effect.wasThere && effect.isWhole {
             changes.removal(effect.row)
@@ -102,6 +114,29 @@ struct EncodedCommit {
             }
         }
         return effects
+    }
+
+    /// What is declared, as the server keeps it: a value with a checksum; empty for nothing.
+    static func record(of declarations: FieldDeclarations) -> [UInt8] {
+        if declarations.isEmpty { return [] }
+        var writer = RecordWriter()
+        writer.value(declarations.record)
+        return RecordChecksum.sealed(writer.bytes)
+    }
+
+    private static func claims(_ effects: [Effect], _ rows: ColumnStore) -> [[UInt8]] {
+        let unique = rows.uniqueFields
+        if unique.isEmpty { return [] }
+        var claims: Set<[UInt8]> = []
+        for effect in effects where effect.isThere {
+            for field in unique where effect.isWhole || effect.fields.contains(field.rawValue) {
+                let claim = rows.value(effect.row, field).flatMap {
+                    UniqueClaim.bytes(of: $0, in: rows.name(of: field))
+                }
+                if let claim { claims.insert(claim) }
+            }
+        }
+        return Array(claims)
     }
 
     /// The pictures of the changed items after the commit. They are ordered by key, so that two hosts do not deadlock.
@@ -190,6 +225,69 @@ struct SentCommit {
     /// The keys that its transaction read; null for all.
     let reads: PostgresValue
     let commit: EncodedCommit
+
+    /// A commit with a token.
+    init(token: [UInt8], seen: UInt64, reads: PostgresValue, commit: EncodedCommit) {
+        (self.token, self.seen, self.reads, self.commit) = (token, seen, reads, commit)
+    }
+
+    /// A commit that was not sent before.
+    init(_ commit: borrowing ItemCommit, _ reads: ItemReads?, _ encoded: EncodedCommit) {
+        let all: PostgresValue =
+            switch reads {
+            // What is declared was checked against all items.
+            case _ where encoded.declarations != nil: .nullByteArrays
+            case nil: .byteArrays([])
+            case .whole: .nullByteArrays
+            case .keys(let keys): .byteArrays(keys.map { $0.withUnsafeBufferPointer(EncodedCommit.key) })
+            }
+        self.init(
+            token: SharedPersistence.newIdentifier(), seen: commit.revision.rawValue, reads: all, commit: encoded)
+    }
+}
+
+/// A value of a unique field that an item gets, as the server compares it: of two commits that did not know of each
+/// other and claim the same value, the second has to be checked on the first.
+///
+/// It is a hash beside the keys of items, with which no key begins. Two values with one hash cost a further check.
+enum UniqueClaim {
+    private static let code: UInt8 = 0x20
+
+    /// The claim of a value; nil for none, and for values that a unique field cannot have.
+    static func bytes(of value: PropertyListValue, in field: String) -> [UInt8]? {
+        var writer = RecordWriter()
+        writer.text(field)
+        switch value {
+        case .string(let text):
+            if text.isEmpty { return nil }
+            writer.value(value)
+        case .integer, .wideInteger, .utf16, .date: writer.value(value)
+        // Equal numbers of two kinds are equal.
+        case .real(let number): writer.value(Int64(exactly: number).map { .integer($0) } ?? value)
+        case .single(let number): writer.value(Int64(exactly: number).map { .integer($0) } ?? .real(Double(number)))
+        case .null, .boolean, .data, .uid, .array, .set, .dictionary: return nil
+        }
+        return [code] + withUnsafeBytes(of: Checksum.hash(writer.bytes).littleEndian) { Array($0) }
+    }
+
+    /// The claims of a commit's changes.
+    static func all(_ changes: [PendingCommit.Change], _ columns: ColumnStore) -> [[UInt8]] {
+        let unique = columns.uniqueFields.map { columns.name(of: $0) }
+        if unique.isEmpty { return [] }
+        var claims: Set<[UInt8]> = []
+        for change in changes.lazy.map(\.change) {
+            for field in unique {
+                let value: PropertyListValue? =
+                    switch change.kind {
+                    case .insert: change.values?[field]
+                    case .update: change.field == field ? change.new : nil
+                    case .remove, .move, .declare: nil
+                    }
+                if let claim = value.flatMap({ bytes(of: $0, in: field) }) { claims.insert(claim) }
+            }
+        }
+        return Array(claims)
+    }
 }
 
 /// Commits of this host.
@@ -198,11 +296,7 @@ extension SharedPersistence {
         let (connection, collection) = try server.reached()
         let wasInDoubt = inDoubt != nil
         // While a commit is in doubt the store is read-only: the changes are the same.
-        let sent =
-            inDoubt
-            ?? SentCommit(
-                token: Self.newIdentifier(), seen: commit.revision.rawValue, reads: Self.value(of: reads),
-                commit: EncodedCommit(commit, places.ranks))
+        let sent = inDoubt ?? SentCommit(commit, reads, EncodedCommit(commit, places.ranks))
         let encoded = sent.commit
         inDoubt = sent
         let status: Int64
@@ -258,25 +352,30 @@ extension SharedPersistence {
         _ sent: SentCommit, _ collection: SharedCollection, _ connection: PostgresConnection
     ) throws(PostgresError) -> (status: Int64, made: Lineage) {
         let encoded = sent.commit
-        let rows = try connection.run(
-            "select status, coalesce(revision, 0), lineage from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
-            [
-                .int4(collection.number), .uuid(collection.epoch), .int8(Int64(clamping: sent.seen)),
-                .uuid(sent.token), .uuid(server.host), sent.reads,
-                .byteArrays(encoded.removed), .byteArrays(encoded.keys), .byteArrays(encoded.ranks),
-                .byteArrays(encoded.records), .bytes(encoded.record),
-            ], isPrepared: true)
+        let usual: [PostgresValue] = [
+            .int4(collection.number), .uuid(collection.epoch), .int8(Int64(clamping: sent.seen)),
+            .uuid(sent.token), .uuid(server.host), sent.reads,
+            .byteArrays(encoded.removed), .byteArrays(encoded.keys), .byteArrays(encoded.ranks),
+            .byteArrays(encoded.records), .bytes(encoded.record),
+        ]
+        let rows: PostgresResult
+        if collection.keepsDeclarations {
+            rows = try connection.run(
+                "select status, coalesce(revision, 0), lineage "
+                    + "from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)",
+                usual + [.byteArrays(encoded.claims), encoded.declarations.map { .bytes($0) } ?? .null],
+                isPrepared: true)
+        } else {
+            guard encoded.declarations == nil else {
+                throw PostgresError(.unusable, "the collection's tables, of an older program, keep no declarations")
+            }
+            rows = try connection.run(
+                "select status, coalesce(revision, 0), lineage from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
+                usual, isPrepared: true)
+        }
         return (
             try rows.number(0, 0), Lineage(revision: try rows.revision(0, 1), identifier: try rows.bytes(0, 2) ?? [])
         )
-    }
-
-    private static func value(of reads: ItemReads?) -> PostgresValue {
-        switch reads {
-        case nil: .byteArrays([])
-        case .whole: .nullByteArrays
-        case .keys(let keys): .byteArrays(keys.map { $0.withUnsafeBufferPointer(EncodedCommit.key) })
-        }
     }
 
     package func hold() throws(StoreError) { try server.hold() }

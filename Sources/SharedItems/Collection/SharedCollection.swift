@@ -19,6 +19,8 @@ struct SharedCollection {
     let system: Int64
     /// The number of promotions among them.
     let timeline: Int64
+    /// Whether its tables have declarations of fields; those of an older program do not.
+    var keepsDeclarations = false
 }
 
 extension SharedCollection {
@@ -26,8 +28,10 @@ extension SharedCollection {
     init(
         _ connection: PostgresConnection, _ name: String, host: [UInt8], hostName: String, revision: UInt64
     ) throws(PostgresError) {
+        keepsDeclarations = try Self.keepsDeclarations(connection)
         let rows = try connection.run(
-            "select id, head, floor, epoch, lineage, system, timeline from cubby.hello($1, $2, $3, $4)",
+            "select id, head, floor, epoch, lineage, system, timeline from "
+                + "cubby.hello($1, $2, $3, $4\(keepsDeclarations ? ", 1" : ""))",
             [.text(name), .uuid(host), .text(hostName), .int8(Int64(clamping: revision))])
         number = Int32(clamping: try rows.number(0, 0))
         head = try rows.revision(0, 1)
@@ -37,6 +41,11 @@ extension SharedCollection {
         lineage = try rows.bytes(0, 4)
         system = try rows.number(0, 5)
         timeline = try rows.number(0, 6)
+    }
+
+    /// Whether the database has the table of declarations, which `migrate` adds to those of an older program.
+    static func keepsDeclarations(_ connection: PostgresConnection) throws(PostgresError) -> Bool {
+        try connection.run("select to_regclass('cubby.declaration') is not null").bytes(0, 0) == [1]
     }
 
     /// Checks whether a host that knows a collection can continue with this one.

@@ -35,6 +35,7 @@ extension SharedPersistence {
                 cached = nil
                 places.ranks = RankTable()
                 try loader.removeAll()
+                try loader.declare(FieldDeclarations())
             }
         }
         if cached == nil { try loadFromServer(into: loader, &report) }
@@ -45,6 +46,7 @@ extension SharedPersistence {
     /// All items as of one revision, from the server.
     private func loadFromServer(into loader: ItemLoader, _ report: inout ItemLoadReport) throws(StoreError) {
         var found = Lineage()
+        var declared: [UInt8] = []
         var items = try server.asking { () throws(PostgresError) in
             guard let connection = server.connection, let collection = server.collection else {
                 throw PostgresError(.disconnected, "there is no connection")
@@ -54,6 +56,11 @@ extension SharedPersistence {
             let head = try connection.run(
                 "select head, lineage from cubby.collection where id = $1", [.int4(collection.number)])
             found = Lineage(revision: try head.revision(0, 0), identifier: try head.bytes(0, 1) ?? [])
+            if collection.keepsDeclarations {
+                let rows = try connection.run(
+                    "select record from cubby.declaration where collection = $1", [.int4(collection.number)])
+                if rows.rowCount > 0 { declared = try rows.bytes(0, 0) ?? [] }
+            }
             var items = ItemCopy()
             try connection.copyOut(
                 "copy (select rank, record from cubby.item where collection = \(collection.number)) to stdout (format binary)"
@@ -76,6 +83,12 @@ extension SharedPersistence {
                 cause: error)
         }
         report.archivedItems = items.count
+        if declared.isEmpty { return }
+        let declarations = try declared.withBytes { (bytes) throws(StoreError) in
+            var reader = RecordReader(try RecordChecksum.opened(bytes))
+            return try FieldDeclarations(record: try reader.value())
+        }
+        try loader.declare(declarations)
     }
 }
 

@@ -77,6 +77,15 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
         return isLoaded && (!isConnected || inDoubt != nil)
     }
 
+    package var declaringRefusal: String? {
+        // What is declared already was kept.
+        if places.columns?.hasDeclarations == true || (try? server.askForDeclarations()) == true { return nil }
+        return server.collection == nil || !isConnected
+            ? "whether the shared collection's tables keep declarations is known when its server answers: declare then"
+            : "the shared collection's tables, of an older program, keep no declarations: their owner runs "
+                + "cubby shared migrate '\(address.description)'"
+    }
+
     package var readOnlyReason: String {
         if let stopped = server.stopped { return stopped.message }
         if opensReadOnly { return StoreError.storeIsReadOnly.message }
@@ -192,6 +201,7 @@ extension SharedPersistence {
                     if !commits.isEmpty { break }
                     throw damaged(commit.revision, error)
                 }
+                if changes.contains(where: { $0.change.kind == .declare }) { server.foundDeclaration() }
                 server.statistics.remoteCommits += 1
                 if announced != nil { server.statistics.announcedCommits += 1 }
             }
@@ -270,8 +280,9 @@ extension SharedPersistence {
             case .set(let key, let field, let value): result.append(RemoteChange(.update(key, field, to: value)))
             case .rank(let key, let rank):
                 if !inserted.contains(key) { result.append(RemoteChange(.move(key, to: 0), rank: rank)) }
+            case .declare(let declarations): result.append(RemoteChange(.declare(declarations)))
             // The log has ranks instead of positions.
-            case .move, .declare: continue
+            case .move: continue
             }
         }
         return result

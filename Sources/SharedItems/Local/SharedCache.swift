@@ -183,6 +183,9 @@ struct CachedCollection {
     /// The bytes up to the end of the items.
     private(set) var itemsLength = 0
 
+    /// What is declared as of the items.
+    private(set) var declarations = FieldDeclarations()
+
     private let bytes: [UInt8]
     private var pieces: [Range<Int>] = []
 
@@ -219,7 +222,11 @@ struct CachedCollection {
                     try LoggedCommit(cached: UnsafeRawBufferPointer(rebasing: bytes[record.payload]))
                 }
                 later[commit.revision] = commit
-            case .declarations: continue
+            case .declarations:
+                declarations = try bytes.withBytes { (bytes) throws(StoreError) in
+                    var reader = RecordReader(UnsafeRawBufferPointer(rebasing: bytes[record.payload]))
+                    return try FieldDeclarations(record: try reader.value())
+                }
             }
         }
         var next = revision + 1

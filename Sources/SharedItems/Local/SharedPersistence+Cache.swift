@@ -76,6 +76,7 @@ extension SharedPersistence {
         try cached.forEachItem { (rank, record) throws(StoreError) in
             places.ranks.set(try loader.addRecord(record), rank)
         }
+        if !cached.declarations.isEmpty { try loader.declare(cached.declarations) }
         report.archivedItems = cached.count
         report.revision.rawValue = cached.revision
         for commit in cached.commits + cached.ahead {
@@ -179,6 +180,7 @@ final class CacheReplacement: ItemReplacement, @unchecked Sendable {
         var header = JournalHeader(
             archive: SharedCache.identity(of: collection.epoch), identifier: source.next(), firstSequence: 1)
         if snapshot.hasMisfits { header.version = JournalHeader.carryingVersion }
+        if !snapshot.declarations.isEmpty { header.version = JournalHeader.latestVersion }
         self.header = header
     }
 
@@ -201,6 +203,9 @@ final class CacheReplacement: ItemReplacement, @unchecked Sendable {
         head.fixed(collection.timeline)
         head.varint(UInt64(snapshot.count))
         try add(&head, to: output)
+        let declared = JournalRecord.declarations(
+            snapshot.declarations, sequence: sequence, identifier: header.identifier)
+        if !declared.isEmpty { try output.append(declared) }
         var piece = Self.newRecord()
         var item = RecordWriter()
         for position in 0..<snapshot.count {

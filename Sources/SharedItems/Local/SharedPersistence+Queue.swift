@@ -130,6 +130,11 @@ extension SharedPersistence {
         try server.asking { () throws(PostgresError) in
             for (index, commit) in waiting.enumerated() {
                 var encoded = EncodedCommit(removed: commit.removed, record: commit.record)
+                encoded.claims = UniqueClaim.all(commit.pending.changes, columns)
+                if let last = commit.pending.changes.last(where: { $0.change.kind == .declare }) {
+                    let declared = try? FieldDeclarations(record: last.change.new)
+                    encoded.declarations = EncodedCommit.record(of: declared ?? FieldDeclarations())
+                }
                 for key in commit.keys where last[key] == index {
                     guard let row = Self.row(ofKey: key, in: columns), let rank = places.ranks[row] else { continue }
                     var record = JournalEncoder(columns)

@@ -1,13 +1,37 @@
 -- What hosts may do. Each function runs as the tables' owner, with a search path that nobody else can put names into.
 
+-- What an older program's tables lack: `init` and `migrate` add it.
+--
+-- The revision of the last declaration of fields. A host that has not seen it checked its commit against another one.
+alter table cubby.collection add column if not exists declared bigint not null default 0;
+
+-- What is declared of a collection's fields: a value in the encoding of the records, with a checksum; empty for nothing. It is
+-- apart from the collection's row, which each commit writes anew.
+create table if not exists cubby.declaration (
+    collection int primary key,
+    revision bigint not null,
+    record bytea not null
+);
+
+-- Refuses a host whose program does not know of declarations: it would commit what does not fit.
+create or replace function cubby.check_declared(in_collection int) returns void
+    language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if exists (select from cubby.declaration d where d.collection = in_collection and d.record <> '') then
+        raise exception 'the fields of the collection are declared, and this host''s program does not know of that: '
+            'install a newer cubby' using errcode = 'CB003';
+    end if;
+end $$;
+
 -- A host introduces itself.
 --
 -- in_revision        the latest revision that it knows
 -- lineage            of that revision; null when the log has none
+-- in_level            what the host knows of: 1 declarations of fields
 -- system, timeline   the server's identity, which its standbys share, and how often one of them was promoted; 0 where the
 --                    server does not say it
 create or replace function cubby.hello(
-    in_name text, in_host uuid, in_host_name text, in_revision bigint,
+    in_name text, in_host uuid, in_host_name text, in_revision bigint, in_level int,
     out id int, out head bigint, out floor bigint, out epoch uuid, out lineage bytea,
     out system bigint, out timeline bigint
 ) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -30,21 +54,39 @@ begin
         do update set name = excluded.name, connected_at = excluded.connected_at;
 end $$;
 
+-- The same for an older program.
+create or replace function cubby.hello(
+    in_name text, in_host uuid, in_host_name text, in_revision bigint,
+    out id int, out head bigint, out floor bigint, out epoch uuid, out lineage bytea,
+    out system bigint, out timeline bigint
+) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    select h.id, h.head, h.floor, h.epoch, h.lineage, h.system, h.timeline
+        into id, head, floor, epoch, lineage, system, timeline
+        from cubby.hello(in_name, in_host, in_host_name, in_revision, 0) as h;
+    perform cubby.check_declared(id);
+end $$;
+
 -- Makes one commit, or says why not.
 --
 -- in_seen     the revision that the host has applied
 -- in_reads    the keys of the items that a transaction read; null when it read the collection as a whole
 -- in_keys, in_ranks, in_records   the items that came or changed, as they are now
 -- in_record   the changes, for the log
+-- in_claims   the values of unique fields that the items got: of two commits that did not know of each other, the later one
+--             conflicts if they share one
+-- in_declarations   all declarations of fields, if the commit declares some; its host reads the collection as a whole
 -- status      0 committed · 1 already committed with this token · 2 others changed what was read or written since
 --             3 another epoch · 4 the log no longer has what came after `seen`
 create or replace function cubby.commit(
     in_collection int, in_epoch uuid, in_seen bigint, in_token uuid, in_host uuid, in_reads bytea[],
     in_removed bytea[], in_keys bytea[], in_ranks bytea[], in_records bytea[], in_record bytea,
+    in_claims bytea[], in_declarations bytea,
     out status int, out revision bigint, out lineage bytea
 ) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
     now_floor bigint;
+    now_declared bigint;
     made bigint;
     made_lineage bytea;
 begin
@@ -53,7 +95,7 @@ begin
     update cubby.collection c set head = c.head + 1,
             lineage = case when c.head = in_seen then sha256(c.lineage || uuid_send(in_token)) else c.lineage end
         where c.id = in_collection and c.epoch = in_epoch
-        returning c.head, c.floor, c.lineage into revision, now_floor, lineage;
+        returning c.head, c.floor, c.lineage, c.declared into revision, now_floor, lineage, now_declared;
     if not found then
         status := 3;
         return;
@@ -66,12 +108,13 @@ begin
             when revision <= in_seen then 3
             when made is not null then 1
             when in_seen < now_floor then 4
+            when in_seen < now_declared then 2
             -- With one bound alone the plan may look at the whole log. Hashed, many keys on both sides take no longer than
             -- reading them, while the other hosts wait.
             when in_reads is null or exists (
                 select from cubby.log l, unnest(l.keys) as k (key) where l.collection = in_collection
                     and l.revision > in_seen and l.revision < commit.revision
-                    and k.key in (select unnest(in_reads || in_removed || in_keys))) then 2
+                    and k.key in (select unnest(in_reads || in_removed || in_keys || in_claims))) then 2
             else 0 end;
         if status <> 0 then
             revision := revision - 1;
@@ -94,13 +137,36 @@ begin
             do update set rank = excluded.rank, version = excluded.version, record = excluded.record;
     end if;
     insert into cubby.log (collection, revision, seen, host, token, lineage, keys, record)
-        values (in_collection, commit.revision, in_seen, in_host, in_token, commit.lineage, in_keys || in_removed, in_record);
+        values (in_collection, commit.revision, in_seen, in_host, in_token, commit.lineage,
+            in_keys || in_removed || in_claims, in_record);
+    if in_declarations is not null then
+        insert into cubby.declaration as d (collection, revision, record)
+            values (in_collection, commit.revision, in_declarations)
+            on conflict on constraint declaration_pkey
+            do update set revision = excluded.revision, record = excluded.record;
+        update cubby.collection c set declared = commit.revision where c.id = in_collection;
+    end if;
     -- A small record goes along, so that a listener need not ask for it; the log has those that are lost. Anybody may notify
     -- on any channel: only hosts know the epoch.
     perform pg_notify(
         'cubby_' || encode(uuid_send(in_epoch), 'hex'),
         commit.revision || ' ' || encode(uuid_send(in_host), 'hex') || ' ' || encode(commit.lineage, 'hex')
             || case when octet_length(in_record) <= 3500 then ' ' || encode(in_record, 'hex') else '' end);
+end $$;
+
+-- The same for an older program, which neither declares fields nor claims values. One that has not seen a declaration yet is
+-- told of it as of any commit.
+create or replace function cubby.commit(
+    in_collection int, in_epoch uuid, in_seen bigint, in_token uuid, in_host uuid, in_reads bytea[],
+    in_removed bytea[], in_keys bytea[], in_ranks bytea[], in_records bytea[], in_record bytea,
+    out status int, out revision bigint, out lineage bytea
+) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    select c.status, c.revision, c.lineage into status, revision, lineage from cubby.commit(
+        in_collection, in_epoch, in_seen, in_token, in_host, in_reads, in_removed, in_keys, in_ranks, in_records, in_record,
+        '{}', null) as c;
+    -- After the commit, which holds the collection: what is found here is final, and an error undoes the commit.
+    if status = 0 then perform cubby.check_declared(in_collection); end if;
 end $$;
 
 -- Takes a picture for a commit that follows in the same transaction. Until then no item has it.
@@ -146,3 +212,18 @@ create or replace function cubby.hold(in_collection int) returns bigint
 revoke all on all functions in schema cubby from public;
 revoke all on all tables in schema cubby from public;
 revoke all on schema cubby from public;
+
+-- Hosts that were let in before get what has come since.
+do $$
+declare
+    host text;
+begin
+    for host in
+        select distinct r.rolname from pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a, pg_catalog.pg_roles r
+            where c.oid = 'cubby.item'::regclass and a.privilege_type = 'SELECT' and a.grantee = r.oid
+                and r.oid <> c.relowner
+    loop
+        execute format('grant select on all tables in schema cubby to %I', host);
+        execute format('grant execute on all functions in schema cubby to %I', host);
+    end loop;
+end $$;

@@ -1,0 +1,149 @@
+-- The functions of shared collections as version 2.0.0 made them: a database that was not migrated since has these.
+-- What hosts may do. Each function runs as the tables' owner, with a search path that nobody else can put names into.
+
+-- A host introduces itself.
+--
+-- in_revision        the latest revision that it knows
+-- lineage            of that revision; null when the log has none
+-- system, timeline   the server's identity, which its standbys share, and how often one of them was promoted; 0 where the
+--                    server does not say it
+create or replace function cubby.hello(
+    in_name text, in_host uuid, in_host_name text, in_revision bigint,
+    out id int, out head bigint, out floor bigint, out epoch uuid, out lineage bytea,
+    out system bigint, out timeline bigint
+) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    select c.id, c.head, c.floor, c.epoch into id, head, floor, epoch
+        from cubby.collection c where c.name = in_name;
+    if not found then
+        raise exception 'there is no collection "%"', in_name using errcode = 'CB001';
+    end if;
+    select l.lineage into lineage from cubby.log l where l.collection = id and l.revision = in_revision;
+    begin
+        select s.system_identifier into system from pg_control_system() s;
+        timeline := ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint;
+    exception when insufficient_privilege or feature_not_supported then
+        system := 0;
+        timeline := 0;
+    end;
+    insert into cubby.host (collection, id, name) values (hello.id, in_host, in_host_name)
+        on conflict on constraint host_pkey
+        do update set name = excluded.name, connected_at = excluded.connected_at;
+end $$;
+
+-- Makes one commit, or says why not.
+--
+-- in_seen     the revision that the host has applied
+-- in_reads    the keys of the items that a transaction read; null when it read the collection as a whole
+-- in_keys, in_ranks, in_records   the items that came or changed, as they are now
+-- in_record   the changes, for the log
+-- status      0 committed · 1 already committed with this token · 2 others changed what was read or written since
+--             3 another epoch · 4 the log no longer has what came after `seen`
+create or replace function cubby.commit(
+    in_collection int, in_epoch uuid, in_seen bigint, in_token uuid, in_host uuid, in_reads bytea[],
+    in_removed bytea[], in_keys bytea[], in_ranks bytea[], in_records bytea[], in_record bytea,
+    out status int, out revision bigint, out lineage bytea
+) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    now_floor bigint;
+    made bigint;
+    made_lineage bytea;
+begin
+    -- The row stays locked until the end: the commits of a collection come one after the other. The lineage is the next one
+    -- when nothing came in between.
+    update cubby.collection c set head = c.head + 1,
+            lineage = case when c.head = in_seen then sha256(c.lineage || uuid_send(in_token)) else c.lineage end
+        where c.id = in_collection and c.epoch = in_epoch
+        returning c.head, c.floor, c.lineage into revision, now_floor, lineage;
+    if not found then
+        status := 3;
+        return;
+    end if;
+    status := 0;
+    -- When nothing came in between, there is no commit with this token, either.
+    if revision <> in_seen + 1 then
+        select l.revision, l.lineage into made, made_lineage from cubby.log l where l.token = in_token;
+        status := case
+            when revision <= in_seen then 3
+            when made is not null then 1
+            when in_seen < now_floor then 4
+            -- With one bound alone the plan may look at the whole log. Hashed, many keys on both sides take no longer than
+            -- reading them, while the other hosts wait.
+            when in_reads is null or exists (
+                select from cubby.log l, unnest(l.keys) as k (key) where l.collection = in_collection
+                    and l.revision > in_seen and l.revision < commit.revision
+                    and k.key in (select unnest(in_reads || in_removed || in_keys))) then 2
+            else 0 end;
+        if status <> 0 then
+            revision := revision - 1;
+            update cubby.collection c set head = commit.revision where c.id = in_collection;
+            revision := coalesce(made, revision);
+            lineage := made_lineage;
+            return;
+        end if;
+        lineage := sha256(lineage || uuid_send(in_token));
+        update cubby.collection c set lineage = commit.lineage where c.id = in_collection;
+    end if;
+    if cardinality(in_removed) > 0 then
+        delete from cubby.item i where i.collection = in_collection and i.key = any (in_removed);
+    end if;
+    if cardinality(in_keys) > 0 then
+        insert into cubby.item as i (collection, key, rank, version, record)
+            select in_collection, n.key, n.rank, commit.revision, n.record
+                from unnest(in_keys, in_ranks, in_records) as n (key, rank, record)
+            on conflict on constraint item_pkey
+            do update set rank = excluded.rank, version = excluded.version, record = excluded.record;
+    end if;
+    insert into cubby.log (collection, revision, seen, host, token, lineage, keys, record)
+        values (in_collection, commit.revision, in_seen, in_host, in_token, commit.lineage, in_keys || in_removed, in_record);
+    -- A small record goes along, so that a listener need not ask for it; the log has those that are lost. Anybody may notify
+    -- on any channel: only hosts know the epoch.
+    perform pg_notify(
+        'cubby_' || encode(uuid_send(in_epoch), 'hex'),
+        commit.revision || ' ' || encode(uuid_send(in_host), 'hex') || ' ' || encode(commit.lineage, 'hex')
+            || case when octet_length(in_record) <= 3500 then ' ' || encode(in_record, 'hex') else '' end);
+end $$;
+
+-- Takes a picture for a commit that follows in the same transaction. Until then no item has it.
+create or replace function cubby.put_picture(
+    in_collection int, in_key bytea, in_position int, in_sha256 bytea, in_bytes bytea
+) returns void language sql security definer set search_path = pg_catalog, pg_temp as $$
+    insert into cubby.picture (collection, key, position, sha256, bytes, gone)
+        values (in_collection, in_key, in_position, in_sha256, in_bytes, clock_timestamp())
+        on conflict on constraint picture_pkey do update set bytes = excluded.bytes
+$$;
+
+-- Says which pictures the items of a commit have now, in its transaction; an empty digest is none. What an item no longer
+-- has stays for a day: a host that takes its step back need not have the bytes.
+create or replace function cubby.set_pictures(
+    in_collection int, in_keys bytea[], in_positions int[], in_digests bytea[]
+) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    kept bigint;
+begin
+    update cubby.picture p set gone = clock_timestamp()
+        where p.collection = in_collection and p.key = any (in_keys) and p.gone is null;
+    update cubby.picture p set gone = null
+        from unnest(in_keys, in_positions, in_digests) as n (key, position, sha256)
+        where p.collection = in_collection and p.key = n.key and p.position = n.position and p.sha256 = n.sha256;
+    get diagnostics kept = row_count;
+    if kept <> (select count(*) from unnest(in_digests) as n (sha256) where n.sha256 <> '') then
+        raise exception 'a picture of the commit did not come' using errcode = 'CB002';
+    end if;
+    delete from cubby.picture p
+        where p.collection = in_collection and p.gone < clock_timestamp() - interval '1 day';
+end $$;
+
+-- The revision that a commit with this token became; null when there is none.
+create or replace function cubby.outcome(in_token uuid) returns bigint
+    language sql stable security definer set search_path = pg_catalog, pg_temp
+    as $$ select l.revision from cubby.log l where l.token = in_token $$;
+
+-- Holds the collection against all other commits until the end of the caller's transaction.
+create or replace function cubby.hold(in_collection int) returns bigint
+    language sql security definer set search_path = pg_catalog, pg_temp
+    as $$ select c.head from cubby.collection c where c.id = in_collection for update $$;
+
+revoke all on all functions in schema cubby from public;
+revoke all on all tables in schema cubby from public;
+revoke all on schema cubby from public;
