@@ -63,7 +63,10 @@ let package = Package(
         // Formats and languages: these stand alone.
         .target(name: "PropertyList", dependencies: ["Platform", "CPlatform", "Wording"]),
         .target(name: "KeyedArchive", dependencies: ["Platform", "CPlatform", "PropertyList", "Wording"]),
-        .target(name: "PredicateFormat", dependencies: ["Platform", "CPlatform", "PropertyList", "Wording"]),
+        // The system's time zones, and a time of day through their changes.
+        .target(name: "TimeZones", dependencies: ["Files", "PropertyList", "Wording"]),
+        .target(
+            name: "PredicateFormat", dependencies: ["TimeZones", "Platform", "CPlatform", "PropertyList", "Wording"]),
         .target(name: "CSV", dependencies: ["Platform", "PropertyList", "Wording"]),
         // SQLite's library is loaded when a database is opened.
         .target(name: "CSQLite", dependencies: ["CPlatform"]),
@@ -74,9 +77,6 @@ let package = Package(
         .target(name: "Spreadsheets", dependencies: ["FileFormats", "CFileFormats", "PropertyList", "Wording"]),
         .target(name: "Lua", dependencies: ["CLuaShim", "Platform", "CPlatform", "Wording"]),
         .target(name: "LineEditor", dependencies: ["Platform", "CPlatform", "Wording"]),
-
-        // The system's time zones, and a time of day through their changes.
-        .target(name: "TimeZones", dependencies: ["Files", "PropertyList", "Wording"]),
 
         // What an application has.
         .target(

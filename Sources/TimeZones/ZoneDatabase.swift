@@ -1,6 +1,6 @@
 package import Files
 import PropertyList
-
+import Synchronization
 @_exported import Wording
 
 /// The system's time zones, each read on first use.
@@ -118,6 +118,23 @@ package final class ZoneDatabase {
         return ZoneError(
             description: "there is no time zone '\(VisibleText.line(String(name.prefix(80))))'"
                 + (hint.isEmpty ? " (names are as Europe/Berlin, UTC, local or +02:00)" : hint))
+    }
+}
+
+extension Zone {
+    /// The process's database, for expressions that name a zone.
+    private static let database = Mutex(ZoneDatabase(variable: nil))
+
+    /// The zone with a name, on any thread. The local zone is a host's to know.
+    ///
+    /// - Throws: `ZoneError` if there is none.
+    package static func named(_ name: String) throws(ZoneError) -> Zone {
+        if name == "local" {
+            throw ZoneError(description: "the zone is given by its name, as Europe/Berlin, not as local")
+        }
+        return try database.withLock { (database: inout ZoneDatabase) throws(ZoneError) in
+            try database.zone(named: name)
+        }
     }
 }
 

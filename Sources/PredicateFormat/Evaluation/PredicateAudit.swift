@@ -210,7 +210,7 @@ package struct PredicateAudit {
         case .onesComplement:
             if values[0] == nil { return nil }
             throw PredicateFault(subject: "\(arguments[0])", reason: .fraction)
-        case .cast, .sqrt, .exp, .ln, .log, .random, .method:
+        case .cast, .inZone, .sqrt, .exp, .ln, .log, .random, .method:
             if values.contains(nil) { return nil }
             throw PredicateFault(subject: "\(call)", reason: .undefined)
         }

@@ -2,7 +2,8 @@ import Platform
 import PropertyList
 
 /// The properties of values at the end of a key path, as Foundation's classes have them: `name.length`,
-/// `price.stringValue`, `path.lastPathComponent`.
+/// `price.stringValue`, `path.lastPathComponent`; of a date the parts of its calendar date in UTC, as NSDateComponents
+/// has them.
 ///
 /// A property of a collection applies to each element.
 package enum PredicateProperty: String, CaseIterable {
@@ -12,6 +13,7 @@ package enum PredicateProperty: String, CaseIterable {
     case deletingPathExtension = "stringByDeletingPathExtension"
     case intValue, integerValue, longLongValue, doubleValue, floatValue, boolValue, stringValue
     case timeIntervalSince1970, timeIntervalSinceReferenceDate
+    case year, month, day, weekday, hour, minute, second
     case description
     case itself = "self"
 
@@ -30,7 +32,11 @@ package enum PredicateProperty: String, CaseIterable {
                 .intValue, .integerValue, .longLongValue, .doubleValue, .floatValue, .boolValue, .stringValue,
                 .description, .itself,
             ]
-        case .date: [.timeIntervalSince1970, .timeIntervalSinceReferenceDate, .description, .itself]
+        case .date:
+            [
+                .timeIntervalSince1970, .timeIntervalSinceReferenceDate, .year, .month, .day, .weekday, .hour, .minute,
+                .second, .description, .itself,
+            ]
         case .data: [.length, .description, .itself]
         case .unknown, .absent, .collection: allCases
         }
@@ -45,7 +51,8 @@ package enum PredicateProperty: String, CaseIterable {
     package var kind: PredicateKind {
         switch self {
         case .length, .intValue, .integerValue, .longLongValue, .doubleValue, .floatValue, .boolValue,
-            .timeIntervalSince1970, .timeIntervalSinceReferenceDate:
+            .timeIntervalSince1970, .timeIntervalSinceReferenceDate, .year, .month, .day, .weekday, .hour, .minute,
+            .second:
             .number
         case .lowercaseString, .uppercaseString, .capitalizedString, .lastPathComponent, .pathExtension,
             .deletingLastPathComponent, .deletingPathExtension, .stringValue, .description:
@@ -67,7 +74,7 @@ package enum PredicateProperty: String, CaseIterable {
             case .timeIntervalSince1970: return .real(date.secondsSince1970)
             case .timeIntervalSinceReferenceDate: return .real(date.secondsSinceReferenceDate)
             case .description: return .string(date.text)
-            default: return nil
+            default: return CalendarDate(date).flatMap(property.value(of:)).map { .integer(Int64($0)) }
             }
         case .data(let bytes):
             switch property {
@@ -121,7 +128,23 @@ package enum PredicateProperty: String, CaseIterable {
         case .integerValue, .longLongValue: .integer(PredicateText.integer(text))
         case .boolValue: .boolean(PredicateText.boolean(text))
         case .stringValue, .description, .itself: .string(text)
-        case .timeIntervalSince1970, .timeIntervalSinceReferenceDate: nil
+        case .timeIntervalSince1970, .timeIntervalSinceReferenceDate, .year, .month, .day, .weekday, .hour, .minute,
+            .second:
+            nil
+        }
+    }
+
+    /// A part of a calendar date.
+    private func value(of date: CalendarDate) -> Int? {
+        switch self {
+        case .year: date.year
+        case .month: date.month
+        case .day: date.day
+        case .weekday: date.weekday
+        case .hour: date.hour
+        case .minute: date.minute
+        case .second: date.second
+        default: nil
         }
     }
 }

@@ -1,4 +1,5 @@
 import PropertyList
+import TimeZones
 
 /// Parses literals, key paths, functions, brackets and parentheses.
 extension PredicateParser {
@@ -279,6 +280,9 @@ extension PredicateParser {
         guard counts.contains(arguments.count) else {
             let wanted = counts.count == 1 ? "\(counts.lowerBound)" : "\(counts.lowerBound) to \(counts.upperBound)"
             throw error("\(function.rawValue) takes \(wanted) argument\(wanted == "1" ? "" : "s")", at: start)
+        }
+        if function == .inZone, case .constant(.string(let name)) = arguments[1] {
+            do throws(ZoneError) { _ = try Zone.named(name) } catch { throw self.error(error.description, at: start) }
         }
         return try call(function, arguments, height: height, at: start)
     }

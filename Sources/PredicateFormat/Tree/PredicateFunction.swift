@@ -1,5 +1,6 @@
 import Platform
 public import PropertyList
+import TimeZones
 
 /// The functions of the format language: `length(name)`, `CAST("1906-10-17", "NSDate")`.
 ///
@@ -23,6 +24,8 @@ public import PropertyList
     case onesComplement = "onesComplement:"
     /// `FUNCTION(receiver, "selector", …)`: one of the methods that strings, numbers and dates have.
     case method = "FUNCTION"
+    /// `inZone(date, "Europe/Berlin")`: the date whose parts in UTC are those of the zone's local time.
+    case inZone
     /// The time of evaluation, for each object.
     case now
     /// `random()`, from 0 to below 1, or `random(n)`, an integer from 0 to below n; a new one for each object.
@@ -49,7 +52,7 @@ public import PropertyList
     /// The number of arguments. A function over a collection takes one collection or any number of values.
     var argumentCounts: ClosedRange<Int> {
         switch self {
-        case .cast: 2...2
+        case .cast, .inZone: 2...2
         case .sum, .average, .min, .max, .median, .stddev, .mode: 1...64
         case .now: 0...0
         case .method: 2...8
@@ -67,6 +70,7 @@ public import PropertyList
         case .length: return kind == .string || kind == .data || kind == .collection
         case .count: return kind == .collection
         case .sum, .average, .median, .stddev: return kind == .number || kind == .collection
+        case .inZone: return kind == (index == 0 ? .date : .string)
         case .cast: return kind != .collection
         case .min, .max, .mode, .now, .method: return true
         }
@@ -84,6 +88,11 @@ public import PropertyList
         case .cast:
             guard arguments.count == 2, case .string(let type)? = arguments[1] else { return nil }
             return Self.cast(value, to: type)
+        case .inZone:
+            guard case .date(let date) = value, arguments.count == 2, case .string(let name)? = arguments[1] else {
+                return nil
+            }
+            return (try? Zone.named(name)).flatMap { Self.local(date, in: $0) }.map { .date($0) }
         case .random:
             guard case .integer(let bound)? = PredicateNumber(value)?.truncated?.value, bound > 0 else { return nil }
             return .integer(Int64.random(in: 0..<bound))
@@ -129,6 +138,12 @@ public import PropertyList
         case (.trunc, .real(let number)): return .real(number.rounded(.towardZero))
         default: return nil
         }
+    }
+
+    private static func local(_ date: PropertyListDate, in zone: Zone) -> PropertyListDate? {
+        guard let seconds = date.wholeSecondsSince1970 else { return nil }
+        let offset = zone.offset(at: Int64(seconds)).seconds
+        return PropertyListDate(secondsSinceReferenceDate: date.secondsSinceReferenceDate + Double(offset))
     }
 
     private static func finite(_ number: Double) -> PredicateNumber? { number.isFinite ? .real(number) : nil }

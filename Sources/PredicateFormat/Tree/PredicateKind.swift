@@ -82,7 +82,7 @@ package enum PredicateKind: Sendable, Hashable, CaseIterable {
         case .method:
             guard arguments.count > 1, case .constant(.string(let selector)) = arguments[1] else { return .unknown }
             return PredicateMethod(exactly: selector)?.result ?? .unknown
-        case .now: return .date
+        case .now, .inZone: return .date
         case .mode: return .collection
         case .lowercase, .uppercase: return .string
         case .min, .max: return .unknown
