@@ -157,7 +157,7 @@ package enum SQLiteModule: ScriptModule {
             return .text(Array(string.bytes))
         default: break
         }
-        if let date = host.values.dates.object(of: value) { return .text(Array(date.date.exchangeText.utf8)) }
+        if let date = host.values.dates.object(of: value) { return .text(Array(date.exchangeText.utf8)) }
         if let data = host.values.datas.object(of: value) { return .blob(data.bytes) }
         if host.values.nulls.object(of: value) != nil { return .null }
         throw call.refuse(1, "parameter \(name): \(call.state.describe(value)) is not a value of a database")

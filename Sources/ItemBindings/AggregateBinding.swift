@@ -21,10 +21,11 @@ enum AggregateBinding {
     ///   - key: the argument that all of them take.
     ///   - example: makes a value of the class.
     ///   - values: converts results.
+    ///   - store: the items' store.
     ///   - text: the key's text.
     static func declare<Owner: ItemAggregating, Key: LuaRepresentable>(
         on cls: LuaClass<Owner>, _ key: LuaArguments, example: String, _ values: ValueBridge,
-        text: @escaping (Key) -> String
+        store: @escaping (Owner) -> ItemStore, text: @escaping (Key) -> String
     ) {
         let example = "items:randomItem() return \(example)"
         cls.method(
@@ -58,12 +59,18 @@ enum AggregateBinding {
             "min", key, returns: [.any],
             doc: "The least value of a key, of its most frequent kind; nil without items.",
             example: example + ":min(\"valueInDollars\")"
-        ) { (value, key: Key) in try values.readOnly(value.min(text(key))) }
+        ) { (value, key: Key) in
+            let key = text(key)
+            return try values.readOnly(value.min(key), isDay: store(value).hasDays(key))
+        }
         cls.method(
             "max", key, returns: [.any],
             doc: "The greatest value of a key, of its most frequent kind; nil without items.",
             example: example + ":max(\"dateCreated\")"
-        ) { (value, key: Key) in try values.readOnly(value.max(text(key))) }
+        ) { (value, key: Key) in
+            let key = text(key)
+            return try values.readOnly(value.max(key), isDay: store(value).hasDays(key))
+        }
         cls.method(
             "percentile",
             ["key": "a field, or an expression such as width * height", "percent": "a percentage from 0 to 100"],
@@ -83,8 +90,12 @@ enum AggregateBinding {
         ) { (value, functions: LuaTable) in
             let functions = try parsed(functions)
             let row = values.state.makeTable(fields: functions.count)
-            let results = try value.values(of: functions.map { ItemAggregate($0.text) })
-            for (function, result) in zip(functions, results) { row[function.name] = try values.readOnly(result) }
+            let aggregates = functions.map { ItemAggregate($0.text) }
+            let results = try value.values(of: aggregates)
+            let haveDays = try store(value).haveDays(aggregates)
+            for (place, result) in results.enumerated() {
+                row[functions[place].name] = try values.readOnly(result, isDay: haveDays[place])
+            }
             return row
         }
     }

@@ -58,10 +58,12 @@ package final class ItemStatisticsModule: ScriptModule {
         let state = values.state
         let rows = state.makeTable(array: descriptions.count)
         for (place, each) in descriptions.enumerated() {
+            let hasDays = host.items.hasDays(each.field)
             let row = state.makeTable([
                 "field": each.field, "kind": each.kind.rawValue, "count": each.count, "distinct": each.distinct,
-                "min": try values.readOnly(each.min), "max": try values.readOnly(each.max),
-                "examples": try each.examples.map { try values.readOnly($0) },
+                "min": try values.readOnly(each.min, isDay: hasDays),
+                "max": try values.readOnly(each.max, isDay: hasDays),
+                "examples": try each.examples.map { try values.readOnly($0, isDay: hasDays) },
                 "desc": host.items.declarations[each.field]?.summary,
             ])
             rows[place + 1] = .table(row)

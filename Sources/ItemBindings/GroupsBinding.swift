@@ -101,12 +101,13 @@ final class GroupsBinding {
                 "items:randomItem() return items:query():groupBy(\"name\"):aggregate{ n = \"count()\", total = \"sum(valueInDollars)\" }[1].n"
         ) { (value, functions: LuaTable) in
             let names = try AggregateBinding.parsed(functions)
+            let haveDays = try value.groups.store.haveDays(names.map { ItemAggregate($0.text) })
             return try zip(value.groups, value.groups.aggregate(names.map(\.text))).map { group, results in
                 let row = values.state.makeTable(fields: names.count + 2)
-                if let key = group.key { row["key"] = try values.readOnly(key) }
+                if let key = group.key { row["key"] = try values.readOnly(key, isDay: group.hasDays(key: 0)) }
                 if value.keyCount > 1 { row["keys"] = .table(try GroupBinding.keys(of: group, values)) }
-                for ((name, _), each) in zip(names, results) {
-                    row[name] = try values.readOnly(each)
+                for (place, each) in results.enumerated() {
+                    row[names[place].name] = try values.readOnly(each, isDay: haveDays[place])
                 }
                 return row
             }
@@ -207,7 +208,7 @@ enum GroupBinding {
         cls.property(
             "key",
             doc: "The common value of the key, of the first one if there are several; nil if the items have none.",
-            get: { try values.readOnly($0.key) })
+            get: { try values.readOnly($0.key, isDay: $0.hasDays(key: 0)) })
         cls.property(
             "keys", .array(.any),
             doc: "The common values of all keys, in the order of the keys; nil where the items have none."
@@ -218,12 +219,12 @@ enum GroupBinding {
         }
         AggregateBinding.declare(
             on: cls, ["key": "a field or an expression (default: valueInDollars)"],
-            example: "items:query():groupBy(\"name\")[1]", values
+            example: "items:query():groupBy(\"name\")[1]", values, store: \.store
         ) { (key: String?) in key ?? "valueInDollars" }
         cls.metamethod("__tostring") { value, call in
-            let keys = try value.keys.map { key -> String in
+            let keys = try value.keys.enumerated().map { place, key -> String in
                 if case .real(let number)? = key { return LuaValueText.text(number) }
-                return "\(call.state.describe(try values.readOnly(key)))"
+                return "\(call.state.describe(try values.readOnly(key, isDay: value.hasDays(key: place))))"
             }
             return call.returns("\(keys.joined(separator: ", ")): \(value.count)")
         }
@@ -235,7 +236,7 @@ enum GroupBinding {
         let keys = group.keys
         let table = values.state.makeTable(array: keys.count)
         for (place, key) in keys.enumerated() {
-            if let key { table[place + 1] = try values.readOnly(key) }
+            if let key { table[place + 1] = try values.readOnly(key, isDay: group.hasDays(key: place)) }
         }
         return table
     }

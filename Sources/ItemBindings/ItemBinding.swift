@@ -28,10 +28,7 @@ final class ItemBinding {
             object: { [unowned store] in store.item(ItemReference(bits: $0)) },
             unknownMember: { item, name, call in
                 guard let value = try item.value(forField: name) else { return call.returns(LuaValue.nil) }
-                if case .date(let date) = value, item.store.hasDays(name) {
-                    return call.returns(DateValue(day: date), values.dates)
-                }
-                return call.returns(try values.readOnly(value))
+                return call.returns(try values.readOnly(value, isDay: item.store.hasDays(name)))
             },
             assignUnknown: { [unowned self] item, call in
                 guard let name = call.value(0).textValue else {

@@ -5,15 +5,20 @@ import Scripting
 
 /// `event.changes` of `didCommit`: a commit as a read-only array whose elements are created on access.
 enum ItemChangesBinding {
-    static func array(of commit: ItemStoreCommit, _ values: ValueBridge) -> LuaValue {
+    /// The changes; `hasDays` says whether a field is declared to have days.
+    static func array(
+        of commit: ItemStoreCommit, _ values: ValueBridge, hasDays: @escaping (String) -> Bool
+    ) -> LuaValue {
         .table(
             values.readOnly.makeArray(
                 ReadOnlyTable.Elements(count: commit.count) { [unowned values] index in
-                    try table(of: commit[index], values)
+                    try table(of: commit[index], values, hasDays)
                 }, in: values.state))
     }
 
-    private static func table(of change: ItemChange, _ values: ValueBridge) throws -> LuaValue {
+    private static func table(
+        of change: ItemChange, _ values: ValueBridge, _ hasDays: (String) -> Bool
+    ) throws -> LuaValue {
         let table = values.state.makeTable(fields: 7)
         func set(_ name: String, _ value: LuaValue) { table[name] = value }
         func number(_ position: Int?) -> LuaValue { position.map { .integer(Int64($0 + 1)) } ?? .nil }
@@ -22,12 +27,13 @@ enum ItemChangesBinding {
         set("name", .text(change.name))
         set("position", number(change.position))
         switch change.kind {
-        case .insert: set("new", try change.fields.map { try fields($0, values) } ?? .nil)
-        case .remove: set("old", try change.fields.map { try fields($0, values) } ?? .nil)
+        case .insert: set("new", try change.fields.map { try fields($0, values, hasDays) } ?? .nil)
+        case .remove: set("old", try change.fields.map { try fields($0, values, hasDays) } ?? .nil)
         case .update:
             set("field", change.field.map(LuaValue.text) ?? .nil)
-            set("old", try values.readOnly(change.old))
-            set("new", try values.readOnly(change.new))
+            let isOfDays = change.field.map(hasDays) ?? false
+            set("old", try values.readOnly(change.old, isDay: isOfDays))
+            set("new", try values.readOnly(change.new, isDay: isOfDays))
         case .move:
             set("old", number(change.formerPosition))
             set("new", number(change.position))
@@ -39,10 +45,12 @@ enum ItemChangesBinding {
     }
 
     /// An item's fields by name.
-    private static func fields(_ fields: ItemFields, _ values: ValueBridge) throws -> LuaValue {
+    private static func fields(
+        _ fields: ItemFields, _ values: ValueBridge, _ hasDays: (String) -> Bool
+    ) throws -> LuaValue {
         let table = values.state.makeTable(fields: 5 + fields.custom.count)
         for (name, value) in fields.values where value != .null {
-            table[name] = try values.readOnly(value)
+            table[name] = try values.readOnly(value, isDay: hasDays(name))
         }
         return .table(table)
     }

@@ -67,10 +67,10 @@ final class ItemEvents: ItemStoreObserver {
         _ store: ItemStore, willUpdate item: Item, field: String, old: PropertyListValue?, new: inout PropertyListValue?
     ) throws {
         guard hooks.hasHooks(for: "willUpdate") else { return }
-        let given = lua(new)
+        let given = lua(new, field, store)
         guard
             let event = try ask(
-                "willUpdate", ["item": value(item), "field": .text(field), "old": lua(old), "new": given])
+                "willUpdate", ["item": value(item), "field": .text(field), "old": lua(old, field, store), "new": given])
         else { return }
         let rewritten = event.details["new"] ?? .nil
         new = rewritten.isNil ? nil : try values.propertyList(rewritten, path: field)
@@ -80,7 +80,12 @@ final class ItemEvents: ItemStoreObserver {
         _ store: ItemStore, didUpdate item: Item, field: String, old: PropertyListValue?, new: PropertyListValue?
     ) {
         guard hooks.hasHooks(for: "didUpdate") else { return }
-        deliver("didUpdate", ["item": value(item), "field": .text(field), "old": lua(old), "new": lua(new)])
+        deliver(
+            "didUpdate",
+            [
+                "item": value(item), "field": .text(field), "old": lua(old, field, store),
+                "new": lua(new, field, store),
+            ])
     }
 
     func itemStore(_ store: ItemStore, willRemove item: Item) throws {
@@ -104,16 +109,18 @@ final class ItemEvents: ItemStoreObserver {
             ])
     }
 
-    private func lua(_ value: PropertyListValue?) -> LuaValue {
+    private func lua(_ value: PropertyListValue?, _ field: String, _ store: ItemStore) -> LuaValue {
         // A value too large for Lua's memory is omitted: the item still has it.
-        (try? values.readOnly(value)) ?? .nil
+        (try? values.readOnly(value, isDay: store.hasDays(field))) ?? .nil
     }
 }
 
 extension ItemEvents: ItemCommitObserver {
     func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {
         guard hooks.hasHooks(for: Self.commitEvent) else { return }
-        let changes = { [values] in ItemChangesBinding.array(of: commit, values) }
+        let changes = { [values, weak store] in
+            ItemChangesBinding.array(of: commit, values) { store?.hasDays($0) ?? false }
+        }
         let event = ScriptEvent(
             LifeCycleEvent(name: Self.commitEvent, cause: .script, simulated: false),
             details: ["host": commit.host.map(LuaValue.text) ?? .nil], onDemand: ["changes": changes], commit: commit)

@@ -299,8 +299,9 @@ extension ItemClasses {
             "inserted": try diff.inserted.map(brief), "removed": try diff.removed.map(brief),
             "updated": try diff.updated.map {
                 state.makeTable([
-                    "itemKey": $0.itemKey, "name": $0.name, "field": $0.field, "old": try values.readOnly($0.old),
-                    "new": try values.readOnly($0.new),
+                    "itemKey": $0.itemKey, "name": $0.name, "field": $0.field,
+                    "old": try values.readOnly($0.old, isDay: host.items.hasDays($0.field)),
+                    "new": try values.readOnly($0.new, isDay: host.items.hasDays($0.field)),
                 ])
             },
             "moved": diff.moved.map {

@@ -135,7 +135,8 @@ enum QueryBinding {
     private static func aggregating(_ cls: LuaClass<ItemQuery>, _ classes: ItemClasses) {
         let values = classes.host.values
         AggregateBinding.declare(
-            on: cls, ["key": "a field, or an expression such as width * height"], example: "items:query()", values
+            on: cls, ["key": "a field, or an expression such as width * height"], example: "items:query()", values,
+            store: \.store
         ) { (key: String) in key }
         cls.method(
             "distinct", ["key": "a field, or an expression such as width * height", "others": "further keys"],
@@ -145,11 +146,17 @@ enum QueryBinding {
             example:
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query():distinct(\"room\")[1], items:query():distinct(\"room\", \"name\")[1].name"
         ) { (value, key: String, rest: LuaVariadic<String>) in
-            if rest.values.isEmpty { return try value.distinct(key).map { try values.readOnly($0) } }
+            let store = value.store
+            if rest.values.isEmpty {
+                let hasDays = store.hasDays(key)
+                return try value.distinct(key).map { try values.readOnly($0, isDay: hasDays) }
+            }
             let keys = try different([key] + rest.values)
             return try value.distinct(keys).map { found in
                 let row = classes.host.state.makeTable(fields: keys.count)
-                for (key, value) in zip(keys, found) { row[key] = try values.readOnly(value) }
+                for (key, value) in zip(keys, found) {
+                    row[key] = try values.readOnly(value, isDay: store.hasDays(key))
+                }
                 return .table(row)
             }
         }

@@ -43,6 +43,12 @@ package struct ItemAggregateFunction {
         self.condition = condition.map { Condition(predicate: $0, test: VectorPlanner(store).test($0.plan)) }
     }
 
+    /// The field that its value is one of; nil for a number of its own, and for an expression.
+    package var field: ItemField? {
+        guard name == .min || name == .max, case .view(_, let field)? = key else { return nil }
+        return field
+    }
+
     // MARK: Values
 
     /// The function's value for some rows; nil if it is undefined without values. `isPart` tells that they are one of

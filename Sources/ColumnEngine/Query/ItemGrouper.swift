@@ -26,12 +26,13 @@ struct ItemGrouper {
     func recordMissing() { store.record(key.audit, "groupBy(\(text))") }
 
     /// The groups of some rows. O(n).
-    mutating func groups(of rows: [UInt32], in query: ItemQuery) throws -> [ItemGroup] {
+    mutating func groups(of rows: [UInt32], in query: ItemQuery, by fields: [ItemField?]) throws -> [ItemGroup] {
         let numbers = try numbers(of: rows)
         recordMissing()
         let (sorted, starts) = Self.sort(rows, by: numbers, groupCount: cells.count)
         return cells.indices.map { group in
-            ItemGroup(query, key: value(cells[group]), rows: sorted[starts[group]..<starts[group + 1]])
+            ItemGroup(
+                query, key: value(cells[group]), fields: fields, rows: sorted[starts[group]..<starts[group + 1]])
         }
     }
 
@@ -187,12 +188,12 @@ struct TupleNumbers {
     }
 
     /// The groups of the rows. O(n).
-    func groups(of rows: [UInt32], in query: ItemQuery) -> [ItemGroup] {
+    func groups(of rows: [UInt32], in query: ItemQuery, by fields: [ItemField?]) -> [ItemGroup] {
         let (sorted, starts) = ItemGrouper.sort(rows, by: numbers, groupCount: tuples.count)
         return tuples.indices.map { group in
             let keys = tuples[group].enumerated().map { values[$0][Int($1)] }
             return ItemGroup(
-                query, key: keys.first ?? nil, otherKeys: Array(keys.dropFirst()),
+                query, key: keys.first ?? nil, otherKeys: Array(keys.dropFirst()), fields: fields,
                 rows: sorted[starts[group]..<starts[group + 1]])
         }
     }
@@ -206,13 +207,20 @@ public final class ItemGroup {
     public let key: PropertyListValue?
     /// The common values of the other keys, in order.
     package let otherKeys: [PropertyListValue?]
+    /// The field of each key; nil for an expression and a function.
+    private let fields: [ItemField?]
     package let rows: ArraySlice<UInt32>
 
     init(
-        _ query: ItemQuery, key: PropertyListValue?, otherKeys: [PropertyListValue?] = [], rows: ArraySlice<UInt32>
+        _ query: ItemQuery, key: PropertyListValue?, otherKeys: [PropertyListValue?] = [], fields: [ItemField?],
+        rows: ArraySlice<UInt32>
     ) {
         (owner, self.key, self.otherKeys, self.rows) = (query.owner, key, otherKeys, rows)
+        self.fields = fields
     }
+
+    /// The field of a key, by the key's place; nil for an expression and a function.
+    package func field(ofKey place: Int) -> ItemField? { fields.indices.contains(place) ? fields[place] : nil }
 
     /// The common values of all keys, in the order of the keys.
     public var keys: [PropertyListValue?] { [key] + otherKeys }

@@ -80,9 +80,10 @@ public final class ItemQuery {
         try columns.pinningRows { () throws(StoreError) in
             try columns.reporting {
                 let rows = try foundRows()
+                let fields = keys.map(\.field)
                 if keys.count == 1, let key = keys.first {
                     var grouper = try ItemGrouper(columns, key)
-                    return try grouper.groups(of: rows, in: self)
+                    return try grouper.groups(of: rows, in: self, by: fields)
                 }
                 var tuples = TupleNumbers(rowCount: rows.count)
                 for key in keys {
@@ -92,7 +93,7 @@ public final class ItemQuery {
                     grouper.recordMissing()
                     try tuples.add(numbers, grouper.values)
                 }
-                return tuples.groups(of: rows, in: self)
+                return tuples.groups(of: rows, in: self, by: fields)
             }
         }
     }

@@ -128,6 +128,15 @@ extension ItemStore {
     func function(_ aggregate: ItemAggregate) throws -> ItemAggregateFunction {
         try ItemAggregateFunction(aggregate, of: columns, advice: kindAdvice)
     }
+
+    /// Whether functions have values of fields that are declared to have days.
+    package func haveDays(_ functions: [ItemAggregate]) throws -> [Bool] {
+        if !columns.hasDeclarations { return functions.map { _ in false } }
+        return try functions.map { aggregate in
+            let field = try ItemAggregateFunction(aggregate, of: columns).field
+            return field.flatMap { columns.declaration(of: $0)?.format } == .day
+        }
+    }
 }
 
 extension PropertyListValue {

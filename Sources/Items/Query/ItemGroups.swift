@@ -96,10 +96,16 @@ extension ItemQuery {
 }
 
 extension ItemGroup {
-    var store: ItemStore { unsafeDowncast(owner, to: ItemStore.self) }
+    package var store: ItemStore { unsafeDowncast(owner, to: ItemStore.self) }
 
     /// The items, in order, without those removed since.
     public var items: [Item] {
         rows.filter { store.columns.isLive($0) }.map(store.item(row:))
+    }
+
+    /// Whether a key, by its place, is a field that is declared to have days.
+    package func hasDays(key place: Int) -> Bool {
+        store.columns.hasDeclarations
+            && field(ofKey: place).flatMap { store.columns.declaration(of: $0)?.format } == .day
     }
 }

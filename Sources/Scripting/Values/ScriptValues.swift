@@ -37,6 +37,9 @@ package struct DateValue: LuaInline {
         return isDay ? DateValue(day: date) : DateValue(date)
     }
 
+    /// Its text in files: `2024-01-31` for a day, ISO 8601 in UTC for a moment.
+    package var exchangeText: String { isDay ? date.dayText : date.exchangeText }
+
     @inlinable package var luaBits: UInt64 { isDay ? bitsOfDay : date.secondsSinceReferenceDate.bitPattern }
 
     @usableFromInline var bitsOfDay: UInt64 {

@@ -133,6 +133,12 @@ extension ValueBridge {
         return try value.map { value throws(LuaError) in try lua(value, true, &budget) } ?? .nil
     }
 
+    /// The same of a field's value, which is a day if the field is declared to have days.
+    package func readOnly(_ value: PropertyListValue?, isDay: @autoclosure () -> Bool) throws(LuaError) -> LuaValue {
+        if case .date(let date)? = value, isDay() { return dates.value(DateValue(day: date)) }
+        return try readOnly(value)
+    }
+
     private func lua(
         _ value: PropertyListValue, _ isReadOnly: Bool, _ budget: inout ConversionBudget
     ) throws(LuaError) -> LuaValue {

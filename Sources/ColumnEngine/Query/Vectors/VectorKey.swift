@@ -121,6 +121,9 @@ package enum QueryKey {
     case expression(FormatExpression, text: String)
     /// The result of a function of a row.
     case function((UInt32) throws -> PropertyListValue?)
+
+    /// The field that it is the value of; nil for an expression and a function.
+    var field: ItemField? { if case .field(let field) = self { field } else { nil } }
 }
 
 extension ColumnStore {
