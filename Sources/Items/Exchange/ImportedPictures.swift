@@ -1,8 +1,32 @@
 import ColumnEngine
 import PropertyList
 
+/// Items by the texts of a field, found by the names of files.
+private struct NamedItems {
+    private var exact: [ExactText: [Int]] = [:]
+    /// The texts beyond ASCII, which Swift compares by canonical equivalence: é is e with an accent.
+    private var equivalent: [String: [Int]] = [:]
+    /// No file's name has a longer text; a bound, since equivalence takes more time than the comparison of bytes.
+    private static let limit = 1024
+
+    mutating func add(_ text: String, at place: Int) {
+        exact[ExactText(text), default: []].append(place)
+        if Self.hasForms(text) { equivalent[text, default: []].append(place) }
+    }
+
+    /// The items whose text has these bytes; without any, those whose text is canonically equivalent; nil for none.
+    subscript(name: String) -> [Int]? {
+        exact[ExactText(name)] ?? (Self.hasForms(name) ? equivalent[name] : nil)
+    }
+
+    private static func hasForms(_ text: String) -> Bool {
+        text.utf8.count <= limit && !text.utf8.allSatisfy { $0 < 0x80 }
+    }
+}
+
 /// The pictures of a folder, by the items that their names say: `A1.jpg` belongs to the item whose field is `A1`, and
-/// `A1-2.jpg` to it as a further one, unless another item's field is `A1-2`.
+/// `A1-2.jpg` to it as a further one, unless another item's field is `A1-2`. A name with the bytes of a field comes before
+/// one in another Unicode form of the same text, as macOS writes the names of files.
 package struct ImportedPictures {
     /// An item and its files, in order.
     package struct Assignment: Sendable {
@@ -51,7 +75,7 @@ package struct ImportedPictures {
         let columns = store.columns
         let number = rows.isEmpty ? nil : try columns.queriedField(field)
         var values: [(row: UInt32, text: String)] = []
-        var places: [ExactText: [Int]] = [:]
+        var places = NamedItems()
         var pace = InterruptionPace()
         for row in rows {
             if pace.isDue() { throw WorkStopped() }
@@ -59,7 +83,7 @@ package struct ImportedPictures {
                 unnamed += 1
                 continue
             }
-            places[ExactText(text), default: []].append(values.count)
+            places.add(text, at: values.count)
             values.append((row, text))
         }
         var files = [[(number: Int, name: String)]](repeating: [], count: values.count)
@@ -69,11 +93,11 @@ package struct ImportedPictures {
                 strange.append(name)
                 continue
             }
-            let exact = places[ExactText(picture.stem)].map { ($0, 0) }
+            let exact = places[picture.stem].map { ($0, 0) }
             let found =
                 exact
                 ?? picture.numbered.flatMap { base, number in
-                    places[ExactText(base)].map { ($0, number) }
+                    places[base].map { ($0, number) }
                 }
             switch found {
             case nil: strange.append(name)

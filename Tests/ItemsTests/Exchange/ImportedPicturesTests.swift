@@ -47,8 +47,28 @@ struct ImportedPicturesTests {
                 "7: 7.tif",
             ])
         #expect(try matches(["a1.jpg", "A1.txt", "A1", "A1.jpg.txt", ".jpg", "-2.jpg", "A1-x.jpg", "A1-.jpg"]) == [])
-        // Names are compared by their bytes.
-        #expect(try matches(["u\u{308}.b.gif"]) == [])
+    }
+
+    @Test("a name in another Unicode form is that of its value, unless one has its bytes")
+    func unicodeForms() throws {
+        let forms = [("é", "e\u{301}"), ("ü.b-2", "u\u{308}.b-2"), ("가", "\u{1100}\u{1161}"), ("Å", "\u{212B}")]
+        for (place, form) in forms.enumerated() { try add("\(place)", .string(form.0)) }
+        let found = try pictures(forms.map { "\($0.1).jpg" } + ["e\u{301}-2.jpg", "e.jpg", "\u{301}.jpg"])
+        #expect(
+            found.assignments.map { $0.names.map { Array($0.utf8) } }
+                == [
+                    ["e\u{301}.jpg", "e\u{301}-2.jpg"], ["u\u{308}.b-2.jpg"], ["\u{1100}\u{1161}.jpg"],
+                    ["\u{212B}.jpg"],
+                ].map { $0.map { Array($0.utf8) } })
+        // An item of its own for each form: each file is that of the bytes, and a third form that of none.
+        try add("nfd", .string("e\u{301}"))
+        let exact = try pictures(["e\u{301}.jpg", "é.jpg"]).assignments
+        #expect(exact.map { Array($0.names[0].utf8) } == [Array("é.jpg".utf8), Array("e\u{301}.jpg".utf8)])
+        try add("a", .string("ṩ"))
+        try add("b", .string("s\u{323}\u{307}"))
+        var report = ItemImportReport()
+        report.add(try pictures(["\u{1E61}\u{323}.jpg"]), count: 0, failures: [])
+        #expect(report.count(.leftPictures) == 1)
     }
 
     @Test("every item and every file is attached or named")
