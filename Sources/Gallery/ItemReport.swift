@@ -143,6 +143,7 @@ struct ReportContent {
     /// The field that is money.
     static let money = "valueInDollars"
     private static let name = "name"
+    private static let created = "dateCreated"
     /// The most groups that are chosen without being asked for.
     private static let groupLimit = 40
 
@@ -160,13 +161,29 @@ struct ReportContent {
             try domain.contains(Self.money) && items.contains { try $0.value(forField: Self.money) != .integer(0) }
         value = try Self.value(options.value, items, hasMoney)
         let candidates = known.filter { [value] in
-            $0 != value && $0 != Self.name && $0 != "serialNumber" && $0 != "dateCreated"
+            $0 != value && $0 != Self.name && $0 != "serialNumber" && $0 != Self.created
         }
         group = try Self.group(options.group, candidates, items)
-        // Every item has the field: zeros alone say nothing.
-        fields = options.columns ?? known.filter { $0 != Self.money || hasMoney }
+        // Every item has these fields: zeros alone say nothing, nor do the moments of one import.
+        let hasDates = try Self.hasDates(items)
+        fields =
+            options.columns
+            ?? known.filter { ($0 != Self.money || hasMoney) && ($0 != Self.created || hasDates) }
         hasDecimals = value.flatMap { items.first?.store.declarations[$0] }?.format == .money
         try arrange(items)
+    }
+
+    /// Whether the items' dates say something of them: not if all are moments of one day, at which items were imported.
+    private static func hasDates(_ items: [Item]) throws -> Bool {
+        var day: PropertyListDate?
+        for item in items {
+            guard case .date(let date)? = try item.value(forField: created), date != date.startOfDay else {
+                return true
+            }
+            if let day, day != date.startOfDay { return true }
+            day = date.startOfDay
+        }
+        return items.count < 2
     }
 
     private static func value(_ given: String?, _ items: [Item], _ hasMoney: Bool) throws -> String? {

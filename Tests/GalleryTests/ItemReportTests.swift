@@ -86,6 +86,26 @@ struct ItemReportTests {
         #expect(try report { $0.title = "Things" }.html == html, "the same items, the same bytes")
     }
 
+    @Test("the moments of one import are left out, dates of things are not")
+    func importDates() throws {
+        func hasDates(_ texts: [String], columns: [String]? = nil) throws -> Bool {
+            try store.removeItems(store.allItems)
+            for (place, text) in texts.enumerated() {
+                var fields = ItemFields(name: "Thing \(place)")
+                fields.dateCreated = ISO8601.parse(text)
+                try store.createItem(fields)
+            }
+            return try report { $0.columns = columns }.html.contains("dateCreated")
+        }
+        let imported = ["2026-01-31T10:00:00.25Z", "2026-01-31T10:00:01Z"]
+        #expect(try !hasDates(imported))
+        #expect(try hasDates(imported, columns: ["dateCreated"]))
+        // A thing's day, another day, one item that somebody has made.
+        #expect(try hasDates(["2026-01-31", "2026-01-31T10:00:01Z"]))
+        #expect(try hasDates(imported + ["2026-02-01T10:00:00Z"]))
+        #expect(try hasDates(["2026-01-31T10:00:00Z"]))
+    }
+
     @Test("nothing of an item is markup, in no place")
     func escaping() throws {
         let evil = "</style><script>alert(1)</script>\"'&\u{202E}\u{0}<\u{301}b>"
