@@ -231,6 +231,7 @@ struct ImportCommand: ParsableCommand {
         (options.skippedLines, options.comment, options.nulls) = (skip, comment, null)
         options.decimal = decimal.flatMap { NumberStyle.Decimal(rawValue: $0) }
         options.dateStyle = try date.map { try DateStyle(pattern: $0) }
+        (options.sheet, options.recordPath) = (sheet, self.path)
         let question = ImportQuestion(
             path: path, options: options, profileName: profile, asks: ask && isOpen, usesColor: !host.noColor,
             profiles: try profiles())

@@ -44,6 +44,8 @@ struct ImportQuestion {
             }
         }
         if let found { return .profile(found) }
+        // A file of one value is read twice only for a question, or for a profile.
+        guard asks || !known.isEmpty else { return .none }
         guard let preview = try preview() else { return .none }
         let header = preview.columns.map(\.name)
         if profileName == nil, let same = known.first(where: { $0.header == header }) {
@@ -57,7 +59,6 @@ struct ImportQuestion {
     }
 
     private func preview() throws -> ItemImportPreview? {
-        guard options.format == .csv || options.format == .tsv else { return nil }
         let layer = PosixFileLayer()
         guard try layer.status(path)?.kind == .regular else { return nil }
         let file = try layer.open(path, .read)
@@ -67,11 +68,14 @@ struct ImportQuestion {
 
     private func ask(_ preview: ItemImportPreview, _ header: [String]) throws -> Answer {
         let rows = preview.columns.map {
-            ImportForm.Row(name: $0.name, field: $0.field, kind: $0.kindText, cells: $0.cells)
+            ImportForm.Row(
+                name: $0.name, field: $0.field, kind: $0.kindText, cells: $0.cells, isTyped: $0.isTyped)
         }
         let form = preview.form.map { ": \($0)" } ?? ""
         let title = "\(PathText.name(of: path))\(form)"
-        guard let answer = ImportFormScreen(usesColor: usesColor).run(ImportForm(title, rows, ImportFormScreen.size))
+        let naming = preview.titleField.map { (field: $0, columns: preview.likelyNames) }
+        let table = ImportForm(title, rows, ImportFormScreen.size, naming: naming)
+        guard let answer = ImportFormScreen(usesColor: usesColor).run(table)
         else { return .cancelled }
         let profile = Self.profile(profileName ?? PathText.stem(of: path), header, answer)
         if let profiles {
@@ -88,7 +92,7 @@ struct ImportQuestion {
         var kinds: [String: String] = [:]
         for row in rows {
             if row.field != row.name { fields[row.name] = row.field ?? "" }
-            if let field = row.field, !ItemSchema.household.has(field) { kinds[field] = row.kind }
+            if let field = row.field, !ItemSchema.household.has(field) { kinds[field] = row.givenKind }
         }
         return ImportProfile(
             name: name, header: header, fields: fields, kinds: kinds,

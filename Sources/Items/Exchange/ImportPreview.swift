@@ -1,7 +1,7 @@
 import CSV
 import ColumnEngine
 
-/// What an import would make of a table's columns, by the beginning of the file.
+/// What an import would make of a file's columns, by its beginning.
 package struct ItemImportPreview: Sendable {
     /// A column, with what is proposed for it.
     package struct Column: Sendable, Hashable {
@@ -9,22 +9,34 @@ package struct ItemImportPreview: Sendable {
         package let name: String
         /// The field that is proposed.
         package let field: String
-        /// The kind of its cells.
-        package let kind: ItemFieldKind
+        /// The kind of its cells; nil for values of several kinds, or of one that no text has.
+        package let kind: ItemFieldKind?
         /// The first cells with a text, at most three.
         package let cells: [String]
-        /// The kind with the form of its texts, as the option has it: `real`, `date(dd.MM.yyyy)`.
+        /// The kind with the form of its texts, as the option has it: `real`, `date(dd.MM.yyyy)`; `any` for no one kind.
         package let kindText: String
+        /// Whether its values have kinds of their own, as those of JSON, so that none need be given.
+        package let isTyped: Bool
     }
 
     /// What was assumed of the file; nil for nothing.
     package let form: String?
     package let columns: [Column]
 
-    /// The most rows that are looked at.
-    private static let rowLimit = 2_000
+    /// The columns that could be the name of new items: those of texts, or of them those with a usual name.
+    package var likelyNames: [String] {
+        let texts = columns.filter { $0.kind == .string }
+        let likely = texts.filter { ColumnNames.areTitles($0.name) }
+        return (likely.isEmpty ? texts : likely).map(\.name)
+    }
 
-    /// Looks at a file of comma-separated values.
+    /// The field of every item that is its name; nil for a schema without one.
+    package let titleField: String?
+
+    /// The most rows that are looked at.
+    static let rowLimit = 2_000
+
+    /// Looks at a file of comma-separated values, of JSON, or at a spreadsheet; there are no columns for another one.
     ///
     /// - Parameters:
     ///   - file: the file.
@@ -32,6 +44,13 @@ package struct ItemImportPreview: Sendable {
     ///   - schema: the fields of every item.
     /// - Throws: `CSVError`, `FileError`, `FormatError`.
     package init(_ file: ImportFile, _ options: ItemFileOptions, _ schema: ItemSchema) throws {
+        titleField = schema.fields.first.flatMap { $0.kind.kind == .text ? $0.name : nil }
+        guard options.format.isTable else {
+            let sample = try TypedSample(file, options, schema)
+            form = sample?.phrase
+            columns = sample?.columns(schema) ?? []
+            return
+        }
         let form = try CSVForm(file, options)
         self.form = form.dialect.phrase
         guard let header = try form.header() else {
@@ -56,20 +75,18 @@ package struct ItemImportPreview: Sendable {
         var made: [Column] = []
         for (place, name) in names.enumerated() where !(header.unnamed.contains(place) && cells[place].isEmpty) {
             let result = results[place]
-            let proposed = Self.field(name, result, schema, taken)
+            let proposed = Self.field(name, schema, taken)
             taken.insert(proposed)
             made.append(
                 Column(
                     name: name, field: proposed, kind: ItemFieldKind(result.format.kind), cells: cells[place],
-                    kindText: Self.text(of: result)))
+                    kindText: Self.text(of: result), isTyped: false))
         }
         columns = made
     }
 
     /// The field for a column: that of its name, or one of every item's that has another word for it.
-    private static func field(
-        _ name: String, _ result: ColumnResult, _ schema: ItemSchema, _ taken: Set<String>
-    ) -> String {
+    static func field(_ name: String, _ schema: ItemSchema, _ taken: Set<String>) -> String {
         if schema.has(name) { return name }
         let word = ColumnNames.plain(name)
         for field in schema.fields where !taken.contains(field.name) {

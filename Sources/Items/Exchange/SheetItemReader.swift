@@ -70,6 +70,42 @@ struct SheetItemReader {
         )
     }
 
+    /// The beginning of the sheet; nil for an empty one.
+    ///
+    /// - Throws: as ``read(_:_:)``.
+    func sample(_ limit: Int) throws -> TypedSample? {
+        let sheets = try Spreadsheet(file.bytes())
+        let rows = try sheets.rows(of: options.sheet)
+        let (pending, header) = try head(rows)
+        guard let header else { return nil }
+        let width = max(header.width, pending.map(\.width).max() ?? 0)
+        var sample = TypedSample(try columns(header, width: width).names)
+        sample.phrase = options.sheet == nil ? "the sheet \(rows.sheet.shortened(to: 60).quoted())" : nil
+        var cells = SheetRow()
+        func add(_ row: SheetRow) throws {
+            for cell in row.cells where cell.column < width {
+                sample.add(Self.value(cell.content, of: row), at: cell.column)
+            }
+        }
+        for row in pending { try add(row) }
+        var count = pending.count
+        while count < limit, try rows.next(into: &cells) {
+            if cells.width <= width { try add(cells) }
+            count += 1
+        }
+        return sample
+    }
+
+    private static func value(_ content: SheetCell, of row: SheetRow) -> PropertyListValue {
+        switch content {
+        case .text, .time, .error: .string(String(decoding: row.text(content), as: UTF8.self))
+        case .integer(let number): .integer(number)
+        case .real(let number): .real(number)
+        case .boolean(let flag): .boolean(flag)
+        case .day(let date), .moment(let date): .date(date)
+        }
+    }
+
     /// Errors of formulas.
     private struct Faults {
         var count = 0

@@ -22,16 +22,23 @@ package struct ImportForm {
         /// The kinds that can be chosen, the proposed one first.
         fileprivate let kinds: [String]
         fileprivate let proposed: String
+        /// Whether the values have kinds of their own.
+        private let isTyped: Bool
 
-        package init(name: String, field: String, kind: String, cells: [String]) {
+        package init(name: String, field: String, kind: String, cells: [String], isTyped: Bool = false) {
             (self.name, self.field, self.kind, self.cells, proposed) = (name, field, kind, cells, field)
-            kinds = [kind] + ItemFieldKind.allCases.map(\.rawValue).filter { $0 != kind }
+            (kinds, self.isTyped) = ([kind] + ItemFieldKind.allCases.map(\.rawValue).filter { $0 != kind }, isTyped)
         }
+
+        /// The kind that the import is given; nil if the values keep their own.
+        package var givenKind: String? { isTyped && kind == kinds[0] ? nil : kind }
     }
 
     /// The rows, in the order of the file.
     package private(set) var rows: [Row]
     private let title: String
+    /// The field that is the name of items, and the columns that it could be; nil for items without one.
+    private let naming: (field: String, columns: [String])?
     private var columns: Int
     private var height: Int
     private var selected = 0
@@ -44,8 +51,11 @@ package struct ImportForm {
     ///   - title: what was found of the file.
     ///   - rows: the file's columns.
     ///   - size: of the screen.
-    package init(_ title: String, _ rows: [Row], _ size: TerminalSize) {
-        (self.title, self.rows) = (title, rows)
+    ///   - naming: the field that is the name of items, and the columns that it could be, said while no row has it.
+    package init(
+        _ title: String, _ rows: [Row], _ size: TerminalSize, naming: (field: String, columns: [String])? = nil
+    ) {
+        (self.title, self.rows, self.naming) = (title, rows, naming)
         (columns, height) = (max(20, size.columns), max(5, size.rows))
     }
 
@@ -55,7 +65,15 @@ package struct ImportForm {
     }
 
     /// The rows of the table that the screen has.
-    private var visibleCount: Int { height - 3 }
+    private var visibleCount: Int { max(1, height - 3 - (hint == nil ? 0 : 1)) }
+
+    /// What is said while no row is the name of items; nil for nothing.
+    private var hint: String? {
+        guard let naming, !rows.contains(where: { $0.field == naming.field }) else { return nil }
+        let columns = naming.columns.prefix(5).map { VisibleText.line($0) }.joined(separator: ", ")
+        let likely = columns.isEmpty ? "" : ", such as \(columns)\(naming.columns.count > 5 ? ", …" : "")"
+        return "no column is the \(naming.field) of the items: f gives it to one\(likely)"
+    }
 
     // MARK: The screen
 
@@ -63,10 +81,10 @@ package struct ImportForm {
     package func lines() -> [StyledText] {
         let visible = top..<min(rows.count, top + visibleCount)
         let widths = widths(of: visible)
-        var lines = [
-            StyledText(cut(VisibleText.line(title)), .heading),
-            StyledText(cut(line("  ", ["column", "field", "kind", "cells"], widths)), .heading),
-        ]
+        var lines = [StyledText(cut(VisibleText.line(title)), .heading)]
+        if let hint { lines.append(StyledText(cut(hint), .emphasis)) }
+        lines.append(
+            StyledText(cut(line("  ", ["column", "field", "kind", "cells"], widths)), .heading))
         for place in visible {
             let row = rows[place]
             let isSelected = place == selected
@@ -181,6 +199,7 @@ package struct ImportForm {
         case .press(.enter, _):
             if !text.isEmpty { rows[selected].field = text }
             entry = nil
+            scroll()
         case .press(.escape, _): entry = nil
         case .press(.backspace, _): entry = String(text.dropLast())
         case .press(.character("u"), .control): entry = ""
@@ -213,6 +232,7 @@ package struct ImportForm {
         guard rows.indices.contains(selected) else { return }
         rows[selected].field = rows[selected].field == nil ? rows[selected].proposed : nil
         if rows[selected].field == nil { rows[selected].isKey = false }
+        scroll()
     }
 
     private mutating func toggleKey() {

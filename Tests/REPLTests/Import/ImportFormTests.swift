@@ -85,6 +85,32 @@ import Testing
         #expect(form.press(.press(.enter)) == .accept)
     }
 
+    @Test("while no column is the name, that is said, with those that could be") func naming() {
+        let rows = [
+            ImportForm.Row(name: "Marke", field: "Marke", kind: "string", cells: ["Bosch"]),
+            ImportForm.Row(name: "x", field: "x", kind: "any", cells: ["[1]"], isTyped: true),
+        ]
+        let size = TerminalSize(columns: 80, rows: 6)
+        let form = ImportForm("a.json", rows, size, naming: ("name", ["Marke"]))
+        #expect(
+            screen(form) == [
+                "a.json", "no column is the name of the items: f gives it to one, such as Marke",
+                "  column  field  kind    cells", "> Marke   Marke  string  Bosch", "  x       x      any     [1]",
+                " 1 of 2 · Enter: import, q: cancel, f: field, ←→: kind, x: leave out, k: key",
+            ])
+        let named = pressed(
+            [.press(.character("f")), .control("u")] + typed("name") + [.press(.enter)], form)
+        #expect(screen(named)[1] == "  column  field  kind    cells" && screen(named).count == 6)
+        // On a small screen the rows scroll below it.
+        var small = form
+        small.resize(TerminalSize(columns: 80, rows: 5))
+        #expect(screen(small)[3] == "> Marke   Marke  string  Bosch" && screen(small).count == 5)
+        #expect(screen(pressed([.press(.down)], small))[3] == "> x       x      any   [1]")
+        // Values with kinds of their own keep them, unless another one is chosen.
+        #expect(form.rows.map(\.givenKind) == ["string", nil])
+        #expect(pressed([.press(.down), .press(.right)], form).rows[1].givenKind == "string")
+    }
+
     @Test("a name that is typed can be left as it was; two columns of one field are refused") func names() {
         var form = pressed([.press(.character("f"))] + typed("q") + [.press(.escape)])
         #expect(form.rows[0].field == "name")

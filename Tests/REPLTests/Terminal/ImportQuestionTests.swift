@@ -38,6 +38,28 @@ struct ImportQuestionTests {
         #expect(wrong.status == .exited(64) && wrong.stderr.contains("did you mean"), "\(wrong.stderr)")
     }
 
+    @Test("a file of records asks as well; values keep their kinds") func records() throws {
+        let records = try program.scratch.write(
+            #"[{"sku":"A1","n":5,"tags":["x"]},{"sku":"A2","n":2.5}]"#, to: "stock.json")
+        let terminal = try program.terminal(["import", records], columns: 80, rows: 12, environment: [:])
+        try terminal.expect("no column is the name of the items")
+        try terminal.expect("> n")
+        // The second column is the name, and the key.
+        try terminal.send("\u{1B}[Bf\u{15}name\r")
+        try terminal.send("k")
+        try terminal.expect("name (key)")
+        try terminal.send("\r")
+        try terminal.expect("2 created")
+        #expect(try terminal.waitForExit() == .exited(0))
+        #expect(
+            try program("-e", "local i = items[1] print(i.name, i.n, i.tags[1], i.sku, #items)").stdout
+                == "A1\t5\tx\tnil\t2\n")
+        _ = try program.scratch.write(
+            #"[{"sku":"A1","n":7,"tags":["y"]},{"sku":"A3","n":1}]"#, to: "june.json")
+        let again = try program("import", program.scratch.file("june.json"))
+        #expect(again.stdout == "1 created, 1 updated, 0 unchanged, 0 rejected\n", "\(again.stdout)\(again.stderr)")
+    }
+
     @Test("q cancels, and nothing is imported; --no-ask does not ask") func cancels() throws {
         let terminal = try program.terminal(["import", path], columns: 40, rows: 8, environment: [:])
         try terminal.expect("> Item")
