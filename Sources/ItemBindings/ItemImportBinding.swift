@@ -37,6 +37,9 @@ final class ItemImportBinding {
             LuaParameter("leftPictures", .integer, "files in the folder of pictures that no item got"),
             LuaParameter("doubts", .integer, "columns that stay text though they look like values"),
             LuaParameter("formerKinds", .integer, "fields that have got values of another kind than they had"),
+            LuaParameter("mixedKinds", .integer, "new fields that have got values of several kinds"),
+            LuaParameter(
+                "repeated", .integer, "new items equal to ones that were there, in an import without a key"),
             LuaParameter("withoutKey", .integer, "rows without a key, which became new items"),
             LuaParameter("noName", .integer, "1 if new items have no name"),
             LuaParameter("remarks", .array(.text), "what was left out or carried differently, a sentence each"),

@@ -34,7 +34,9 @@ struct ItemFileCommandTests {
         let path = try program.scratch.write("name,valueInDollars\nA,1\nB,two\n", to: "a.csv")
         let output = try program("import", path)
         #expect(output.status == .exited(65))
-        #expect(output.stderr.contains("a.csv, row 3: valueInDollars takes an integer: \"two\" is not one"))
+        #expect(
+            output.stderr.contains(
+                "a.csv, row 3: valueInDollars takes an integer: \"two\" is not one; --on-error skip leaves"))
         #expect(!output.stderr.contains("traceback"))
         #expect(try program.itemCount() == "0")
         let rejects = program.scratch.file("rejects.csv")

@@ -162,6 +162,9 @@ package final class ColumnStore {
         if reads.isTracking { table.withKey(row) { reads.recordAbsent($0) } }
     }
 
+    /// Whether reads are recorded, in a serializable transaction.
+    package var isRecordingReads: Bool { reads.isTracking }
+
     /// Records a read that may depend on every item.
     @inline(__always)
     package func recordWholeRead() {

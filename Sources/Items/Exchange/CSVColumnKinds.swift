@@ -143,11 +143,8 @@ struct FieldKinds: Hashable {
         (.date, bits(.date)), (.string, bits(.shortText, .longText)),
     ]
 
-    /// The kinds that other values have and these have not.
-    func kinds(addedIn other: FieldKinds) -> [ItemFieldKind] {
-        let added = other.bits & ~bits
-        return Self.table.filter { $0.kind != .integer && added & $0.bits != 0 }.map(\.kind)
-    }
+    /// Whether the field has no values.
+    var isEmpty: Bool { bits == 0 }
 
     /// The one kind of all values; nil for none, and for several.
     var kind: ItemFieldKind? { bits == 0 ? nil : Self.table.first { bits & ~$0.bits == 0 }?.kind }

@@ -50,7 +50,7 @@ struct CSVItemReader {
                 continue
             }
             try form.report(count, isFirstPass: false)
-            (row.number, row.line) = (rows.row, rows.line)
+            (row.number, row.line) = (rows.row, rows.startLine)
             var width = cells.count
             if !form.hasHeader, form.isReason(cells, columns: places.count) {
                 width -= 1

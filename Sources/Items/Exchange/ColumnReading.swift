@@ -63,6 +63,34 @@ struct ColumnReading: Sendable {
         format.value(of: text) ?? otherValue(text)
     }
 
+    /// The value of a text, with all of its digits; nil for one that is not of the kind.
+    ///
+    /// - Throws: `invalidValue` for a whole number in a column of reals that no real is: from 2^53 on most are not.
+    @inline(__always)
+    func exactValue(_ text: UnsafeBufferPointer<UInt8>, _ field: String) throws(StoreError) -> PropertyListValue? {
+        let value = value(text)
+        if isGiven, case .real(let real)? = value, real.magnitude >= 0x1p53 { try check(real, text, field) }
+        return value
+    }
+
+    private func check(_ real: Double, _ text: UnsafeBufferPointer<UInt8>, _ field: String) throws(StoreError) {
+        // What is in groups, or has another form, has fewer digits.
+        guard text.dropFirst().allSatisfy({ 0x30...0x39 ~= $0 }) else { return }
+        let digits = String(decoding: text, as: UTF8.self)
+        guard Int128(digits).map({ Int128(exactly: real) != $0 }) ?? true else { return }
+        throw Self.inexact(digits.shortened(to: 60), field)
+    }
+
+    /// The error of a whole number that no real is.
+    static func inexact(_ number: String, _ field: String) -> StoreError {
+        let advice = OptionWords.choose(
+            "types = { [\(field.quoted())] = \"number\" }", "--types \(OptionWords.argument("\(field)=number"))")
+        return StoreError(
+            .invalidValue(field: field),
+            "\(field) takes a real, and none is \(number) exactly: a field that is not declared as a real has all digits by \(advice)"
+        )
+    }
+
     private func otherValue(_ text: UnsafeBufferPointer<UInt8>) -> PropertyListValue? {
         if kind == .number, 19...40 ~= text.count, let wide = Int128(String(decoding: text, as: UTF8.self)) {
             return Int64(exactly: wide).map { .integer($0) } ?? .wideInteger(wide)

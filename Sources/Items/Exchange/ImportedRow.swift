@@ -32,7 +32,7 @@ package enum ImportedCell {
 final class ImportedRow {
     /// Its number in messages, counted from 1; in comma-separated values the header is row 1.
     var number = 0
-    /// The line on which it ends; 0 for formats without lines.
+    /// The line on which it begins; 0 for formats without lines.
     var line = 0
     /// The columns so far: records may add new ones.
     private(set) var columns: [ImportedColumn] = []
@@ -158,8 +158,10 @@ final class ImportedRow {
             return .value(value)
         }
         if text.isEmpty { return .empty }
-        let read = text.withUTF8 { reading.value($0) }
-        if let read { return .value(read) }
+        let read = text.withUTF8 { text in
+            Result { () throws(StoreError) in try reading.exactValue(text, column.fieldName) }
+        }
+        if let value = try read.get() { return .value(value) }
         // A column is of its kind by what the file has there, which the function has changed.
         if !reading.isGiven { return .value(value) }
         throw text.withUTF8 { reading.error($0, column.fieldName) }

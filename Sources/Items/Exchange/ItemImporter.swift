@@ -149,6 +149,10 @@ package struct ItemImportRemark: Sendable, Hashable, CustomStringConvertible {
         case doubts
         /// Fields that have got values of another kind than they had.
         case formerKinds
+        /// New fields that have got values of several kinds.
+        case mixedKinds
+        /// New items that are equal to ones that were there, in an import without a key.
+        case repeated
         /// Rows without a key in an import by key: new items.
         case withoutKey
         /// 1 if new items have no name.

@@ -17,6 +17,8 @@ final class ItemMerger {
     private var keys: ImportKeys?
     private var key: [UInt8] = []
     private var rejected: RejectedRows
+    /// The number of items before the import.
+    let formerCount: Int
     /// The keys that JSON objects have more than once.
     var repeatedKeys = RepeatedKeys()
     /// The number of nulls that JSON records have in dictionaries, and the first one's path.
@@ -27,6 +29,7 @@ final class ItemMerger {
     init(_ store: ItemStore, _ options: ItemFileOptions, _ path: String) throws {
         (self.store, self.options, self.path) = (store, options, path)
         rejected = RejectedRows(options)
+        formerCount = store.columns.count
         keyFields = try options.key.map { try store.field(named: $0) }
         if !keyFields.isEmpty { keys = try ImportKeys(store, keyFields) }
     }
@@ -34,7 +37,8 @@ final class ItemMerger {
     /// The report, after all rows.
     func finish(_ row: ImportedRow) throws -> ItemImportReport {
         // Of comma-separated values the kinds are known by column.
-        if !options.format.isTable { remarkKinds(row) }
+        if !options.format.isTable { try remarkKinds(row) }
+        try remarkRepeated(row)
         report.rejects = try rejected.bytes()
         remark(
             .withoutKey, keyless,
@@ -49,20 +53,6 @@ final class ItemMerger {
             "\(repeatedKeys.count.counted("key")) more than once in an object, the first \((repeatedKeys.first ?? "").quoted()): the last value counts"
         )
         return report
-    }
-
-    /// Says which fields have got values of another kind than they had.
-    private func remarkKinds(_ row: ImportedRow) {
-        for column in row.columns {
-            guard let before = column.priorKinds, let kind = before.kind else { continue }
-            let after = FieldKinds(store.columns, column.field)
-            guard after.kind == nil else { continue }
-            let added = before.kinds(addedIn: after).map(\.plural).joined(separator: " and ")
-            remark(
-                .formerKinds, 1,
-                "\(column.fieldName): it was \(kind.rawValue), and has \(added.isEmpty ? "values of other kinds" : added) now"
-            )
-        }
     }
 
     /// Takes over the form of a table, for its rejected rows.
@@ -111,11 +101,16 @@ final class ItemMerger {
     /// Leaves a row out, or ends the import with an error.
     func reject(_ row: ImportedRow, _ error: StoreError) throws {
         let message = error.message
-        let failure = StoreError(
-            .invalidRow(row.number), "\(path), row \(row.number): \(message)", path: path, cause: error)
-        guard let skipsRow = options.skipsRow else { throw failure }
+        func failure(_ advice: String = "") -> StoreError {
+            StoreError(
+                .invalidRow(row.number), "\(path), row \(row.number): \(message)\(advice)", path: path, cause: error)
+        }
+        guard let skipsRow = options.skipsRow else {
+            throw failure(
+                OptionWords.areOfCommand ? "; --on-error skip leaves such rows out, --rejects FILE keeps them" : "")
+        }
         let original = row.original()
-        guard try skipsRow(original.texts(options), row.line, message) else { throw failure }
+        guard try skipsRow(original.texts(options), row.line, message) else { throw failure() }
         report.rejected += 1
         rejected.append(original, message)
     }
@@ -143,6 +138,9 @@ final class ItemMerger {
                 .duplicateKey(keyText), "several items have the same \(keyText): it identifies none of them")
         }
     }
+
+    /// Whether rows find the items that are there.
+    var hasKey: Bool { !keyFields.isEmpty }
 
     private var keyText: String { options.key.joined(separator: " and ") }
 
@@ -212,7 +210,7 @@ final class ItemMerger {
             return .date(date)
         }
         let reading = column.reading ?? .text
-        if let value = reading.value(text) { return value }
+        if let value = try reading.exactValue(text, column.fieldName) { return value }
         // Refuses a real with the field's own message.
         if store.schema.kind(column.field)?.kind == .integer,
             let real = NumberStyle.given(options.decimal ?? .point).real(text)
@@ -238,7 +236,16 @@ final class ItemMerger {
         _ value: PropertyListValue, _ column: ImportedColumn
     ) throws(StoreError) -> PropertyListValue {
         switch value {
-        case .integer(let number) where column.kind == .real: return .real(Double(number))
+        case .integer(let number) where column.kind == .real:
+            guard let real = Double(exactly: number) else {
+                throw ColumnReading.inexact(String(number), column.fieldName)
+            }
+            return .real(real)
+        case .wideInteger(let number) where column.kind == .real:
+            guard let real = Double(exactly: number) else {
+                throw ColumnReading.inexact(String(number), column.fieldName)
+            }
+            return .real(real)
         case .integer, .wideInteger, .real, .single:
             let isText = column.reading.map { $0.isGiven && $0.kind == .string } ?? false
             guard isText || store.schema.kind(column.field)?.kind == .text else { return value }

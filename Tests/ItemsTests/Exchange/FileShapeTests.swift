@@ -268,6 +268,6 @@ struct FileShapeTests {
         #expect(try values("name") == [.string("123"), .string("18446744073709551615")])
         #expect(first.remarks.isEmpty)
         let second = try report(#"[{"name":"A","x":"two"}]"#, .json)
-        #expect(second.remarks.map(\.description) == ["x: it was real, and has texts now"])
+        #expect(second.remarks.map(\.description) == ["x: 1 of 3 values is a text (\"two\"); it was real"])
     }
 }
