@@ -174,11 +174,14 @@ enum QueryBinding {
                     "each row has a \(taken) of its own: groupBy(\"\(taken)\") counts the values of that field",
                     argument: "key")
             }
+            let store = value.store
             let counts = try value.counts(keys)
             let total = counts.reduce(0) { $0 + $1.count }
             return try counts.map { found, count in
                 let row = values.state.makeTable(fields: keys.count + 2)
-                for (key, value) in zip(keys, found) { row[key] = try values.readOnly(value) }
+                for (key, value) in zip(keys, found) {
+                    row[key] = try values.readOnly(value, isDay: store.hasDays(key))
+                }
                 row["count"] = .integer(Int64(count))
                 row["share"] = .number(Double(count) / Double(total))
                 return LuaValue.table(row)

@@ -11,7 +11,7 @@ package struct ItemGroups: RandomAccessCollection {
         case key
     }
 
-    private let store: ItemStore
+    package let store: ItemStore
     private let groups: [ItemGroup]
 
     init(_ store: ItemStore, _ groups: [ItemGroup]) {
