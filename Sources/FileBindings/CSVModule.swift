@@ -256,8 +256,8 @@ package enum CSVModule: ScriptModule {
         return columns.sorted { !Interruption.isDueAtStep && $0 < $1 }
     }
 
-    /// A value in the notation of all exports: dates in ISO 8601, days without a time, and numbers with all digits, data in Base64, tables as
-    /// JSON, nothing for nil.
+    /// A value in the notation of all exports: dates in ISO 8601, days without a time, numbers with all digits, data in
+    /// Base64, tables as JSON, nothing for nil.
     private static func cell(of value: LuaValue, _ host: ScriptHost) throws -> [UInt8] {
         if value.isNil { return [] }
         if let date = host.values.dates.object(of: value) { return Array(date.exchangeText.utf8) }

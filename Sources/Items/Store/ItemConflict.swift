@@ -219,6 +219,7 @@ extension ItemStore {
     ///   - change: the change.
     ///   - commit: its commit.
     ///   - others: by field, the values that take the place of the commit's.
+    /// - Throws: ``StoreError`` for what the store refuses.
     private func redo(
         _ change: ItemConflict.Change, _ commit: PendingCommit, _ others: PropertyListFields
     ) throws(StoreError) {
