@@ -147,7 +147,9 @@ struct SharedFaultTests {
             #expect(throws: StoreError.self) { try store.commit() }
             proxy.cut(after: nil)
         }
-        try owner.runScript("alter function cubby.commit rename to other")
+        let types =
+            "(int, uuid, bigint, uuid, uuid, bytea[], bytea[], bytea[], bytea[], bytea[], bytea, bytea[], bytea)"
+        try owner.runScript("alter function cubby.commit\(types) rename to other")
         #expect(throws: StoreError.self) { try store.commit() }
         // After an answer that was lost it is still not known whether the first try happened.
         #expect(store.isReadOnly == wasInDoubt)

@@ -17,7 +17,8 @@ package final class PostgresConnection {
     private let library: cpostgres_library
     private let waiter: any PostgresWaiter
     private var connection: OpaquePointer?
-    private var prepared: Set<String> = []
+    /// The names of prepared commands: a server tells names of more than 63 bytes apart by their beginnings.
+    private var prepared: [String: String] = [:]
     /// Whether a command is running: the waiter must not start another one.
     private var isBusy = false
 
@@ -111,7 +112,7 @@ package final class PostgresConnection {
     package func close() {
         if let connection { library.PQfinish(connection) }
         connection = nil
-        prepared = []
+        prepared = [:]
     }
 
     private func finishConnecting(_ deadline: Deadline) throws(PostgresError) {
@@ -156,13 +157,15 @@ package final class PostgresConnection {
         _ sql: String, _ parameters: [PostgresValue] = [], isPrepared: Bool = false, isLarge: Bool = false
     ) throws(PostgresError) -> PostgresResult {
         try exclusively { (connection, deadline) throws(PostgresError) in
-            if isPrepared, !prepared.contains(sql) {
+            if isPrepared, prepared[sql] == nil {
                 let types = parameters.map(\.type)
-                try check(library.PQsendPrepare(connection, sql, sql, Int32(types.count), types))
+                let name = "cubby \(prepared.count)"
+                try check(library.PQsendPrepare(connection, name, sql, Int32(types.count), types))
                 _ = try lastResult(deadline)
-                prepared.insert(sql)
+                prepared[sql] = name
             }
-            try send(sql, parameters, isPrepared: isPrepared, on: connection)
+            let name = isPrepared ? prepared[sql] : nil
+            try send(name ?? sql, parameters, isPrepared: isPrepared, on: connection)
             return try lastResult(deadline, isLarge: isLarge)
         }
     }
@@ -245,6 +248,7 @@ package final class PostgresConnection {
         }
     }
 
+    /// Sends a command, or the name of a prepared one.
     private func send(
         _ sql: String, _ parameters: [PostgresValue], isPrepared: Bool, on connection: OpaquePointer
     ) throws(PostgresError) {
