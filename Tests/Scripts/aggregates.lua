@@ -65,8 +65,8 @@ print(refusal(q.aggregate, q, { x = 5 }):match("a function's text expected"))
 -- expect: a function's text expected
 print(refusal(q.percentile, q, "price", 101):match("a percentage from 0 to 100 expected, got 101"))
 -- expect: a percentage from 0 to 100 expected, got 101
-print(refusal(rooms.sorted, rooms, "cuont"):match('got "cuont"; did you mean count%?'))
--- expect: got "cuont"; did you mean count?
+print(refusal(rooms.sorted, rooms, "cuont"):match([[got "cuont"; did you mean 'count'%?]]))
+-- expect: got "cuont"; did you mean 'count'?
 print(refusal(rooms.sorted, rooms, "sum(prise)"):match("did you mean price"))
 -- expect: did you mean price
 items[1].count = 3

@@ -72,7 +72,8 @@ struct ParsedAggregate {
             (self.key, self.percent) = (try store.key(key), try Self.checked(percent, "\(aggregate)"))
             return
         }
-        let trimmed = text.drop { $0.is(" ") }
+        var trimmed = text.drop { $0.is(" ") }
+        while trimmed.last?.is(" ") == true { trimmed.removeLast() }
         guard let open = trimmed.firstIndex(of: "("), trimmed.last == ")",
             let name = ItemAggregate.Name(exactly: String(trimmed[..<open]))
         else { throw Self.noFunction(text) }

@@ -168,7 +168,7 @@ struct ItemAggregateTests {
     @Test(
         "what is no function is refused with what there is",
         arguments: [
-            ("avg(price)", "average(f) is that"), ("medan(price)", "did you mean median?"),
+            ("avg(price)", "average(f) is that"), ("medan(price)", "did you mean 'median'?"),
             ("percentile(price)", "a percentage behind the field: percentile(f, 90)"),
             ("percentile(price, x)", "a percentage behind the field, not x"),
             ("percentile(price, -1)", "from 0 to 100, not -1"),
