@@ -274,6 +274,18 @@ public final class LuaState {
         return text
     }
 
+    /// The number of a numeral, as `tonumber` reads it; nil for another text.
+    package func number(ofNumeral text: [UInt8]) -> LuaValue? {
+        let L = current
+        guard !text.contains(0) else { return nil }
+        let isNumber = (text + [0]).withUnsafeBytes {
+            clua_pushnumeral(L, $0.baseAddress?.assumingMemoryBound(to: CChar.self)) != 0
+        }
+        guard isNumber else { return nil }
+        defer { clua_settop(L, -2) }
+        return value(at: -1, on: L)
+    }
+
     /// Lua's `==` with metamethods; false if they raise an error.
     package func areEqual(_ a: LuaValue, _ b: LuaValue) -> Bool {
         let L = current
@@ -348,14 +360,6 @@ public final class LuaState {
         clua_set_deadline(host, max(seconds ?? 0, 0))
     }
 
-    // MARK: Output
-
-    /// The bytes that scripts have written since the last `resetOutput()`, including dropped ones.
-    package var output: Int {
-        checkUse()
-        return clua_output(host)
-    }
-
     /// Sets the limits for scripts, and resets the count of their output.
     func apply(_ limits: LuaLimits) {
         checkUse()
@@ -364,33 +368,6 @@ public final class LuaState {
         clua_set_output_limit(host, limits.output.map { max($0, 1) } ?? 0)
         clua_set_call_limit(host, limits.callDepth.map { Int32(clamping: max($0, 1)) } ?? 0)
         clua_reset_output(host)
-    }
-
-    /// Restores an earlier output count.
-    func setOutput(_ bytes: Int) {
-        checkUse()
-        clua_set_output(host, bytes)
-    }
-
-    /// Resets the output count and stops dropping output.
-    package func resetOutput() {
-        checkUse()
-        clua_reset_output(host)
-    }
-
-    /// Counts the output of a host's own `print`.
-    ///
-    /// - Returns: false if the limit was exceeded earlier: the output must be dropped.
-    /// - Throws: once, when these bytes exceed the limit.
-    package func countOutput(_ bytes: Int) throws(LuaError) -> Bool {
-        checkUse()
-        switch clua_count_output(host, bytes) {
-        case CLUA_OUTPUT_FITS: return true
-        case CLUA_OUTPUT_RAISES:
-            let limit = clua_output_limit(host)
-            throw LuaError(.output, "output limit reached (\(limit) bytes): what follows is dropped")
-        default: return false
-        }
     }
 
     /// Sets the alternative to `__gc` that the error for a metatable with `__gc` suggests besides `__close`.
@@ -426,76 +403,6 @@ nonisolated(unsafe) private let emptyBytes: UnsafePointer<CChar> = {
     byte.initialize(to: 0)
     return UnsafePointer(byte)
 }()
-
-extension LuaState {
-    /// Makes a Lua file object that owns a descriptor.
-    ///
-    /// - Parameters:
-    ///   - descriptor: the descriptor.
-    ///   - mode: as C's `fdopen`.
-    ///   - process: the process at the other end of a pipe: closing waits until it ends and returns the results of
-    ///     `os.execute`.
-    ///   - path: its name in messages.
-    /// - Returns: the object; nil on failure, with the descriptor left open.
-    package func makeFile(_ descriptor: Int32, mode: String, process: Int32 = 0, path: String) -> LuaValue? {
-        let L = current
-        guard clua_checkstack(L, 6) != 0, clua_pushfile(L, descriptor, mode, process, path) != 0 else { return nil }
-        defer { clua_settop(L, -2) }
-        return value(at: -1, on: L)
-    }
-
-    /// Replaces a method of standard streams; `flush` and `read` are those of `io`, too.
-    ///
-    /// - Parameters:
-    ///   - method: the method's name.
-    ///   - streams: the descriptors of the streams; for others the method is Lua's own.
-    ///   - function: gets the descriptor, the file and the method's arguments; it may wait.
-    /// - Throws: ``LuaError`` for lack of memory.
-    package func takeStream(_ method: String, of streams: Set<Int>, _ function: LuaFunction) throws(LuaError) {
-        let L = try enter(capacity: 8)
-        let base = clua_gettop(L)
-        push(.text(method), on: L)
-        push(.function(function), on: L)
-        push(.integer(streams.reduce(0) { $0 | 1 << Int64($1) }), on: L)
-        let status = clua_takestream(L)
-        guard status == 0 else { throw takeError(status, on: L, top: base) }
-    }
-
-    /// The number of a numeral, as `tonumber` reads it; nil for another text.
-    package func number(ofNumeral text: [UInt8]) -> LuaValue? {
-        let L = current
-        guard !text.contains(0) else { return nil }
-        let isNumber = (text + [0]).withUnsafeBytes {
-            clua_pushnumeral(L, $0.baseAddress?.assumingMemoryBound(to: CChar.self)) != 0
-        }
-        guard isNumber else { return nil }
-        defer { clua_settop(L, -2) }
-        return value(at: -1, on: L)
-    }
-
-    /// Flushes the files that scripts have open. A script hears of a failure when it closes the file; at the last time
-    /// it counts in ``lostFiles``.
-    package func flushFiles(isLast: Bool = false) {
-        checkUse()
-        clua_flush_files(host, isLast ? 1 : 0)
-    }
-
-    /// The files that lost bytes without a result for the script, which had left them to the collector, to the end of a
-    /// block, or open: their number, and the first one's path and error number.
-    package var lostFiles: (count: Int, path: String, code: Int32)? {
-        checkUse()
-        var (code, path): (Int32, UnsafePointer<CChar>?) = (0, nil)
-        let count = clua_lost_files(host, &code, &path)
-        return count > 0 ? (Int(count), path.map { String(cString: $0) } ?? "", code) : nil
-    }
-
-    /// The bytes that Lua's own `print` could not write to standard output: it goes on, as ever. A host with a `print`
-    /// of its own counts them itself.
-    package var lostOutput: Int {
-        checkUse()
-        return clua_lost_output(host)
-    }
-}
 
 /// The Lua release that the program was compiled with.
 package enum LuaRelease {
