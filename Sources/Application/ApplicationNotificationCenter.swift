@@ -69,20 +69,6 @@ package final class ApplicationNotificationCenter {
 package struct ApplicationNotification {
     /// Cocoa's names.
     package enum Name {
-        /// After the launch, before the first event.
-        package static let didFinishLaunching = "UIApplicationDidFinishLaunchingNotification"
-        /// The application receives events.
-        package static let didBecomeActive = "UIApplicationDidBecomeActiveNotification"
-        /// The application is about to receive no events.
-        package static let willResignActive = "UIApplicationWillResignActiveNotification"
-        /// The application is in the background, where it may be stopped.
-        package static let didEnterBackground = "UIApplicationDidEnterBackgroundNotification"
-        /// The application is about to leave the background.
-        package static let willEnterForeground = "UIApplicationWillEnterForegroundNotification"
-        /// The process is about to end.
-        package static let willTerminate = "UIApplicationWillTerminateNotification"
-        /// Memory is short.
-        package static let didReceiveMemoryWarning = "UIApplicationDidReceiveMemoryWarningNotification"
         /// A default has another value.
         package static let defaultsDidChange = "NSUserDefaultsDidChangeNotification"
     }

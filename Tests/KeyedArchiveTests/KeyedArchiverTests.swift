@@ -30,7 +30,7 @@ struct KeyedArchiverTests {
         let date = archiver.key("dateCreated")
         try archiver.encodeRecords(0..<300, of: Item.archivedClass) { (index, archiver) throws(ArchiveError) in
             try archiver.encode(index % 3 == 0 ? nil : "Rusty Bear \(index)", forKey: name)
-            try archiver.encode(index, forKey: value)
+            try archiver.encode(Int64(index), forKey: value)
             try archiver.encode(PropertyListDate(secondsSinceReferenceDate: Double(index / 2)), forKey: date)
         }
         let bytes = try archiver.finishEncoding()

@@ -26,7 +26,6 @@ func rows(_ bytes: [UInt8], _ sheet: String? = nil, _ limits: SpreadsheetLimits 
                 case .time: "c"
                 case .error: "e"
                 }
-            #expect(row[column: cell.column] == cell.content)
             return "\(CellName.letters(cell.column))\(kind)=\(String(decoding: row.text(cell.content), as: UTF8.self))"
         }
         result.append("\(row.number): \(cells.joined(separator: "|"))")

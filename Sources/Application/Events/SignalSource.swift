@@ -170,18 +170,6 @@ package struct UnixSignal: RawRepresentable, Sendable, Hashable, CustomStringCon
         default: "signal \(rawValue)"
         }
     }
-
-    /// The cause in life cycle events; nil for unrelated signals.
-    package var cause: LifeCycleCause? {
-        switch self {
-        case .interrupt: .sigint
-        case .stop: .sigtstp
-        case .resume: .sigcont
-        case .terminate: .sigterm
-        case .hangUp: .sighup
-        default: nil
-        }
-    }
 }
 
 /// Blocks signals, so that one thread can wait for them.

@@ -10,31 +10,6 @@ package enum ApplicationState: String, Sendable, Hashable, CaseIterable {
     case background
     /// In memory, executing no code; may be terminated without notice.
     case suspended
-
-    /// The visible part of an application.
-    package enum Visibility: String, Sendable, Hashable {
-        /// Nothing.
-        case no
-        /// Most of it, behind an interruption.
-        case mostly
-        /// All of it.
-        case yes
-    }
-
-    /// The visible part in this state.
-    package var visibility: Visibility {
-        switch self {
-        case .active: .yes
-        case .inactive: .mostly
-        case .notRunning, .background, .suspended: .no
-        }
-    }
-
-    /// Whether the application receives the user's input.
-    package var receivesEvents: Bool { self == .active }
-
-    /// Whether code may run.
-    package var executesCode: Bool { self == .active || self == .inactive || self == .background }
 }
 
 /// An event of an application: from a signal, the terminal, or a script's simulation.

@@ -292,13 +292,6 @@ package final class OrderedIndex {
 }
 
 extension ColumnStore {
-    /// The ordered index on a field, ready for queries.
-    func index(on field: ItemField) -> OrderedIndex? {
-        guard let index = indexes.first(where: { $0.field == field }) else { return nil }
-        index.mergePending()
-        return index
-    }
-
     /// Makes an ordered index on a field, unless there is one.
     ///
     /// - Returns: whether it is new.

@@ -115,9 +115,6 @@ extension ColumnStore {
         return try rule.fitted(value)
     }
 
-    /// Whether a stored value, or its absence, is one that could be assigned to a declared field.
-    package func fits(_ value: PropertyListValue?, _ field: ItemField) -> Bool { rule(field)?.fits(value) ?? true }
-
     /// Checks a new item as a whole: gives it the defaults, and refuses one that lacks a required value, or has one
     /// that another item has.
     func checkWhole(_ row: UInt32) throws(StoreError) {

@@ -31,9 +31,6 @@ package struct ItemOrder: ~Copyable {
         }
     }
 
-    /// The rows, if each is at its own position.
-    var rowRange: Range<UInt32>? { isInRowOrder ? 0..<UInt32(count) : nil }
-
     /// The rows for a snapshot: nil if each is at its own position.
     var snapshot: [UInt32]? { isInRowOrder ? nil : stored }
 

@@ -136,13 +136,6 @@ package final class ItemSnapshot: @unchecked Sendable {
         isTextKey(position) ? CellHeap.string(key(position).cell) : key(position).uuidString
     }
 
-    /// Calls `body` with the bytes of an item's key.
-    func withKey<Result, Failure: Error>(
-        _ position: Int, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try ItemTable.withKey(key(position), isText: isTextKey(position), body)
-    }
-
     /// The key of the original of an item that was copied in this process.
     package func source(ofCopy key: String) -> String? { contents.copies[key] }
 

@@ -90,7 +90,6 @@ package enum FileLayerCode {
     package static let isDirectory = EISDIR
     package static let otherFileSystem = EXDEV
     package static let denied = EACCES
-    package static let readOnly = EROFS
     package static let noSpace = ENOSPC
     package static let tooLarge = EFBIG
     package static let tooManyFiles = EMFILE

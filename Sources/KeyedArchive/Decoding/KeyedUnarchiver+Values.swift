@@ -200,9 +200,6 @@ extension KeyedUnarchiver {
         }
     }
 
-    /// Decodes C's int, which has 32 bits.
-    package func decodeCInt(forKey key: String) throws(ArchiveError) -> CInt { try decodeInt32(forKey: key) }
-
     /// Decodes a real; an integer is converted.
     public func decodeDouble(forKey key: String) throws(ArchiveError) -> Double {
         try guarded(key, otherwise: 0) { () throws(ArchiveError) in

@@ -103,11 +103,6 @@ public final class KeyedUnarchiver {
         ArchiveClassNames.shared.setType(type, forClassName: name)
     }
 
-    /// The globally mapped class of an archived class name.
-    package static func classForClassName(_ name: String) -> (any KeyedCoding.Type)? {
-        ArchiveClassNames.shared.type(forClassName: name)
-    }
-
     /// Whether instances of a class are decoded to `ArchiveValue` without a class of the program.
     package static func decodesItself(className: String) -> Bool { FoundationClass(name: className) != nil }
 
@@ -116,9 +111,6 @@ public final class KeyedUnarchiver {
 
     /// Whether an object of the program is being decoded: the calls then read its values, else the archive's top.
     package var isDecodingObject: Bool { !frames.isEmpty }
-
-    /// Whether values are decoded by key; always true.
-    package var allowsKeyedCoding: Bool { true }
 
     /// Ends the decoding and releases the decoded objects. Later calls fail.
     ///

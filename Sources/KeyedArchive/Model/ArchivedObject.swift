@@ -222,11 +222,6 @@ package final class ArchivedDictionary {
         ReferenceChain.free(takeReferences())
     }
 
-    /// The value of a string key. O(n).
-    package subscript(key: String) -> ArchiveValue? {
-        entries.first { $0.key?.stringValue == key }?.value
-    }
-
     /// The dictionary's class in an archive.
     package var archivedClass: ArchivedClass { isMutable ? .mutableDictionary : .dictionary }
 }

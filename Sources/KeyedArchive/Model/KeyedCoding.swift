@@ -116,67 +116,6 @@ public final class KeyedCopier {
         copies[ObjectIdentifier(original)] = .object(copy)
     }
 
-    /// Copies any object of an archive; leaves are immutable.
-    ///
-    /// - Throws: `invalidValue` for an object of the program that is not `KeyedCopying`.
-    package func copy(_ value: ArchiveValue?) throws(ArchiveError) -> ArchiveValue? {
-        guard let value, let identity = value.identity else { return value }
-        if let known = copies[ObjectIdentifier(identity)] { return known }
-        try enter()
-        defer { depth -= 1 }
-        switch value {
-        case .mutableString(let object):
-            return record(identity, .mutableString(ArchivedMutableString(object.text)))
-        case .mutableData(let object):
-            return record(identity, .mutableData(ArchivedMutableData(object.bytes)))
-        case .collection(let object):
-            let copy = ArchivedCollection(object.kind, isMutable: object.isMutable, counts: object.counts)
-            let result = record(identity, .collection(copy))
-            copy.elements = try copyAll(object.elements)
-            return result
-        case .dictionary(let object):
-            let copy = ArchivedDictionary(isMutable: object.isMutable)
-            let result = record(identity, .dictionary(copy))
-            for entry in object.entries {
-                let key = try self.copy(entry.key)
-                copy.entries.append(ArchivedDictionary.Entry(key: key, value: try self.copy(entry.value)))
-            }
-            return result
-        case .unknown(let object):
-            let copy = ArchivedObject(object.archivedClass)
-            let result = record(identity, .unknown(copy))
-            for field in object.fields {
-                let value: ArchivedObject.FieldValue =
-                    switch field.value {
-                    case .object(let value): .object(try self.copy(value))
-                    case .objects(let values): .objects(try copyAll(values))
-                    case .inline(let value): .inline(value)
-                    }
-                copy.fields.append(ArchivedObject.Field(key: field.key, value: value))
-            }
-            return result
-        case .object(let object):
-            guard let copying = object as? any KeyedCopying else {
-                throw .invalid("\(object.classForKeyedArchiver.name) cannot be copied: it is not KeyedCopying")
-            }
-            return .object(try copy(copying))
-        default: return value
-        }
-    }
-
-    private func copyAll(_ values: [ArchiveValue?]) throws(ArchiveError) -> [ArchiveValue?] {
-        var copies: [ArchiveValue?] = []
-        copies.reserveCapacity(values.count)
-        for value in values { copies.append(try copy(value)) }
-        return copies
-    }
-
-    private func record(_ original: AnyObject, _ copy: ArchiveValue) -> ArchiveValue {
-        originals.append(original)
-        copies[ObjectIdentifier(original)] = copy
-        return copy
-    }
-
     private func enter() throws(ArchiveError) {
         guard depth < Self.maximumDepth else {
             throw .invalid("objects nest deeper than \(Self.maximumDepth); they cannot be copied")

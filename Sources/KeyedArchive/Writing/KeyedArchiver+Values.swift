@@ -172,16 +172,6 @@ extension KeyedArchiver {
         try encode(value, forKey: self.key(key))
     }
 
-    /// Encodes a whole number of 32 bits.
-    package func encode(_ value: Int32, forKey key: String) throws(ArchiveError) {
-        try encode(Int64(value), forKey: key)
-    }
-
-    /// Encodes a whole number for a prepared key.
-    package func encode(_ value: Int, forKey key: ArchiveKey) throws(ArchiveError) {
-        try encode(Int64(value), forKey: key)
-    }
-
     /// Encodes a whole number.
     public func encode(_ value: Int, forKey key: String) throws(ArchiveError) {
         try encode(Int64(value), forKey: key)
@@ -236,19 +226,10 @@ extension KeyedArchiver {
         try drainOutside()
     }
 
-    /// Encodes the root of a graph. In a keyed archive this is `encode`.
-    package func encodeRootObject(_ value: ArchiveValue) throws(ArchiveError) { try encode(value) }
-
     /// Encodes a reference that is kept only if the object is also encoded unconditionally.
     package func encodeConditionalObject(_ value: ArchiveValue?) throws(ArchiveError) {
         try append(nextUnkeyed(), .uid, UInt64(try conditionalUID(of: value)))
     }
-
-    /// Encodes an object by copy, as `encode` does.
-    package func encodeBycopyObject(_ value: ArchiveValue?) throws(ArchiveError) { try encode(value) }
-
-    /// Encodes an object by reference, which in an archive is the same as `encode`.
-    package func encodeByrefObject(_ value: ArchiveValue?) throws(ArchiveError) { try encode(value) }
 
     /// Encodes bytes as an NSData object.
     package func encodeDataObject(_ bytes: [UInt8]) throws(ArchiveError) { try encode(.data(bytes)) }

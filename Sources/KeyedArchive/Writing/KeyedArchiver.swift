@@ -104,9 +104,6 @@ public final class KeyedArchiver {
     /// Whether an object is being encoded: the calls then write its values, else the archive's top.
     package var isEncodingObject: Bool { record.isOpen }
 
-    /// Whether values are encoded by key; always true. The unkeyed calls use the keys `$0`, `$1` and so on.
-    package var allowsKeyedCoding: Bool { true }
-
     /// Registers a key. Encoding with the result is faster than with its text.
     package func key(_ text: String) -> ArchiveKey {
         if let known = keys[ExactText(text)] { return known }
@@ -124,20 +121,10 @@ public final class KeyedArchiver {
         classes.setName(name, forClass: className)
     }
 
-    /// The mapped name of a class: this archiver's, else the global one.
-    package func className(forClass className: String) -> String? {
-        classes.name(forClass: className)
-    }
-
     /// Maps a class to another name for every archiver without its own mapping; nil removes the mapping. May be called
     /// on any thread.
     public static func setClassName(_ name: String?, forClass className: String) {
         ArchiveClassNames.shared.setName(name, forClass: className)
-    }
-
-    /// The globally mapped name of a class.
-    package static func className(forClass className: String) -> String? {
-        ArchiveClassNames.shared.name(forClass: className)
     }
 
     // MARK: - Fields

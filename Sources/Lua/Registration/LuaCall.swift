@@ -77,13 +77,6 @@ public struct LuaCall {
         return bytes
     }
 
-    /// Calls `body` with the bytes of a string argument, without a copy.
-    package func withBytes<R>(_ position: Int, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
-        var length = 0
-        guard let start = clua_tostring(L, index(position), &length) else { throw mismatch(position, .string) }
-        return try body(UnsafeRawBufferPointer(start: start, count: length))
-    }
-
     /// The bytes of a string argument without a copy, valid until the call ends.
     package func borrowedBytes(_ position: Int) throws(LuaMismatch) -> UnsafeRawBufferPointer {
         var length = 0
@@ -258,35 +251,6 @@ public struct LuaCall {
         }
         cls.check(L)
         pushReference(object, cls.pointer, on: L)
-        return .one
-    }
-
-    /// Returns an object, or a value, of a class; nil for none.
-    package func returns<T>(_ object: T?, _ cls: LuaClass<T>) -> LuaResults {
-        if let object { cls.push(object, on: L) } else { clua_pushnil(L) }
-        return .one
-    }
-
-    /// Returns an object of a class; nil for none.
-    package func returns<T: AnyObject>(_ object: T?, _ cls: LuaClass<T>) -> LuaResults {
-        guard let object else {
-            clua_pushnil(L)
-            return .one
-        }
-        return returns(object, cls)
-    }
-
-    /// Returns an array of objects. They are moved from the stack into the table, without a Swift reference each.
-    package func returns<T: AnyObject>(array objects: some Collection<T>, _ cls: LuaClass<T>) throws -> LuaResults {
-        guard clua_checkstack(L, 8) != 0 else { throw LuaError(.memory, "stack overflow") }
-        cls.check(L)
-        clua_createtable(L, Int32(clamping: objects.count), 0)
-        var place: Int64 = 1
-        for object in objects {
-            if cls.holdsObjects { pushReference(object, cls.pointer, on: L) } else { cls.push(object, on: L) }
-            clua_rawseti(L, -2, place)
-            place += 1
-        }
         return .one
     }
 

@@ -169,9 +169,6 @@ final class SessionScope {
     /// The environment of an entry; nil for the state's globals.
     var environment: LuaTable? { isUsed ? locals : nil }
 
-    /// The declared names.
-    var names: [String] { RawAccess.fields(of: declared, limit: 10_000, depth: 1).map(\.name).sorted() }
-
     /// Called before an entry that declares these names.
     func begin(_ names: [String]) throws(LuaError) {
         guard !names.isEmpty else { return }

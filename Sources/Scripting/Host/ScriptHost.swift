@@ -249,10 +249,6 @@ extension ScriptHost {
 
 /// What a host has to tell.
 extension ScriptHost {
-    /// The number of bytes that could not be written to standard output, by scripts or others; `cubby` says so at its
-    /// end.
-    package var lostOutput: Int { output.output.loss?.lost ?? 0 }
-
     /// The fences in force, for display.
     package var sandboxDescription: String { fences.text }
 

@@ -26,12 +26,4 @@ struct SignalSourceTests {
         #expect(seen == [signal])
         #expect(interrupted.withLock { $0 } == [signal])
     }
-
-    @Test func knowsItsCauses() {
-        #expect(UnixSignal.stop.cause == .sigtstp)
-        #expect(UnixSignal.windowChange.cause == nil)
-        for signal: UnixSignal in [.interrupt, .stop, .resume, .terminate, .hangUp] {
-            #expect(signal.cause?.rawValue == signal.description)
-        }
-    }
 }

@@ -47,19 +47,4 @@ import Testing
         let mismatch = #expect(throws: LuaMismatch.self) { try table["tags", as: [Int].self] }
         #expect(mismatch?.message == "field \"tags\": element 1: integer expected, got string")
     }
-
-    @Test("a weak reference lets its value go")
-    func weak() throws {
-        let state = try LuaState()
-        state.globals["kept"] = .table(state.makeTable())
-        guard case .table(let table) = state.globals["kept"] else { return }
-        let (kept, gone) = (table.weakReference, state.makeTable().weakReference)
-        let function = try state.load("return 1".utf8, name: "=t").weakReference
-        #expect(try function.value?.call() == [1])
-        state.globals["collect"] = nil
-        for _ in 0..<2 {
-            _ = try state.load("collectgarbage()".utf8, name: "=t").call()
-        }
-        #expect(kept.value == table && gone.value == nil && function.value == nil)
-    }
 }
